@@ -2,6 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { otherReact } from './test/support/other-react.js';
 
+/** Tests of the tools of developers and of the examples in comments. They run compilers, and `.ci/run` has them. */
+const slow = ['test/docs/package-examples*', 'test/scripts/check-imports*', 'test/scripts/hung-files*'];
+
 /** Tests that need what not every machine has (a browser, reverse proxies, a former PostgreSQL, the history of the repository, Prometheus, PostgreSQL, PgBouncer, systemd, versitygw) run with CI_FULL=1 only, and so do tests (`*.full.test.ts`) that take much time and protect little more than others. */
 const withMore = [
   'test/backups/dumps/restore*',
@@ -13,8 +16,10 @@ const withMore = [
   'test/deploy/prometheus*',
   'test/faults/failover*',
   'test/faults/pooler*',
+  'test/faults/tls*',
   'test/faults/rolling-upgrade*',
   'test/proxies/**',
+  ...slow,
   '**/*.full.test.ts',
 ];
 const needsMore = process.env.CI_FULL === '1' ? [] : withMore;

@@ -19,6 +19,8 @@ const sources = [
   'src',
   'tsconfig.json',
   'vite.config.mjs',
+  // What the console shares with the command line.
+  '../src/users/import-file',
 ];
 
 /**

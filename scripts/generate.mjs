@@ -207,8 +207,10 @@ ${wireTypes(components.schemas, names)}`;
 }
 
 function configurationPage() {
-  const row = ([name, { fallback, about }]) =>
-    `| \`${name}\` | ${fallback === undefined ? '' : `\`${fallback}\``} | ${about} |`;
+  const row = ([name, { fallback, about, isSecret }]) => {
+    const file = isSecret === true ? ` Or its file: \`${name}_FILE\`.` : '';
+    return `| \`${name}\` | ${fallback === undefined ? '' : `\`${fallback}\``} | ${about}${file} |`;
+  };
   const groups = Object.entries(settingGroups).map(
     ([heading, settings]) => `## ${heading}
 
@@ -227,6 +229,9 @@ It checks all variables at the start and reports all errors at once. A variable 
 because no setting has such a name.
 
 A duration is a number and a unit: \`500ms\`, \`30s\`, \`15m\`, \`1h\`, \`365d\`. An empty value counts as unset.
+
+A setting with a secret can also be in a file, for example one of Docker, Kubernetes or systemd: \`SECRET_KEY_FILE\` names the
+file of \`SECRET_KEY\`. The end of the last line does not belong to the value.
 
 ${groups.join('\n')}
 ## Former names
@@ -264,6 +269,9 @@ To use your own texts or more languages, put template files into a folder and se
 - The name of a file is \`<kind>.<language>.txt\`, such as \`sms.code.fr.txt\` or \`email.new_device.pt-br.txt\`. Its encoding is
   UTF-8. If a kind has no file, Postern uses the text below.
 - A mail template starts with the line \`Subject: …\` and an empty line. The text follows.
+- Postern makes the HTML of a mail from its text: an empty line begins a new paragraph, a line that begins with four spaces
+  becomes a box (for a code), and lines such as \`Device: …\` become a table. \`APP_NAME\`, \`APP_LOGO\` and \`APP_COLOR\` are
+  the head of each mail. The mail has the plain text, too.
 - A template may contain the placeholders of its kind in braces, and no other braces. If the device or
   the network is unknown, the text says so.
 - Postern reads all files at start. It reports all errors at once and does not start with an invalid file. \`postern doctor\`

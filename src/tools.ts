@@ -1,8 +1,9 @@
-// What the scripts, benchmarks and tests of this repository use of the compiled service. Apps cannot import it.
+// What @postern/server/testing and the scripts, benchmarks and tests of this repository use of the compiled service.
 export { version } from './app/banner.js';
 export { openTarget } from './app/base/database-target.js';
 export { createLog } from './app/base/log.js';
 export { createSmsSender } from './app/domains/sms.js';
+export { startPostern } from './app/main.js';
 export { startArchiver } from './backups/log-archive/archiver.js';
 export { createBackupFolder } from './backups/places/folder.js';
 export { readConfig } from './config/config.js';
@@ -20,6 +21,7 @@ export { buildIndexes } from './database/late-indexes.js';
 export { migrate } from './database/migrate.js';
 export { createOutbound } from './delivery/outbound.js';
 export { locateBinaries } from './embedded/binaries.js';
+export { startEmbeddedPostgres } from './embedded/embedded.js';
 export { buildServer } from './http/server.js';
 export { identityDigest } from './identities/identity.js';
 export { newToken } from './lib/crypto/token-strings.js';

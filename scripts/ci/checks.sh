@@ -51,10 +51,10 @@ tests_of_prometheus() {
   tests prometheus 'CI_FULL=1 npm test --' test/deploy/prometheus
 }
 
-# A failover to a standby, PgBouncer, and backups with pg_dump.
+# A failover to a standby, PgBouncer, TLS, and backups with pg_dump.
 tests_of_failover() {
   needs pgbouncer postgresql || return 1
-  tests failover 'CI_FULL=1 npm test --' test/faults/failover test/faults/pooler test/backups/dumps/restore
+  tests failover 'CI_FULL=1 npm test --' test/faults/failover test/faults/pooler test/faults/tls test/backups/dumps/restore
 }
 
 # Data of the former major version of PostgreSQL, whose programs npm installs, and the former release beside this one, which
@@ -74,10 +74,11 @@ tests_of_stores() {
   tests stores 'CI_FULL=1 npm test --' test/delivery/storage/s3-real
 }
 
-# The packed npm packages, the steps of the Dockerfile and the systemd unit.
+# The packed npm packages, the steps of the Dockerfile and the systemd unit, the examples in the packages, the tools of developers.
 tests_of_packages() {
   needs systemd || return 1
-  tests packages 'CI_FULL=1 npm test --' test/deploy/packages test/deploy/packed-packages
+  tests packages 'CI_FULL=1 npm test --' test/deploy/packages test/deploy/packed-packages \
+    test/docs/package-examples test/scripts/check-imports test/scripts/hung-files
 }
 
 # The hooks in the oldest React that they support. The other tests use the newest one.

@@ -22,10 +22,13 @@ export function totpProof(parts: { readonly database: Database; readonly keys: S
     steps: 1,
     verify: async ({ userId }, secret, origin) =>
       /^\d{6}$/.test(normalizeCode(secret))
-        ? useTotpCode(parts.database, parts.keys, userId, secret)
+        ? toAnswer(await useTotpCode(parts.database, parts.keys, userId, secret))
         : (await redeemRecoveryCode(parts, userId, secret, origin)) !== undefined,
   };
 }
+
+const toAnswer = (result: Awaited<ReturnType<typeof useTotpCode>>) =>
+  result === 'used' ? ('used_code' as const) : result === 'right';
 
 /**
  * The proof with a passkey. It requires user verification, such as a fingerprint: the device alone is not enough, because

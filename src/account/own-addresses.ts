@@ -45,18 +45,23 @@ export interface OwnAddressesOptions {
   readonly defaultRegion: string | undefined;
 }
 
+/** @throws Problem `validation_failed` */
+function readAddress(
+  { codes, defaultRegion }: Pick<OwnAddressesOptions, 'codes' | 'defaultRegion'>,
+  type: AddressType,
+  value: string,
+): Identity {
+  const identity = canonicalIdentity(type, value, defaultRegion);
+  const code = identity === undefined ? 'invalid_identity' : 'not_supported';
+  if (identity === undefined || !codes.supports(type)) {
+    throw new Problem('validation_failed', { errors: [{ field: type, code, params: { type } }] });
+  }
+  return identity;
+}
+
 /** Creates self-service for mail addresses and phone numbers. */
 export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
   const { database, keys, users, proofs, codes, guesses, limits } = options;
-
-  function readAddress(type: AddressType, value: string): Identity {
-    const identity = canonicalIdentity(type, value, options.defaultRegion);
-    const code = identity === undefined ? 'invalid_identity' : 'not_supported';
-    if (identity === undefined || !codes.supports(type)) {
-      throw new Problem('validation_failed', { errors: [{ field: type, code, params: { type } }] });
-    }
-    return identity;
-  }
 
   /**
    * For other codes, each known device has its own limit, so that other people cannot use up the limit of the owner of the
@@ -77,7 +82,7 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     value: string,
     proof: Proof,
   ): Promise<StartedChallenge> {
-    const address = readAddress(type, value);
+    const address = readAddress(options, type, value);
     const proven = await proofs.check(callingSession, proof, defaultProofs);
     const recipient = await countCodeRequest(callingSession, address);
     const { userId, deviceId, origin } = callingSession;

@@ -2,6 +2,7 @@ import { recordEvent } from '../audit/events.js';
 import type { Proof, ProofOption, ProofStart, ProofType, StartedProof } from '../contract/account/proof.js';
 import type { ChallengeAnswer, ChallengeState } from '../credentials/challenge.js';
 import { countChallengeGuess, endChallenge, startChallenge } from '../credentials/challenges.js';
+import { usedCode } from '../credentials/codes.js';
 import type { PendingPins } from '../credentials/pins/pending-pin.js';
 import type { Database, Queryable } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
@@ -27,8 +28,11 @@ export type ProofMethod = OneStepProof | TwoStepProof;
 export interface OneStepProof {
   readonly type: ProofType;
   readonly steps: 1;
-  /** Must not throw for a wrong secret, nor if the user does not have this method. */
-  verify(user: AccountUser, secret: string, origin: Origin): Promise<boolean>;
+  /**
+   * Must not throw for a wrong secret, nor if the user does not have this method.
+   * @returns `used_code` for a right code that was used before
+   */
+  verify(user: AccountUser, secret: string, origin: Origin): Promise<boolean | 'used_code'>;
 }
 
 /** A method that a separate request starts. That request stores a state, which verifies the proof. */
@@ -226,7 +230,8 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
     const user = await countAndGetUser(options, callingSession);
     const { method, secret, id } = readProof(methods, proof, acceptedTypes(user, allowed));
     const address = { userId, id, purpose: 'proof', deviceId } as const;
-    const evaluate = async (): Promise<boolean> => {
+    const outcome: { result: boolean | 'used_code' } = { result: false };
+    const evaluate = async (): Promise<boolean | 'used_code'> => {
       if (method.steps === 1) return method.verify(user, secret, origin);
       const state = await countChallengeGuess(database.user(userId), address);
       // There is no challenge to guess at, so this is not counted as a wrong guess.
@@ -236,12 +241,15 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
     const verdict = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () =>
       // A correct proof does not reset the budget: an attacker who knows one secret could then guess the other secrets
       // without limit.
-      (await evaluate()) ? 'neutral' : 'wrong',
+      {
+        outcome.result = await evaluate();
+        return outcome.result === true ? 'neutral' : 'wrong';
+      },
     );
     if (verdict === 'wrong') {
       const data = { proof: method.type, device_id: deviceId };
       await recordEvent(database.user(userId), { userId, type: 'proof.rejected', origin, data });
-      throw new Problem('proof_rejected');
+      throw new Problem('proof_rejected', outcome.result === 'used_code' ? usedCode('proof.secret') : {});
     }
     const challenge = method.steps === 2 ? address : undefined;
     return {

@@ -11,6 +11,8 @@ export interface BannerOptions {
   /** The URL of the server that has the console and the admin API. */
   readonly administrationUrl: string;
   readonly firstKey: FirstKey;
+  /** Whether `/docs` is served. */
+  readonly apiDocs: boolean;
   /** Undefined: there is no console. */
   readonly consoleUrl: string | undefined;
   /** Undefined if an operator exists. */
@@ -22,7 +24,7 @@ export interface BannerOptions {
  * or their files, and three commands that work in this order in one shell. If the key is no longer known, they use the
  * variable `KEY`.
  */
-export function banner({ url, administrationUrl, firstKey, consoleUrl, setUpLink }: BannerOptions): string {
+export function banner({ url, administrationUrl, firstKey, apiDocs, consoleUrl, setUpLink }: BannerOptions): string {
   const name = `ada${randomInt(1000, 10_000)}`;
   const jsonHeader = "-H 'Content-Type: application/json'";
   const newUser = JSON.stringify({ username: name, password: 'a battery of horses' });
@@ -34,7 +36,7 @@ export function banner({ url, administrationUrl, firstKey, consoleUrl, setUpLink
   });
   return [
     '',
-    `Postern is ready at ${url} (API: ${url}/docs)`,
+    `Postern is ready at ${url}${apiDocs ? ` (API: ${url}/docs)` : ''}`,
     ...describeConsole(consoleUrl, setUpLink),
     ...describeKey(firstKey),
     '',

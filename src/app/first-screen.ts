@@ -26,7 +26,7 @@ export async function firstScreen(options: FirstScreenOptions): Promise<string> 
   const { config, url, database, log, firstKey, isTerminal } = options;
   const { CONSOLE_HOST, CONSOLE_PORT, DATA_DIR: dataDir } = config;
   const administrationUrl = CONSOLE_PORT === undefined ? url : httpUrl(CONSOLE_HOST, CONSOLE_PORT);
-  const shared = { url, administrationUrl, firstKey };
+  const shared = { url, administrationUrl, firstKey, apiDocs: config.API_DOCS === 'on' };
   if (config.CONSOLE === 'off') return banner({ ...shared, consoleUrl: undefined, setUpLink: undefined });
   const linkOptions = { database, dataDir, isTerminal, consoleUrl: consoleUrl(config) };
   const setUpLink = await offerSetUpLink(linkOptions).catch((error: unknown) => {

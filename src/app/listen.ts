@@ -8,6 +8,7 @@ import { packageFolder } from '../lib/package-folder.js';
 import type { RequestObserver } from '../statistics/meters.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
+import type { ConsoleCodes } from './base/console-codes.js';
 import { httpUrl } from './base/console-url.js';
 
 /** What `console/build.mjs` has built. */
@@ -29,15 +30,19 @@ export interface Servers {
   readonly administration: ListeningServer;
 }
 
-/** Starts the servers, and records their addresses in `base`. @param onAnswered see `buildServer` */
+/** Starts the servers, and records their addresses in `base`. @param onAnswered, onRequest see `buildServer` */
 export async function listen(
   base: Base,
   services: Services,
   onAnswered: RequestObserver | undefined,
+  onRequest: ConsoleCodes['watch'],
 ): Promise<Servers> {
   const { config, log, lifecycle, listening, tracing } = base;
   const { HOST, PORT, CONSOLE, CONSOLE_HOST, CONSOLE_PORT, PUBLIC_URL } = config;
   const files = CONSOLE === 'on' ? await readConsoleFiles(consoleFolder) : undefined;
+
+  // For both ports: an operator who has https for one has it for the other too.
+  const behindTls = PUBLIC_URL?.startsWith('https:') === true;
 
   async function startServer(
     { host, port, publicUrl }: { host: string; port: number; publicUrl: string | undefined },
@@ -49,10 +54,13 @@ export async function listen(
       log,
       version,
       publicUrl,
+      behindTls,
       corsOrigins,
       trustProxy,
       serves,
       onAnswered,
+      apiDocs: config.API_DOCS === 'on',
+      onRequest,
       tracing,
     });
     const app = lifecycle.add(server, (running) => running.close());
@@ -66,7 +74,7 @@ export async function listen(
     takes_pin: config.PIN_POLICY !== 'off',
     notification_types: [...config.NOTIFICATION_TYPES],
   };
-  const consoleOptions = (publicUrl: string | undefined) => files && { installation, publicUrl, files };
+  const consoleOptions = (publicUrl: string | undefined) => files && { installation, publicUrl, behindTls, files };
   const address = { host: HOST, port: PORT, publicUrl: PUBLIC_URL };
   const isSeparate = CONSOLE_PORT !== undefined;
   const main = await startServer(address, {

@@ -11,6 +11,7 @@ import { startBackgroundWork } from './background.js';
 import { version } from './banner.js';
 import { createAccessLog } from './base/access-log.js';
 import { type Base, openBase } from './base/base.js';
+import { createConsoleCodes } from './base/console-codes.js';
 import { removeFormerVersionData } from './base/database-target.js';
 import { createLifecycle, type Lifecycle } from './base/lifecycle.js';
 import { createLog, type Logger, watchDescriptors } from './base/log.js';
@@ -106,15 +107,16 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
   // With several workers, the primary process does it.
   if (worker === undefined) await reportHarmfulSettings(database, config, log);
   const print = options.print ?? ((line: string) => void process.stdout.write(`${line}\n`));
+  const consoleCodes = createConsoleCodes(config, log);
   const { services, ...domains } = await createServices(base, {
-    print,
+    consoleOutput: { print, refusal: consoleCodes.refusal },
     streamTimes: options.streamTimes ?? {},
     imageTimeout: options.imageTimeout,
     blockInterval: options.blockInterval,
   });
   const { queue } = await startBackgroundWork(base, { services, ...domains }, options.queueConnections);
   const metrics = await startMetrics(base, { version, queue, isWorker: worker !== undefined });
-  const { main, administration } = await listen(base, services, requestObserver(base, options));
+  const { main, administration } = await listen(base, services, requestObserver(base, options), consoleCodes.watch);
   // After it listens: a start that fails, for example because the port is taken, must not use up the key that is shown once.
   const isTerminal = options.isTerminal ?? false;
   const firstKey = await ensureFirstKey({

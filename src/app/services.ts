@@ -24,6 +24,7 @@ import { createMessaging, type Messaging } from './domains/messages.js';
 import { createNotificationServices, type NotificationDomain } from './domains/notifications.js';
 import { createPushDomain, type PushDomain } from './domains/push.js';
 import { createSessionServices } from './domains/sessions.js';
+import type { ConsoleOutput } from './domains/sms.js';
 import { createSystemInformation } from './domains/system.js';
 import { createUserServices } from './domains/users.js';
 import { createWebhookDomain, type WebhookDomain } from './domains/webhooks.js';
@@ -42,7 +43,7 @@ export interface Domains {
 export async function createServices(
   base: Base,
   options: {
-    readonly print: (line: string) => void;
+    readonly consoleOutput: ConsoleOutput;
     readonly streamTimes: Partial<StreamTimes>;
     readonly imageTimeout: number | undefined;
     readonly blockInterval: number | undefined;
@@ -51,7 +52,10 @@ export async function createServices(
   const { config, outbound, database, keys, hasher, pacer, log, lifecycle } = base;
   const push = await createPushDomain(base);
   const notifications = await createNotificationServices(base, push.onPublished, options);
-  const messaging = await createMessaging(base, { hasPush: push.onPublished !== undefined, print: options.print });
+  const messaging = await createMessaging(base, {
+    hasPush: push.onPublished !== undefined,
+    consoleOutput: options.consoleOutput,
+  });
   const limits = createConfiguredLimits(base);
   const guesses = createConfiguredGuessBudget(base, messaging.notices);
   const pins = createPins({ hasher, keys });
@@ -151,6 +155,7 @@ export async function createServices(
     userBulk: users.userBulk,
     userDetails: users.userDetails,
     enrollmentLinks: users.enrollmentLinks,
+    setUpLinks: users.setUpLinks,
     externalIdentities: users.externalIdentities,
     activity: users.activity,
     loginDiagnoses: login.loginDiagnoses,

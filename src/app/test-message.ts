@@ -21,12 +21,14 @@ const lifetime = 600_000;
  * @throws Error if no provider has accepted it
  */
 export async function sendTestMessage(config: Config, { to, provider, print }: TestMessage): Promise<AcceptedSms> {
+  // The person who runs the command sees the message, which has no code of a user.
+  const output = { print, refusal: () => undefined };
   const outbound = createOutbound({ allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS });
   try {
     const sender =
       provider === undefined
-        ? await createSmsSender(config, outbound, print)
-        : await createSmsProvider(provider, config, outbound, print);
+        ? await createSmsSender(config, outbound, output)
+        : await createSmsProvider(provider, config, outbound, output);
     if (sender === undefined) throw new Error('SMS_PROVIDER=none: no provider is configured');
     return await sender.send({
       id: newId(),

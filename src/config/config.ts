@@ -4,7 +4,7 @@ import { nearestSimilar, nearestSpelling } from '../lib/nearest.js';
 import { contradictions, risks } from './contradictions.js';
 import { type EffectiveSetting, effectiveSettings } from './effective.js';
 import type { Setting } from './parsers.js';
-import { formerNames, type SettingValues, settings } from './settings.js';
+import { fileSettings, formerNames, type SettingValues, settings } from './settings.js';
 
 /** The configuration is not valid. The message has one line for each error, which names the variable. */
 export class ConfigError extends Error {
@@ -29,7 +29,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws ConfigError with all errors.
  */
 export function readConfig(env: Environment = readEnvironment()): Config {
-  const { env: current, warnings, errors } = withCurrentNames(env);
+  const files = withFiles(env);
+  const { env: current, warnings, errors } = withCurrentNames(files.env);
+  errors.push(...files.errors);
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries<Setting<unknown>>(settings)) {
     const text = current[name] || setting.fallback;
@@ -60,13 +62,36 @@ function suggestionFor(name: string): string {
  * programs may look alike. Short names and names without an underscore are not compared for the same reason.
  */
 function misspeltSettings(env: Environment): string[] {
-  const settingNames = Object.keys(settings);
+  const settingNames = [...Object.keys(settings), ...fileSettings.keys()];
   return Object.keys(env).flatMap((name) => {
     const isCompared = name.length >= 8 && name.includes('_') && !name.startsWith('POSTERN_');
     if (!isCompared || settingNames.includes(name) || Object.hasOwn(formerNames, name)) return [];
     const similar = nearestSpelling(name, settingNames);
     return similar === undefined ? [] : [`${name} is not a variable of Postern; did you mean ${similar}?`];
   });
+}
+
+/** Reads the secrets whose variable NAME_FILE names a file. The end of the last line does not belong to the value. */
+function withFiles(env: Environment): { env: Environment; errors: string[] } {
+  const errors: string[] = [];
+  const read: Record<string, string> = {};
+  for (const [fileName, name] of fileSettings) {
+    const path = env[fileName];
+    if (!path) continue;
+    if (env[name]) {
+      errors.push(`${name} and ${fileName} exclude each other`);
+      continue;
+    }
+    try {
+      read[name] = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+      if (read[name] === '') errors.push(`${fileName}: ${path} is empty`);
+    } catch (error) {
+      errors.push(
+        `${fileName} must be the path of a readable file: ${path} (${(error as NodeJS.ErrnoException).code})`,
+      );
+    }
+  }
+  return { env: { ...env, ...read }, errors };
 }
 
 /** Moves the values of former names to the current ones. Different values under both names are an error. */

@@ -1,5 +1,6 @@
+import { hostsWithoutTls } from '../lib/postgres-hosts.js';
 import { isKeyPair } from '../lib/push-keys.js';
-import { isLoopback } from '../lib/urls.js';
+import { isLoopback, parseUrl } from '../lib/urls.js';
 import type { SettingValues } from './settings.js';
 
 type Values = Partial<SettingValues>;
@@ -27,7 +28,12 @@ export function contradictions(config: Values): string[] {
 
 /** Warnings of settings that are valid and weaken the service. */
 export function risks(values: Values): string[] {
-  return [...trustedProxyRisk(values), ...unreachableContact(values)];
+  return [
+    ...trustedProxyRisk(values),
+    ...unreachableContact(values),
+    ...openConnections(values),
+    ...withheldCodes(values),
+  ];
 }
 
 /** Push services need a contact that they can reach. Apple refuses every push with one at localhost (`BadJwtToken`). */
@@ -38,6 +44,30 @@ function unreachableContact({ VAPID_SUBJECT: subject = '' }: Values): string[] {
   if (!isLocal) return [];
   return ['VAPID_SUBJECT names this machine: push services, such as that of Apple, refuse pushes with such a contact'];
 }
+
+/** Connections without TLS that leave this machine. */
+function openConnections(values: Values): string[] {
+  const { METRICS_PORT, METRICS_HOST = '127.0.0.1', SMTP_URL } = values;
+  const databases = (['DATABASE_URL', 'BACKUP_VERIFY_URL'] as const).flatMap((name) =>
+    hostsWithoutTls(values[name] ?? '').map((host) => [name, host] as const),
+  );
+  const calls = plainCalls(values).map(([name, url]) => [name, hostOf(url)] as const);
+  const mail = SMTP_URL?.tls === 'none' ? [['SMTP_URL', SMTP_URL.host] as const] : [];
+  const warnings = [...databases, ...calls, ...mail]
+    .filter(([, host]) => !isLoopback(host))
+    .map(
+      ([name, host]) =>
+        `${name}: the connection to ${host} is not encrypted. Use TLS unless nobody else can read that network`,
+    );
+  if (METRICS_PORT !== undefined && !isLoopback(METRICS_HOST)) {
+    warnings.push(
+      `METRICS_HOST: /metrics on ${METRICS_HOST} has no TLS and no password. Let only your own network reach it`,
+    );
+  }
+  return warnings;
+}
+
+const hostOf = (url: string) => (parseUrl(url)?.hostname ?? '').replace(/^\[|\]$/g, '');
 
 function trustedProxyRisk({ TRUST_PROXY: trust, HOST: host }: Values): string[] {
   if (typeof trust !== 'number' || trust === 0 || host === undefined || isLoopback(host)) return [];
@@ -144,7 +174,29 @@ function pushErrors(config: Values): string[] {
 /** Outgoing calls use https, unless private networks are allowed. */
 function urlErrors(config: Values): string[] {
   if (config.ALLOW_PRIVATE_NETWORK_TARGETS !== false) return [];
-  const urls: (readonly [name: string, url: string | undefined])[] = [
+  return plainUrls(guardedUrls(config)).map(
+    ([name]) => `${name} must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)`,
+  );
+}
+
+/** The configured calls by http. */
+function plainCalls(config: Values): [name: string, url: string][] {
+  return plainUrls([
+    ...guardedUrls(config),
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', config.OTEL_EXPORTER_OTLP_ENDPOINT],
+    ['IMAGE_S3_ENDPOINT', config.IMAGE_S3_ENDPOINT],
+    ['BACKUP_S3_ENDPOINT', config.BACKUP_S3_ENDPOINT],
+  ]);
+}
+
+type NamedUrl = readonly [name: string, url: string | undefined];
+
+const plainUrls = (urls: readonly NamedUrl[]) =>
+  urls.filter((entry): entry is [string, string] => entry[1]?.startsWith('http:') === true);
+
+/** The URLs of calls that only ALLOW_PRIVATE_NETWORK_TARGETS lets use http. */
+function guardedUrls(config: Values): NamedUrl[] {
+  const urls: NamedUrl[] = [
     ['FCM_URL', config.FCM_URL],
     ['APNS_URL', config.APNS_URL],
     ['the token_uri of FCM_SERVICE_ACCOUNT', config.FCM_SERVICE_ACCOUNT?.tokenUri],
@@ -160,9 +212,7 @@ function urlErrors(config: Values): string[] {
   for (const { name, issuer } of config.OIDC_PROVIDERS ?? []) {
     urls.push([`OIDC_PROVIDERS: issuer of ${name}`, issuer]);
   }
-  return urls
-    .filter(([, url]) => url?.startsWith('http:') === true)
-    .map(([name]) => `${name} must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)`);
+  return urls;
 }
 
 function breachedPasswordErrors({ BREACHED_PASSWORDS_FILE: file, BREACHED_PASSWORDS_URL: url }: Values): string[] {
@@ -191,6 +241,20 @@ function metricsErrors({ METRICS_PORT, CONSOLE_PORT, PORT }: Values): string[] {
   return (['PORT', 'CONSOLE_PORT'] as const)
     .filter((name) => others[name] === METRICS_PORT)
     .map((name) => `METRICS_PORT must not be ${name}`);
+}
+
+/** Whether the console providers print nothing, because the service is public. */
+export function withholdsCodes({ PUBLIC_URL: url, ALLOW_CONSOLE_CODES }: Values): boolean {
+  return ALLOW_CONSOLE_CODES === false && url !== undefined && !isLoopback(hostOf(url));
+}
+
+function withheldCodes(values: Values): string[] {
+  const providers = { SMS_PROVIDER: values.SMS_PROVIDER?.[0], MAIL_PROVIDER: mailProvider(values) };
+  const names = (['SMS_PROVIDER', 'MAIL_PROVIDER'] as const).filter((name) => providers[name] === 'console');
+  if (names.length === 0 || !withholdsCodes(values)) return [];
+  return [
+    `${names.map((name) => `${name}=console`).join(' and ')} prints no codes, because PUBLIC_URL is not a loopback URL. Configure a provider; for tests, ALLOW_CONSOLE_CODES=true prints them`,
+  ];
 }
 
 /** The console providers need a loopback host: a person who sees the output can log in as any user. */

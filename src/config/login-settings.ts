@@ -130,11 +130,13 @@ export const factorSettings = {
 
 export const authenticatorSettings = {
   CUSTOM_AUTHENTICATORS: {
+    isSecret: true,
     parse: customAuthenticators,
     about:
       'Your services that decide on logins, as JSON or the path of a file: `{"badge":{"url":"https://…","secret":"whsec_…","steps":1}}` is the authenticator `custom:badge`. See docs/authenticators.md.',
   },
   OIDC_PROVIDERS: {
+    isSecret: true,
     parse: oidcProviders,
     about:
       'OpenID providers, as JSON or the path of a file: `{"google":{"issuer":"https://accounts.google.com","client_ids":["…"]}}` is the authenticator `oidc:google`. The optional member `algorithms` lists the accepted signature algorithms; the default is RS256.',

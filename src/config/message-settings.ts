@@ -8,6 +8,7 @@ export const messageSettings = {
       'smtp: mail goes to SMTP_URL. console: codes are printed and shown in the outbox (development). none: no mail. When unset: smtp with SMTP_URL; else console if SMS_PROVIDER=console is allowed; else none.',
   },
   SMTP_URL: {
+    isSecret: true,
     parse: smtpUrl,
     about:
       'The mail server: smtps://user:password@host (implicit TLS, port 465) or smtp://… (STARTTLS, port 587). With smtp to another machine STARTTLS is required, unless the URL ends in ?tls=none.',
@@ -20,7 +21,8 @@ export const messageSettings = {
   ALLOW_CONSOLE_CODES: {
     parse: flag,
     fallback: 'false',
-    about: 'true: SMS_PROVIDER=console and MAIL_PROVIDER=console are allowed with a HOST that is not loopback.',
+    about:
+      'true: SMS_PROVIDER=console and MAIL_PROVIDER=console are allowed with a HOST that is not loopback, and print codes although PUBLIC_URL is not a loopback URL or a proxy on another machine sends requests. Anyone who reads the output can log in as any user.',
   },
   NOTICES: {
     parse: notices,

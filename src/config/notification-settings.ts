@@ -32,12 +32,13 @@ export const pushSettings = {
     parse: vapidPublicKey,
     about: 'Web Push: the public key, in base64url. `npx web-push generate-vapid-keys` creates a pair.',
   },
-  VAPID_PRIVATE_KEY: { parse: vapidPrivateKey, about: 'Web Push: the private key, in base64url.' },
+  VAPID_PRIVATE_KEY: { isSecret: true, parse: vapidPrivateKey, about: 'Web Push: the private key, in base64url.' },
   VAPID_SUBJECT: {
     parse: url('mailto:', 'https:'),
     about: 'Web Push: the contact for push services, such as mailto:ops@example.com.',
   },
   FCM_SERVICE_ACCOUNT: {
+    isSecret: true,
     parse: serviceAccount,
     about: 'FCM: the JSON of a service account that may send messages, or the path of a file with this JSON.',
   },
@@ -46,7 +47,11 @@ export const pushSettings = {
     fallback: 'https://fcm.googleapis.com',
     about: 'FCM: the URL of the API. For tests and proxies.',
   },
-  APNS_KEY: { parse: apnsKey, about: 'APNs: the signing key (.p8) as PEM, or the path of a file with this key.' },
+  APNS_KEY: {
+    isSecret: true,
+    parse: apnsKey,
+    about: 'APNs: the signing key (.p8) as PEM, or the path of a file with this key.',
+  },
   APNS_KEY_ID: {
     parse: pattern(/^[A-Za-z0-9]{10}$/, 'must be the ten characters of a key id'),
     about: 'APNs: the id of the signing key.',

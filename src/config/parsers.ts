@@ -56,6 +56,8 @@ export interface Setting<T> {
   readonly parse: (text: string) => Parsed<T>;
   /** The default text. Absent: an unset setting has no value. */
   readonly fallback?: string;
+  /** The value is a secret or contains one, so it can also be in a file that the variable NAME_FILE names. */
+  readonly isSecret?: true;
   /** The meaning, for docs/configuration.md. */
   readonly about: string;
 }
@@ -116,6 +118,24 @@ export function rate(text: string): Parsed<{ readonly size: number; readonly win
     ? ok({ size: Number(size), windowMs: parsed.value })
     : invalid('must be a number of requests per minute, or in a time from 1s to 1d (such as 100/10s), or 0');
 }
+/** A colour of which lines are visible on white (WCAG 2.2, 1.4.11). */
+export function color(text: string): Parsed<string> {
+  const [, ...parts] = /^#([\da-f]{2})([\da-f]{2})([\da-f]{2})$/i.exec(text) ?? [];
+  if (parts.length === 0) return invalid('must be a colour such as #0f766e');
+  const ratio = 1.05 / (relativeLuminance(parts.map((part) => Number.parseInt(part, 16) / 255)) + 0.05);
+  return ratio >= 3
+    ? ok(text.toLowerCase())
+    : invalid(`has a contrast of ${ratio.toFixed(1)} to 1 to white; choose a darker colour, of at least 3 to 1`);
+}
+
+/** The luminance of a colour of sRGB, from 0 (black) to 1 (white), as WCAG 2.2 defines it. */
+function relativeLuminance(parts: readonly number[]): number {
+  const [red = 0, green = 0, blue = 0] = parts.map((part) =>
+    part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4,
+  );
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
 export const url =
   (...protocols: readonly string[]) =>
   (text: string): Parsed<string> =>

@@ -4,6 +4,7 @@ import {
   backupPlace,
   bucketUrl,
   choice,
+  color,
   databaseUrl,
   duration,
   flag,
@@ -81,10 +82,26 @@ export const serviceSettings = {
     fallback: '127.0.0.1',
     about: 'Address to listen on with METRICS_PORT. /metrics has no password: keep it in your own network.',
   },
+  API_DOCS: {
+    parse: choice('on', 'off'),
+    fallback: 'on',
+    about: 'off: /docs and /openapi.json are not served. The document is also in the package, as docs/openapi.json.',
+  },
   APP_NAME: {
     parse: pattern(/^[^\p{Cc}{}]{1,40}$/u, 'must be 1 to 40 characters, without control characters and braces'),
     fallback: 'Postern',
     about: 'The name of your service in codes and notices.',
+  },
+  APP_LOGO: {
+    parse: anyText,
+    about:
+      'The path of a PNG, JPEG or WebP image of at most 1 MB, which mails show instead of APP_NAME. It is shown 48 pixels high and 200 wide at most, on white, and on a dark grey in dark mode.',
+  },
+  APP_COLOR: {
+    parse: color,
+    fallback: '#3730a3',
+    about:
+      'The colour of your service in mails, such as #0f766e. Its contrast to white must be at least 3 to 1, so that people can see it.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -100,6 +117,7 @@ export const tracingSettings = {
     about: 'The format of the traces.',
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
+    isSecret: true,
     parse: secretPairs,
     about: 'Headers for the receiver, such as authorization=Bearer%20…, joined by commas. Values are percent-encoded.',
   },
@@ -130,6 +148,7 @@ export const tracingSettings = {
 
 export const storageSettings = {
   DATABASE_URL: {
+    isSecret: true,
     parse: databaseUrl,
     about:
       'The PostgreSQL (15 or later) to use. A primary and its standbys are joined by commas: postgres://postern@a,b/postern?target_session_attrs=read-write. When unset, Postern runs its own in DATA_DIR.',
@@ -162,7 +181,7 @@ export const storageSettings = {
     parse: pattern(/^[^\s/]{3,128}$/, 'must be the id of an access key'),
     about: 'The access key of the store. It must be allowed to read, write, delete and list objects of the bucket.',
   },
-  IMAGE_S3_SECRET_ACCESS_KEY: { parse: secret(1), about: 'The secret of the access key of the store.' },
+  IMAGE_S3_SECRET_ACCESS_KEY: { isSecret: true, parse: secret(1), about: 'The secret of the access key of the store.' },
   IMAGE_S3_READS: {
     parse: choice('proxy', 'redirect'),
     fallback: 'proxy',
@@ -170,6 +189,7 @@ export const storageSettings = {
       'proxy: Postern reads images from the store and serves them. redirect: Postern redirects clients to URLs of the store that are signed and valid for an hour.',
   },
   SECRET_KEY: {
+    isSecret: true,
     parse: secretList,
     about:
       'The key of the digests of codes and identities, and the pepper of PINs. It also encrypts queued codes, stored responses and the secrets of authenticator apps. With the embedded database, Postern creates it in DATA_DIR. With DATABASE_URL it is required. To rotate it, set the new key first and the old keys after it, joined by commas.',
@@ -212,6 +232,7 @@ export const backupSettings = {
       'true: Postern also copies the write-ahead log of the embedded database to BACKUP_TO every five seconds, so that `postern backup restore --at` can restore any time since the oldest backup.',
   },
   BACKUP_PASSPHRASE: {
+    isSecret: true,
     parse: secret(12),
     about:
       'The passphrase that encrypts backups, in the format of `age` (https://age-encryption.org). Without the passphrase, nobody can restore them, and files that are not encrypted are refused. When unset, backups are not encrypted, and the secret key signs them.',
@@ -222,6 +243,7 @@ export const backupSettings = {
       'The folder of pg_dump and pg_restore, for backups of DATABASE_URL. By default, Postern looks in PATH and in the folders of Debian and Red Hat packages.',
   },
   BACKUP_VERIFY_URL: {
+    isSecret: true,
     parse: databaseUrl,
     about:
       'A PostgreSQL server on which Postern verifies backups of DATABASE_URL, in a new database that it drops at the end. By default, it uses a temporary embedded server.',
@@ -239,11 +261,16 @@ export const backupSettings = {
     parse: pattern(/^[^\s/]{3,128}$/, 'must be the id of an access key'),
     about: 'The access key of the store. It must be allowed to read, write, delete and list objects of the bucket.',
   },
-  BACKUP_S3_SECRET_ACCESS_KEY: { parse: secret(1), about: 'The secret of the access key of the store.' },
+  BACKUP_S3_SECRET_ACCESS_KEY: {
+    isSecret: true,
+    parse: secret(1),
+    about: 'The secret of the access key of the store.',
+  },
 } as const satisfies Record<string, Setting<unknown>>;
 
 export const administrationSettings = {
   ADMIN_API_KEY: {
+    isSecret: true,
     parse: secret(32),
     about: 'Accepted as an API key with every scope. When unset, the first start creates a key.',
   },

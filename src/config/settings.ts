@@ -59,6 +59,13 @@ export const settings = {
   ...pushSettings,
 };
 
+/** The settings whose value can also be in a file, by the name of the variable that names the file. */
+export const fileSettings: ReadonlyMap<string, string> = new Map(
+  Object.entries<Setting<unknown>>(settings).flatMap(([name, { isSecret }]) =>
+    isSecret === true ? [[`${name}_FILE`, name]] : [],
+  ),
+);
+
 /**
  * Former names of settings, which are accepted for one version (decision 40).
  * @public scripts/generate.mjs lists them in docs/configuration.md.

@@ -61,7 +61,7 @@ export const smsSettings = {
     parse: smsProviders,
     fallback: 'console',
     about:
-      'console: codes are printed and shown in the outbox (development). none: no SMS, so no logins by SMS. Otherwise one or several of webhook, twilio, vonage and sns, joined by commas: if one fails, the next one sends the message.',
+      'console: codes are printed and shown in the outbox (development), while PUBLIC_URL is a loopback URL or unset. none: no SMS, so no logins by SMS. Otherwise one or several of webhook, twilio, vonage and sns, joined by commas: if one fails, the next one sends the message.',
   },
   SMS_SENDER: {
     parse: pattern(senderPattern, `must be ${aboutSender}, or a messaging service of Twilio (MG…)`),
@@ -80,6 +80,7 @@ export const smsSettings = {
   },
   SMS_WEBHOOK_URL: { parse: url('http:', 'https:'), about: 'The URL that SMS_PROVIDER=webhook posts codes to.' },
   SMS_WEBHOOK_SECRET: {
+    isSecret: true,
     parse: signingSecret,
     about: 'Signs the requests to SMS_WEBHOOK_URL (Standard Webhooks): whsec_ and base64.',
   },
@@ -87,17 +88,19 @@ export const smsSettings = {
     parse: pattern(/^AC[0-9a-fA-F]{32}$/, 'must be AC and 32 hexadecimal digits'),
     about: 'The account of Twilio.',
   },
-  TWILIO_AUTH_TOKEN: { parse: secret(1), about: 'The auth token of the account of Twilio.' },
+  TWILIO_AUTH_TOKEN: { isSecret: true, parse: secret(1), about: 'The auth token of the account of Twilio.' },
   TWILIO_URL: { parse: url('http:', 'https:'), fallback: 'https://api.twilio.com', about: 'The API of Twilio.' },
   VONAGE_APPLICATION_ID: {
     parse: pattern(/^[0-9a-fA-F-]{36}$/, 'must be a UUID'),
     about: 'The application of Vonage, with the capability Messages.',
   },
   VONAGE_PRIVATE_KEY: {
+    isSecret: true,
     parse: rsaKey,
     about: 'The private key of the application of Vonage: PEM, or the path of its file.',
   },
   VONAGE_SIGNATURE_SECRET: {
+    isSecret: true,
     parse: secret(16),
     about: 'Verifies the delivery receipts of Vonage. Without it, there are none.',
   },
@@ -110,7 +113,7 @@ export const smsSettings = {
     parse: pattern(/^[^\s/]{3,128}$/, 'must be the id of an access key'),
     about: 'The access key of AWS, with the permission sns:Publish.',
   },
-  SNS_SECRET_ACCESS_KEY: { parse: secret(1), about: 'The secret of the access key of AWS.' },
+  SNS_SECRET_ACCESS_KEY: { isSecret: true, parse: secret(1), about: 'The secret of the access key of AWS.' },
   SNS_URL: {
     parse: url('http:', 'https:'),
     about: 'The API of Amazon SNS. The default is that of the region.',

@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { withAsciiDigits } from '../identities/digits.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import type { FieldError } from '../lib/problem.js';
 
 /** Seconds that a code is accepted (ASVS 5.0, 6.5: minutes, not hours). */
 export const codeLifetime = 300;
@@ -57,3 +58,8 @@ export function codeDigest(keys: SecretKeys, purpose: string, code: string): str
 export function codeMatches(keys: SecretKeys, purpose: string, code: string, digest: string): boolean {
   return keys.matches('code', digestInput(purpose, code), Buffer.from(digest, 'base64'));
 }
+
+/** The error of a right code of an authenticator app that was used before. Only for callers who have proved the first factor. */
+export const usedCode = (field: string): { readonly errors: readonly FieldError[] } => ({
+  errors: [{ field, code: 'code_used' }],
+});

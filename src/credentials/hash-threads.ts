@@ -81,13 +81,22 @@ const workerSource = `
   parentPort.postMessage('ready');`;
 const libraryPath = createRequire(import.meta.url).resolve('@node-rs/argon2');
 
+/** The threads of a process. */
+interface Threads {
+  /**
+   * Finds a thread for one more hash: the first idle one, so that later threads become idle and end. Threads start one
+   * at a time, because each start blocks the event loop for some milliseconds.
+   */
+  find(): Thread | undefined;
+  send(thread: Thread, task: Task): Promise<unknown>;
+}
+
 /** Threads start one by one while many hashes are requested. Idle threads do not keep the process alive. */
-export function createHashThreads(options: HashThreadsOptions): HashThreads {
+function createThreads(options: HashThreadsOptions): Threads {
   const { count, idleTimeoutMs = 10_000, restartDelayMs = 60_000, onLost } = options;
   const threads = new Set<Thread>();
   /** Set after a thread was lost or could not start. Until this timer ends, no thread starts. */
   let pauseTimer: NodeJS.Timeout | undefined;
-  let running = 0;
   let nextTaskId = 0;
 
   function start(): void {
@@ -151,13 +160,7 @@ export function createHashThreads(options: HashThreadsOptions): HashThreads {
     onLost?.(error);
   }
 
-  /**
-   * Finds a thread for one more hash: the first idle one, so that later threads become idle and end. Threads start one
-   * at a time, because each start blocks the event loop for some milliseconds. While at most `count` hashes of any kind
-   * run, no hash uses a thread: the time of a hash must not show whether another hash runs on a thread.
-   */
-  function findThread(): Thread | undefined {
-    if (running <= count) return undefined;
+  function find(): Thread | undefined {
     const ready = [...threads].filter(({ isReady }) => isReady);
     const idle = ready.find(({ pending }) => pending.size === 0);
     const isStarting = ready.length < threads.size;
@@ -175,12 +178,24 @@ export function createHashThreads(options: HashThreadsOptions): HashThreads {
     });
   }
 
+  return { find, send };
+}
+
+/** Creates the runner of hashes. It starts no thread before one is needed. */
+export function createHashThreads(options: HashThreadsOptions): HashThreads {
+  const threads = createThreads(options);
+  let running = 0;
+
+  /**
+   * While at most `count` hashes of any kind run, no hash uses a thread: the time of a hash must not show whether another
+   * hash runs on a thread.
+   */
   async function run<T>(inPool: () => Promise<T>, work?: Work): Promise<T> {
     running += 1;
     try {
-      const thread = findThread();
+      const thread = running > options.count ? threads.find() : undefined;
       if (thread === undefined || work === undefined) return await inPool();
-      return (await send(thread, { work, inPool })) as T;
+      return (await threads.send(thread, { work, inPool })) as T;
     } finally {
       running -= 1;
     }

@@ -114,7 +114,7 @@ const selectMetrics = statement<Record<never, never>, DatabaseMetrics>(
            select min(j.locked_at) from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
            where j.is_available = false and j.locked_at is not null and t.identifier <> all(${longTasks})))), 0)::float8
            as oldest_lock,
-         coalesce((select extract(epoch from greatest(interval '0', db_now() - min(due_at))) from chores), 0)::float8
+         coalesce((select extract(epoch from greatest(interval '0', db_now() - min(due_at))) from maintenance_tasks), 0)::float8
            as maintenance_lag`,
 );
 

@@ -1,23 +1,37 @@
 import type { MailMessage, MailSender } from '../messages/mail-sender.js';
 import type { SmsMessage, SmsSender } from '../messages/sms-sender.js';
 
-/** Prints mails, for development. Anyone who sees the output can log in as any user, so HOST must be a loopback address. */
-export function createConsoleMail(write: (line: string) => void): MailSender {
+/** Prints mails, for development. Anyone who sees the output can log in as any user. @param refusal says why nothing may be printed */
+export function createConsoleMail(write: (line: string) => void, refusal: Refusal): MailSender {
   return {
     name: 'console',
-    send: async (message) => write(`Mail to ${message.to}: ${contentOf(message, message.subject)}`),
+    async send(message) {
+      demandAllowed(refusal);
+      write(`Mail to ${message.to}: ${contentOf(message, message.subject)}`);
+    },
   };
 }
 
 /** Prints text messages, for development: see `createConsoleMail`. */
-export function createConsoleSms(write: (line: string) => void): SmsSender {
+export function createConsoleSms(write: (line: string) => void, refusal: Refusal): SmsSender {
   return {
     name: 'console',
     async send(message) {
+      demandAllowed(refusal);
       write(`SMS to ${message.to}: ${contentOf(message, message.text)}`);
       return { provider: 'console', reference: null };
     },
   };
+}
+
+/** Why nothing may be printed; undefined if it may be. */
+type Refusal = () => string | undefined;
+
+/** @throws Error with the reason. No retry can help. */
+function demandAllowed(refusal: Refusal): void {
+  const reason = refusal();
+  if (reason === undefined) return;
+  throw Object.assign(new Error(`the message was not printed: ${reason}`), { permanent: true, provider: 'console' });
 }
 
 /** The code of a message, or the text of a notice. */

@@ -13,6 +13,8 @@ export interface MailSenderAddress {
 export interface SmtpMailOptions {
   readonly target: SmtpTarget;
   readonly from: MailSenderAddress;
+  /** The logo (PNG), which mails show by its content id. */
+  readonly logo?: { readonly png: Buffer; readonly contentId: string } | undefined;
   /** Milliseconds to connect. The default is 3000. */
   readonly connectTimeoutMs?: number;
   /** Milliseconds for one mail in total. The default is 10,000. */
@@ -42,7 +44,7 @@ class SmtpError extends Error {
  * sent again with the same Message-ID.
  */
 export function createSmtpMail(options: SmtpMailOptions): MailSender {
-  const { target, from, connectTimeoutMs = 3000, totalTimeoutMs = 10_000, ca } = options;
+  const { target, from, logo, connectTimeoutMs = 3000, totalTimeoutMs = 10_000, ca } = options;
   const { host, tls, user, password } = target;
   return {
     name: 'smtp',
@@ -70,7 +72,7 @@ export function createSmtpMail(options: SmtpMailOptions): MailSender {
         maxResponseSize: 65_536,
       });
       try {
-        await transport.sendMail(contentOf(message, from));
+        await transport.sendMail(contentOf(message, from, logo));
         // The library sends QUIT and closes the connection. The process need not wait for that.
         connection.unref();
       } catch (error) {
@@ -85,13 +87,31 @@ export function createSmtpMail(options: SmtpMailOptions): MailSender {
 /** One unquoted mailbox (RFC 5321, 4.1.2). The library would read a text with a comma as several addresses. */
 const plainAddress = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u;
 
-function contentOf({ id, to, subject, text }: MailMessage, from: MailSenderAddress) {
+function contentOf(
+  { id, to, subject, text, html }: MailMessage,
+  from: MailSenderAddress,
+  logo: SmtpMailOptions['logo'],
+) {
   return {
     from,
     to: { name: '', address: to },
     envelope: { from: from.address, to: [quotedIfNeeded(to)] },
     subject,
     text,
+    html,
+    // Part of the mail, because programs load no images from servers before the reader agrees.
+    attachments:
+      logo === undefined
+        ? []
+        : [
+            {
+              filename: 'logo.png',
+              contentType: 'image/png',
+              content: logo.png,
+              cid: logo.contentId,
+              contentDisposition: 'inline' as const,
+            },
+          ],
     messageId: `<${id}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
     // RFC 3834, 5: automatic responders, such as out-of-office replies, do not answer.
     headers: { 'Auto-Submitted': 'auto-generated' },

@@ -31,12 +31,17 @@ export function observeRefused(observe: RequestObserver | undefined, method = 'u
 }
 
 /** Answers input that is no valid request (bad framing, headers too large or too slow) and closes the connection. */
-export function answerBrokenRequest(error: { code?: string }, socket: Socket, onRefused: OnRefused): void {
+export function answerBrokenRequest(
+  error: { code?: string },
+  socket: Socket,
+  always: Readonly<Record<string, string>>,
+  onRefused: OnRefused,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const { requestId, status, headers, body } = bareProblem(codes[error.code ?? ''] ?? 'malformed_request');
+  const { requestId, status, headers, body } = bareProblem(codes[error.code ?? ''] ?? 'malformed_request', always);
   onRefused(requestId, status);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.end([`HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}`, ...lines, '', body].join('\r\n'));
@@ -44,15 +49,18 @@ export function answerBrokenRequest(error: { code?: string }, socket: Socket, on
 
 /** Answers requests with an `Expect` other than `100-continue`. Node passes them here before routing. */
 export const answerUnmetExpectation =
-  (onRefused: OnRefused) =>
+  (always: Readonly<Record<string, string>>, onRefused: OnRefused) =>
   (_request: IncomingMessage, response: ServerResponse): void => {
-    const { requestId, status, headers, body } = bareProblem('expectation_failed');
+    const { requestId, status, headers, body } = bareProblem('expectation_failed', always);
     onRefused(requestId, status);
     response.writeHead(status, headers).end(body);
   };
 
-/** A problem as a response without a Fastify request. */
-function bareProblem(code: ErrorCode): {
+/** A problem as a response without a Fastify request. @param always the headers of every response */
+function bareProblem(
+  code: ErrorCode,
+  always: Readonly<Record<string, string>>,
+): {
   requestId: string;
   status: number;
   headers: Record<string, string>;
@@ -64,12 +72,11 @@ function bareProblem(code: ErrorCode): {
     requestId,
     status: errors[code].status,
     headers: {
-      'Content-Type': 'application/problem+json; charset=utf-8',
-      'Content-Length': String(Buffer.byteLength(body)),
-      'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
-      'Request-ID': requestId,
-      Connection: 'close',
+      ...always,
+      'content-type': 'application/problem+json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
+      'request-id': requestId,
+      connection: 'close',
     },
     body,
   };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
@@ -23,6 +23,7 @@ import { encodedPathsPlugin } from './plugins/encoded-paths.js';
 import { forwardedHeadersPlugin } from './plugins/forwarded-headers.js';
 import { handlerLimitPlugin } from './plugins/handler-limit.js';
 import { alwaysHeaders, headersPlugin } from './plugins/headers.js';
+import { httpsPlugin } from './plugins/https.js';
 import { jsonBodyPlugin } from './plugins/json-body.js';
 import { ndjsonBodyPlugin } from './plugins/ndjson-body.js';
 import { notFoundPlugin } from './plugins/not-found.js';
@@ -39,9 +40,15 @@ export interface ServerOptions {
   readonly log: FastifyBaseLogger;
   readonly version: string;
   readonly publicUrl: string | undefined;
+  /** Whether PUBLIC_URL is https. */
+  readonly behindTls: boolean;
   readonly corsOrigins: readonly string[];
   readonly trustProxy: number | readonly string[] | undefined;
   readonly serves: ServedRoutes;
+  /** Whether `/docs` and `/openapi.json` are served. */
+  readonly apiDocs: boolean;
+  /** Sees each request before anything else. Undefined: nothing needs to. */
+  readonly onRequest: ((request: IncomingMessage) => void) | undefined;
   /** Called for every answered request. Undefined without metrics and without an access log. */
   readonly onAnswered: RequestObserver | undefined;
   /** Undefined: requests are not traced. */
@@ -55,8 +62,7 @@ const maxBodyBytes = 64 * 1024;
 
 /** Builds the HTTP server with all its routes. It does not listen yet. Plugins run in the order of this function. */
 export async function buildServer(options: ServerOptions): Promise<App> {
-  const { services } = options;
-  const behindTls = options.publicUrl?.startsWith('https:') === true;
+  const { services, behindTls } = options;
   const publicPath = pathOf(options.publicUrl);
   const logsRequests = options.log.level === 'debug' || options.log.level === 'trace';
   const headers = alwaysHeaders({ behindTls, cors: options.corsOrigins.length > 0 });
@@ -74,8 +80,17 @@ export async function buildServer(options: ServerOptions): Promise<App> {
       meters: services.meters,
       onAnswered: options.onAnswered,
       onMatched: requestTracing?.matched,
+      demandsHttps: behindTls && isTrusted !== false,
     },
   );
+  const watched = (listener: RequestListener): RequestListener => {
+    const { onRequest } = options;
+    if (onRequest === undefined) return listener;
+    return (request, response) => {
+      onRequest(request);
+      listener(request, response);
+    };
+  };
   const withoutReceiveTimeout = new WeakSet<Socket>();
   const running = new WeakSet<Socket>();
   const app: App = Fastify({
@@ -99,7 +114,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
           // `headersPlugin` checks it, and answers with a problem.
           requireHostHeader: false,
         },
-        withoutPublicPath(publicPath, traced(verifyHandler.listener(routes))),
+        watched(withoutPublicPath(publicPath, traced(verifyHandler.listener(routes)))),
       ),
     // An id that is too long gets 404 like any unknown id. The limit of the headers also limits the URL.
     routerOptions: { maxParamLength: maxHeaderBytes },
@@ -109,7 +124,12 @@ export async function buildServer(options: ServerOptions): Promise<App> {
       // Node only reports that the time of a request is over. This handler decides what happens to the request.
       const mayContinue = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && withoutReceiveTimeout.has(socket);
       if (!mayContinue)
-        answerBrokenRequest(error, socket, running.has(socket) ? () => {} : observeRefused(options.onAnswered));
+        answerBrokenRequest(
+          error,
+          socket,
+          headers,
+          running.has(socket) ? () => {} : observeRefused(options.onAnswered),
+        );
     },
     frameworkErrors: (error, request, reply) => {
       reply.headers({ ...headers, 'Request-ID': request.id });
@@ -126,6 +146,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   problemsPlugin(app);
   headersPlugin(app, headers);
   encodedPathsPlugin(app);
+  if (behindTls && isTrusted !== false) httpsPlugin(app, { publicUrl: options.publicUrl, isTrusted });
   if (publicPath !== '') publicPathPlugin(app, publicPath);
   forwardedHeadersPlugin(app, options.log);
   if (options.corsOrigins.length > 0) corsPlugin(app, options.corsOrigins);
@@ -147,9 +168,9 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   sessionLimitPlugin(app, admission);
   if (logsRequests) logRequests(app);
   app.addHook('preClose', async () => verifyHandler.close());
-  app.server.on('checkExpectation', answerUnmetExpectation(observeRefused(options.onAnswered)));
+  app.server.on('checkExpectation', answerUnmetExpectation(headers, observeRefused(options.onAnswered)));
   drainConnections(app, withoutReceiveTimeout);
-  registerRoutes(app, services, options.serves);
+  registerRoutes(app, services, { ...options.serves, apiDocs: options.apiDocs });
   await app.ready();
   return app;
 }

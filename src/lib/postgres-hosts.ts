@@ -1,4 +1,4 @@
-import { parseUrl } from './urls.js';
+import { isLoopback, parseUrl } from './urls.js';
 
 /**
  * The URLs of the single hosts of a connection string with several hosts, as in libpq:
@@ -35,6 +35,19 @@ function decodeOnce(text: string): string {
   }
 }
 
+/** Whether connections to a host stay on this machine, so they need no TLS: the folder of a socket, or a loopback host. */
+export const isPlainHost = (host: string): boolean => host.startsWith('/') || isLoopback(host);
+
+/** The hosts of a connection string to which Postern would connect without TLS over a network, because it says so. */
+export function hostsWithoutTls(url: string): string[] {
+  return urlsOfHosts(url).flatMap((hostUrl) => {
+    const read = parseUrl(hostUrl);
+    const host = (read?.searchParams.get('host') ?? read?.hostname ?? '').replace(/^\[|\]$/g, '');
+    const isOpen = read?.searchParams.get('sslmode') === 'disable' && host !== '' && !isPlainHost(decodeOnce(host));
+    return isOpen ? [host] : [];
+  });
+}
+
 /** What is wrong with the hosts of a connection string, for "DATABASE_URL …". */
 export function hostsError(url: string): string | undefined {
   for (const hostUrl of urlsOfHosts(url)) {
@@ -43,6 +56,10 @@ export function hostsError(url: string): string | undefined {
       return 'must be a URL that starts with postgres:// or postgresql://';
     }
     const parameters = read.searchParams;
+    const ssl = parameters.get('ssl');
+    if (ssl !== null && !['true', '1', 'no-verify'].includes(ssl)) {
+      return `must say sslmode=disable instead of ssl=${ssl}`;
+    }
     const sessionAttrs = parameters.get('target_session_attrs') ?? 'read-write';
     if (!['read-write', 'primary'].includes(sessionAttrs)) {
       return `must have target_session_attrs=read-write, not ${sessionAttrs}: Postern writes`;

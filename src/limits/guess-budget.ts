@@ -150,18 +150,29 @@ const maxWaitMs = 5000;
 /** Milliseconds between two checks whether other instances have settled guesses. */
 const pollIntervalMs = 100;
 
-/** Creates the guess budget. A lock that starts is recorded as an event and reported to the user. */
-export function createGuessBudget(
+interface GuessBudgetOptions {
+  readonly notices: Pick<Notices, 'notify'>;
+  readonly counters: Counters;
+}
+
+/** The guesses that the database stores. */
+interface StoredGuesses {
+  valuesOf(account: GuessedAccount, slot: string): { readonly bucket: string };
+  /** @returns false while other requests are using all guesses that are left. @throws Problem of a lock */
+  tryToTake(account: GuessedAccount, slot: string): Promise<boolean>;
+  /** Takes a guess when other requests have settled theirs. @throws Problem `too_many_requests`, or of a lock */
+  waitForTurn(account: GuessedAccount, slot: string): Promise<void>;
+  /** Settles a guess. A lock that starts is recorded as an event and reported to the user. */
+  settle(account: GuessedAccount, slot: string, result: 'right' | 'wrong' | 'none'): Promise<void>;
+  /** Wakes a request that waits for a guess of this user. */
+  wake(userId: string): void;
+}
+
+function createStoredGuesses(
   database: Database,
-  limits: GuessLimits,
-  { notices, counters }: { readonly notices: Pick<Notices, 'notify'>; readonly counters: Counters },
-): GuessBudget {
-  const limitValues: GuessLimitValues = {
-    failureLimit: limits.failureLimit,
-    permanentLimit: limits.permanentLimit,
-    lockSeconds: limits.lockMs / 1000,
-    maxLockSeconds: limits.maxLockMs / 1000,
-  };
+  limitValues: GuessLimitValues,
+  { notices, counters }: GuessBudgetOptions,
+): StoredGuesses {
   const valuesOf = ({ userId, bucket, knownDevice }: GuessedAccount, slot: string) => ({
     userId,
     bucket: bucket ?? knownDevice ?? unknownDevices,
@@ -210,6 +221,20 @@ export function createGuessBudget(
     });
   }
 
+  return { valuesOf, tryToTake, waitForTurn, settle, wake: queues.wake };
+}
+
+/** Creates the guess budget. */
+export function createGuessBudget(database: Database, limits: GuessLimits, options: GuessBudgetOptions): GuessBudget {
+  const limitValues: GuessLimitValues = {
+    failureLimit: limits.failureLimit,
+    permanentLimit: limits.permanentLimit,
+    lockSeconds: limits.lockMs / 1000,
+    maxLockSeconds: limits.maxLockMs / 1000,
+  };
+  const { counters } = options;
+  const { valuesOf, tryToTake, waitForTurn, settle, wake } = createStoredGuesses(database, limitValues, options);
+
   function guessOf(account: GuessedAccount, slot: string): Guess {
     /** Settles after a failure. If this fails too, the guess expires by itself and counts as wrong. */
     async function settleAfter(error: unknown, result: 'right' | 'wrong' | 'none'): Promise<never> {
@@ -230,7 +255,7 @@ export function createGuessBudget(
         const approved = await statement({ guessBucket: bucket, guessSlot: slot }).catch((error: unknown) =>
           settleAfter(error, 'right'),
         );
-        queues.wake(account.userId);
+        wake(account.userId);
         return approved;
       },
     };

@@ -3,7 +3,7 @@ import { canonicalApnsToken, canonicalFcmToken } from '../devices/push-tokens.js
 import { canonicalIdentity, type Identity } from '../identities/identity.js';
 import { readClientKey } from '../lib/crypto/client-key.js';
 import { newId, parseId } from '../lib/ids.js';
-import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
+import { type FieldError, Problem, type ProblemOptions, throwIfErrors } from '../lib/problem.js';
 import type { NewAuthentication } from './authentications.js';
 import {
   type Authenticator,
@@ -90,8 +90,9 @@ export function describeDevice(device: TokenRequest['device']): NewAuthenticatio
  * Refuses a wrong, expired, used-up or unknown authentication. The response is the same in all cases, so that it does
  * not show the reason.
  */
-export function rejection(id: string): Problem {
+export function rejection(id: string, options: Pick<ProblemOptions, 'errors'> = {}): Problem {
   return new Problem('authorization_rejected', {
+    ...options,
     members: { authentication: { id: parseId(id) ?? id, status: 'rejected', error_code: 'authorization_rejected' } },
   });
 }

@@ -26,6 +26,8 @@ export interface Evaluated {
   readonly since: number;
   /** The type of the second factor, if this secret was one. */
   readonly secondFactor?: string | undefined;
+  /** Whether this secret is a right code of an app that was used before. */
+  readonly isUsedCode?: boolean;
 }
 
 interface SecretCheckOptions {
@@ -84,8 +86,10 @@ export function createSecretChecks(
     }
     const challengeAnswer = { state: open.challenge, authenticationId: open.id, secret, origin };
     if (open.factor === 2) {
-      const secondFactor = user === undefined ? undefined : await secondFactors.verify(user, challengeAnswer);
-      return { open, isRight: secondFactor !== undefined, isLast: true, since, secondFactor };
+      const result = user === undefined ? undefined : await secondFactors.verify(user, challengeAnswer);
+      const isUsedCode = result === 'used_code';
+      const secondFactor = isUsedCode ? undefined : result;
+      return { open, isRight: secondFactor !== undefined, isLast: true, since, secondFactor, isUsedCode };
     }
     const authenticator = registry.get(open.authenticator);
     // An authenticator that was removed from the configuration since step 1 approves nothing.

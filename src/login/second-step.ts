@@ -1,6 +1,6 @@
 import type { NoticeChannel } from '../contract/administration.js';
 import type { Challenge } from '../credentials/challenge.js';
-import { codeDigest } from '../credentials/codes.js';
+import { codeDigest, usedCode } from '../credentials/codes.js';
 import type { SecondFactors } from '../credentials/factors/second-factor.js';
 import type { PendingPins } from '../credentials/pins/pending-pin.js';
 import { isPinCorrect } from '../credentials/pins/pin-check.js';
@@ -97,7 +97,7 @@ export function createSecondStep(
     });
     if (evaluated === undefined || user === undefined || verdict === 'wrong') {
       if (evaluated !== undefined) await refuse(evaluated, user, input.secret, origin);
-      throw rejection(givenId);
+      throw rejection(givenId, evaluated?.isUsedCode === true ? usedCode('secret') : {});
     }
     await refuseLocked(user, { ...evaluated.open, userId, origin });
     if (second !== undefined) return requireSecondFactor(user, evaluated.open, second);

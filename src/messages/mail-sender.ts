@@ -1,10 +1,12 @@
-/** One mail: a code or a notice, as plain text. */
+/** One mail: a code or a notice. */
 export interface MailMessage {
   /** The id of the outbox row (UUID). It is the same for each retry. */
   readonly id: string;
   readonly to: string;
   readonly subject: string;
   readonly text: string;
+  /** The same text as HTML. It may show the logo by its content id. */
+  readonly html: string;
   /** Null in a notice. */
   readonly code: string | null;
   /** Null unless the message holds the code of a login. */

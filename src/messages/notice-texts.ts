@@ -4,85 +4,94 @@ import type { TextLanguage } from './languages.js';
 /** The facts of the notices, in one or two sentences. */
 const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, string>>>> = {
   new_device: {
-    en: 'Somebody logged in to your account on a new device: {device}.',
-    es: 'Alguien ha entrado en su cuenta desde un dispositivo nuevo: {device}.',
+    en: 'Somebody signed in to your account on a new device: {device}.',
+    es: 'Alguien ha entrado en tu cuenta desde un dispositivo nuevo: {device}.',
   },
   device_removed: {
-    en: 'Your account was logged in on too many devices. The device that was unused for longest was logged out: {device}.',
-    es: 'Su cuenta estaba abierta en demasiados dispositivos. Se ha cerrado la sesión en el que llevaba más tiempo sin uso: {device}.',
+    en: 'Your account was signed in on too many devices. The device that was unused for longest was signed out: {device}.',
+    es: 'Tu cuenta estaba abierta en demasiados dispositivos. Se ha cerrado la sesión en el que llevaba más tiempo sin uso: {device}.',
   },
   account_locked: {
     en: 'Your account was locked after too many wrong passwords or codes.',
-    es: 'Su cuenta se ha bloqueado: demasiadas contraseñas o códigos incorrectos.',
+    es: 'Tu cuenta se ha bloqueado: demasiadas contraseñas o códigos incorrectos.',
   },
   token_misused: {
     en: 'Somebody tried to use a copy of the login of one of your devices ({device}). It was refused.',
-    es: 'Alguien ha intentado usar una copia del acceso de uno de sus dispositivos ({device}). Se ha rechazado.',
+    es: 'Alguien ha intentado usar una copia del acceso de uno de tus dispositivos ({device}). Se ha rechazado.',
   },
   token_shared: {
     en: 'The login of one of your devices ({device}) is used by two clients alternately. Somebody may have copied it.',
-    es: 'Dos clientes usan por turnos el acceso de uno de sus dispositivos ({device}). Alguien puede haberlo copiado.',
+    es: 'Dos clientes usan por turnos el acceso de uno de tus dispositivos ({device}). Alguien puede haberlo copiado.',
   },
   password_changed: {
     en: 'The password of your account was changed.',
-    es: 'Se ha cambiado la contraseña de su cuenta.',
+    es: 'Se ha cambiado la contraseña de tu cuenta.',
   },
   pin_changed: {
     en: 'The PIN of your account was changed.',
-    es: 'Se ha cambiado el PIN de su cuenta.',
+    es: 'Se ha cambiado el PIN de tu cuenta.',
   },
   email_changed: {
     en: 'The mail address of your account was changed.',
-    es: 'Se ha cambiado la dirección de correo de su cuenta.',
+    es: 'Se ha cambiado la dirección de correo de tu cuenta.',
   },
   phone_changed: {
     en: 'The phone number of your account was changed.',
-    es: 'Se ha cambiado el número de teléfono de su cuenta.',
+    es: 'Se ha cambiado el número de teléfono de tu cuenta.',
   },
   totp_added: {
     en: 'An authenticator app was added to your account.',
-    es: 'Se ha añadido una aplicación de autenticación a su cuenta.',
+    es: 'Se ha añadido una aplicación de autenticación a tu cuenta.',
   },
   totp_removed: {
     en: 'An authenticator app was removed from your account.',
-    es: 'Se ha quitado una aplicación de autenticación de su cuenta.',
+    es: 'Se ha quitado una aplicación de autenticación de tu cuenta.',
   },
   passkey_added: {
     en: 'A passkey was added to your account.',
-    es: 'Se ha añadido una llave de acceso a su cuenta.',
+    es: 'Se ha añadido una llave de acceso a tu cuenta.',
   },
   passkey_removed: {
     en: 'A passkey was removed from your account.',
-    es: 'Se ha quitado una llave de acceso de su cuenta.',
+    es: 'Se ha quitado una llave de acceso de tu cuenta.',
   },
   recovery_codes_made: {
     en: 'New recovery codes were created for your account. The old ones no longer work.',
-    es: 'Se han creado nuevos códigos de recuperación para su cuenta. Los anteriores ya no valen.',
+    es: 'Se han creado nuevos códigos de recuperación para tu cuenta. Los anteriores ya no valen.',
   },
   external_identity_added: {
-    en: 'An account at another provider was linked. It can now log in to your account.',
-    es: 'Se ha vinculado una cuenta de otro proveedor. Ahora puede entrar en su cuenta.',
+    en: 'An account at another provider was linked. It can now sign in to your account.',
+    es: 'Se ha vinculado una cuenta de otro proveedor. Ahora puede entrar en tu cuenta.',
   },
   external_identity_removed: {
-    en: 'An account at another provider can no longer log in to your account.',
-    es: 'Una cuenta de otro proveedor ya no puede entrar en su cuenta.',
+    en: 'An account at another provider can no longer sign in to your account.',
+    es: 'Una cuenta de otro proveedor ya no puede entrar en tu cuenta.',
   },
   account_recovered: {
-    en: 'Your account was recovered with a code, and all devices were logged out.',
-    es: 'Se ha recuperado su cuenta con un código y se ha cerrado la sesión en todos los dispositivos.',
+    en: 'Your account was recovered with a code, and all devices were signed out.',
+    es: 'Se ha recuperado tu cuenta con un código y se ha cerrado la sesión en todos los dispositivos.',
   },
   pin_recovery: {
     en: 'A new PIN was set for your account with a code. It replaces your PIN later. Until then you can cancel it in the app.',
-    es: 'Se ha fijado un PIN nuevo para su cuenta con un código. Sustituirá al suyo más tarde. Hasta entonces puede anularlo en la aplicación.',
+    es: 'Se ha fijado un PIN nuevo para tu cuenta con un código. Sustituirá al tuyo más tarde. Hasta entonces puedes anularlo en la aplicación.',
   },
 };
 
 /** What the user can do, if the event was not caused by the user. */
-type Advice = 'change_password' | 'recover_account';
+type Advice = 'check_devices' | 'recover_account';
 
 const advices: Readonly<Record<Advice, Readonly<Record<TextLanguage, string>>>> = {
-  change_password: { en: 'change your password', es: 'cambie su contraseña' },
-  recover_account: { en: 'recover your account', es: 'recupere su cuenta' },
+  check_devices: {
+    en: 'sign out the devices that you do not know, and change your password if you have one',
+    es: 'cierra la sesión en los dispositivos que no conozcas y cambia tu contraseña si tienes una',
+  },
+  recover_account: { en: 'recover your account', es: 'recupera tu cuenta' },
+};
+
+/** The advice where there is little room. */
+const shortAdvices: typeof advices = {
+  ...advices,
+  check_devices: { en: 'check your devices', es: 'revisa tus dispositivos' },
 };
 
 /** After the events of these notices, the user may no longer know the password. */
@@ -94,11 +103,11 @@ const frames: Readonly<
 > = {
   push: {
     en: (sentence, advice) => `${sentence} If this was not you, ${advice}.`,
-    es: (sentence, advice) => `${sentence} Si no ha sido usted, ${advice}.`,
+    es: (sentence, advice) => `${sentence} Si no has sido tú, ${advice}.`,
   },
   sms: {
     en: (sentence, advice) => `{app}: ${sentence} If this was not you, ${advice}.`,
-    es: (sentence, advice) => `{app}: ${sentence} Si no ha sido usted, ${advice}.`,
+    es: (sentence, advice) => `{app}: ${sentence} Si no has sido tú, ${advice}.`,
   },
   email: {
     en: (sentence, advice) => `Subject: {app}: ${sentence}
@@ -109,7 +118,7 @@ When: {time}
 Device: {device}
 Network: {address}
 
-If this was you, you do not need to do anything. If not, ${advice} and log out all devices.`,
+If this was you, you do not need to do anything. If not, ${advice}.`,
     es: (sentence, advice) => `Subject: {app}: ${sentence}
 
 ${sentence}
@@ -118,13 +127,15 @@ Cuándo: {time}
 Dispositivo: {device}
 Red: {address}
 
-Si ha sido usted, no tiene que hacer nada. Si no, ${advice} y cierre la sesión en todos los dispositivos.`,
+Si has sido tú, no tienes que hacer nada. Si no, ${advice}.`,
   },
 };
 
 /** The template of a notice. */
 export function noticeText(channel: TextChannel, kind: NoticeKind, language: TextLanguage): string {
-  const advice = advices[leadToRecovery.has(kind) ? 'recover_account' : 'change_password'];
+  const advice = (channel === 'email' ? advices : shortAdvices)[
+    leadToRecovery.has(kind) ? 'recover_account' : 'check_devices'
+  ];
   return frames[channel][language](sentences[kind][language], advice[language]);
 }
 
@@ -149,11 +160,11 @@ Or use the API: set "enabled" to true with PATCH /admin/v1/webhooks/{id}. Then r
 Cuándo: {time}
 Webhook: {id}
 
-Cuando el servidor vuelva a funcionar, active el webhook en la consola:
+Cuando el servidor vuelva a funcionar, activa el webhook en la consola:
 
     {console}/webhooks/{id}
 
-O use la API: ponga "enabled" a true con PATCH /admin/v1/webhooks/{id}. Después, repita los eventos ocurridos mientras tanto. Se conservan 30 días.`,
+O usa la API: pon "enabled" a true con PATCH /admin/v1/webhooks/{id}. Después, repite los eventos ocurridos mientras tanto. Se conservan 30 días.`,
 };
 
 /** The templates of the mails to operators. */

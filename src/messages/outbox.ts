@@ -81,17 +81,17 @@ const queueMessage = statement<{ userId: string; id: string }, OutboxMessage>(
 export interface OutboxOptions {
   readonly database: Database;
   readonly keys: SecretKeys;
-  /** The channels whose provider is `console`. Operators may see their codes. */
-  readonly channelsWithVisibleCodes: readonly MessageChannel[];
+  /** Whether operators may see the codes of a channel: those of the provider `console` while it prints them. */
+  showsCodes(channel: MessageChannel): boolean;
 }
 
 /** Creates the list of messages and the retry of failed ones. */
-export function createOutbox({ database, keys, channelsWithVisibleCodes }: OutboxOptions): Outbox {
+export function createOutbox({ database, keys, showsCodes }: OutboxOptions): Outbox {
   return {
     async list(request, { withCodes }) {
       const page = await readPage<OutboxRow>(database, messages, request);
       const items = page.items.map(({ sealed_code, ...message }) => {
-        const encryptedCode = withCodes && channelsWithVisibleCodes.includes(message.channel) ? sealed_code : null;
+        const encryptedCode = withCodes && showsCodes(message.channel) ? sealed_code : null;
         return { ...message, code: encryptedCode === null ? null : (keys.decrypt(encryptedCode, message.id) ?? null) };
       });
       return { ...page, items };

@@ -165,11 +165,11 @@ export function createMessages(options: {
   ): Promise<AcceptedSms> {
     const { channel, kind, recipient: to, authentication_id: authenticationId, expires_at: expiresAt } = row;
     const values = { ...row.params, minutes: String(row.minutes), ...(code !== null && { code }) };
-    const { subject, text } = templates.render(kind, row.locale ?? undefined, values);
+    const { subject, text, html } = templates.render(kind, row.locale ?? undefined, values);
     const message = { id: job.id, kind, to, text, code, authenticationId, expiresAt };
     if (channel === 'sms' && senders.sms !== undefined) return senders.sms.send(message);
     if (channel === 'sms' || senders.email === undefined) throw new Error(`no provider for ${channel} is configured`);
-    await senders.email.send({ ...message, subject });
+    await senders.email.send({ ...message, subject, html });
     return { provider: senders.email.name, reference: null };
   }
 

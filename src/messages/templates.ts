@@ -1,6 +1,7 @@
 import { codeTexts } from './code-texts.js';
 import { type NoticeKind, noticeKinds, textChannels } from './kinds.js';
 import { lookUpOrder, textLanguages } from './languages.js';
+import { type MailBrand, mailHtml, mailParts } from './mail-html.js';
 import { noticeText, operatorTexts, unknown } from './notice-texts.js';
 
 /** The text of a message, ready to be sent. */
@@ -8,6 +9,8 @@ export interface RenderedText {
   /** The subject of a mail, in one line. Empty for other channels. */
   readonly subject: string;
   readonly text: string;
+  /** The same text for mail programs. Empty for other channels. */
+  readonly html: string;
 }
 
 /** Renders messages. */
@@ -45,10 +48,10 @@ export function builtInTexts(): TemplateTexts {
 }
 
 /**
- * @param options.app the name of the service in texts
+ * @param options.brand the name of the service in texts, and how mails show it
  * @param options.own the operator's templates, which take precedence over the built-in ones
  */
-export function createTemplates({ app, own }: { readonly app: string; readonly own: TemplateTexts }): Templates {
+export function createTemplates({ brand, own }: { readonly brand: MailBrand; readonly own: TemplateTexts }): Templates {
   const builtIn = builtInTexts();
   return {
     has: (kind) => own.has(kind) || builtIn.has(kind),
@@ -58,7 +61,8 @@ export function createTemplates({ app, own }: { readonly app: string; readonly o
         if (template === undefined) continue;
         const textLanguage = textLanguages.find((each) => each === language);
         const unknownText = textLanguage === undefined ? '–' : unknown[textLanguage];
-        return fillTemplate(kind, template, { device: '', address: '', ...values, app }, unknownText);
+        const all = { device: '', address: '', ...values, app: brand.name };
+        return fillTemplate(brand, { kind, template, language }, all, unknownText);
       }
       throw new Error(`there is no template for messages of the kind ${kind}`);
     },
@@ -66,8 +70,8 @@ export function createTemplates({ app, own }: { readonly app: string; readonly o
 }
 
 function fillTemplate(
-  kind: string,
-  template: string,
+  brand: MailBrand,
+  { kind, template, language }: { readonly kind: string; readonly template: string; readonly language: string },
   values: Readonly<Record<string, string>>,
   unknownText: string,
 ): RenderedText {
@@ -76,8 +80,12 @@ function fillTemplate(
     text.replaceAll(placeholder, (whole, name: string) =>
       Object.hasOwn(values, name) ? values[name] || unknownText : whole,
     );
-  const { subject, text } = splitSubject(kind, template) ?? { subject: '', text: template };
-  return { subject: oneLine(fill(subject)), text: fill(text) };
+  const { subject: subjectTemplate, text } = splitSubject(kind, template) ?? { subject: '', text: template };
+  const subject = oneLine(fill(subjectTemplate));
+  const html = kind.startsWith('email.')
+    ? mailHtml(brand, { subject, parts: mailParts(text), language, fill: (part) => fill(part) })
+    : '';
+  return { subject, text: fill(text), html };
 }
 
 /** Matches a placeholder: a name in braces. */
@@ -87,7 +95,7 @@ export const placeholder = /\{(\w+)\}/g;
  * Separates the subject of a mail's template, which starts with the line `Subject: …` and an empty line.
  * @returns undefined when a mail's template has no subject
  */
-export function splitSubject(kind: string, template: string): RenderedText | undefined {
+export function splitSubject(kind: string, template: string): { subject: string; text: string } | undefined {
   if (!kind.startsWith('email.')) return { subject: '', text: template };
   const [, subject, text] = /^Subject:[ \t]*(\S.*)\n[ \t]*\n([\s\S]*\S[\s\S]*)$/.exec(template) ?? [];
   return subject === undefined || text === undefined ? undefined : { subject, text };

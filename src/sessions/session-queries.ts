@@ -156,7 +156,7 @@ export const createBoundSession = statement<CreateValues & ProofValues, CreatedR
   (p) => sql`
   with ${tokenOfRequest(p, proofState(p))},
   proof as (
-    insert into used_proofs (user_id, digest, used_at)
+    insert into used_dpop_proofs (user_id, digest, used_at)
     select token.user_id, ${p.proofDigest}, db_now() from token
     where current and active and not locked and key_fits and nonce_fits and time_fits
     on conflict do nothing

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { recordServiceEvent } from '../audit/events.js';
-import type { SetUpRole } from '../contract/console/set-up.js';
+import type { IssuedSetUpLink, SetUpRole } from '../contract/console/set-up.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Database, Queryable } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
@@ -49,6 +49,23 @@ export async function createSetUpLink(tx: Queryable, role: SetUpRole, origin: Or
   if (link === undefined) throw new Error('an insert returned no row');
   await recordServiceEvent(tx, { type: 'setup_link.created', origin, data: { role, link_id: id } });
   return { secret, expires_at: link.expires_at };
+}
+
+/** Set-up links that the admin API creates. */
+export interface SetUpLinks {
+  /** @throws Problem `not_found` if there is no console */
+  create(role: SetUpRole, origin: Origin): Promise<IssuedSetUpLink>;
+}
+
+/** @param consoleUrl returns the URL of the console; undefined: there is no console */
+export function createSetUpLinks(database: Database, consoleUrl: (() => string) | undefined): SetUpLinks {
+  return {
+    async create(role, origin) {
+      if (consoleUrl === undefined) throw new Problem('not_found');
+      const link = await database.transaction((tx) => createSetUpLink(tx, role, origin));
+      return { role, url: setUpUrl(consoleUrl(), link), expires_at: link.expires_at };
+    },
+  };
 }
 
 /** The URL of a link. The secret is in the fragment, which browsers do not send to a server. */

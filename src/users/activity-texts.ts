@@ -5,18 +5,18 @@ const text = (en: string, es: string): Text => ({ en, es });
 
 /** The texts of events for the user. Placeholders are members of the event's data. */
 const activityTexts: Readonly<Record<EventType, Text>> = {
-  'login.started': text('A login was started.', 'Se inició un acceso.'),
-  'login.approved': text('You logged in.', 'Ha entrado en su cuenta.'),
-  'login.rejected': text('A login failed.', 'Un acceso ha fallado.'),
+  'login.started': text('A sign-in was started.', 'Se inició un acceso.'),
+  'login.approved': text('You signed in.', 'Has entrado en tu cuenta.'),
+  'login.rejected': text('A sign-in failed.', 'Un acceso ha fallado.'),
   'login.refused_locked': text(
-    'A login was refused because the account is locked.',
+    'A sign-in was refused because the account is locked.',
     'Se rechazó un acceso porque la cuenta está bloqueada.',
   ),
   'account.locked_by_guesses': text(
-    'Logins were locked after too many wrong passwords or codes.',
+    'Signing in was locked after too many wrong passwords or codes.',
     'El acceso se bloqueó tras demasiadas contraseñas o códigos incorrectos.',
   ),
-  'token.deleted': text('A device was logged out.', 'Se cerró la sesión de un dispositivo.'),
+  'token.deleted': text('A device was signed out.', 'Se cerró la sesión de un dispositivo.'),
   'token.misused': text(
     'A copy of the login of a device was used and refused.',
     'Se usó y se rechazó una copia del acceso de un dispositivo.',
@@ -27,14 +27,14 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
   ),
   'device.changed': text('The description of a device was changed.', 'Cambió la descripción de un dispositivo.'),
   'device.removed': text('A device was removed.', 'Se quitó un dispositivo.'),
-  'message.sent': text('A message was sent to you.', 'Se le envió un mensaje.'),
-  'message.failed': text('A message to you could not be sent.', 'No se le pudo enviar un mensaje.'),
-  'message.retried': text('A message to you is sent again.', 'Se vuelve a enviar un mensaje para usted.'),
+  'message.sent': text('A message was sent to you.', 'Se te envió un mensaje.'),
+  'message.failed': text('A message to you could not be sent.', 'No se te pudo enviar un mensaje.'),
+  'message.retried': text('A message to you is sent again.', 'Se vuelve a enviar un mensaje para ti.'),
   'message.expired': text(
     'A message to you expired before it was sent.',
-    'Un mensaje para usted caducó antes de enviarse.',
+    'Un mensaje para ti caducó antes de enviarse.',
   ),
-  'message.undelivered': text('A message to you did not arrive.', 'Un mensaje para usted no llegó.'),
+  'message.undelivered': text('A message to you did not arrive.', 'Un mensaje para ti no llegó.'),
   'users.bulk': text('A bulk action was started: {action}.', 'Se inició una acción en bloque: {action}.'),
   'user.created': text('The account was created.', 'Se creó la cuenta.'),
   'user.changed': text('The account was changed: {fields}.', 'La cuenta cambió: {fields}.'),
@@ -66,7 +66,7 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
   'user.reactivated': text('The account was reactivated.', 'La cuenta se reactivó.'),
   'user.locked': text('The account was locked.', 'La cuenta se bloqueó.'),
   'user.unlocked': text('The account was unlocked.', 'La cuenta se desbloqueó.'),
-  'user.logged_out': text('All devices were logged out.', 'Se cerraron todas las sesiones.'),
+  'user.logged_out': text('All devices were signed out.', 'Se cerraron todas las sesiones.'),
   'user.deleted': text('The account was deleted.', 'La cuenta se eliminó.'),
   'role.link_made': text(
     'A link to activate the role was created: {role}.',

@@ -16,7 +16,7 @@ const ownTables: readonly UserTable[] = [
   { table: 'inboxes', key: 'user_id' },
   { table: 'sessions', key: 'id' },
   { table: 'authentications', key: 'id' },
-  { table: 'used_proofs', key: 'digest' },
+  { table: 'used_dpop_proofs', key: 'digest' },
   { table: 'devices', key: 'id' },
   { table: 'challenges', key: 'id' },
   { table: 'totp', key: 'user_id' },

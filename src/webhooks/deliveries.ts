@@ -124,7 +124,7 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
           await keep(tx, endpointId);
           const events = await tx.query(selectEventsOf({ endpointId, ids }));
           // Without the endpoint's patterns and filter: they may have changed since the first delivery.
-          await deliverAgain(tx, events, { id: endpointId, events: ['*'], filter: '' });
+          await deliverAgain(tx, events, { id: endpointId, events: ['*'], filter: '' }, true);
           const data = { webhook_id: endpointId, events: events.length };
           await recordServiceEvent(tx, { type: 'webhook.replayed', origin, data });
           return { id, events: events.length };

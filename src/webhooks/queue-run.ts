@@ -31,6 +31,7 @@ export interface RunOptions {
 /**
  * Delivers the events of one user to one endpoint, one after the other. An event that fails delays the later ones, for at
  * most an hour after its first attempt. After that, it is late: it is retried, and the later ones no longer wait for it.
+ * A later event whose repetition was requested does not wait either.
  */
 export async function runQueue(deliveries: readonly TakenDelivery[], options: RunOptions): Promise<QueueRun> {
   const results: SettledDelivery[] = [];
@@ -40,9 +41,9 @@ export async function runQueue(deliveries: readonly TakenDelivery[], options: Ru
     dueIn = Math.min(dueIn, seconds);
   };
   for (const delivery of deliveries) {
-    const { id, user_id, age, attempts, due_in } = delivery;
+    const { id, user_id, age, attempts, due_in, is_due } = delivery;
     const isLate = delivery.is_late || age >= holdSeconds;
-    if (isHeld && !isLate) continue;
+    if (isHeld && !isLate && !is_due) continue;
     if (due_in > 0) {
       if (isLate && !delivery.is_late) results.push({ ...untried, user_id, id, is_late: true });
       isHeld ||= !isLate;

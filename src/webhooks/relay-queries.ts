@@ -76,13 +76,15 @@ export const insertEvents = statement<{ events: string }>(
  * Inserts deliveries and their queues. A queue is due at once, unless the new deliveries wait for an earlier one. If a sender
  * has taken a queue, the time of the queue does not change: the sender notices the new number when it returns the queue.
  * @param deliveries JSON of an array of `NewDelivery`
+ * @param isRequested whether the deliveries wait for no earlier one
  */
-export const insertDeliveries = statement<{ deliveries: string }>(
+export const insertDeliveries = statement<{ deliveries: string; isRequested: boolean }>(
   'webhook_deliveries_insert',
   (p) => sql`
   with inserted as (
-    insert into webhook_deliveries (user_id, id, endpoint_id, sequence, event_id, type, created_at)
-    select user_id, gen_random_uuid(), endpoint_id, sequence, event_id, type, db_now()
+    insert into webhook_deliveries (user_id, id, endpoint_id, sequence, event_id, type, created_at, next_attempt_at)
+    select user_id, gen_random_uuid(), endpoint_id, sequence, event_id, type, db_now(),
+           case when ${p.isRequested} then db_now() end
     from json_to_recordset(${p.deliveries}::json)
       as delivery (user_id uuid, endpoint_id uuid, sequence bigint, event_id uuid, type text)
     returning user_id, endpoint_id, sequence
@@ -92,7 +94,7 @@ export const insertDeliveries = statement<{ deliveries: string }>(
   )
   insert into webhook_queues as known (user_id, endpoint_id, pending, due_at)
   select user_id, endpoint_id, count,
-         (select db_now()) + case when exists (
+         (select db_now()) + case when not ${p.isRequested} and exists (
            select from webhook_deliveries d
            where d.user_id = added.user_id and d.endpoint_id = added.endpoint_id and d.state = 'pending' and not d.is_late
              and d.sequence < added.first) then ${literal(holdSeconds)} else 0 end * interval '1 second'
@@ -104,12 +106,14 @@ export const insertDeliveries = statement<{ deliveries: string }>(
 
 interface RepeatedEvents {
   readonly endpointId: string;
+  /** Whether they do not wait for events before them that fail. */
+  readonly isRequested: boolean;
   readonly userIds: readonly string[];
   readonly sequences: readonly number[];
 }
 
 /**
- * Makes the pending deliveries of events due now, and those that hold them. Leaves out queues that a sender has taken.
+ * Makes the pending deliveries of events due now, and the deliveries that hold these events. Leaves out queues that a sender has taken.
  * @returns the events with such a delivery, which need no further one
  */
 export const retryPending = unprepared(
@@ -129,17 +133,19 @@ export const retryPending = unprepared(
     join webhook_deliveries d on d.user_id = wanted.user_id and d.endpoint_id = queue.endpoint_id
       and d.sequence = wanted.sequence and d.state = 'pending'),
   holding as materialized (
-    select first.user_id, first.id from (select distinct user_id, endpoint_id from retried) held cross join lateral (
-      select user_id, id from webhook_deliveries
-      where user_id = held.user_id and endpoint_id = held.endpoint_id and state = 'pending' and not is_late
-      order by sequence, id limit 1) first),
+    select first.user_id, queue.endpoint_id, first.id from queue cross join lateral (
+      select user_id, id, sequence from webhook_deliveries
+      where user_id = queue.user_id and endpoint_id = queue.endpoint_id and state = 'pending' and not is_late
+      order by sequence, id limit 1) first
+    where exists (select from wanted where wanted.user_id = first.user_id and wanted.sequence >= first.sequence)),
   due as (
     update webhook_deliveries d set next_attempt_at = (select db_now())
     from (select user_id, id from retried union select user_id, id from holding) now_due
-    where d.user_id = now_due.user_id and d.id = now_due.id and d.next_attempt_at > (select db_now())),
+    where d.user_id = now_due.user_id and d.id = now_due.id
+      and coalesce(d.next_attempt_at > (select db_now()), ${p.isRequested})),
   woken as (
     update webhook_queues q set due_at = (select db_now())
-    from (select distinct user_id, endpoint_id from retried) held
+    from (select user_id, endpoint_id from retried union select user_id, endpoint_id from holding) held
     where q.user_id = held.user_id and q.endpoint_id = held.endpoint_id)
   select distinct user_id, sequence from retried`,
   ),

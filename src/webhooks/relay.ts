@@ -101,6 +101,7 @@ async function deliver(
   tx: Queryable,
   events: readonly StoredEvent[],
   subscriptions: readonly Subscription[],
+  isRequested = false,
 ): Promise<void> {
   const deliveries = subscriptions.flatMap(({ id: endpoint_id, events: patterns, filter }) => {
     const clauses = filter === '' ? [] : parseFilter(filter, webhookFilterFields);
@@ -108,22 +109,25 @@ async function deliver(
       .filter((event) => patterns.some((pattern) => includesType(pattern, event.type)) && isWanted(clauses, event))
       .map(({ user_id, sequence, id: event_id, type }) => ({ user_id, endpoint_id, sequence, event_id, type }));
   });
-  if (deliveries.length > 0) await tx.query(insertDeliveries({ deliveries: JSON.stringify(deliveries) }));
+  if (deliveries.length > 0) await tx.query(insertDeliveries({ deliveries: JSON.stringify(deliveries), isRequested }));
 }
 
 /**
  * Sends events to an endpoint again. An event that still waits for its next attempt is tried now instead, so that it does not
  * arrive twice.
+ * @param isRequested whether each of them is tried now, also if an event of the same user before it fails
  */
 export async function deliverAgain(
   tx: Queryable,
   events: readonly StoredEvent[],
   subscription: Subscription,
+  isRequested: boolean,
 ): Promise<void> {
   if (events.length === 0) return;
   const retried = await tx.query(
     retryPending({
       endpointId: subscription.id,
+      isRequested,
       userIds: events.map(({ user_id }) => user_id),
       sequences: events.map(({ sequence }) => sequence),
     }),
@@ -135,6 +139,7 @@ export async function deliverAgain(
     tx,
     events.filter((event) => !known.has(keyOf(event))),
     [subscription],
+    isRequested,
   );
 }
 
@@ -147,7 +152,8 @@ async function continueReplay(tx: Queryable): Promise<boolean> {
   if (replay === undefined) return false;
   const { replay_id: replayId } = replay;
   const events = await tx.query(selectReplayEvents({ replayId }));
-  await deliverAgain(tx, events, replay);
+  // A time span keeps the order of the events of each user.
+  await deliverAgain(tx, events, replay, false);
   const last = events.at(-1);
   if (last === undefined || events.length < replayStep) await tx.query(endReplay({ replayId }));
   else {

@@ -3,7 +3,7 @@ import { soonSeconds } from './schedule.js';
 
 /** Seconds after which another sender may take a queue: its sender must have died. Longer than a run and its last attempt. */
 export const leaseSeconds = 30;
-/** Deliveries of a queue that a sender takes at a time. It is higher than the number of deliveries that can be late. */
+/** Deliveries of a queue that a sender takes at a time, in the order of their events. It is higher than the number of deliveries that can be late. */
 const maxTaken = 50;
 
 /** An endpoint with deliveries that are due. */
@@ -51,14 +51,20 @@ export interface TakenRow {
   readonly attempts: number;
   readonly age: number;
   readonly due_in: number;
+  /** Whether it has a time of its own at which it is due, and this time has come: its repetition was requested, or it is retried. */
+  readonly is_due: boolean;
   /** Null: the event was removed, because it is too old. */
   readonly data: Readonly<Record<string, unknown>> | null;
   readonly created_at: string | null;
   readonly traceparent?: string | null;
 }
 
+const deliveryColumns = sql`id, sequence, event_id, type, is_late, attempts, first_attempt_at, next_attempt_at`;
+
 /**
- * Takes queues that are due. Those that another sender takes at the moment are skipped. Planned at each use: tables grow fast.
+ * Takes queues that are due. Those that another sender takes at the moment are skipped. Of each
+ * queue, it reads the first deliveries. If the first one fails and holds the later ones, it also reads those whose repetition was
+ * requested, wherever they stand. Planned at each use: tables grow fast.
  * After the first step, the endpoint is a column of that step and not a parameter. For a new endpoint that the statistics
  * do not contain yet, the planner expects one row, and would read all rows of the endpoint for each user.
  */
@@ -77,15 +83,25 @@ export const takeQueues = unprepared(
       from due where q.user_id = due.user_id and q.endpoint_id = due.endpoint_id
       returning q.user_id, q.endpoint_id, q.pending
     )
-    select taken.user_id, taken.pending, d.id, d.sequence, d.event_id, d.type, d.is_late, d.attempts, d.age, d.due_in, e.data, e.created_at,
-           e.traceparent
+    select taken.user_id, taken.pending, d.id, d.sequence, d.event_id, d.type, d.is_late, d.attempts, d.age, d.due_in, d.is_due,
+           e.data, e.created_at, e.traceparent
     from taken left join lateral (
       select id, sequence, event_id, type, is_late, attempts,
              coalesce(extract(epoch from (select db_now()) - first_attempt_at), 0)::float8 as age,
-             coalesce(extract(epoch from next_attempt_at - (select db_now())), 0)::float8 as due_in
-      from webhook_deliveries
-      where user_id = taken.user_id and endpoint_id = taken.endpoint_id and state = 'pending'
-      order by sequence, id limit ${literal(maxTaken)}) d on true
+             coalesce(extract(epoch from next_attempt_at - (select db_now())), 0)::float8 as due_in,
+             coalesce(next_attempt_at <= (select db_now()), false) as is_due
+      from (
+        (select ${deliveryColumns} from webhook_deliveries
+         where user_id = taken.user_id and endpoint_id = taken.endpoint_id and state = 'pending'
+         order by sequence, id limit ${literal(maxTaken)})
+        union
+        (select ${deliveryColumns} from webhook_deliveries
+         where user_id = taken.user_id and endpoint_id = taken.endpoint_id and state = 'pending'
+           and next_attempt_at <= (select db_now()) and taken.pending > ${literal(maxTaken)} and 0 < (
+             select attempts from webhook_deliveries
+             where user_id = taken.user_id and endpoint_id = taken.endpoint_id and state = 'pending' and not is_late
+             order by sequence, id limit 1)
+         order by sequence, id limit ${literal(maxTaken)})) pending) d on true
     left join lateral (
       select data, created_at, traceparent from webhook_events
       where user_id = taken.user_id and sequence = d.sequence limit 1) e on true

@@ -72,6 +72,31 @@ async function signUp(name: string): Promise<{ readonly page: Page; readonly pho
   return { page, phone };
 }
 
+test('a page that loads without a login has no refused request in the console, also after a logout', async () => {
+  const page = await (await browser.newContext()).newPage();
+  const messages: string[] = [];
+  // The example has no icon, which browsers report, too.
+  const watch = (shown: Page) =>
+    shown.on('console', (message) => {
+      const { url: source } = message.location();
+      if (source.includes('/v1/')) messages.push(`${message.text()} ${source}`);
+    });
+  watch(page);
+  const asked = page.waitForResponse((answer) => answer.url().endsWith('/v1/sessions'));
+  await page.goto(url);
+  await title(page, 'Sign in');
+  expect(await (await asked).json()).toEqual({ token: null });
+  expect(messages).toEqual([]);
+
+  const { page: other } = await signUp('edsger');
+  watch(other);
+  await click(other, 'Sign out');
+  await title(other, 'Sign in');
+  await other.reload();
+  await title(other, 'Sign in');
+  expect(messages).toEqual([]);
+});
+
 test("friends sign up, split a bill with a photo, and see each other's changes at once", async () => {
   const [ada, bob] = [await signUp('ada'), await signUp('bob')];
   await click(ada.page, 'New bill');

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
+import { fileSettings } from '../../src/config/settings.js';
 import { errorsOf } from '../support/config.js';
 
 const day = 86_400_000;
@@ -205,5 +206,79 @@ describe('the public URL', () => {
     ['https://example.com//auth', 'two slashes'],
   ])('%s is refused', (url, what) => {
     expect(errorsOf({ PUBLIC_URL: url })).toEqual([expect.stringContaining(`PUBLIC_URL must not have ${what}`)]);
+  });
+});
+
+test('names each connection that leaves the machine without TLS', () => {
+  const open = (env: Record<string, string>) => {
+    const base = { SMS_PROVIDER: 'none', SECRET_KEY: 'x'.repeat(32) };
+    return readConfig({ ...base, ...env }).warnings.map((text) => text.split(':')[0]);
+  };
+  expect(open({ DATABASE_URL: 'postgres://me@db.example/p?sslmode=disable' })).toEqual(['DATABASE_URL']);
+  expect(open({ DATABASE_URL: 'postgres://me@a.example,127.0.0.1/p?sslmode=disable' })).toEqual(['DATABASE_URL']);
+  expect(open({ BACKUP_VERIFY_URL: 'postgres://me@db.example/p?sslmode=disable' })).toEqual(['BACKUP_VERIFY_URL']);
+  expect(open({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://traces.example:4318' })).toEqual(['OTEL_EXPORTER_OTLP_ENDPOINT']);
+  expect(open({ IMAGE_S3_ENDPOINT: 'http://s3.example' })).toEqual(['IMAGE_S3_ENDPOINT']);
+  expect(open({ BACKUP_S3_ENDPOINT: 'http://s3.example' })).toEqual(['BACKUP_S3_ENDPOINT']);
+  expect(open({ SMTP_URL: 'smtp://mail.example?tls=none', MAIL_FROM: 'a@example.com' })).toEqual(['SMTP_URL']);
+  expect(open({ METRICS_PORT: '9000', METRICS_HOST: '0.0.0.0' })).toEqual(['METRICS_HOST']);
+  expect(open({ METRICS_HOST: '0.0.0.0' })).toEqual([]);
+  expect(open({ DATABASE_URL: 'postgres://me@db.example/p' })).toEqual([]);
+  for (const host of ['127.0.0.1', 'localhost', '[::1]', '']) {
+    expect(open({ DATABASE_URL: `postgres://me@${host}/p?sslmode=disable` })).toEqual([]);
+  }
+  expect(open({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318' })).toEqual([]);
+  expect(errorsOf({ DATABASE_URL: 'postgres://me@db.example/p?ssl=0', SECRET_KEY: 'x'.repeat(32) })).toEqual([
+    'DATABASE_URL must say sslmode=disable instead of ssl=0',
+  ]);
+});
+
+describe('secrets in files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'postern-secrets-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const write = (name: string, text: string) => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  };
+
+  test('each setting that can hold a secret can be in a file', () => {
+    const secret = 'S3CRET-'.repeat(6);
+    const json = JSON.stringify({ google: { issuer: `https://${secret}.example.com`, client_ids: ['x'] } });
+    const credentials =
+      /SECRET|TOKEN$|PASSPHRASE|API_KEY$|PRIVATE_KEY|_HEADERS$|^(?:SMTP|DATABASE|BACKUP_VERIFY)_URL$|SERVICE_ACCOUNT|^APNS_KEY$|^(?:OIDC_PROVIDERS|CUSTOM_AUTHENTICATORS)$/;
+    const named = readConfig({}).effective.map(({ name }) => name);
+    expect([...fileSettings.values()].sort()).toEqual(named.filter((name) => credentials.test(name)).sort());
+    const files = {
+      SECRET_KEY_FILE: write('key', `${secret}\n`),
+      ADMIN_API_KEY_FILE: write('admin', secret),
+      DATABASE_URL_FILE: write('database', `postgres://me:${secret}@127.0.0.1/postern\r\n`),
+      OIDC_PROVIDERS_FILE: write('oidc', json),
+      SMTP_URL_FILE: write('smtp', `smtps://me:${secret}@mail.example.com`),
+      MAIL_FROM: 'a@example.com',
+    };
+    const config = readConfig(files);
+    expect(config.SECRET_KEY?.map((key) => key.reveal())).toEqual([secret]);
+    expect(config.ADMIN_API_KEY?.reveal()).toBe(secret);
+    expect(config.DATABASE_URL).toBe(`postgres://me:${secret}@127.0.0.1/postern`);
+    expect(config.SMTP_URL?.password?.reveal()).toBe(secret);
+    expect(config.OIDC_PROVIDERS?.[0]?.issuer.toLowerCase()).toContain(secret.toLowerCase());
+    expect(config.warnings).toEqual([]);
+    expect(JSON.stringify(config.effective)).not.toContain(secret);
+    expect(config.effective.find(({ name }) => name === 'SECRET_KEY')).toMatchObject({ is_set: true, is_hidden: true });
+  });
+
+  test('a file that cannot be read, is empty, or stands beside the value is an error', () => {
+    const path = write('other', 'x'.repeat(32));
+    expect(errorsOf({ ADMIN_API_KEY_FILE: join(folder, 'missing') })).toEqual([
+      expect.stringMatching(/^ADMIN_API_KEY_FILE must be the path of a readable file: .*\(ENOENT\)$/),
+    ]);
+    expect(errorsOf({ ADMIN_API_KEY_FILE: write('empty', '\n') })).toEqual([expect.stringMatching(/is empty$/)]);
+    expect(errorsOf({ ADMIN_API_KEY_FILE: path, ADMIN_API_KEY: 'y'.repeat(32) })).toEqual([
+      'ADMIN_API_KEY and ADMIN_API_KEY_FILE exclude each other',
+    ]);
+    expect(errorsOf({ ADMIN_API_KEY_FILE: write('short', 'x') })).toEqual([
+      'ADMIN_API_KEY must have at least 32 characters',
+    ]);
   });
 });

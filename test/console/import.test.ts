@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { csvLine } from '../../console/src/lib/csv.js';
-import { createCsvReader, delimiterOf, maxRecord } from '../../console/src/pages/import/csv.js';
-import { type Encoding, encodingOf, textOf } from '../../console/src/pages/import/decode.js';
-import { assignTarget, guessColumns, looksLikeHeadings, userOf } from '../../console/src/pages/import/mapping.js';
 import { readRows } from '../../console/src/pages/import/rows.js';
+import { createCsvReader, delimiterOf, maxRecord } from '../../src/users/import-file/csv.js';
+import { type Encoding, encodingOf, textOf } from '../../src/users/import-file/decode.js';
+import { assignTarget, guessColumns, looksLikeHeadings, userOf } from '../../src/users/import-file/mapping.js';
 
 /** The records of a text that arrives in pieces of a size. */
 function read(text: string, { delimiter = ',', size = text.length || 1 } = {}) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Notification } from '../../src/contract/notification.js';
+import { Notification } from '../../src/contract/notification.js';
 import { fieldsWith, notificationFields } from '../../src/contract/notification-fields.js';
 import { compose, sql } from '../../src/database/sql.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -87,6 +87,12 @@ describe('the table of the fields of notifications', () => {
       expect(await found(name, 'eq', value), name).toContain(body.id);
       expect(await found(name, 'neq', value), name).not.toContain(body.id);
     }
+  });
+
+  it('has every answer in the example of the API', () => {
+    const { examples } = Notification as { readonly examples?: readonly object[] };
+    expect(examples).not.toHaveLength(0);
+    for (const example of examples ?? []) expect(Object.keys(example)).toEqual(answered);
   });
 
   it('has a filter for each scalar of an answer', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Event } from '../../src/contract/administration.js';
-import type { User } from '../../src/contract/user.js';
+import { User } from '../../src/contract/user.js';
 import { type UserFieldsWith, userFieldsWith } from '../../src/contract/user-fields.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { newEmail, newPhone } from '../support/users.js';
@@ -59,6 +59,12 @@ describe('the table of the fields of users', () => {
     expect(Object.keys(body)).toEqual(Object.keys(userFieldsWith('answer')));
     expect(body).toMatchObject({ ...shown(values), has_password: true, has_pin: true });
     expect((await admin('GET', `/admin/v1/users/${body.id}`)).body).toEqual(body);
+  });
+
+  it('has every answer in the example of the API', () => {
+    const { examples } = User as { readonly examples?: readonly object[] };
+    expect(examples).not.toHaveLength(0);
+    for (const example of examples ?? []) expect(Object.keys(example)).toEqual(Object.keys(userFieldsWith('answer')));
   });
 
   it('is what an import stores', async () => {

@@ -29,6 +29,8 @@ test.each([
   'alter table a add column b text not null',
   'drop function a',
   'drop view a',
+  'alter table a rename to b; create view a as select c from b',
+  'alter table a rename column b to c; create view a as select * from c',
 ])('finds that %j removes something', (statement) => {
   expect(destructiveStatements(`create table x (a int not null);\n${statement};`)).toHaveLength(1);
 });
@@ -41,6 +43,8 @@ test.each([
   'create or replace function a() returns int language sql as $$ select 1 $$',
   '-- drop table a',
   'drop index a',
+  'alter index a rename to b',
+  'alter table a rename to b; create view a as select * from b',
   "insert into t select 'drop table a'",
 ])('allows %j', (statement) => {
   expect(destructiveStatements(`${statement};`)).toEqual([]);

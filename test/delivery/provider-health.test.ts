@@ -4,7 +4,15 @@ import type { MailMessage } from '../../src/messages/mail-sender.js';
 import type { PushOutcome } from '../../src/notifications/push/sender.js';
 import { pushMessage } from './push-message.js';
 
-const mail: MailMessage = { id: '1', to: 'a@example.com', subject: 's', text: 't', code: null, authenticationId: null };
+const mail: MailMessage = {
+  id: '1',
+  to: 'a@example.com',
+  subject: 's',
+  text: 't',
+  html: '<p>t',
+  code: null,
+  authenticationId: null,
+};
 
 /** A mail server. Each `send` fails with the given error, or is accepted if there is none. */
 function createTestMail() {

@@ -90,7 +90,7 @@ test('jobs run again although several ended at different times while the databas
     end();
     await expect.poll(failures).toBe(count + 1);
   }
-  proxy.up();
+  await proxy.up();
   await eventually('the repetition of the jobs', async () => (runs >= 8 ? true : undefined));
   for (const end of ends.values()) end();
   await eventually('their end', async () => {

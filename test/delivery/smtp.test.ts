@@ -17,6 +17,7 @@ const message: MailMessage = {
   to: 'ada@example.com',
   subject: '482913 es su código',
   text: 'Su código es 482913.\n\nGrüße',
+  html: '<!doctype html><title>Código</title><p>Su código es 482913.</p><p>Grüße</p>',
   code: '482913',
   authenticationId: null,
 };
@@ -56,19 +57,33 @@ async function failureOf(sending: Promise<void>): Promise<{ text: string; perman
 }
 
 describe('mail by SMTP', () => {
-  it('has one plain text, one recipient, the message’s id, and is marked as automatic', async () => {
+  it('has one text, plain and as HTML, one recipient, the message’s id, and is marked as automatic', async () => {
     const server = await newServer();
     await sender(`smtp://127.0.0.1:${server.port}`).send(message);
     const [mail] = server.received;
-    expect(mail).toMatchObject({ from: 'no-reply@example.org', to: ['ada@example.com'], text: message.text });
+    expect(mail).toMatchObject({
+      from: 'no-reply@example.org',
+      to: ['ada@example.com'],
+      text: message.text,
+      html: message.html,
+    });
+    expect(mail?.files.size).toBe(0);
     expect(Object.fromEntries(mail?.headers ?? [])).toMatchObject({
       from: 'Café, Ltd <no-reply@example.org>',
       to: 'ada@example.com',
       subject: message.subject,
       'message-id': `<${message.id}@example.org>`,
       'auto-submitted': 'auto-generated',
-      'content-type': expect.stringMatching(/^text\/plain; charset=utf-8/),
+      'content-type': expect.stringMatching(/^multipart\/alternative;/),
     });
+  });
+
+  it('contains the logo, which the HTML shows by its content id', async () => {
+    const server = await newServer();
+    const logo = { png: Buffer.from('89504e470d0a1a0a', 'hex'), contentId: 'logo@postern' };
+    await sender(`smtp://127.0.0.1:${server.port}`, { logo }).send(message);
+    expect(server.received[0]).toMatchObject({ text: message.text, html: message.html });
+    expect(server.received[0]?.files).toEqual(new Map([['logo@postern', logo.png]]));
   });
 
   it('uses implicit TLS with smtps and STARTTLS with smtp, and logs in', async () => {

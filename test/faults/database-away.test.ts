@@ -217,7 +217,7 @@ describe('a PostgreSQL at the other end of a network', () => {
     requests = await everyRequest(service);
   });
   afterAll(async () => {
-    proxy?.up();
+    await proxy?.up();
     await service?.stop();
     await proxy?.close();
     await provider?.close();
@@ -235,7 +235,7 @@ describe('a PostgreSQL at the other end of a network', () => {
   }
 
   async function expectRecovery() {
-    proxy.up();
+    await proxy.up();
     expect(await recovery(requests, performance.now())).toBeLessThan(longestRecovery);
   }
 
@@ -308,7 +308,7 @@ describe('a PostgreSQL at the other end of a network', () => {
     proxy.down();
     const refused = await Promise.all(Array.from({ length: 8 }, () => login(service, user)));
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
-    proxy.up();
+    await proxy.up();
     // The first answer after an outage may still be a 503.
     await recovery(requests, performance.now());
     const { session } = await signIn(service, user);

@@ -42,9 +42,11 @@ test('the former release and this one serve the same database, and a rolling upg
     (await rows<{ name: string }>('select name from schema_migrations order by name')).map(({ name }) => name);
 
   const older = await start(former.program);
-  const tables = await rows<{ name: string }>(
-    `select relname as name from pg_class
-     where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'schema_migrations'`,
+  const migrated = await createTestDatabase();
+  onTestFinished(() => migrated.drop());
+  const tables = await migrated.database.query<{ name: string }>(
+    testSql(`select relname as name from pg_class
+     where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'schema_migrations'`),
   );
   const next = await buildNextRelease(tables.map(({ name }) => name));
   onTestFinished(() => next.remove());

@@ -119,7 +119,7 @@ test('a user with two hundred notifications on many devices does not delay the c
   const [row] = await app.database.query<{ jobs: number; deferred: number }>(
     testSql(
       `select (select count(*)::int from graphile_worker._private_jobs) as jobs,
-         (select coalesce(sum(size), 0)::int from publications where due_at is not null) as deferred`,
+         (select coalesce(sum(size), 0)::int from push_fan_outs where due_at is not null) as deferred`,
     ),
   );
   expect(row?.jobs).toBeLessThanOrEqual(1500);

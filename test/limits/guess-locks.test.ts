@@ -257,7 +257,7 @@ describe('a login that a guess lock refuses', () => {
     );
     expect(body[0]).toMatchObject({
       type: 'login.refused_locked',
-      text: 'A login was refused because the account is locked.',
+      text: 'A sign-in was refused because the account is locked.',
       device_id: device.id,
     });
   });

@@ -18,7 +18,8 @@ async function folderWith(files: Readonly<Record<string, string | Buffer>>): Pro
 const errorsOf = async (files: Readonly<Record<string, string | Buffer>>) =>
   (await readCustomTemplates(await folderWith(files))).errors;
 
-const templates = createTemplates({ app: 'Example', own: new Map() });
+const brand = { name: 'Example', color: '#0f766e', logo: undefined };
+const templates = createTemplates({ brand, own: new Map() });
 const code = { code: '482913', minutes: '5' };
 
 describe('the built-in templates', () => {
@@ -42,7 +43,7 @@ describe('the built-in templates', () => {
     ['', 'en'],
     ['est', 'en'],
   ])('for the locale %j are in %s', (locale, language) => {
-    const texts = { en: /^Your Example code is 482913\./, es: /^Su código de Example es 482913\./ };
+    const texts = { en: /^Your Example code is 482913\./, es: /^Tu código de Example es 482913\./ };
     expect(templates.render('sms.code', locale, code).text).toMatch(texts[language as 'en' | 'es']);
   });
 
@@ -67,8 +68,8 @@ describe('the built-in templates', () => {
       language: 'en' | 'es',
     ) => templates.render(kind, language, {}).text.split('. ').at(-1);
     expect(adviceOf('sms.password_changed', 'en')).toBe('If this was not you, recover your account.');
-    expect(adviceOf('sms.account_recovered', 'es')).toBe('Si no ha sido usted, recupere su cuenta.');
-    expect(adviceOf('sms.new_device', 'en')).toBe('If this was not you, change your password.');
+    expect(adviceOf('sms.account_recovered', 'es')).toBe('Si no has sido tú, recupera tu cuenta.');
+    expect(adviceOf('sms.new_device', 'en')).toBe('If this was not you, check your devices.');
   });
 });
 
@@ -84,14 +85,15 @@ describe('TEMPLATES_DIR', () => {
     });
     const { texts, errors } = await readCustomTemplates(folder);
     expect(errors).toEqual([]);
-    const own = createTemplates({ app: 'Example', own: texts });
+    const own = createTemplates({ brand, own: texts });
     const render = (kind: string, locale: string) => own.render(kind, locale, code);
     expect(render('sms.code', 'en-US').text).toBe('Code: 482913');
     expect(render('sms.code', 'it').text).toBe('Code: 482913');
     expect(render('sms.code', 'fr-FR').text).toBe('Example : 482913');
     expect(render('sms.code', 'fr-CH').text).toBe('Example, Genève : 482913');
-    expect(render('sms.code', 'es').text).toMatch(/^Su código/);
-    expect(render('email.code', 'fr')).toEqual({ subject: 'Le code 482913', text: 'Votre code : 482913' });
+    expect(render('sms.code', 'es').text).toMatch(/^Tu código/);
+    expect(render('email.code', 'fr')).toMatchObject({ subject: 'Le code 482913', text: 'Votre code : 482913' });
+    expect(render('email.code', 'fr').html).toContain('<html lang="fr">');
     expect(render('email.recovery_code', 'fr').subject).toBe('482913 is your Example recovery code');
   });
 

@@ -31,6 +31,7 @@ const privileged = (user: User) =>
     ['POST', `/admin/v1/users/${user.id}/unlock`, undefined],
     ['DELETE', `/admin/v1/users/${user.id}/second-factors`, undefined],
     ['POST', `/admin/v1/users/${user.id}/enrollment-links`, undefined],
+    ['POST', '/admin/v1/set-up-links', { role: 'operator' }],
     ['POST', '/admin/v1/webhooks', { url: 'https://thief.example/', events: ['*'], payload: 'full' }],
     ['PATCH', `/admin/v1/webhooks/${user.id}`, { url: 'https://thief.example/' }],
     ['POST', `/admin/v1/webhooks/${user.id}/rotate-secret`, undefined],

@@ -163,7 +163,7 @@ function createSnapshot(database: Database): () => Promise<unknown> {
     const tables = await database.query<{ name: string }>(
       testSql(
         `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'public'
-           and tablename not in ('guess_budgets', 'request_limits', 'message_limits', 'chores',
+           and tablename not in ('guess_budgets', 'request_limits', 'message_limits', 'maintenance_tasks',
              'session_changes', 'session_changes_floor', 'event_feed', 'event_feed_state', 'instances', 'statistics') order by 1`,
       ),
     );

@@ -1,7 +1,7 @@
 const destructive = [
   /^drop (?:table|view|materialized view|function|procedure|schema|type|sequence|domain)\b/,
   /^alter table\b.*\bdrop (?:column\b|(?!constraint|not null|default|expression|identity)\w)/,
-  /^alter \w+\b.*\brename\b/,
+  /^alter (?!index)\w+\b.*\brename\b/,
   /^alter table\b.*\balter (?:column )?\S+ (?:set data )?type\b/,
   /^alter table\b.*\bset not null\b/,
 ];
@@ -15,7 +15,16 @@ export function destructiveStatements(text: string): string[] {
   return plain
     .split(';')
     .map((statement) => statement.replaceAll(/\s+/g, ' ').trim().toLowerCase())
-    .filter((statement) => destructive.some((pattern) => pattern.test(statement)) || addsRequiredColumn(statement));
+    .filter((statement, _, all) => isDestructive(statement) && !isRenameWithView(statement, all));
+}
+
+const isDestructive = (statement: string) =>
+  destructive.some((pattern) => pattern.test(statement)) || addsRequiredColumn(statement);
+
+/** Whether a table is renamed and its former name is a view of it, which the former release uses as it used the table. */
+function isRenameWithView(statement: string, all: readonly string[]): boolean {
+  const [, former = '', present = ''] = /^alter table (\w+) rename to (\w+)$/.exec(statement) ?? [];
+  return former !== '' && all.includes(`create view ${former} as select * from ${present}`);
 }
 
 /** Whether INSERTs of the former release, which do not name the column, fail. */

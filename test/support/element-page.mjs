@@ -27,7 +27,8 @@ window.show = async ({ url, tag, attributes = {}, properties = {}, login, texts,
   // The properties are set before the definition, as in a page that defines its elements late.
   Object.assign(element, properties);
   document.querySelector('main').append(element);
-  defineElements({ postern, texts });
+  // A test that plays an OpenID provider exposes this function to the page.
+  defineElements({ postern, texts, oidc: window.idTokenFor });
   // The second definition is that of a page that loads the package twice.
   defineElements({ postern });
   Object.assign(window, { client, postern, element, events });

@@ -11,7 +11,11 @@ export interface ReceivedMail {
   readonly to: readonly string[];
   /** By lower-case name, unfolded, encoded words decoded. */
   readonly headers: ReadonlyMap<string, string>;
+  /** The plain text. */
   readonly text: string;
+  readonly html: string;
+  /** Its files, such as a logo, by content id. */
+  readonly files: ReadonlyMap<string, Buffer>;
   /** The user of the SMTP login. */
   readonly user: string | undefined;
   readonly encrypted: boolean;
@@ -66,8 +70,8 @@ export async function startMailServer({ tls = 'none', login }: MailServerOptions
         if (refused !== null) return done(refused);
         const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
         const to = envelope.rcptTo.map(({ address }) => address);
-        const { headers, text } = readMail(Buffer.concat(chunks).toString());
-        received.push({ from, to, headers, text, user: user as string | undefined, encrypted: secure });
+        const mail = readMail(Buffer.concat(chunks).toString());
+        received.push({ from, to, ...mail, user: user as string | undefined, encrypted: secure });
         done();
       });
     },
@@ -84,7 +88,33 @@ export async function startMailServer({ tls = 'none', login }: MailServerOptions
   };
 }
 
-function readMail(raw: string): Pick<ReceivedMail, 'headers' | 'text'> {
+function readMail(raw: string): Pick<ReceivedMail, 'headers' | 'text' | 'html' | 'files'> {
+  const { headers } = readPart(raw);
+  const leaves = leavesOf(raw);
+  const textOf = (type: string) => {
+    const found = leaves.filter((leaf) => leaf.headers.get('content-type')?.startsWith(type));
+    if (found.length !== 1) throw new Error(`a mail has ${found.length} parts of the type ${type}`);
+    return found[0]?.content.toString().replaceAll('\r\n', '\n').trim() ?? '';
+  };
+  const files = leaves.flatMap(({ headers, content }) => {
+    const id = headers.get('content-id');
+    return id === undefined ? [] : [[id.slice(1, -1), content] as const];
+  });
+  return { headers, text: textOf('text/plain'), html: textOf('text/html'), files: new Map(files) };
+}
+
+/** The parts of a multipart mail that are no multipart themselves (RFC 2046, 5.1). */
+function leavesOf(raw: string): { headers: Map<string, string>; content: Buffer }[] {
+  const { headers, body } = readPart(raw);
+  const [, boundary] = /^multipart\/[^;]+;.*boundary="?([^";]+)"?/.exec(headers.get('content-type') ?? '') ?? [];
+  if (boundary === undefined) {
+    return [{ headers, content: decodeBody(body, headers.get('content-transfer-encoding') ?? '') }];
+  }
+  const [, ...parts] = `\r\n${body}`.split(`\r\n--${boundary}`);
+  return parts.slice(0, -1).flatMap((part) => leavesOf(part.slice(2)));
+}
+
+function readPart(raw: string): { headers: Map<string, string>; body: string } {
   const end = raw.indexOf('\r\n\r\n');
   const lines = raw
     .slice(0, end)
@@ -97,7 +127,7 @@ function readMail(raw: string): Pick<ReceivedMail, 'headers' | 'text'> {
     }),
   );
   if (headers.size !== lines.length) throw new Error(`a header is repeated: ${lines.join(' | ')}`);
-  return { headers, text: decodeBody(raw.slice(end + 4), headers.get('content-transfer-encoding') ?? '').trim() };
+  return { headers, body: raw.slice(end + 4) };
 }
 
 /** Decodes the encoded words of a header (RFC 2047). */
@@ -109,10 +139,9 @@ function decodeWords(value: string): string {
     );
 }
 
-function decodeBody(text: string, encoding: string): string {
-  const plain = text.replaceAll('\r\n', '\n');
-  if (encoding === 'base64') return Buffer.from(plain, 'base64').toString().replaceAll('\r\n', '\n');
-  return encoding === 'quoted-printable' ? decodeQuoted(plain.replaceAll('=\n', '')) : plain;
+function decodeBody(text: string, encoding: string): Buffer {
+  if (encoding === 'base64') return Buffer.from(text, 'base64');
+  return Buffer.from(encoding === 'quoted-printable' ? decodeQuoted(text.replaceAll('=\r\n', '')) : text);
 }
 
 /** Decodes quoted-printable text (RFC 2045, 6.7). */

@@ -27,8 +27,8 @@ export async function choose(page: Page, name: string): Promise<void> {
 
 /** Enters ids of users as a list. */
 export async function paste(page: Page, ids: readonly string[]): Promise<void> {
-  await page.getByRole('radio', { name: 'List of ids' }).check();
-  await page.getByLabel('Ids of users').fill(ids.join('\n'));
+  await page.getByRole('radio', { name: 'Ids or addresses' }).check();
+  await page.getByLabel('Ids, mail addresses or phone numbers').fill(ids.join('\n'));
 }
 
 export async function dryRun(page: Page): Promise<void> {

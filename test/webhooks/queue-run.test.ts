@@ -13,6 +13,7 @@ const delivery = (sequence: number, fields: Partial<TakenDelivery> = {}): TakenD
   attempts: 0,
   age: 0,
   due_in: 0,
+  is_due: false,
   data: {},
   created_at: '2026-11-01T00:00:00.000000Z',
   ...fields,
@@ -78,6 +79,18 @@ describe('a run over the queue of a user', () => {
 
     const before = await run([{ ...waiting, age: 3590 }, delivery(2)]);
     expect(before).toMatchObject({ tried: [], dueIn: 10 });
+  });
+
+  test('an event whose repetition was requested is tried although an event before it fails, and holds back no less after it', async () => {
+    const failing = delivery(1, { attempts: 4, age: 60 });
+    const requested = delivery(3, { is_due: true });
+    const all = [failing, delivery(2), requested, delivery(4)];
+    const { tried, done, dueIn } = await run(all, { d1: answer(500) });
+    expect({ tried, done, dueIn }).toEqual({ tried: ['d1', 'd3'], done: 1, dueIn: 1800 });
+    // One that waits for its next attempt is not tried earlier.
+    expect((await run([{ ...failing, due_in: 100 }, delivery(2), requested])).tried).toEqual(['d3']);
+    const failed = await run(all, { d1: answer(500), d3: answer(500) });
+    expect({ tried: failed.tried, dueIn: failed.dueIn }).toEqual({ tried: ['d1', 'd3'], dueIn: 5 });
   });
 
   test('a late event is retried without holding back others', async () => {

@@ -97,7 +97,7 @@ test('the result of a delivery is stored after an outage of the database, and th
   proxy.down();
   release();
   await eventually('a write that fails', async () => proxy.refused() > 0 || undefined);
-  proxy.up();
+  await proxy.up();
   await untilEmpty(id);
   expect(attempts()).toBe(1);
 });

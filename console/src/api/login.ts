@@ -97,6 +97,10 @@ function toStep({ id, status, token, challenge }: Authentication): Step {
   };
 }
 
+/** What the service says about a right code that was used before. */
+export const usedCodeMessage = (error: unknown): string | undefined =>
+  error instanceof ProblemError ? error.errors.find(({ code }) => code === 'code_used')?.message : undefined;
+
 /** Whether a refusal says that the secret was wrong, unlike a lock, a limit or a failure. */
 export function isWrongSecret(error: unknown): boolean {
   return error instanceof ProblemError && error.status === 400 && !isTemporary(error);

@@ -692,6 +692,14 @@ export type IssuedApiKey = {
   readonly token: string;
 };
 
+export type IssuedSetUpLink = {
+  /** The role of the new user. */
+  readonly role: SetUpRole;
+  /** The link, which the person opens in a browser. Shown once. Valid for one user. */
+  readonly url: string;
+  readonly expires_at: string;
+};
+
 export type IssuedTestIdentity = {
   readonly id: string;
   readonly identity: TestAddress;
@@ -1001,6 +1009,11 @@ export type NewSession = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly updated_at: string;
+};
+
+export type NewSetUpLinkRequest = {
+  /** The role of the new user. */
+  readonly role: SetUpRole;
 };
 
 export type NewTestAddress = {
@@ -2907,6 +2920,12 @@ export type CreateEnrollmentLinkData = {
   readonly body?: never;
 };
 export type CreateEnrollmentLinkResponse = EnrollmentLink;
+
+export type CreateSetUpLinkData = {
+  readonly url: '/admin/v1/set-up-links';
+  readonly body: NewSetUpLinkRequest;
+};
+export type CreateSetUpLinkResponse = IssuedSetUpLink;
 
 export type ListUserExternalIdentitiesData = {
   readonly url: '/admin/v1/users/{id}/external-identities';

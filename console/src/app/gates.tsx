@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { confirmation, request, session } from '../api/client.js';
+import { usedCodeMessage } from '../api/login.js';
 import { hasPasskeys, signChallenge } from '../api/passkeys.js';
 import { ProblemError } from '../api/problem.js';
 import type { Proof, PutSessionProofData, StartProofData, StartProofResponse } from '../api/schema.js';
@@ -112,7 +113,7 @@ function ConfirmIdentity({ onConfirmed, onClose }: { onConfirmed: () => void; on
           value={code}
           onChange={setCode}
           onComplete={(complete) => void proveWithCode(complete)}
-          error={isWrong ? text.signIn.codeWrong : undefined}
+          error={isWrong ? (usedCodeMessage(error) ?? text.signIn.codeWrong) : undefined}
           disabled={busy}
         />
       )}

@@ -118,57 +118,84 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
         />
         <kbd>Esc</kbd>
       </div>
-      <div id={id} role="listbox" aria-label={text.shell.palette.results} className={styles.results}>
-        {groupEntries(entries).map(([group, list]) => (
-          // biome-ignore lint/a11y/useSemanticElements: a group of options in a list box
-          <div key={group} role="group" aria-label={group}>
-            <div className={styles.group} aria-hidden="true">
-              {group}
-            </div>
-            {list.map((entry) => (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the keys act in the field above, which keeps the focus
-              <div
-                key={entry.id}
-                id={`${id}-${entry.id}`}
-                role="option"
-                tabIndex={-1}
-                aria-selected={entry === chosenEntry}
-                className={cx(styles.entry, entry === chosenEntry && styles.chosen)}
-                onClick={() => runEntry(entry)}
-                onPointerMove={() => setChosenIndex(entries.indexOf(entry))}
-              >
-                <Icon name={entry.icon} />
-                <bdi className={styles.name}>{entry.name}</bdi>
-                {entry.end}
-              </div>
-            ))}
-          </div>
-        ))}
-      </div>
+      <Results
+        {...{ id, entries, chosenEntry }}
+        onRun={runEntry}
+        onPoint={(entry) => setChosenIndex(entries.indexOf(entry))}
+      />
       {entries.length === 0 && (
         <p className={styles.nothing} role="status">
           {text.shell.palette.nothing(query)}
         </p>
       )}
-      <footer className={styles.foot} aria-hidden="true">
-        <span>
-          <kbd>↑</kbd> <kbd>↓</kbd> {text.shell.palette.choose}
-        </span>
-        <span>
-          <kbd>↵</kbd> {text.shell.palette.open}
-        </span>
-        {chosenEntry?.user !== undefined && (
-          <span>
-            <kbd>⇥</kbd> {text.shell.palette.userActions}
-          </span>
-        )}
-        {chosenUser !== undefined && (
-          <span>
-            <kbd>⌫</kbd> {text.shell.palette.back}
-          </span>
-        )}
-      </footer>
+      <Keys hasUserActions={chosenEntry?.user !== undefined} canGoBack={chosenUser !== undefined} />
     </dialog>
+  );
+}
+
+interface ResultsProps {
+  /** The id of the list. The ids of the options begin with it. */
+  readonly id: string;
+  readonly entries: readonly PaletteEntry[];
+  readonly chosenEntry: PaletteEntry | undefined;
+  readonly onRun: (entry: PaletteEntry) => void;
+  readonly onPoint: (entry: PaletteEntry) => void;
+}
+
+function Results({ id, entries, chosenEntry, onRun, onPoint }: ResultsProps) {
+  const { shell } = useText();
+  return (
+    <div id={id} role="listbox" aria-label={shell.palette.results} className={styles.results}>
+      {groupEntries(entries).map(([group, list]) => (
+        // biome-ignore lint/a11y/useSemanticElements: a group of options in a list box
+        <div key={group} role="group" aria-label={group}>
+          <div className={styles.group} aria-hidden="true">
+            {group}
+          </div>
+          {list.map((entry) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys act in the field above, which keeps the focus
+            <div
+              key={entry.id}
+              id={`${id}-${entry.id}`}
+              role="option"
+              tabIndex={-1}
+              aria-selected={entry === chosenEntry}
+              className={cx(styles.entry, entry === chosenEntry && styles.chosen)}
+              onClick={() => onRun(entry)}
+              onPointerMove={() => onPoint(entry)}
+            >
+              <Icon name={entry.icon} />
+              <bdi className={styles.name}>{entry.name}</bdi>
+              {entry.end}
+            </div>
+          ))}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function Keys({ hasUserActions, canGoBack }: { hasUserActions: boolean; canGoBack: boolean }) {
+  const { shell } = useText();
+  return (
+    <footer className={styles.foot} aria-hidden="true">
+      <span>
+        <kbd>↑</kbd> <kbd>↓</kbd> {shell.palette.choose}
+      </span>
+      <span>
+        <kbd>↵</kbd> {shell.palette.open}
+      </span>
+      {hasUserActions && (
+        <span>
+          <kbd>⇥</kbd> {shell.palette.userActions}
+        </span>
+      )}
+      {canGoBack && (
+        <span>
+          <kbd>⌫</kbd> {shell.palette.back}
+        </span>
+      )}
+    </footer>
   );
 }
 
@@ -201,6 +228,14 @@ function useGeneralEntries(pages: readonly NavigationEntry[], onHelp: () => void
           {
             ...{ ...actions, id: 'login-check', name: text.check.title, icon: 'key' as const },
             run: () => void navigate({ to: '/users/login-check', search: {} }),
+          },
+        ]
+      : []),
+    ...(can('admin')
+      ? [
+          {
+            ...{ ...actions, id: 'invite', name: text.users.invite.title, icon: 'plus' as const },
+            run: () => void navigate({ to: '/users', search: { act: 'invite' } }),
           },
         ]
       : []),

@@ -21,6 +21,10 @@ export function useDraft<T>(key: string, initial: T): [T, Dispatch<SetStateActio
   return [value, setValue, forget];
 }
 
+/** Replaces the draft of a form that is not open. */
+export const storeDraft = (key: string, value: unknown): void =>
+  writeStored('sessionStorage', `draft.${key}`, JSON.stringify(value));
+
 function parse<T>(text: string | undefined): T | undefined {
   if (text === undefined) return undefined;
   try {

@@ -12,11 +12,10 @@ import { secretKeysForStart } from '../../keys/start-keys.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { createPacer, type Pacer } from '../../lib/pacing.js';
 import type { Tracing } from '../../lib/tracing.js';
-import type { TemplateTexts } from '../../messages/templates.js';
 import { createCounters } from '../../statistics/counters.js';
 import { createMeters, type MeterStore } from '../../statistics/meters.js';
 import { type Reporter, startReporter } from '../../statistics/reporter.js';
-import { readConfiguredFiles } from './configured-files.js';
+import { type ConfiguredTexts, readConfiguredFiles } from './configured-files.js';
 import { refuseUsedPorts } from './configured-ports.js';
 import { consoleUrl } from './console-url.js';
 import { openTarget } from './database-target.js';
@@ -34,8 +33,8 @@ export interface Base {
   /** Undefined without OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly tracing: Tracing | undefined;
   readonly outbound: Outbound;
-  /** The texts of TEMPLATES_DIR. An error in one ends the start before the database is opened. */
-  readonly texts: TemplateTexts;
+  /** From configured files. An error in one ends the start before the database is opened. */
+  readonly texts: ConfiguredTexts;
   readonly target: DatabaseTarget;
   readonly database: Database;
   readonly keys: SecretKeys;

@@ -48,8 +48,10 @@ export function createRepeats(write: WriteLine): Repeats {
     outage ??= begin(now);
     outage.failures += 1;
     outage.lastAt = now;
-    if (outage.messages.has(message)) return undefined;
-    outage.messages.add(message);
+    // Messages of libraries have figures, such as the time until the next attempt.
+    const kind = message.replaceAll(/\d+/g, '#');
+    if (outage.messages.has(kind)) return undefined;
+    outage.messages.add(kind);
     return fields;
   }
 

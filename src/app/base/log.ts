@@ -66,7 +66,9 @@ export function logConsole(log: Logger): () => void {
     console[method] = (...values: readonly unknown[]) => {
       const [first] = values.map((value) => (value instanceof Error ? `${value.name}: ${value.message}` : value));
       const text = typeof first === 'string' ? first : 'a value that is not a text';
-      log.warn({ from: `console.${method}` }, text.split('\n', 1)[0]?.slice(0, 200) ?? '');
+      // The queue's library prints each error of its connections with `console.trace`.
+      const outage = method === 'trace' && values[0] instanceof Error ? { outage: 'database' } : {};
+      log.warn({ from: `console.${method}`, ...outage }, text.split('\n', 1)[0]?.slice(0, 200) ?? '');
     };
   }
   return () => void Object.assign(console, original);

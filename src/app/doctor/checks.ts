@@ -20,6 +20,7 @@ import { readCustomTemplates } from '../../messages/custom-templates.js';
 import { firstKeyFile } from '../../sessions/api-keys.js';
 import { setupLinkFile } from '../../sessions/setup-links.js';
 import { portError } from '../base/configured-ports.js';
+import { readLogo } from '../base/logo.js';
 
 /** The result of one check. `FAIL`: the service cannot work. */
 export interface Finding {
@@ -274,8 +275,22 @@ export async function checkMail(config: Config): Promise<Finding> {
     : ok('mail', `the server ${host} resolves`);
 }
 
-/** Checks the operator's own texts: the service does not start with invalid ones. */
-export async function checkTemplates({ TEMPLATES_DIR }: Config): Promise<Finding[]> {
+/** Checks the operator's own texts and logo: the service does not start with invalid ones. */
+export async function checkTemplates(config: Config): Promise<Finding[]> {
+  return [...(await checkTexts(config)), ...(await checkLogo(config))];
+}
+
+async function checkLogo(config: Config): Promise<Finding[]> {
+  if (config.APP_LOGO === undefined) return [];
+  try {
+    const logo = await readLogo(config);
+    return [ok('logo', `${logo?.width} × ${logo?.height} pixels, ${logo?.png.length} bytes in each mail`)];
+  } catch (error) {
+    return [fail('logo', (error as Error).message)];
+  }
+}
+
+async function checkTexts({ TEMPLATES_DIR }: Config): Promise<Finding[]> {
   if (TEMPLATES_DIR === undefined) return [ok('templates', 'the built-in texts')];
   const { texts, errors } = await readCustomTemplates(TEMPLATES_DIR);
   if (errors.length > 0) return errors.map((error) => fail('templates', error));

@@ -8,6 +8,7 @@ import type { JobGroup } from '../../delivery/queue.js';
 import { createSmtpMail } from '../../delivery/smtp.js';
 import { dispatchMessages } from '../../messages/dispatch.js';
 import { messageTasks } from '../../messages/enqueue.js';
+import { logoId, type MailBrand } from '../../messages/mail-html.js';
 import type { MailSender } from '../../messages/mail-sender.js';
 import { createNoticeSending, type NoticeJob, type ShowNotice } from '../../messages/notice-sending.js';
 import { createNotices, type Notices, noticeTask } from '../../messages/notices.js';
@@ -20,7 +21,7 @@ import { createTemplates } from '../../messages/templates.js';
 import { noticeType } from '../../notifications/push/notice.js';
 import type { Base } from '../base/base.js';
 import { createHealthRecorder } from '../base/providers.js';
-import { createReceiptReaders, createSmsSender } from './sms.js';
+import { type ConsoleOutput, createReceiptReaders, createSmsSender } from './sms.js';
 
 /** Codes and notices by SMS, mail, push and inbox. */
 export interface Messaging {
@@ -47,17 +48,17 @@ export async function createMessaging(
   options: {
     /** Whether a push channel is configured. */
     readonly hasPush: boolean;
-    readonly print: (line: string) => void;
+    readonly consoleOutput: ConsoleOutput;
   },
 ): Promise<Messaging> {
   const onHealth = createHealthRecorder({ database, log });
-  const mail = createMailSender(config, options.print);
+  const mail = createMailSender(config, texts.brand, options.consoleOutput);
   const senders: MessageSenders = {
-    sms: await createSmsSender(config, outbound, options.print, onHealth),
+    sms: await createSmsSender(config, outbound, options.consoleOutput, onHealth),
     email: mail && withMailHealth(mail, { onHealth }),
   };
   const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
-  const templates = createTemplates({ app: config.APP_NAME, own: texts });
+  const templates = createTemplates({ brand: texts.brand, own: texts.texts });
   const smsAdmission = createSmsAdmission(database, config.SMS_COUNTRIES);
   const messages = createMessages({ database, keys, senders, templates, counters, smsAdmission });
   const isConfigured = (channel: NoticeChannel) => {
@@ -67,6 +68,8 @@ export async function createMessaging(
   const notices = createNotices(config.NOTICES.filter(isConfigured));
   // The codes of the console providers are not secret.
   const consoleChannels = channels.filter((channel) => senders[channel]?.name === 'console');
+  const showsCodes = (channel: MessageChannel) =>
+    consoleChannels.includes(channel) && options.consoleOutput.refusal() === undefined;
   let relay: Relay | undefined;
   return {
     channels,
@@ -74,7 +77,7 @@ export async function createMessaging(
     smsAdmission,
     operatorMails: createOperatorMails({ isConfigured: senders.email !== undefined, consoleUrl }),
     receipts: createReceipts({ database, counters, readers: await createReceiptReaders(config) }),
-    outbox: createOutbox({ database, keys, channelsWithVisibleCodes: consoleChannels }),
+    outbox: createOutbox({ database, keys, showsCodes }),
     noticeTasks(show) {
       const send = createNoticeSending({ database, keys, templates, channels: notices.channels, show });
       return { [noticeTask]: (job) => send(job as NoticeJob) };
@@ -96,17 +99,25 @@ export async function createMessaging(
   };
 }
 
-function createMailSender(config: Config, print: (line: string) => void): MailSender | undefined {
+function createMailSender(
+  config: Config,
+  { logo }: MailBrand,
+  { print, refusal }: ConsoleOutput,
+): MailSender | undefined {
   const provider = mailProvider(config);
   const { SMTP_URL: target, MAIL_FROM: from } = config;
   switch (provider) {
     case 'none':
       return undefined;
     case 'console':
-      return createConsoleMail(print);
+      return createConsoleMail(print, refusal);
     case 'smtp':
       if (target === undefined || from === undefined) throw new Error('the configuration was not checked');
-      return createSmtpMail({ target: { ...target, password: target.password?.reveal() }, from });
+      return createSmtpMail({
+        target: { ...target, password: target.password?.reveal() },
+        from,
+        logo: logo && { png: logo.png, contentId: logoId },
+      });
     default:
       throw new Error(`unknown MAIL_PROVIDER ${String(provider satisfies never)}`);
   }

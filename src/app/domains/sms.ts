@@ -8,18 +8,26 @@ import { createReceiptUrl, type ReceiptUrl } from '../../delivery/sms/receipt-ur
 import type { ReceiptReader } from '../../messages/providers/receipts.js';
 import type { SmsSender } from '../../messages/sms-sender.js';
 
+/** Where the console provider prints, and whether it may. */
+export interface ConsoleOutput {
+  readonly print: (line: string) => void;
+  /** Why it may not; undefined if it may. */
+  readonly refusal: () => string | undefined;
+}
+
 type ProviderName = Config['SMS_PROVIDER'][number];
 
 /** Creates the sender of text messages. Undefined without a provider. It loads only the configured providers. */
 export async function createSmsSender(
   config: Config,
   outbound: Outbound,
-  print: (line: string) => void,
+  consoleOutput: ConsoleOutput,
   onHealth?: OnHealth,
 ): Promise<SmsSender | undefined> {
   if (config.SMS_PROVIDER.length === 0) return undefined;
   const providers: SmsSender[] = [];
-  for (const name of config.SMS_PROVIDER) providers.push(await createSmsProvider(name, config, outbound, print));
+  for (const name of config.SMS_PROVIDER)
+    providers.push(await createSmsProvider(name, config, outbound, consoleOutput));
   return createFailover({ providers, ...(onHealth && { onHealth }) });
 }
 
@@ -28,12 +36,12 @@ export async function createSmsProvider(
   name: ProviderName,
   config: Config,
   outbound: Outbound,
-  print: (line: string) => void,
+  consoleOutput: ConsoleOutput,
 ): Promise<SmsSender> {
   const senders = { fallback: config.SMS_SENDER, rules: config.SMS_SENDERS ?? [] };
   switch (name) {
     case 'console':
-      return createConsoleSms(print);
+      return createConsoleSms(consoleOutput.print, consoleOutput.refusal);
     case 'webhook': {
       const { createWebhookSms } = await import('../../delivery/sms/webhook.js');
       return createWebhookSms({

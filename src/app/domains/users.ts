@@ -2,6 +2,7 @@ import type { Services } from '../../http/routes/routes.js';
 import { createUserReferences } from '../../identities/user-references.js';
 import type { IdTokens } from '../../login/authenticators/oidc.js';
 import type { Notices } from '../../messages/notices.js';
+import { createSetUpLinks } from '../../sessions/setup-links.js';
 import { createActivity } from '../../users/activity.js';
 import { createUserBulk } from '../../users/bulk.js';
 import { createUserDetails } from '../../users/details.js';
@@ -19,6 +20,7 @@ type UserServices = Pick<
   | 'userImport'
   | 'userBulk'
   | 'enrollmentLinks'
+  | 'setUpLinks'
   | 'userDetails'
   | 'externalIdentities'
   | 'activity'
@@ -53,6 +55,7 @@ export function createUserServices(
     // An import uses half of the hashes that may run at a time. The other half stays for logins.
     userImport: createUserImport({ ...rules, maxConcurrentHashes: Math.ceil(resources.hashes / 2) }),
     enrollmentLinks: createEnrollmentLinks(consoleUrl),
+    setUpLinks: createSetUpLinks(database, config.CONSOLE === 'off' ? undefined : consoleUrl),
     userDetails: createUserDetails(database),
     externalIdentities: createExternalIdentities(database, idTokens, notices),
     activity: createActivity(database),

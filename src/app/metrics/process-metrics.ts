@@ -1,6 +1,6 @@
 import type { Metric } from '../../contract/operation/statistics.js';
 import type { PoolState } from '../../database/database.js';
-import type { CounterStore } from '../../statistics/counters.js';
+import type { CounterStore, Total } from '../../statistics/counters.js';
 import type { MeterStore } from '../../statistics/meters.js';
 import { counter, type Family, gauge, histogram, type Sample, singleSample, sumOf } from './families.js';
 
@@ -26,24 +26,23 @@ export const queueJobs = (values: Sample[]): Family =>
     values,
   );
 
+/** The totals of one metric since the process started. */
+type TotalsOf = (metric: Metric) => readonly Total[];
+
 /** Reads the metrics of this process. Labels never hold a user, an address or a path. */
 export function readProcessMetrics(sources: ProcessSources): Family[] {
-  const { version, meters, waitingHashes, openStreams, runningJobs, pools } = sources;
   const totals = sources.counters.totals();
-  const totalsOf = (metric: Metric) => totals.filter((total) => total.metric === metric);
-  const singleTotal = (metric: Metric) => singleSample(sumOf(totalsOf(metric)));
+  const totalsOf: TotalsOf = (metric) => totals.filter((total) => total.metric === metric);
+  return [
+    ...requestFamilies(sources),
+    ...loginFamilies(sources, totalsOf),
+    ...deliveryFamilies(totalsOf),
+    ...resourceFamilies(sources),
+  ];
+}
+
+function requestFamilies({ version, meters }: ProcessSources): Family[] {
   const requests = meters.requests();
-
-  const outcomes = (
-    metrics: Readonly<Record<string, Metric>>,
-    labelsOf: (label: string, detail: string) => Record<string, string>,
-  ) =>
-    Object.entries(metrics).flatMap(([outcome, metric]) =>
-      totalsOf(metric).map(
-        ({ label, detail, value }): Sample => ({ labels: { ...labelsOf(label, detail), outcome }, value }),
-      ),
-    );
-
   return [
     gauge(
       'postern_build_info',
@@ -65,6 +64,11 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
         .filter(({ durations }) => durations.count > 0)
         .map(({ method, route, durations }) => ({ labels: { method, route }, values: durations })),
     ),
+  ];
+}
+
+function loginFamilies({ meters, waitingHashes }: ProcessSources, totalsOf: TotalsOf): Family[] {
+  return [
     counter('postern_logins_total', 'Decided logins. The outcome is approved, or the cause of the refusal.', [
       ...totalsOf('logins.approved').map(({ label, value }) => ({
         labels: { authenticator: label, outcome: 'approved' },
@@ -89,7 +93,11 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
       'Checks of session tokens. unavailable: the database did not answer.',
       Object.entries(meters.sessionChecks()).map(([result, value]) => ({ labels: { result }, value })),
     ),
-    counter('postern_sessions_created_total', 'Session tokens that were issued.', singleTotal('sessions.created')),
+    counter(
+      'postern_sessions_created_total',
+      'Session tokens that were issued.',
+      singleSample(sumOf(totalsOf('sessions.created'))),
+    ),
     histogram(
       'postern_password_hash_seconds',
       'Time to hash or verify a password or a PIN, without the time in the queue.',
@@ -100,6 +108,21 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
       'Passwords and PINs that wait to be hashed or verified.',
       singleSample(waitingHashes()),
     ),
+  ];
+}
+
+/** Messages, pushes, webhooks and notifications. */
+function deliveryFamilies(totalsOf: TotalsOf): Family[] {
+  const outcomes = (
+    metrics: Readonly<Record<string, Metric>>,
+    labelsOf: (label: string, detail: string) => Record<string, string>,
+  ) =>
+    Object.entries(metrics).flatMap(([outcome, metric]) =>
+      totalsOf(metric).map(
+        ({ label, detail, value }): Sample => ({ labels: { ...labelsOf(label, detail), outcome }, value }),
+      ),
+    );
+  return [
     counter(
       'postern_messages_total',
       'Codes and notices by SMS and mail. A sent message is counted again when the provider reports that it was delivered or not.',
@@ -139,8 +162,14 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
     counter(
       'postern_notifications_published_total',
       'Notifications. A notification that is published to several users counts once for each of them.',
-      singleTotal('notifications.published'),
+      singleSample(sumOf(totalsOf('notifications.published'))),
     ),
+  ];
+}
+
+/** What the process uses now. */
+function resourceFamilies({ openStreams, runningJobs, pools }: ProcessSources): Family[] {
+  return [
     gauge('postern_streams', 'Open notification streams.', singleSample(openStreams())),
     queueJobs([...runningJobs()].map(([task, value]): Sample => ({ labels: { task, state: 'running' }, value }))),
     gauge(

@@ -78,15 +78,23 @@ function fieldsOf(target: DatabaseTarget): Record<string, string | undefined> {
     host: host.replace(/^\/proc\/self\//, `/proc/${process.pid}/`),
     ...{ port: `${port}`, user, dbname: database, password: typeof password === 'string' ? password : undefined },
     ...Object.fromEntries(shared.map((name) => [name, parameters.get(name) ?? undefined])),
-    ...encryption(parameters),
+    ...encryption(parameters, given.ssl === true),
   };
 }
 
-/** Checks the server's certificate as all other connections do. To `pg`, each mode but `no-verify` means `verify-full`. */
-function encryption(parameters: URLSearchParams): Record<string, string | undefined> {
-  const mode =
+/**
+ * Checks the server's certificate as all other connections do. To `pg`, each mode but `no-verify` means `verify-full`.
+ * @param byDefault whether connections to this server use TLS although its URL does not say so
+ */
+function encryption(parameters: URLSearchParams, byDefault: boolean): Record<string, string | undefined> {
+  const given =
     parameters.get('sslmode') ?? (/^(?:true|1)$/.test(parameters.get('ssl') ?? '') ? 'verify-full' : undefined);
-  if (mode === undefined || mode === 'disable' || parameters.get('uselibpqcompat') === 'true') return { sslmode: mode };
+  const mode = given ?? (byDefault ? 'verify-full' : undefined);
+  if (mode === undefined || mode === 'disable') return { sslmode: mode };
+  if (parameters.get('uselibpqcompat') === 'true') {
+    // With these modes, the programs would continue without TLS if the server has none. `pg` does not.
+    return { sslmode: mode === 'prefer' || mode === 'allow' ? 'require' : mode };
+  }
   if (mode === 'no-verify') return { sslmode: 'require' };
   const certificates = parameters.get('sslrootcert') ?? systemCertificates.find((path) => existsSync(path));
   return { sslmode: 'verify-full', sslrootcert: certificates ?? 'system' };

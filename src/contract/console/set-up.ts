@@ -22,10 +22,37 @@ export const SetUpLinkRequest = Type.Object(
   { title: 'SetUpLinkRequest', examples: [{ secret }] },
 );
 
+const Role = Type.Enum(setUpRoles, { title: 'SetUpRole', description: 'The role of the new user.' });
+
+export const NewSetUpLinkRequest = Type.Object(
+  { role: Role },
+  { title: 'NewSetUpLinkRequest', examples: [{ role: 'support' }] },
+);
+
+/** A new set-up link. Its secret is shown once. */
+export const IssuedSetUpLink = Type.Object(
+  {
+    role: Role,
+    url: Type.String({ description: 'The link, which the person opens in a browser. Shown once. Valid for one user.' }),
+    expires_at: Time,
+  },
+  {
+    title: 'IssuedSetUpLink',
+    examples: [
+      {
+        role: 'support',
+        url: `https://auth.example.com/console/setup#${secret}`,
+        expires_at: '2017-10-19T17:32:03.181879Z',
+      },
+    ],
+  },
+);
+export type IssuedSetUpLink = Static<typeof IssuedSetUpLink>;
+
 /** The role that a set-up link gives, and the rules for its form. */
 export const SetUpLink = Type.Object(
   {
-    role: Type.Enum(setUpRoles, { title: 'SetUpRole', description: 'The role of the new user.' }),
+    role: Role,
     expires_at: Time,
     app_name: Type.String({ description: 'APP_NAME of this installation.' }),
     password_min: Type.Integer({ description: 'The minimum length of the password.' }),

@@ -33,6 +33,14 @@ export const fieldErrors = {
     'This is in the past. It must be a time in the future, such as 2030-01-31T12:00:00Z.',
     'Está en el pasado. Debe ser una hora futura, como 2030-01-31T12:00:00Z.',
   ),
+  code_used: text(
+    'This code was used already. Wait until your app shows the next one.',
+    'Este código ya se usó. Espere a que su aplicación muestre el siguiente.',
+  ),
+  invalid_row: text(
+    'This row has more cells than headings, a quote that never ends, or too many characters.',
+    'Esta fila tiene más celdas que encabezados, una comilla que no termina o demasiados caracteres.',
+  ),
   not_later: text('This must be later than {field}.', 'Debe ser posterior a {field}.'),
   step_too_short: text(
     'This step is too short for the time span: an answer has at most {max} values, and values by minute are kept for 2 days, by hour for 90 days.[ Use one of: {allowed}.]',

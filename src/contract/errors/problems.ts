@@ -31,6 +31,12 @@ export const errors = {
     'No se pudo entender la solicitud.',
     'The URL, a header or the form of the body is not valid HTTP. Fix the client.',
   ),
+  https_required: error(
+    400,
+    'This service takes requests by https only.',
+    'Este servicio solo acepta solicitudes por https.',
+    'The proxy says that the request came to it by plain http, while PUBLIC_URL is https. Call the https URL. If the request did come by https, the proxy must send `X-Forwarded-Proto: https`.',
+  ),
   malformed_json: error(
     400,
     'The body is not valid JSON.',
@@ -41,13 +47,13 @@ export const errors = {
     400,
     'That code is wrong or has expired.',
     'Ese código es incorrecto o ha caducado.',
-    'The code or PIN is wrong, or the authentication has expired, has no guesses left or does not exist. All of these failures return the same response on purpose. Retry with the right code, or start a new login.',
+    'The code or PIN is wrong, or the authentication has expired, has no guesses left or does not exist. All of these failures return the same response on purpose, except that a right code of an authenticator app that was used already has the field error `code_used`. Retry with the right code, or start a new login.',
   ),
   proof_rejected: error(
     400,
     'That proof is wrong or has expired.',
     'Esa prueba es incorrecta o ha caducado.',
-    'The password, code, PIN or passkey assertion of the proof is wrong, the proof has expired or was used before, or another device started it. All of these failures return the same response on purpose. Start a new proof.',
+    'The password, code, PIN or passkey assertion of the proof is wrong, the proof has expired or was used before, or another device started it. All of these failures return the same response on purpose, except that a right code of an authenticator app that was used already has the field error `code_used`. Start a new proof.',
   ),
   enrollment_link_rejected: error(
     400,

@@ -31,8 +31,11 @@ export interface SecondFactors {
    * policy requires a second factor.
    */
   hasSecondFactor(user: AccountUser): boolean;
-  /** Checks and consumes the answer. @returns the factor that was used; undefined if the answer is wrong */
-  verify(user: AccountUser, answer: ChallengeAnswer): Promise<SecondFactorName | undefined>;
+  /**
+   * Checks and consumes the answer.
+   * @returns the factor that was used; undefined if the answer is wrong; `used_code` for a right code that was used before
+   */
+  verify(user: AccountUser, answer: ChallengeAnswer): Promise<SecondFactorName | 'used_code' | undefined>;
 }
 
 /** A login whose first secret was correct. */
@@ -93,10 +96,15 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
   });
 
   /** Recognises the factor by its format: six digits are a code of the app, a JSON object is an assertion. */
-  async function verify(user: AccountUser, answer: ChallengeAnswer): Promise<SecondFactorName | undefined> {
+  async function verify(
+    user: AccountUser,
+    answer: ChallengeAnswer,
+  ): Promise<SecondFactorName | 'used_code' | undefined> {
     const { secret } = answer;
-    if (/^\d{6}$/.test(normalizeCode(secret)))
-      return (await useTotpCode(database, keys, user.userId, secret)) ? 'totp' : undefined;
+    if (/^\d{6}$/.test(normalizeCode(secret))) {
+      const result = await useTotpCode(database, keys, user.userId, secret);
+      return ({ right: 'totp', used: 'used_code', wrong: undefined } as const)[result];
+    }
     if (secret.startsWith('{')) return (await verifyPasskey(user, answer)) ? 'passkey' : undefined;
     const remaining = await redeemRecoveryCode({ database, keys }, user.userId, secret, answer.origin);
     return remaining === undefined ? undefined : 'recovery_code';

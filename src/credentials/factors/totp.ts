@@ -77,23 +77,23 @@ const useStep = statement<{ userId: string; id: string; step: number; secret: Bu
 /**
  * Accepts a code once. Codes older than the last accepted one are refused. Of several parallel requests with one code,
  * only one succeeds.
- * @returns false if the code is wrong or used, or the user has no app
+ * @returns `wrong` also if the user has no app; `used` if the code is right, and was accepted before or is older
  */
 export async function useTotpCode(
   database: Database,
   keys: SecretKeys,
   userId: string,
   code: string,
-): Promise<boolean> {
+): Promise<'right' | 'used' | 'wrong'> {
   const handle = database.user(userId);
   const [row] = await handle.query(readTotp({ userId, period: totpPeriod }));
-  if (row === undefined) return false;
+  if (row === undefined) return 'wrong';
   const secret = decryptSecret(keys, userId, row.secret);
   const step = stepOfCode(secret, normalizeCode(code), row.step);
-  if (step === undefined) return false;
+  if (step === undefined) return 'wrong';
   const encrypted = encryptTotpSecret(keys, userId, secret);
   const rows = await handle.query(useStep({ userId, id: row.id, step, secret: encrypted }));
-  return rows.length > 0;
+  return rows.length > 0 ? 'right' : 'used';
 }
 
 const readStep = statement<{ period: number }, { step: number }>(

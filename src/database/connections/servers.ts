@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { urlsOfHosts } from '../../lib/postgres-hosts.js';
+import { isPlainHost, urlsOfHosts } from '../../lib/postgres-hosts.js';
 import { waitAtMost } from '../../lib/time-limit.js';
 import { destroy, prepareSession, type ServerState, type SessionSettings } from './session-check.js';
 
@@ -56,17 +56,20 @@ interface FoundPrimary {
 }
 
 /**
- * Keeps the newest timeline (the number of a server's history) that any connection of this process has seen. PostgreSQL
+ * The newest timeline (the number of a server's history) that any connection of this process has seen. PostgreSQL
  * increases it with each promotion, so a former primary has a lower number (decision 36).
  */
-export function createServers(target: string | ServerFields): Servers {
-  const all: readonly pg.ClientConfig[] =
-    typeof target === 'string' ? urlsOfHosts(target).map((url) => ({ connectionString: url })) : [{ ...target }];
-  const [first = {}] = all;
-  let primary = all.length === 1 ? first : undefined;
+interface Timelines {
+  newest(): number;
+  /** Refuses a connection to another server than the primary. @throws NotPrimaryError */
+  assertPrimary(client: pg.ClientBase, state: ServerState): void;
+  /** Closes the connection as soon as a newer timeline is known. */
+  follow(client: pg.ClientBase, timeline: number): void;
+  logTo(log: WatchLog): void;
+}
+
+function createTimelines(): Timelines {
   let newestTimeline = 0;
-  let search: Promise<void> | undefined;
-  let lastSearchAt = Number.NEGATIVE_INFINITY;
   let log: WatchLog | undefined;
   const connections = new Map<pg.ClientBase, number>();
 
@@ -79,7 +82,6 @@ export function createServers(target: string | ServerFields): Servers {
     }
   }
 
-  /** @throws NotPrimaryError */
   function assertPrimary(client: pg.ClientBase, { isWritable, isStandby, timeline }: ServerState): void {
     const name = nameOf(client);
     if (isStandby) throw new NotPrimaryError(`${name} is a standby`);
@@ -92,12 +94,35 @@ export function createServers(target: string | ServerFields): Servers {
     recordTimeline(timeline);
   }
 
+  return {
+    newest: () => newestTimeline,
+    assertPrimary,
+    follow(client, timeline) {
+      connections.set(client, timeline);
+      client.once('end', () => connections.delete(client));
+    },
+    logTo(watchLog) {
+      log = watchLog;
+    },
+  };
+}
+
+/** Creates the servers of a database. */
+export function createServers(target: string | ServerFields): Servers {
+  const all: readonly pg.ClientConfig[] =
+    typeof target === 'string' ? urlsOfHosts(target).map(fieldsOfUrl) : [{ ...target }];
+  const [first = {}] = all;
+  let primary = all.length === 1 ? first : undefined;
+  let search: Promise<void> | undefined;
+  let lastSearchAt = Number.NEGATIVE_INFINITY;
+  const timelines = createTimelines();
+
   async function checkServer(server: pg.ClientConfig): Promise<FoundPrimary> {
     const client = createClient({ ...server, application_name: 'postern watch' }, times.connect);
     try {
       await client.connect();
       const state = await prepareSession(client, {});
-      assertPrimary(client, state);
+      timelines.assertPrimary(client, state);
       return { server, timeline: state.timeline };
     } catch (error) {
       throw error instanceof NotPrimaryError ? error : new Error(`${nameOf(client)}: ${reasonOf(error)}`);
@@ -117,7 +142,7 @@ export function createServers(target: string | ServerFields): Servers {
       throw new NoPrimaryError(`no server of the database accepts writes: ${reasons.join('; ')}`);
     }
     await waitAtMost(times.otherServers, Promise.allSettled(requests));
-    primary = primaries.find(({ timeline }) => timeline === newestTimeline)?.server ?? primary;
+    primary = primaries.find(({ timeline }) => timeline === timelines.newest())?.server ?? primary;
   }
 
   function findPrimaryOnce(): Promise<void> {
@@ -135,15 +160,14 @@ export function createServers(target: string | ServerFields): Servers {
     },
     async admit(client, settings) {
       const state = await prepareSession(client, settings);
-      assertPrimary(client, state);
-      connections.set(client, state.timeline);
-      client.once('end', () => connections.delete(client));
+      timelines.assertPrimary(client, state);
+      timelines.follow(client, state.timeline);
     },
     reportFailure() {
       if (all.length > 1 && performance.now() - lastSearchAt > times.pause) findPrimaryOnce().catch(() => undefined);
     },
     watch(watchLog) {
-      log = watchLog;
+      timelines.logTo(watchLog);
       let isUnavailable = false;
       const timer = setInterval(() => {
         findPrimaryOnce().then(
@@ -159,6 +183,17 @@ export function createServers(target: string | ServerFields): Servers {
       return () => clearInterval(timer);
     },
   };
+}
+
+/**
+ * The fields for a URL. Without TLS, the password would cross the network in clear text if a server asks for it that way. So
+ * only a socket, this machine, and a URL or PGSSLMODE that says `disable` do without TLS.
+ */
+function fieldsOfUrl(url: string): pg.ClientConfig {
+  const fields: pg.ClientConfig = { connectionString: url };
+  const { host, ssl } = new pg.Client(fields);
+  const mode = new URL(url).searchParams.get('sslmode') ?? process.env.PGSSLMODE;
+  return ssl || isPlainHost(host) || mode === 'disable' ? fields : { ...fields, ssl: true };
 }
 
 /** A client whose errors do not end the process, and whose connection attempt has a time limit. */

@@ -3,6 +3,8 @@ import type { MaintenanceTask } from './tasks.js';
 
 /** Rows that expire some time after a time that is indexed. */
 interface AgedRows {
+  /** The name of the task, if it is older than the name of the table: the former release locks the same task. */
+  readonly name?: string;
   readonly table: string;
   /** The columns of its primary key. */
   readonly key: readonly string[];
@@ -43,8 +45,14 @@ const indexed: readonly AgedRows[] = [
   { table: 'message_limits', key: ['key'], time: 'updated_at', age: days(1) },
   { table: 'idempotency_keys', key: ['caller', 'key_digest'], time: 'created_at', age: sql`25 * ${hour}` },
   { table: 'outbox', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
-  // The nonce of a proof is valid for 30 minutes.
-  { table: 'used_proofs', key: ['user_id', 'digest'], time: 'used_at', age: hour },
+  // The nonce of a DPoP proof is valid for 30 minutes.
+  {
+    name: 'expire used_proofs',
+    table: 'used_dpop_proofs',
+    key: ['user_id', 'digest'],
+    time: 'used_at',
+    age: hour,
+  },
   // An expired challenge is kept for a day, for support.
   { table: 'challenges', key: ['user_id', 'id'], time: 'expires_at', age: days(1) },
   // An expired set-up link is kept for a week, to tell its holder that it has expired.
@@ -57,7 +65,7 @@ const indexed: readonly AgedRows[] = [
   { table: 'webhook_events', key: ['user_id', 'sequence'], time: 'created_at', age: days(30) },
   { table: 'webhook_deliveries', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
   // The push fan-out removes these rows, unless push was turned off. Notifications as old as this are no longer pushed.
-  { table: 'publications', key: ['id'], time: 'created_at', age: days(28) },
+  { name: 'expire publications', table: 'push_fan_outs', key: ['id'], time: 'created_at', age: days(28) },
 ];
 
 /**
@@ -162,7 +170,7 @@ export function expiryTasks(eventsAge: number): MaintenanceTask[] {
  * planner expects many expired rows everywhere and reads the whole table. Rows that a request has locked are skipped: the
  * next step removes them.
  */
-function indexedTask({ table, key, time, age, condition = sql`true` }: AgedRows): MaintenanceTask {
+function indexedTask({ name, table, key, time, age, condition = sql`true` }: AgedRows): MaintenanceTask {
   const columns = join(key.map(identifier), ', ');
   const at = identifier(time);
   const remove = compose(
@@ -173,7 +181,7 @@ function indexedTask({ table, key, time, age, condition = sql`true` }: AgedRows)
         returning 1 as removed`,
   );
   return {
-    name: `expire ${table}`,
+    name: name ?? `expire ${table}`,
     pauseMs: pauseMs.indexed,
     async step(tx) {
       const removed = (await tx.query(remove)).length;

@@ -43,12 +43,11 @@ const timing = {
   takenByOther: 5000,
 };
 
-// The table `chores` stores the maintenance tasks. Its name is older than this term.
 const addTask = statement<{ name: string }>(
   'maintenance_add',
   (p) => sql`
-    insert into chores (name, due_at) select ${p.name}, db_now()
-    where not exists (select from chores where name = ${p.name})
+    insert into maintenance_tasks (name, due_at) select ${p.name}, db_now()
+    where not exists (select from maintenance_tasks where name = ${p.name})
     on conflict do nothing`,
 );
 /** Locks the row of the task. An instance that finds it locked leaves the task to the other instance. */
@@ -56,12 +55,12 @@ const lockTask = statement<{ name: string }, { position: Position | null; due_in
   'maintenance_lock',
   (p) => sql`
     select position, extract(epoch from due_at - db_now())::float8 * 1000 as due_in
-    from chores where name = ${p.name} for update skip locked`,
+    from maintenance_tasks where name = ${p.name} for update skip locked`,
 );
 const storePosition = statement<{ name: string; position: Position | null; dueIn: number }>(
   'maintenance_store',
   (p) => sql`
-    update chores set position = ${p.position}, due_at = db_now() + ${p.dueIn} * interval '1 ms'
+    update maintenance_tasks set position = ${p.position}, due_at = db_now() + ${p.dueIn} * interval '1 ms'
     where name = ${p.name}`,
 );
 

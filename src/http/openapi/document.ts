@@ -10,7 +10,7 @@ export interface DocumentOptions {
 }
 
 /** The problems with which blocks of addresses and limits of requests can refuse any request. */
-const problemsOfAnyRoute = ['address_blocked', 'too_many_requests'] as const;
+const problemsOfAnyRoute = ['address_blocked', 'too_many_requests', 'https_required'] as const;
 
 /** Completes the document that the framework generates: adds problems, components, examples and tags. */
 export function completeDocument<Document extends object>(
@@ -46,7 +46,7 @@ export function documentFrame(options: { readonly version: string; readonly publ
       title: 'Postern',
       version: options.version,
       description:
-        'Two-token authentication and per-user notifications. Log in to get an authentication token. Exchange it for short session tokens. Use a session token for everything else. Any operation except the probes can answer 403 `address_blocked`, and 429 `too_many_requests` with `RateLimit` headers, if operators block addresses or limit requests.',
+        'Two-token authentication and per-user notifications. Log in to get an authentication token. Exchange it for short session tokens. Use a session token for everything else. Any operation except the probes can answer 403 `address_blocked`, and 429 `too_many_requests` with `RateLimit` headers, if operators block addresses or limit requests. Any of them answers 400 `https_required` if the proxy says that the request came by plain http although the service has an https URL.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: options.publicUrl ?? '/' }],

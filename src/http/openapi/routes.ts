@@ -13,7 +13,7 @@ import { type DescribedRoute, documentedSchema } from './operations.js';
  */
 export async function openApiPlugin(
   app: App,
-  options: { readonly version: string; readonly publicUrl: string | undefined },
+  options: { readonly version: string; readonly publicUrl: string | undefined; readonly apiDocs: boolean },
 ): Promise<void> {
   /** The routes by operation id. */
   const routes = new Map<string, DescribedRoute>();
@@ -29,6 +29,7 @@ export async function openApiPlugin(
       return completeDocument(openapiObject, { routes });
     },
   });
+  if (!options.apiDocs) return;
   await app.register(async (scope) => {
     compressFiles(scope);
     await scope.register(swaggerUi, {

@@ -6,7 +6,7 @@ import type { App } from '../requests/route.js';
 const securityHeaders = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
   // Any response can contain a secret or personal data unless its route says otherwise.
   'cache-control': 'no-store',
 };

@@ -12,8 +12,8 @@ export interface Readiness {
 
 const Ok = Type.Object({ status: Type.Literal('ok') }, { title: 'ProbeResult' });
 
-/** Routes for the probes and the OpenAPI document. */
-export function operationRoutes(app: App, { readiness }: { readiness: Readiness }): void {
+/** Routes for the probes and, with `apiDocs`, the OpenAPI document. */
+export function operationRoutes(app: App, { readiness }: { readiness: Readiness }, apiDocs: boolean): void {
   app.route({
     method: 'GET',
     url: '/livez',
@@ -44,6 +44,7 @@ export function operationRoutes(app: App, { readiness }: { readiness: Readiness 
     },
   });
 
+  if (!apiDocs) return;
   // Created at the first request, when all routes are registered.
   let document: StoredDocument | undefined;
   app.route({

@@ -31,6 +31,7 @@ import type { Streams } from '../../notifications/stream/streams.js';
 import type { ApiKeys } from '../../sessions/api-keys.js';
 import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import type { Sessions } from '../../sessions/sessions.js';
+import type { SetUpLinks } from '../../sessions/setup-links.js';
 import type { Counters } from '../../statistics/counters.js';
 import type { Meters } from '../../statistics/meters.js';
 import type { Statistics } from '../../statistics/statistics.js';
@@ -53,6 +54,7 @@ import { adminKeyRoutes } from './admin/keys.js';
 import { adminLoginDiagnosisRoutes } from './admin/login-diagnosis.js';
 import { adminNotificationRoutes } from './admin/notifications.js';
 import { adminOutboxRoutes } from './admin/outbox.js';
+import { adminSetUpLinkRoutes } from './admin/set-up-links.js';
 import { adminStatisticsRoutes } from './admin/stats.js';
 import { adminSystemRoutes, type SystemInformation } from './admin/system.js';
 import { adminTestIdentityRoutes } from './admin/test-identities.js';
@@ -97,7 +99,7 @@ import { recoveryRoutes } from './v1/recoveries.js';
 import { recoveryCancellationRoutes } from './v1/recovery-cancellations.js';
 import { registrationRoutes } from './v1/registrations.js';
 import { sessionRoutes } from './v1/sessions.js';
-import { tokenRoutes } from './v1/tokens.js';
+import { loginRoutes, tokenRoutes } from './v1/tokens.js';
 import { webhookKeyRoutes } from './webhook-keys.js';
 
 /** The services that the routes call. `app/services.ts` creates them. */
@@ -147,6 +149,7 @@ export interface Services extends WebhookServices {
   readonly userImport: UserImport;
   readonly userBulk: UserBulk;
   readonly enrollmentLinks: EnrollmentLinks;
+  readonly setUpLinks: SetUpLinks;
   readonly loginDiagnoses: LoginDiagnoses;
   readonly userDetails: UserDetails;
   readonly activity: Activity;
@@ -169,7 +172,12 @@ export interface ServedRoutes {
 }
 
 /** The routes of a server, in the order of the documentation. */
-export function registerRoutes(app: App, services: Services, { administration, console }: ServedRoutes): void {
+export function registerRoutes(
+  app: App,
+  services: Services,
+  { administration, console, apiDocs }: ServedRoutes & { readonly apiDocs: boolean },
+): void {
+  loginRoutes(app, services);
   tokenRoutes(app, services);
   loginOptionRoutes(app, services);
   sessionRoutes(app, services);
@@ -198,7 +206,7 @@ export function registerRoutes(app: App, services: Services, { administration, c
   if (administration) adminRoutes(app, services);
   if (console !== undefined) consoleRoutes(app, services, console);
   webhookKeyRoutes(app, services);
-  operationRoutes(app, services);
+  operationRoutes(app, services, apiDocs);
 }
 
 function adminRoutes(app: App, services: Services): void {
@@ -214,6 +222,7 @@ function adminRoutes(app: App, services: Services): void {
   adminUserFactorRoutes(app, services);
   adminUserPinRoutes(app, services);
   adminEnrollmentLinkRoutes(app, services);
+  adminSetUpLinkRoutes(app, services);
   adminExternalIdentityRoutes(app, services);
   adminNotificationRoutes(app, services);
   adminUserNotificationRoutes(app, services);

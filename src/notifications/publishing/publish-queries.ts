@@ -61,7 +61,7 @@ export const recordPublication = (from: Sql, { pushes }: Parameters<PushChoice>)
     webhook as (${recordInboxEvents(sql`'notification.created'`, from)}
     ),
     publication as (
-      insert into publications (id, user_ids, notification_ids, size, created_at)
+      insert into push_fan_outs (id, user_ids, notification_ids, size, created_at)
       select gen_random_uuid(), array_agg(user_id), array_agg(id), count(*), min(time)
       from (select user_id, id, time from ${from}) published
       where ${pushes}::boolean
@@ -74,15 +74,5 @@ export function contentArrays(contents: readonly Content[]): ContentArrays {
     const values = contents.map((content) => content[name]);
     return values.every((value) => value === null) ? '{}' : textArrayText(values);
   };
-  return {
-    actor_id: arrayOf('actor_id'),
-    actor: arrayOf('actor'),
-    notification_type: arrayOf('notification_type'),
-    notification_key: arrayOf('notification_key'),
-    object_id: arrayOf('object_id'),
-    object_data_number: arrayOf('object_data_number'),
-    object_data_string: arrayOf('object_data_string'),
-    description: arrayOf('description'),
-    image_id: arrayOf('image_id'),
-  };
+  return Object.fromEntries(contentColumns.map(({ name }) => [name, arrayOf(name)])) as ContentArrays;
 }

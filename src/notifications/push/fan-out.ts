@@ -28,19 +28,19 @@ const takePublications = statement<Record<never, never>, PublicationRow>(
     with due as (
       select id, size, sum(size) over (order by created_at, id) as total
       from (
-        select id, size, created_at from publications where due_at is null or due_at <= (select db_now())
+        select id, size, created_at from push_fan_outs where due_at is null or due_at <= (select db_now())
         order by created_at, id limit ${literal(limits.publications)}
       ) oldest
     )
     select p.id, p.user_ids, p.notification_ids, p.created_at, p.traceparent
-    from publications p
+    from push_fan_outs p
     where p.id in (select id from due where total - size < ${literal(limits.notifications)})
     for update skip locked`,
 );
 
 const deletePublications = statement<{ ids: readonly string[] }>(
   'push_publications_delete',
-  (p) => sql`delete from publications where id = any (${p.ids}::uuid[])`,
+  (p) => sql`delete from push_fan_outs where id = any (${p.ids}::uuid[])`,
 );
 
 /** Keeps the items of publications that wait for a later step. */
@@ -52,7 +52,7 @@ const deferItems = statement<{
 }>(
   'push_publications_defer',
   (p) => sql`
-    update publications p
+    update push_fan_outs p
     set user_ids = rest.user_ids, notification_ids = rest.notification_ids, size = rest.size,
         due_at = db_now() + rest.due_in * interval '1 second'
     from (

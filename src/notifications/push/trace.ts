@@ -46,7 +46,7 @@ interface ListedRow {
 const selectListed = (condition: SqlPart) => sql`
     select user_id, created_at,
            exists (select from markers m where m.user_id = n.user_id and m.last_read_sequence >= n.sequence) as is_read,
-           exists (select from publications p
+           exists (select from push_fan_outs p
                    where p.created_at >= n.created_at - interval '1 minute' and p.notification_ids @> array[n.id]) as waits
     from notifications n where ${condition}`;
 

@@ -31,7 +31,7 @@ export const proofState = (p: Parameters<ProofValues & { readonly userId: string
            between - ${nonceTolerance} and ${nonceLifetime}, false) as nonce_fits,
   coalesce(${p.issuedAt}::float8 between ${p.nonceTime}::float8 - ${issueTolerance}
            and extract(epoch from db_now())::float8 + ${issueTolerance}, false) as time_fits,
-  exists (select from used_proofs u where u.user_id = ${p.userId} and u.digest = ${p.proofDigest}) as is_used,
+  exists (select from used_dpop_proofs u where u.user_id = ${p.userId} and u.digest = ${p.proofDigest}) as is_used,
   extract(epoch from db_now())::float8 as now`;
 
 /** SQL: the same columns of a request without a proof. */

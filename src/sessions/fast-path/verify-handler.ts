@@ -35,6 +35,8 @@ export interface VerifyHandlerOptions {
   /** Whether the handler answers requests from the start. */
   readonly isOpen: boolean;
   readonly counters: Counters;
+  /** Whether the routes refuse requests that came to the proxy by plain http. */
+  readonly demandsHttps: boolean;
   /** Undefined without metrics. */
   readonly meters: Pick<Meters, 'sessionChecked'> | undefined;
   /** Called for each request that this handler has answered. */
@@ -92,7 +94,8 @@ export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHa
 
   return {
     listener: (routes) => (request, response) => {
-      const token = isOpen ? tokenOfPlainRequest(request) : undefined;
+      const isPassedOn = !isOpen || (options.demandsHttps && mayBePlain(request));
+      const token = isPassedOn ? undefined : tokenOfPlainRequest(request);
       if (token === undefined || !admission.admits(request)) return routes(request, response);
       const since = onAnswered === undefined ? 0 : performance.now();
       const check = verifier.verify(token);
@@ -131,6 +134,9 @@ function createFormCache(): (session: Session) => SessionForm {
     return form;
   };
 }
+
+/** Whether a proxy may have got the request by plain http. */
+const mayBePlain = ({ headers }: IncomingMessage) => (headers['x-forwarded-proto'] ?? 'https') !== 'https';
 
 const path = '/v1/sessions/verify';
 

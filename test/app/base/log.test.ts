@@ -79,6 +79,19 @@ test.each(['trace', 'error', 'warn', 'log', 'info', 'debug'] as const)(
   },
 );
 
+test('an outage that the queue prints again and again, with other figures, is one line', () => {
+  const { log, messages } = openLog();
+  onTestFinished(logConsole(log));
+  for (let attempt = 0; attempt < 30; attempt += 1) {
+    console.trace(new Error(`connect ECONNREFUSED 127.0.0.1:${5000 + attempt}`));
+    log.warn({ outage: 'database' }, `Error with notify listener (trying again in ${attempt}ms)`);
+  }
+  expect(messages()).toEqual([
+    'Error: connect ECONNREFUSED 127.0.0.1:5000',
+    'Error with notify listener (trying again in 0ms)',
+  ]);
+});
+
 test.each([
   ['EMFILE', 'this process has no free file descriptor, so new connections are closed. Raise ulimit -n'],
   ['ENFILE', 'the whole machine has no free file descriptor'],

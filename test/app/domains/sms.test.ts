@@ -18,7 +18,7 @@ test('an unknown SMS_PROVIDER is a configuration error', () => {
 
 test('no sender is created for an unknown SMS_PROVIDER', async () => {
   const outbound = createOutbound({ allowPrivateNetworkTargets: false });
-  await expect(createSmsSender(unchecked, outbound, () => undefined)).rejects.toThrow('unknown SMS_PROVIDER pigeon');
+  await expect(createSmsSender(unchecked, outbound, consoleOutput)).rejects.toThrow('unknown SMS_PROVIDER pigeon');
   await outbound.close();
 });
 
@@ -37,7 +37,7 @@ function loadedWith(env: Readonly<Record<string, string>>): string[] {
     import { register } from 'node:module';
     register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hooks)}));
     const { createOutbound, createSmsSender, readConfig } = await import('./dist/tools.js');
-    const sender = await createSmsSender(readConfig(process.env), createOutbound({ allowPrivateNetworkTargets: false }), () => {});
+    const sender = await createSmsSender(readConfig(process.env), createOutbound({ allowPrivateNetworkTargets: false }), { print: () => {}, refusal: () => {} });
     console.log(sender?.name);`;
   const root = fileURLToPath(new URL('../../../', import.meta.url));
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
@@ -49,6 +49,8 @@ function loadedWith(env: Readonly<Record<string, string>>): string[] {
   ];
   return [...new Set(loaded.map(([, provider, library]) => provider ?? library ?? ''))].sort();
 }
+
+const consoleOutput = { print: () => undefined, refusal: () => undefined };
 
 test('only the configured providers are loaded', () => {
   const twilio = {

@@ -27,7 +27,8 @@ describe('the connection of PostgreSQL programs', () => {
   });
 
   it.each([
-    ['', /^(?!.*sslmode)/],
+    ['', /sslmode='verify-full'/],
+    ['sslmode=prefer&uselibpqcompat=true', /sslmode='require'/],
     ['sslmode=disable', /sslmode='disable'/],
     ['sslmode=no-verify', /sslmode='require'/],
     ['sslmode=require', /sslmode='verify-full'/],
@@ -37,6 +38,10 @@ describe('the connection of PostgreSQL programs', () => {
     ['sslmode=verify-full&sslcert=/dev/null&sslkey=/dev/null', /sslcert='\/dev\/null' sslkey='\/dev\/null'/],
   ])('encrypts and checks certificates as the service does: %s', async (parameters, expected) => {
     expect((await connectionTo(`postgres://me@db.example/postern?${parameters}`)).text).toMatch(expected);
+  });
+
+  it.each(['127.0.0.1', 'localhost', '[::1]'])('does not demand TLS on this machine: %s', async (host) => {
+    expect((await connectionTo(`postgres://me@${host}/postern`)).text).not.toContain('sslmode');
   });
 
   it('quotes what is special in a connection string', async () => {

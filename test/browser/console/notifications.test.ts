@@ -138,7 +138,7 @@ describe('a draft', () => {
     await description(page).fill('Not sent yet');
     await page.reload();
     expect(await description(page).inputValue()).toBe('Not sent yet');
-    expect(await page.getByLabel('Ids of users').inputValue()).toBe(id);
+    expect(await page.getByLabel('Ids, mail addresses or phone numbers').inputValue()).toBe(id);
     await dryRun(page);
     await context.setOffline(true);
     await page.getByText('Waiting for the connection').first().waitFor();

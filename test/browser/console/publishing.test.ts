@@ -19,7 +19,7 @@ import {
   publish,
 } from '../../support/notification-form.js';
 import { type FcmFake, startFcm } from '../../support/push-fakes/fcm.js';
-import { createUser, signIn } from '../../support/users.js';
+import { createUser, newEmail, newPhone, signIn } from '../../support/users.js';
 
 let fcm: FcmFake;
 let postern: TestApp;
@@ -42,6 +42,44 @@ const { open, admin, operator } = createConsolePages(
 const inboxOf = async (id: string) => (await admin<Notification[]>('GET', `/users/${id}/notifications`)).body;
 
 describe('publishing', () => {
+  test('to people by their addresses, and names the addresses that nobody has', async () => {
+    const ada = await createUser(postern, { email: newEmail() });
+    const grace = await createUser(postern, { phone: newPhone() });
+    const { page } = await open(path, { as: await operator() });
+    const spaced = `${grace.phone}`.replace(/(\d{3})/g, '$1 ').trim();
+    await paste(page, [`${ada.email}`.toUpperCase(), spaced, ada.id, 'nobody@example.com']);
+    await description(page).fill('Dinner is at eight');
+    await dryRun(page);
+    expect(await figure(page, 'Lines refused').innerText()).toBe('1');
+    await publish(page, '2 people');
+    await page.getByText('Published to 2 people.').waitFor();
+    expect([(await inboxOf(ada.id)).length, (await inboxOf(grace.id)).length]).toEqual([1, 1]);
+  });
+
+  test('to the users of a filtered list, with their number before it is sent', async () => {
+    const name = `Group ${randomUUID()}`;
+    const users = await Promise.all(Array.from({ length: 3 }, () => createUser(postern, { name })));
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open(
+      `/console/users?q=${encodeURIComponent(name)}`,
+      { as: await operator() },
+    );
+    await page.getByRole('checkbox').first().check();
+    await button(page, 'Notify…').click();
+    // The three selected ones.
+    await page.getByText('3 ids').waitFor();
+    await page.goBack();
+    await page.getByRole('row').nth(1).waitFor();
+    await page.getByRole('button', { name: 'Notify all…' }).click();
+    await page.getByText('3 users match now.').waitFor();
+    await expectAccessible();
+    await description(page).fill('The group meets today');
+    await dryRun(page);
+    await publish(page, '3 people');
+    await page.getByText('Published to 3 people.').waitFor();
+    for (const { id } of users) expect(await inboxOf(id)).toHaveLength(1);
+    await expectNoErrorsOrSidewaysScroll();
+  });
+
   test('to one person who was found by name, with an image, and shows the delivery', async () => {
     const name = `Grace ${randomUUID()}`;
     const user = await createUser(postern, { name });
@@ -109,7 +147,7 @@ describe('publishing', () => {
     const known = await createInboxes(postern.database, 2);
     const text = write([known[0] ?? '', randomUUID(), known[1] ?? '']);
     const { page, expectNoErrorsOrSidewaysScroll } = await open(path, { as: await operator() });
-    await page.getByRole('radio', { name: 'File of ids' }).check();
+    await page.getByRole('radio', { name: 'File' }).check();
     const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button(page, 'Choose a file…').click()]);
     await chooser.setFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
     await page.getByText('3 lines').waitFor();

@@ -46,6 +46,36 @@ describe.each([
   });
 });
 
+test('an operator invites a person, from the page and from the palette', async () => {
+  const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open('/console/users', {
+    as: await operator(),
+  });
+  await page.getByRole('button', { name: 'Invite…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Invite a person to administer Postern' });
+  await expectAccessible();
+  await dialog.getByLabel('Role').selectOption('operator');
+  await dialog.getByRole('button', { name: 'Create the link' }).click();
+  const link = await dialog.locator('code').innerText();
+  const described = await postern.api('POST', '/console/setup/link', {
+    body: { secret: link.split('#')[1] },
+    headers: { origin: postern.url },
+  });
+  expect(described).toMatchObject({ status: 200, body: { role: 'operator' } });
+  await dialog.getByRole('button', { name: 'I have copied the link' }).click();
+  expect(new URL(page.url()).search).toBe('');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('invite');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor();
+  await expectNoErrorsOrSidewaysScroll();
+});
+
+test('support staff cannot invite', async () => {
+  const { page } = await open('/console/users', { as: await operator('support') });
+  await page.getByRole('button', { name: 'Create user' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Invite…' }).count()).toBe(0);
+});
+
 describe('the list of users', () => {
   test('finds a user by a part of the name, keeps the search in the URL, and explains an empty list', async () => {
     const name = `Grace ${randomUUID()}`;

@@ -185,6 +185,23 @@ test('a list without a connection shows that, keeps its rows, and continues late
   await page.getByText('Before').waitFor();
 });
 
+test('if the code of the rows cannot be loaded, the list says so and marks nothing as read, and shows them later', async () => {
+  const user = await createUser(pages.app);
+  await publish(user, 'Before');
+  const context = await pages.browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+  let isBlocked = true;
+  await context.route('**/list.js', (route) => (isBlocked ? route.abort() : route.continue()));
+  const { page, until, events } = await inboxOf(user, { attributes: { layout: 'list' }, context });
+  await page.getByText('The notifications could not be loaded.').waitFor();
+  expect(await events('error')).toMatchObject([{ kind: 'network' }]);
+  expect(await page.evaluate('element.matches(":state(unread)")')).toBe(true);
+  isBlocked = false;
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('Before').waitFor();
+  await until('!element.matches(":state(unread)")');
+  await context.close();
+});
+
 test('if nobody is signed in, the list shows that, and shows the inbox after a login', async () => {
   const user = await createUser(pages.app);
   await publish(user, 'For you');

@@ -3,19 +3,27 @@ import { codeTo } from '../../support/account.js';
 import { addAuthenticator } from '../../support/browser.js';
 import { type ElementPage, type ElementPages, startElementPages } from '../../support/elements.js';
 import { createFactors } from '../../support/factors.js';
+import { type OpenIdProvider, startOpenIdProvider } from '../../support/openid-provider.js';
 import { createUser, newEmail, newPhone, password, wrongCode } from '../../support/users.js';
 
 let pages: ElementPages;
+let provider: OpenIdProvider;
 beforeAll(async () => {
+  provider = await startOpenIdProvider(['shop']);
   const generous = { CODE_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_PREFIX: '0', SMS_LIMIT_TOTAL: '0' };
   pages = await startElementPages({
     PIN_POLICY: 'optional',
     REGISTRATION: 'on',
     MAIL_PROVIDER: 'console',
+    ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
+    OIDC_PROVIDERS: JSON.stringify({ attic: { issuer: provider.url, client_ids: ['shop'] } }),
     ...generous,
   });
 });
-afterAll(() => pages?.close());
+afterAll(async () => {
+  await pages?.close();
+  await provider?.close();
+});
 const { enrolTotp, person } = createFactors(() => pages.app);
 
 const signIn = (options: Parameters<ElementPages['show']>[1] = {}) => pages.show('postern-sign-in', options);
@@ -288,4 +296,56 @@ test('properties also take the text of their attributes, as React sets it', asyn
     return [element.ways, element.registration, element.recovery];
   })()`);
   expect(shown).toEqual([['sms', 'password'], false, true]);
+});
+
+/** Pages whose app signs in at the provider as this subject. */
+async function contextOf(answer: (challenge: { readonly nonce: string }) => Promise<string | null>, locale = 'en-US') {
+  const context = await pages.browser.newContext({ viewport: { width: 1280, height: 800 }, locale });
+  await context.exposeFunction('idTokenFor', answer);
+  return context;
+}
+
+test('an account at a provider signs in; without a linked account, the element says so with the title of the provider', async () => {
+  const user = await createUser(pages.app);
+  const context = await contextOf(({ nonce }) => provider.login('ada', nonce));
+  const shown = await signIn({ context });
+  await press(shown, 'Continue with Attic');
+  const text = 'No account here is linked to this account at Attic. Sign in another way, and link it in your account.';
+  await shown.page.getByRole('alert').filter({ hasText: text }).waitFor();
+  expect(await shown.page.getByText('That is wrong').count()).toBe(0);
+  await shown.expectAccessible();
+
+  const { adminKey: bearer, api } = pages.app;
+  const body = { provider: 'attic', subject: 'ada' };
+  expect((await api('PUT', `/admin/v1/users/${user.id}/external-identities`, { bearer, body })).status).toBe(200);
+  await press(shown, 'Start again');
+  await press(shown, 'Continue with Attic');
+  await isLoggedIn(shown);
+  expect(await shown.events('signed-in')).toMatchObject([{ user_id: user.id }]);
+  await shown.expectNoErrorsOrSidewaysScroll();
+  await context.close();
+});
+
+test('an unlinked account at a provider is explained in Spanish, too', async () => {
+  const context = await contextOf(({ nonce }) => provider.login('grace', nonce));
+  const shown = await signIn({ context, lang: 'es' });
+  await press(shown, 'Continuar con Attic');
+  await shown.page.getByRole('alert').filter({ hasText: 'Ninguna cuenta de aquí está vinculada' }).waitFor();
+  await context.close();
+});
+
+test('a window of a provider that is closed leads back, and a failure of it does not blame the input', async () => {
+  const answers: (string | null | Error)[] = [null, new Error('The window was blocked.')];
+  const context = await contextOf(async () => {
+    const answer = answers.shift() ?? null;
+    if (answer instanceof Error) throw answer;
+    return answer;
+  });
+  const shown = await signIn({ context });
+  await press(shown, 'Continue with Attic');
+  await shown.until('events.filter(([type]) => type === "step").length === 2');
+  await press(shown, 'Continue with Attic');
+  await shown.page.getByRole('alert').filter({ hasText: 'The sign-in at Attic failed.' }).waitFor();
+  expect(await shown.page.getByText('That is wrong').count()).toBe(0);
+  await context.close();
 });

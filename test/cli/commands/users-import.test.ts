@@ -86,3 +86,45 @@ it('reports a missing file', async () => {
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/^ENOENT: no such file or directory, open '.*missing\.ndjson'\n$/);
 });
+
+it('reads CSV as the console does: byte order mark, separator, quotes and headings', async () => {
+  const [one, two] = [name(), name()];
+  const csv = `\ufeffUsuario;Correo electrónico;"Nombre completo";Plan\r\n${one};${one}@example.com;"Ada ""A"" Lovelace;\nCountess";gold\r\n${two};;'=Grace;\r\n`;
+  const file = join(folder.path, 'users.csv');
+  for (const bytes of [Buffer.from(csv), Buffer.from(csv, 'utf16le')]) {
+    await writeFile(file, bytes);
+    const { code, stdout, stderr } = await command(['users', 'import', file]);
+    expect([code, resultsOf(stdout).map(({ line }) => line)]).toEqual([0, [2, 4]]);
+    expect(stderr).toContain('Usuario: username, Correo electrónico: email, Nombre completo: name, Plan: not imported');
+  }
+  const users = await test.database.query(
+    testSql('select username, email, name from users where username = any ($1) order by created_at, email nulls last', [
+      [one, two],
+    ]),
+  );
+  expect(users).toEqual([
+    { username: one, email: `${one}@example.com`, name: 'Ada "A" Lovelace;\nCountess' },
+    { username: two, email: null, name: '=Grace' },
+  ]);
+});
+
+it('reads CSV from standard input, and reports rows that are not valid', async () => {
+  const [one, two] = [name(), name()];
+  const { code, stdout } = await command(['users', 'import', '-'], `username,email\n${one},,x\n${two},\n"open`);
+  expect(code).toBe(1);
+  expect(resultsOf(stdout)).toMatchObject([
+    { line: 2, result: 'failed', errors: [{ code: 'invalid_row' }] },
+    { line: 3, result: 'created' },
+    { line: 4, result: 'failed', errors: [{ code: 'invalid_row' }] },
+  ]);
+});
+
+it('refuses a file without a known column, and a workbook', async () => {
+  const unknown = await command(['users', 'import', '-'], 'color,size\nred,10\n');
+  expect([unknown.code, unknown.stderr]).toEqual([expect.any(Number), expect.stringContaining('No column')]);
+  expect(unknown.code).not.toBe(0);
+  const file = join(folder.path, 'users.xlsx');
+  await writeFile(file, Buffer.from('PK\x03\x04 a workbook'));
+  const workbook = await command(['users', 'import', file]);
+  expect([workbook.code === 0, workbook.stderr]).toEqual([false, expect.stringContaining('Save it as CSV')]);
+});

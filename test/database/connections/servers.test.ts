@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
 import { openClient, poolConfig } from '../../../src/database/connections/open-client.js';
@@ -25,7 +27,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-  for (const proxy of proxies) proxy.up();
+  for (const proxy of proxies) await proxy.up();
 });
 afterAll(async () => {
   for (const proxy of proxies) await proxy.close();
@@ -70,7 +72,7 @@ test('an unavailable server is skipped, and after a failure of the other server 
   await servers.locate();
   const [first] = await database.query(pidOf);
   expect(first?.pid).toBeGreaterThan(0);
-  proxies[0].up();
+  await proxies[0].up();
   proxies[1].down();
   await waitForAnswer(database);
 });
@@ -109,7 +111,7 @@ test('connections to a former primary end when a newer timeline is known, and no
   await setTimeline(1);
   proxies[0].down();
   proxies[1].down();
-  for (const proxy of proxies) proxy.up();
+  for (const proxy of proxies) await proxy.up();
   await eventually('the refusal', () =>
     database.query(pidOf).then(
       () => undefined,
@@ -137,4 +139,44 @@ test('a connection of a pool is replaced after 15 minutes', async () => {
   const first = await pid(890_000);
   expect(await pid(20_000)).toBe(first);
   expect(await pid(0)).not.toBe(first);
+});
+
+/** A server that asks for the password in clear text and records what it gets. @param host what the URL calls it */
+async function spyOn(host: string, parameters: string): Promise<{ error: string; received: string }> {
+  let received = '';
+  const server = createServer((socket) => {
+    socket
+      .on('error', () => undefined)
+      .on('data', (bytes) => {
+        received += bytes.toString('latin1');
+        const isTlsRequest = bytes.length === 8 && bytes.readInt32BE(4) === 80_877_103;
+        socket.write(isTlsRequest ? 'N' : Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
+        if (received.includes('secret')) socket.destroy();
+      });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanUps.push(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const target = `postgres://me:secret@${host}:${port}/postern${parameters}`;
+  const error = await openClient(target, options).then(
+    () => '',
+    ({ message }: Error) => message,
+  );
+  return { error, received };
+}
+
+// The system connects 0.0.0.0 to this machine, but it is not a loopback address.
+test.each(['', '?application_name=x'])('sends no password without TLS to another host%s', async (parameters) => {
+  const { error, received } = await spyOn('0.0.0.0', parameters);
+  expect(error).toContain('does not support SSL');
+  expect(received).not.toContain('secret');
+  expect(received).not.toContain('me');
+});
+
+test.each([
+  ['0.0.0.0', '?sslmode=disable'],
+  ['127.0.0.1', ''],
+  ['localhost', ''],
+])('does without TLS where the URL says so, and on this machine: %s%s', async (host, parameters) => {
+  expect((await spyOn(host, parameters)).received).toContain('secret');
 });

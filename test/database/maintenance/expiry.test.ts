@@ -52,7 +52,7 @@ test('expired rows are removed in steps, and no others', async () => {
                 db_now() - n * interval '10 days 1 minute', db_now() from generate_series(1, 5) n`),
   );
   await database.query(
-    testSql(`insert into publications (id, user_ids, notification_ids, size, created_at)
+    testSql(`insert into push_fan_outs (id, user_ids, notification_ids, size, created_at)
          select gen_random_uuid(), '{}', '{}', 0, db_now() - n * interval '14 days 1 minute' from generate_series(1, 3) n`),
   );
   await database.query(
@@ -65,7 +65,7 @@ test('expired rows are removed in steps, and no others', async () => {
     testSql(`select (select count(*) from guess_budgets) as budgets, (select count(*) from request_limits) as requests,
                 (select count(*) from message_limits) as messages, (select count(*) from idempotency_keys) as keys,
                 (select count(*) from outbox) as outbox, (select count(*) from events) as events,
-                (select count(*) from push_deliveries) as pushes, (select count(*) from publications) as publications`),
+                (select count(*) from push_deliveries) as pushes, (select count(*) from push_fan_outs) as publications`),
   );
   expect(left).toEqual({
     budgets: 2,

@@ -83,7 +83,7 @@ test('a step that fails is reported and rolled back, and other tasks still run',
 test('a clock that was ahead delays a task by at most its pause', async () => {
   const task = countingTask('early', 1);
   await fresh.database.query(
-    testSql(`insert into chores (name, due_at) values ('early', db_now() + interval '1 year')`),
+    testSql(`insert into maintenance_tasks (name, due_at) values ('early', db_now() + interval '1 year')`),
   );
   const maintenance = startMaintenance(fresh.database, [task], unexpected);
   await eventually('a step', async () => (task.steps.length === 1 ? true : undefined));

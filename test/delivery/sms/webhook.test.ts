@@ -167,7 +167,10 @@ describe('the SMS webhook', () => {
 describe('the SMS console', () => {
   it('writes one line with phone number, code and authentication', async () => {
     const lines: string[] = [];
-    await createConsoleSms((line) => lines.push(line)).send(message);
+    await createConsoleSms(
+      (line) => lines.push(line),
+      () => undefined,
+    ).send(message);
     expect(lines).toEqual(['SMS to +15551234567: code 482913 for authentication 0b9d5d9c-8f3e-4a53-9b57-0a4f0d2f6f11']);
   });
 });

@@ -29,7 +29,7 @@ test('every response has the security headers and a request id', async () => {
       'request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
       'cache-control': 'no-store',
     });
   }

@@ -114,7 +114,7 @@ async function counts(userIds: readonly string[]): Promise<Counts | undefined> {
                  where user_id = any ($1::uuid[])) as different,
                 (select count(*) from graphile_worker._private_jobs
                  where (payload->>'user_id')::uuid = any ($1::uuid[])) as jobs,
-                (select count(*) from publications) as publications`,
+                (select count(*) from push_fan_outs) as publications`,
       [userIds],
     ),
   );
@@ -165,7 +165,7 @@ describe('a publication', () => {
     const relays = [options, failing, options, failing].map((each) => startPushRelay(each));
     try {
       await eventually('the fan-out of all publications', async () => {
-        const [row] = await database.query<{ rows: number }>(testSql('select count(*) as rows from publications'));
+        const [row] = await database.query<{ rows: number }>(testSql('select count(*) as rows from push_fan_outs'));
         return row?.rows === 0 ? true : undefined;
       });
     } finally {

@@ -280,7 +280,7 @@ describe('while the database is unavailable', () => {
     streams.wake([user]);
     expect((await problemOf(database.query(testSql('select 1')))).code).toBe('storage_unavailable');
     expect(sink.sequences).toEqual([]);
-    proxy.up();
+    await proxy.up();
     await eventually('everything', async () => (sink.sequences.length === 3 ? true : undefined));
     await stop();
   });

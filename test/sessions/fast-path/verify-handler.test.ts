@@ -50,6 +50,7 @@ describe('the verify handler in front of the routes', () => {
       isOpen: true,
       admission: admitsAll,
       counters: createCounters(),
+      demandsHttps: true,
       meters: undefined,
       onAnswered: undefined,
     },
@@ -175,6 +176,14 @@ describe('the verify handler in front of the routes', () => {
     expect(ids).toEqual(['"id":', 'routed', '"id":', 'routed', '"id":']);
   });
 
+  test('passes requests to the routes that came to a proxy by plain http', async () => {
+    const line = `GET ${path} HTTP/1.1`;
+    const plain = await exchange(requestOf(line, [...usualHeaders, 'X-Forwarded-Proto: http', 'Connection: close']));
+    expect(plain).toContain('routed');
+    const secure = await exchange(requestOf(line, [...usualHeaders, 'X-Forwarded-Proto: https', 'Connection: close']));
+    expect(secure).not.toContain('routed');
+  });
+
   test('passes everything to the routes after it is closed, also checks in progress', async () => {
     let pass: (session: Session) => void = () => undefined;
     const slow = createVerifyHandler(
@@ -184,6 +193,7 @@ describe('the verify handler in front of the routes', () => {
         isOpen: true,
         admission: admitsAll,
         counters: createCounters(),
+        demandsHttps: true,
         meters: undefined,
         onAnswered: undefined,
       },

@@ -9,6 +9,8 @@ import type { FaultyService } from './service.js';
 /** An acknowledged fact, and how to check that it still holds. */
 export interface Fact {
   readonly kind: string;
+  /** The id of a new user. */
+  readonly userId?: string;
   /** The fault, or undefined. */
   check(service: FaultyService): Promise<string | undefined>;
 }
@@ -50,17 +52,22 @@ export function startWriters(service: FaultyService, ledger: Ledger, userHash: s
     if (status !== 503) ledger.violations.push(`${what}: ${status} ${text}`);
     throw new Unacknowledged(what);
   }
-  const record = (kind: string, check: Fact['check']) => void ledger.facts.push({ kind, check });
+  const record = (kind: string, check: Fact['check'], more: Pick<Fact, 'userId'> = {}) =>
+    void ledger.facts.push({ kind, check, ...more });
 
   async function newUser(fields: object = {}): Promise<User> {
     const member = createUser(service, { password: undefined, password_hash: userHash, ...fields });
     const user = await member.catch((error: Error) => {
       throw new Unacknowledged('user', { cause: error });
     });
-    record('user', async ({ api }) => {
-      const { status } = await api('GET', `/admin/v1/users/${user.id}`, { bearer: adminKey });
-      return status === 200 || deleted.has(user.id) ? undefined : `user ${user.id}: ${status}`;
-    });
+    record(
+      'user',
+      async ({ api }) => {
+        const { status } = await api('GET', `/admin/v1/users/${user.id}`, { bearer: adminKey });
+        return status === 200 || deleted.has(user.id) ? undefined : `user ${user.id}: ${status}`;
+      },
+      { userId: user.id },
+    );
     return user;
   }
   const deleted = new Set<string>();

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { type AddressInfo, createConnection, createServer, type NetConnectOpts, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 
 /** A TCP proxy on 127.0.0.1 that can fail like a server and its network. */
 export interface FaultyProxy {
@@ -11,16 +13,26 @@ export interface FaultyProxy {
   hang(): void;
   /** A firewall has forgotten the connections: the current ones hang forever, new ones work. */
   strand(): void;
+  /** The server has lost its ends of the current connections, and the client does not learn it. New connections work. */
+  halfOpen(): void;
+  /** Nothing listens: breaks every connection, and the kernel refuses new ones. */
+  refuse(): Promise<void>;
+  /** Breaks the current connections. New ones work. */
+  reset(): void;
+  /** Every piece of data takes this many milliseconds, in each direction. */
+  slow(milliseconds: number): void;
   /** On the current connections, an answer with this text is lost, and the connection with it. Resolves when it is lost. */
   loseAnswer(text: string): Promise<void>;
   /** Works again. Connections that hung continue where they stopped. */
-  up(): void;
+  up(): Promise<void>;
   close(): Promise<void>;
 }
 
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
+  /** Delay the data in each direction. */
+  readonly delays: { readonly toServer: Transform; readonly toClient: Transform };
   stranded: boolean;
 }
 
@@ -29,6 +41,7 @@ export async function startFaultyProxy(target: NetConnectOpts): Promise<FaultyPr
   const pairs = new Set<Pair>();
   let refusedCount = 0;
   let state: 'up' | 'down' | 'hanging' = 'up';
+  let delayMs = 0;
 
   const listener = createServer({ pauseOnConnect: true }, (client) => {
     // A reset, not a closed port, which another process could take.
@@ -36,11 +49,12 @@ export async function startFaultyProxy(target: NetConnectOpts): Promise<FaultyPr
       refusedCount += 1;
       return void client.resetAndDestroy();
     }
-    const pair = { client, server: createConnection(target), stranded: false };
+    const delays = { toServer: delay(() => delayMs), toClient: delay(() => delayMs) };
+    const pair: Pair = { client, server: createConnection(target), delays, stranded: false };
     pairs.add(pair);
     for (const socket of [pair.client, pair.server]) {
       socket.on('error', () => undefined);
-      socket.on('close', () => sever(pair));
+      socket.on('close', () => pair.stranded || sever(pair));
     }
     if (state === 'up') join(pair);
   });
@@ -50,9 +64,14 @@ export async function startFaultyProxy(target: NetConnectOpts): Promise<FaultyPr
     pair.server.destroy();
   };
 
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const listen = async (port: number) => {
+    listener.listen(port, '127.0.0.1');
+    await once(listener, 'listening');
+  };
+  await listen(0);
+  const { port } = listener.address() as AddressInfo;
   return {
-    port: (listener.address() as AddressInfo).port,
+    port,
     down() {
       state = 'down';
       for (const pair of pairs) sever(pair);
@@ -68,6 +87,25 @@ export async function startFaultyProxy(target: NetConnectOpts): Promise<FaultyPr
         pair.stranded = true;
       }
     },
+    halfOpen() {
+      for (const pair of pairs) {
+        part(pair);
+        pair.stranded = true;
+        pair.server.destroy();
+      }
+    },
+    async refuse() {
+      const closed = once(listener, 'close');
+      listener.close();
+      for (const pair of pairs) sever(pair);
+      await closed;
+    },
+    reset() {
+      for (const pair of pairs) sever(pair);
+    },
+    slow(milliseconds) {
+      delayMs = milliseconds;
+    },
     loseAnswer(text) {
       return new Promise((resolve) => {
         for (const pair of pairs) {
@@ -79,9 +117,16 @@ export async function startFaultyProxy(target: NetConnectOpts): Promise<FaultyPr
         }
       });
     },
-    up() {
+    async up() {
       state = 'up';
-      for (const pair of pairs) if (!pair.stranded) join(pair);
+      delayMs = 0;
+      if (!listener.listening) await listen(port);
+      for (const pair of pairs) {
+        if (pair.stranded) continue;
+        // A pair that is joined twice would get everything twice.
+        part(pair);
+        join(pair);
+      }
     },
     async close() {
       for (const pair of pairs) sever(pair);
@@ -90,13 +135,25 @@ export async function startFaultyProxy(target: NetConnectOpts): Promise<FaultyPr
   };
 }
 
-function join({ client, server }: Pair): void {
-  client.pipe(server);
-  server.pipe(client);
+function join({ client, server, delays }: Pair): void {
+  client.pipe(delays.toServer).pipe(server);
+  server.pipe(delays.toClient).pipe(client);
+}
+
+/** Passes data on after a time. */
+function delay(milliseconds: () => number): Transform {
+  return new Transform({
+    transform(chunk, _encoding, done) {
+      if (milliseconds() === 0) done(null, chunk);
+      else setTimeout(() => done(null, chunk), milliseconds());
+    },
+  });
 }
 
 /** Stops reading, so that the buffers of the kernel fill, and an end is not noticed either. */
-function part({ client, server }: Pair): void {
-  client.unpipe(server);
-  server.unpipe(client);
+function part({ client, server, delays }: Pair): void {
+  client.unpipe(delays.toServer);
+  delays.toServer.unpipe(server);
+  server.unpipe(delays.toClient);
+  delays.toClient.unpipe(client);
 }

@@ -16,7 +16,7 @@ interface Selection {
   readonly onChange: (ids: ReadonlySet<string>) => void;
 }
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -42,10 +42,8 @@ interface TableProps<Row> {
  */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, idOf, nameOf, onOpen, selection, openId, sort, compact, source } = props;
-  const text = useText();
   const body = useRef<HTMLTableSectionElement>(null);
   const headRow = useRef<HTMLTableRowElement>(null);
-  const anchor = useRef<number>(undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the id of a row is always read in the same way
   const ids = useMemo(() => rows.map(idOf), [rows]);
   const [activeId, setActiveId] = useState(() => readFromEntry<string>('row'));
@@ -53,8 +51,7 @@ export function Table<Row>(props: TableProps<Row>) {
   const { parts, rest: restHeight, first, measure, reveal, keepHeights } = useRows({ body, ids, active, source });
   useSteadyColumns(headRow, columns);
   const reachable = active < 0 ? Math.min(first, ids.length - 1) : active;
-  const selectedIds = selection?.ids;
-  const selectedCount = useMemo(() => ids.filter((id) => selectedIds?.has(id)).length, [ids, selectedIds]);
+  const toggle = useToggle(ids, selection);
 
   // The way back to the list: the row that was opened has the focus again, rather than the search box.
   const focusIndex = useRef(active < 0 ? undefined : active);
@@ -65,21 +62,6 @@ export function Table<Row>(props: TableProps<Row>) {
     row.focus({ preventScroll: true });
     focusIndex.current = undefined;
   });
-
-  function toggle(index: number, isRange: boolean): void {
-    if (selection === undefined) return;
-    const id = ids[index];
-    if (id === undefined) return;
-    const next = new Set(selection.ids);
-    const from = anchor.current ?? index;
-    const range = isRange ? ids.slice(Math.min(from, index), Math.max(from, index) + 1) : [id];
-    const selects = isRange || !next.has(id);
-    for (const rowId of range)
-      if (selects) next.add(rowId);
-      else next.delete(rowId);
-    anchor.current = index;
-    selection.onChange(next);
-  }
 
   function open(index: number): void {
     const row = rows[index];
@@ -132,23 +114,7 @@ export function Table<Row>(props: TableProps<Row>) {
         <caption className="hidden-text">{label}</caption>
         <thead>
           <tr ref={headRow} aria-rowindex={1}>
-            {selection !== undefined && (
-              <th scope="col" className={styles.tick}>
-                <Checkbox
-                  hidesLabel
-                  label={text.common.selectAll}
-                  checked={ids.length > 0 && selectedCount === ids.length}
-                  isPartial={selectedCount > 0 && selectedCount < ids.length}
-                  onChange={(event) => {
-                    const next = new Set(selection.ids);
-                    for (const id of ids)
-                      if (event.currentTarget.checked) next.add(id);
-                      else next.delete(id);
-                    selection.onChange(next);
-                  }}
-                />
-              </th>
-            )}
+            {selection !== undefined && <SelectAll ids={ids} selection={selection} />}
             {columns.map((column) => (
               <Head key={column.key} column={column} sort={sort} />
             ))}
@@ -177,6 +143,44 @@ export function Table<Row>(props: TableProps<Row>) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** @returns a function that selects a row or ends its selection; as a range, from the row that was selected before */
+function useToggle(ids: readonly string[], selection: Selection | undefined): RowHandlers['onToggle'] {
+  const anchor = useRef<number>(undefined);
+  return (index, isRange) => {
+    const id = ids[index];
+    if (selection === undefined || id === undefined) return;
+    const from = anchor.current ?? index;
+    const range = isRange ? ids.slice(Math.min(from, index), Math.max(from, index) + 1) : [id];
+    anchor.current = index;
+    selection.onChange(withSelected(selection.ids, range, isRange || !selection.ids.has(id)));
+  };
+}
+
+function withSelected(selected: ReadonlySet<string>, ids: readonly string[], isSelected: boolean): Set<string> {
+  const next = new Set(selected);
+  for (const id of ids)
+    if (isSelected) next.add(id);
+    else next.delete(id);
+  return next;
+}
+
+/** The head of the column of checkboxes. It selects the rows that were read. */
+function SelectAll({ ids, selection }: { ids: readonly string[]; selection: Selection }) {
+  const { common } = useText();
+  const count = useMemo(() => ids.filter((id) => selection.ids.has(id)).length, [ids, selection.ids]);
+  return (
+    <th scope="col" className={styles.tick}>
+      <Checkbox
+        hidesLabel
+        label={common.selectAll}
+        checked={ids.length > 0 && count === ids.length}
+        isPartial={count > 0 && count < ids.length}
+        onChange={(event) => selection.onChange(withSelected(selection.ids, ids, event.currentTarget.checked))}
+      />
+    </th>
   );
 }
 

@@ -14,7 +14,7 @@ import { MasterDetail, Page, Panel } from '../../components/panel/panel.js';
 import { Empty, Loaded } from '../../components/state/state.js';
 import { ListFoot } from '../../components/table/bars.js';
 import type { Column } from '../../components/table/row.js';
-import { CompactHead, Table } from '../../components/table/table.js';
+import { CompactHead, Table, type TableProps } from '../../components/table/table.js';
 import { None, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { download } from '../../lib/download.js';
@@ -23,10 +23,27 @@ import styles from './audit.module.css';
 import { EventDetail } from './detail.js';
 import { exportEvents, filterOf, readEvents } from './list.js';
 
+/** The events of a filter, with the new ones. @param isWanted whether new events appear at the top */
+function useEvents(filter: string, { isWanted, isOpen }: { isWanted: boolean; isOpen: boolean }) {
+  const [isStreamed, setStreamed] = useState(false);
+  const query = useList<AuditEvent, GetEventPageResponse>({
+    key: ['events', 'page', filter],
+    read: (cursor, signal) => readEvents(filter, { cursor, limit: 50, signal }),
+    refreshMs: isWanted && !isOpen && !isStreamed && 5000,
+  });
+  const isFollowed = isWanted && !isOpen && query.isAtTop;
+  const { refetch } = query;
+  const live = useLiveEvents({
+    ...{ filter, isFollowed, list: query.data?.rows },
+    refresh: useCallback(() => void refetch(), [refetch]),
+  });
+  useEffect(() => setStreamed(live.state === 'live'), [live.state]);
+  return { query, live, isFollowed };
+}
+
 /** The audit events. New events appear at the top. While the list is scrolled or a row is open, they are only counted. */
 export function Audit() {
-  const text = useText();
-  const { audit, events: words } = text;
+  const { audit, events: words } = useText();
   const search = useSearch({ from: '/audit' });
   const navigate = useNavigate({ from: '/audit' });
   const set = (change: Readonly<Record<string, string | undefined>>) => {
@@ -35,68 +52,14 @@ export function Audit() {
   };
   const filter = filterOf(search);
   const isWanted = search.live !== 'off';
-  const [isStreamed, setStreamed] = useState(false);
-  const query = useList<AuditEvent, GetEventPageResponse>({
-    key: ['events', 'page', filter],
-    read: (cursor, signal) => readEvents(filter, { cursor, limit: 50, signal }),
-    refreshMs: isWanted && search.open === undefined && !isStreamed && 5000,
-  });
-  const isFollowed = isWanted && search.open === undefined && query.isAtTop;
-  const { refetch } = query;
-  const live = useLiveEvents({
-    ...{ filter, isFollowed, list: query.data?.rows },
-    refresh: useCallback(() => void refetch(), [refetch]),
-  });
-  useEffect(() => setStreamed(live.state === 'live'), [live.state]);
+  const { query, live, isFollowed } = useEvents(filter, { isWanted, isOpen: search.open !== undefined });
   const shownRows = live.rows ?? [];
   const isDown = live.state === 'waiting' || live.state === 'ended';
   const showNewer = () => {
     live.show();
     window.scrollTo({ top: 0 });
   };
-  const sentenceOf = useSentence();
-  const nameOf = (event: AuditEvent) => {
-    const { actor, verb, object } = sentenceOf(event);
-    return [actor, verb, object].filter(Boolean).join(' ');
-  };
-  const columns: readonly Column<AuditEvent>[] = [
-    { key: 'at', head: audit.time, cell: ({ created_at }) => <Time value={created_at} /> },
-    { key: 'who', head: audit.who, cell: (event) => <Who sentence={sentenceOf(event)} /> },
-    {
-      key: 'what',
-      head: audit.what,
-      size: 'wide',
-      cell: (event) => <What event={event} verb={sentenceOf(event).verb} />,
-    },
-    { key: 'whom', head: audit.whom, cell: (event) => <Whom name={sentenceOf(event).object} /> },
-    {
-      key: 'address',
-      head: audit.address,
-      isHiddenIfNarrow: true,
-      cell: ({ address }) => (address === null ? <None /> : address),
-    },
-  ];
   const openEvent = shownRows.find(({ id }) => id === search.open);
-
-  async function exportAs(kind: 'csv' | 'ndjson'): Promise<void> {
-    const stopping = new AbortController();
-    const progress = toast.progress(audit.exporting(0), { name: text.common.cancel, run: () => stopping.abort() });
-    try {
-      const { file, count } = await exportEvents(
-        filter,
-        kind,
-        (part, read) => progress.update(part, audit.exporting(read)),
-        stopping.signal,
-      );
-      download(`audit.${kind}`, file, file.type);
-      toast.done(audit.exported(count));
-    } catch (error) {
-      if (!stopping.signal.aborted) toast.failed(audit.exportFailed, error);
-    } finally {
-      progress.end();
-    }
-  }
-
   const detail = openEvent && <EventDetail event={openEvent} />;
   return (
     <Page
@@ -109,19 +72,10 @@ export function Audit() {
           </span>
           <Switch
             label={audit.follow}
-            checked={search.live !== 'off'}
+            checked={isWanted}
             onChange={(event) => set({ live: event.currentTarget.checked ? undefined : 'off' })}
           />
-          <Menu
-            label={audit.export}
-            icon="download"
-            items={[
-              { name: audit.asCsv, run: () => void exportAs('csv') },
-              { name: audit.asNdjson, run: () => void exportAs('ndjson') },
-            ]}
-          >
-            {audit.export}
-          </Menu>
+          <ExportMenu filter={filter} />
         </>
       }
     >
@@ -153,24 +107,11 @@ export function Audit() {
                 <Empty title={audit.nothing}>{filter === '' ? audit.nothingYet : audit.nothingMatches}</Empty>
               ) : (
                 <>
-                  <Table
-                    label={audit.title}
-                    columns={columns}
+                  <EventTable
                     rows={shownRows}
                     source={query.more}
-                    idOf={({ id }) => id}
-                    nameOf={nameOf}
-                    onOpen={({ id }) => set({ open: id === search.open ? undefined : id })}
                     openId={search.open}
-                    compact={(event) => (
-                      <>
-                        <CompactHead name={sentenceOf(event).actor} time={event.created_at} />
-                        <UserText
-                          quiet
-                          text={[sentenceOf(event).verb, sentenceOf(event).object].filter(Boolean).join(' ')}
-                        />
-                      </>
-                    )}
+                    onOpen={({ id }) => set({ open: id === search.open ? undefined : id })}
                   />
                   <ListFoot source={query.more} rows={shownRows.length}>
                     {audit.count(first.total + live.added, !first.total_is_exact)}
@@ -182,6 +123,88 @@ export function Audit() {
         </Panel>
       </MasterDetail>
     </Page>
+  );
+}
+
+function ExportMenu({ filter }: { filter: string }) {
+  const { audit, common } = useText();
+
+  async function exportAs(kind: 'csv' | 'ndjson'): Promise<void> {
+    const stopping = new AbortController();
+    const progress = toast.progress(audit.exporting(0), { name: common.cancel, run: () => stopping.abort() });
+    try {
+      const { file, count } = await exportEvents(
+        filter,
+        kind,
+        (part, read) => progress.update(part, audit.exporting(read)),
+        stopping.signal,
+      );
+      download(`audit.${kind}`, file, file.type);
+      toast.done(audit.exported(count));
+    } catch (error) {
+      if (!stopping.signal.aborted) toast.failed(audit.exportFailed, error);
+    } finally {
+      progress.end();
+    }
+  }
+
+  return (
+    <Menu
+      label={audit.export}
+      icon="download"
+      items={[
+        { name: audit.asCsv, run: () => void exportAs('csv') },
+        { name: audit.asNdjson, run: () => void exportAs('ndjson') },
+      ]}
+    >
+      {audit.export}
+    </Menu>
+  );
+}
+
+type EventTableProps = Pick<TableProps<AuditEvent>, 'rows' | 'source' | 'openId' | 'onOpen'>;
+
+function EventTable(props: EventTableProps) {
+  const { audit } = useText();
+  const sentenceOf = useSentence();
+  const join = (...parts: readonly (string | undefined)[]) => parts.filter(Boolean).join(' ');
+  const columns: readonly Column<AuditEvent>[] = [
+    { key: 'at', head: audit.time, cell: ({ created_at }) => <Time value={created_at} /> },
+    { key: 'who', head: audit.who, cell: (event) => <Who sentence={sentenceOf(event)} /> },
+    {
+      key: 'what',
+      head: audit.what,
+      size: 'wide',
+      cell: (event) => <What event={event} verb={sentenceOf(event).verb} />,
+    },
+    { key: 'whom', head: audit.whom, cell: (event) => <Whom name={sentenceOf(event).object} /> },
+    {
+      key: 'address',
+      head: audit.address,
+      isHiddenIfNarrow: true,
+      cell: ({ address }) => (address === null ? <None /> : address),
+    },
+  ];
+  return (
+    <Table
+      {...props}
+      label={audit.title}
+      columns={columns}
+      idOf={({ id }) => id}
+      nameOf={(event) => {
+        const { actor, verb, object } = sentenceOf(event);
+        return join(actor, verb, object);
+      }}
+      compact={(event) => {
+        const { actor, verb, object } = sentenceOf(event);
+        return (
+          <>
+            <CompactHead name={actor} time={event.created_at} />
+            <UserText quiet text={join(verb, object)} />
+          </>
+        );
+      }}
+    />
   );
 }
 

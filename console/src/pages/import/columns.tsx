@@ -1,10 +1,10 @@
+import { assignTarget, secretTargets, type Target, targets } from '../../../../src/users/import-file/mapping.js';
 import { Panel } from '../../components/panel/panel.js';
 import { Notice } from '../../components/state/state.js';
 import { None, UserText } from '../../components/text/values.js';
 import { useStore } from '../../lib/store.js';
 import { useText } from '../../text/text.js';
 import styles from './import.module.css';
-import { assignTarget, secretTargets, type Target, targets } from './mapping.js';
 import type { Reading } from './rows.js';
 import { importing, isRunning, mapColumns } from './state.js';
 

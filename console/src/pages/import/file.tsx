@@ -1,4 +1,6 @@
 import { type DragEvent, useState } from 'react';
+import type { Delimiter } from '../../../../src/users/import-file/csv.js';
+import { type Encoding, encodings } from '../../../../src/users/import-file/decode.js';
 import { Checkbox, Select } from '../../components/field/field.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Panel } from '../../components/panel/panel.js';
@@ -7,8 +9,6 @@ import { UserText } from '../../components/text/values.js';
 import { cx } from '../../lib/cx.js';
 import { useStore } from '../../lib/store.js';
 import { useText } from '../../text/text.js';
-import type { Delimiter } from './csv.js';
-import { type Encoding, encodings } from './decode.js';
 import styles from './import.module.css';
 import type { Reading } from './rows.js';
 import { chooseFile, importing, isRunning, readAs } from './state.js';

@@ -1,6 +1,6 @@
-import { createCsvReader, type Delimiter, maxRecord } from './csv.js';
-import { type Encoding, textOf } from './decode.js';
-import { type Target, userOf } from './mapping.js';
+import { createCsvReader, type Delimiter, maxRecord } from '../../../../src/users/import-file/csv.js';
+import { type Encoding, textOf } from '../../../../src/users/import-file/decode.js';
+import { type Target, userOf } from '../../../../src/users/import-file/mapping.js';
 
 /** How to read a file of users. */
 export interface Reading {

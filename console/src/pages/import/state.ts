@@ -1,11 +1,17 @@
 import type { QueryClient } from '@tanstack/react-query';
+import { createCsvReader, type Delimiter, delimiterOf } from '../../../../src/users/import-file/csv.js';
+import {
+  type Encoding,
+  encodingOf,
+  encodings,
+  textOf,
+  type Unreadable,
+} from '../../../../src/users/import-file/decode.js';
+import { guessColumns, looksLikeHeadings, type Target } from '../../../../src/users/import-file/mapping.js';
 import { csvLine } from '../../lib/csv.js';
 import { onForget } from '../../lib/drafts.js';
 import { createStore } from '../../lib/store.js';
 import type { Texts } from '../../text/en/index.js';
-import { createCsvReader, type Delimiter, delimiterOf } from './csv.js';
-import { type Encoding, encodingOf, encodings, textOf, type Unreadable } from './decode.js';
-import { guessColumns, looksLikeHeadings, type Target } from './mapping.js';
 import { type Reading, readRows } from './rows.js';
 import { emptyTally, type LineError, type Outcome, runImport, type Tally } from './run.js';
 

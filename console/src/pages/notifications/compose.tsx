@@ -16,12 +16,14 @@ import { Curl } from './curl.js';
 import { messageFor, type Report, runDryRun } from './dry-run.js';
 import { DryRunPanel } from './dry-run-panel.js';
 import { ContentFields, type FieldErrors } from './fields.js';
+import { useMatchingUsers } from './matching-users.js';
 import styles from './notifications.module.css';
 import { Preview } from './preview.js';
 import { PublicationPanel } from './publication-panel.js';
 import { dismiss, publication, publish } from './publish.js';
 import type { ReadIds } from './read-ids.js';
-import { type ChosenRecipients, noRecipients, Recipients, readChosen } from './recipients.js';
+import { Recipients, readChosen } from './recipients.js';
+import { type ChosenRecipients, noRecipients, recipientsDraft } from './stored-recipients.js';
 
 /** The maximum length of a description in characters. */
 const maxLength = 4096;
@@ -44,7 +46,8 @@ export function Compose({ showsCurl, onCurlClose }: { showsCurl: boolean; onCurl
   useUrlRecipient(setRecipients);
   const [hasSubmitted, setHasSubmitted] = useState(false);
   const [showsPreview, setShowsPreview] = useState(false);
-  const read = useMemo(() => readChosen(recipients), [recipients]);
+  const matching = useMatchingUsers(recipients.matching);
+  const read = useMemo(() => readChosen(recipients, matching.data?.ids ?? []), [recipients, matching.data]);
   const content = useMemo(() => contentOf(form), [form]);
   const dryRun = useDryRun(content, read);
   if (!can('notifications:write')) return <Notice kind="locked">{text.needsRight}</Notice>;
@@ -71,6 +74,7 @@ export function Compose({ showsCurl, onCurlClose }: { showsCurl: boolean; onCurl
         <Recipients
           to={recipients}
           read={read}
+          matching={matching}
           error={recipientsMessage}
           onChange={(change) => setRecipients((before) => ({ ...before, ...change }))}
         />
@@ -126,7 +130,7 @@ const imageOf = ({ image, imageUrl }: Form): string | undefined =>
 
 /** The recipients as a draft. Only the name of a large file survives a reload. */
 function useRecipients() {
-  const [draft, setDraft, forget] = useDraft<ChosenRecipients>('notify-to', noRecipients);
+  const [draft, setDraft, forget] = useDraft<ChosenRecipients>(recipientsDraft, noRecipients);
   const [largeFile, setLargeFile] = useState<ChosenRecipients['file']>(null);
   const to = useMemo(
     () =>

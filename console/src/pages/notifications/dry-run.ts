@@ -1,6 +1,13 @@
 import { request } from '../../api/client.js';
 import { ProblemError } from '../../api/problem.js';
-import type { DryRun, DryRunPush, TryNotificationsData } from '../../api/schema.js';
+import type {
+  DryRun,
+  DryRunPush,
+  GetUserPageData,
+  GetUserPageResponse,
+  TryNotificationsData,
+  User,
+} from '../../api/schema.js';
 import type { Content } from './content.js';
 import type { Recipient } from './read-ids.js';
 
@@ -8,7 +15,7 @@ import type { Recipient } from './read-ids.js';
 export interface Report {
   /** The users who would get it. */
   readonly people: readonly Person[];
-  /** Ids that no user has. */
+  /** Ids and addresses that no user has. */
   readonly unknown: readonly Recipient[];
   readonly push: DryRun['push'];
   /** The time at which the check ended. */
@@ -35,19 +42,57 @@ export async function runDryRun(
   signal: AbortSignal,
   onProgress: (checked: number) => void,
 ): Promise<Report> {
-  const people: Person[] = [];
+  const people = new Map<string, Person>();
   const unknown: Recipient[] = [];
   const push = { apns: 0, fcm: 0, web_push: 0, muted: 0 };
   for (let offset = 0; offset < recipients.length; offset += chunkSize) {
     const chunk = recipients.slice(offset, offset + chunkSize);
-    const { result, missing } = await checkChunk(content, chunk, signal);
-    unknown.push(...missing);
-    for (const { user_id: id, push: pushes } of result?.items ?? []) people.push({ id, push: pushes });
+    const { found, missing: unknownAddresses } = await withIds(chunk, signal);
+    // Several addresses can belong to one user.
+    const users = found.filter(({ id }, index) => !people.has(id) && found.findIndex((one) => one.id === id) === index);
+    const { result, missing } = await checkChunk(content, users, signal);
+    unknown.push(...unknownAddresses, ...missing);
+    for (const { user_id: id, push: pushes } of result?.items ?? []) people.set(id, { id, push: pushes });
     for (const channel of ['apns', 'fcm', 'web_push', 'muted'] as const) push[channel] += result?.push[channel] ?? 0;
     onProgress(Math.min(offset + chunkSize, recipients.length));
   }
-  return { people, unknown, push, endedAt: new Date().toISOString() };
+  return { people: [...people.values()], unknown, push, endedAt: new Date().toISOString() };
 }
+
+/** Replaces addresses by the ids of their users. */
+async function withIds(recipients: readonly Recipient[], signal: AbortSignal) {
+  const missing: Recipient[] = [];
+  const ids = new Map<Recipient, string>();
+  for (const type of ['email', 'phone'] as const) {
+    const wanted = recipients.filter(({ address }) => address === type);
+    if (wanted.length === 0) continue;
+    const users = await findUsers(`${type}:in:${wanted.map(({ id }) => id).join(';')}`, signal);
+    const byAddress = new Map(users.map((user) => [spellingOf(user[type] ?? ''), user.id]));
+    for (const recipient of wanted) {
+      const id = byAddress.get(spellingOf(recipient.id)) ?? (await findUser(type, recipient.id, signal))?.id;
+      if (id === undefined) missing.push(recipient);
+      else ids.set(recipient, id);
+    }
+  }
+  const found = recipients.flatMap((recipient): Recipient[] => {
+    if (recipient.address === undefined) return [recipient];
+    const id = ids.get(recipient);
+    return id === undefined ? [] : [{ id, line: recipient.line }];
+  });
+  return { found, missing };
+}
+
+/** A spelling that is equal for most spellings of an address. The service knows all of them. */
+const spellingOf = (address: string) => (address.includes('@') ? address.toLowerCase() : address.replace(/\D/g, ''));
+
+async function findUsers(filter: string, signal: AbortSignal): Promise<readonly User[]> {
+  const call = { query: { filter, limit: chunkSize }, signal };
+  return (await request<GetUserPageData, GetUserPageResponse>('GET', '/admin/v1/users/page', call)).data;
+}
+
+/** The user with an address in any spelling that the service accepts. */
+const findUser = async (type: 'email' | 'phone', address: string, signal: AbortSignal): Promise<User | undefined> =>
+  (await findUsers(`${type}:in:${address}`, signal))[0];
 
 async function checkChunk(content: Content, recipients: readonly Recipient[], signal: AbortSignal) {
   const missing: Recipient[] = [];

@@ -1,12 +1,15 @@
-/** A user to notify, and where the id was found. */
+/** A user to notify, and where the id or the address was found. */
 export interface Recipient {
+  /** The id, `external:` and the external id, or the address as it was typed. */
   readonly id: string;
+  /** Undefined: it is an id. */
+  readonly address?: 'email' | 'phone';
   readonly line: number;
 }
 
 export interface ReadIds {
   readonly recipients: readonly Recipient[];
-  /** Lines without an id of a user. */
+  /** Lines without an id of a user and without an address. */
   readonly refused: readonly { readonly line: number; readonly text: string }[];
   /** Ids that occur more than once. They are used once. */
   readonly repeated: number;
@@ -19,8 +22,13 @@ export interface ReadIds {
 const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** The external id of a user. Upper and lower case are different ids. */
 const externalId = /^external:.{1,255}$/;
-/** Columns of CSV and members of NDJSON that can have the id of a user, the best first. */
-const idNames = ['user_id', 'userid', 'user', 'id', 'uuid'] as const;
+/** Columns of CSV and members of NDJSON that can have the id or an address of a user, the best first. */
+const idNames = ['user_id', 'userid', 'user', 'id', 'uuid', 'email', 'phone'] as const;
+const mailAddress = /^[^\s@]+@[^\s@]+$/;
+/** As people write phone numbers. The service decides which ones are valid. */
+const phoneNumber = /^\+?[\d\s().\-/]*\d[\d\s().\-/]*$/;
+/** The number of digits of a phone number, with those of a prefix such as 00. */
+const digits = { min: 6, max: 18 };
 /** The number of characters of a refused line that are kept. */
 const maxShownCharacters = 200;
 
@@ -30,11 +38,15 @@ interface Found {
   readonly value: string;
 }
 
-/** Ids that were typed or pasted: separated by lines, spaces, commas or semicolons. */
+/**
+ * Ids and addresses that were typed or pasted: separated by lines, commas or semicolons, and by spaces unless the part is one
+ * phone number.
+ */
 export function readList(text: string): ReadIds {
   const found = text.split('\n').flatMap((line, index) =>
     line
-      .split(/[\s,;]+/)
+      .split(/[,;]/)
+      .flatMap((part) => (isPhoneNumber(part.trim()) ? [part.trim()] : part.split(/\s+/)))
       .filter((value) => value !== '')
       .map((value) => ({ line: index + 1, value })),
   );
@@ -58,7 +70,7 @@ export function readFileText(text: string): ReadIds {
   }
   const column = Math.max(
     0,
-    names.findIndex((cell) => idPattern.test(cell) || externalId.test(cell)),
+    names.findIndex((cell) => idPattern.test(cell) || externalId.test(cell) || addressOf(cell) !== undefined),
   );
   return toReadIds(
     rows.map(({ line, cells }) => ({ line, value: cells[column] ?? '' })),
@@ -93,12 +105,25 @@ function toReadIds(found: readonly Found[], column: string | undefined): ReadIds
     const trimmed = value.trim();
     const isExternal = externalId.test(trimmed);
     const id = isExternal ? trimmed : trimmed.toLowerCase();
-    if (!isExternal && !idPattern.test(id)) refused.push({ line, text: value.slice(0, maxShownCharacters) });
-    else if (seenIds.has(id)) repeated += 1;
-    else recipients.push({ id, line });
+    const address = isExternal || idPattern.test(id) ? undefined : addressOf(id);
+    if (!isExternal && !idPattern.test(id) && address === undefined) {
+      refused.push({ line, text: value.slice(0, maxShownCharacters) });
+    } else if (seenIds.has(id)) repeated += 1;
+    else recipients.push({ id, line, ...(address !== undefined && { address }) });
     seenIds.add(id);
   }
   return { recipients, refused, repeated, lines: found.length, column };
+}
+
+function isPhoneNumber(text: string): boolean {
+  const { length } = text.replace(/\D/g, '');
+  return phoneNumber.test(text) && length >= digits.min && length <= digits.max;
+}
+
+/** The type of the address that a text is. */
+function addressOf(text: string): Recipient['address'] {
+  if (mailAddress.test(text)) return 'email';
+  return isPhoneNumber(text) ? 'phone' : undefined;
 }
 
 interface Row {

@@ -6,27 +6,26 @@ import { useUsersById } from '../../api/users.js';
 import { Button } from '../../components/button/button.js';
 import { Segments, TextArea } from '../../components/field/field.js';
 import { Icon } from '../../components/icon/icon.js';
+import { Problem } from '../../components/state/state.js';
 import { Avatar, nameOf, UserText } from '../../components/text/values.js';
 import { cx } from '../../lib/cx.js';
 import { useText } from '../../text/text.js';
+import { maxMatching, type useMatchingUsers } from './matching-users.js';
 import styles from './notifications.module.css';
 import { type ReadIds, readFileText, readList } from './read-ids.js';
+import type { ChosenRecipients } from './stored-recipients.js';
 
-/** The chosen recipients. */
-export interface ChosenRecipients {
-  readonly mode: 'people' | 'list' | 'file';
-  readonly people: readonly string[];
-  readonly list: string;
-  readonly file: { readonly name: string; readonly text: string } | null;
-}
-export const noRecipients: ChosenRecipients = { mode: 'people', people: [], list: '', file: null };
-
-/** The ids of the chosen mode. */
-export function readChosen({ mode, people, list, file }: ChosenRecipients): ReadIds {
+/** The recipients of the chosen mode. @param matching the ids of the users who match */
+export function readChosen({ mode, people, list, file }: ChosenRecipients, matching: readonly string[]): ReadIds {
   if (mode === 'list') return readList(list);
+  if (mode === 'matching') return readIds(matching);
   if (mode === 'file') return readFileText(file?.text ?? '');
-  const recipients = people.map((id, index) => ({ id, line: index + 1 }));
-  return { recipients, refused: [], repeated: 0, lines: people.length, column: undefined };
+  return readIds(people);
+}
+
+function readIds(ids: readonly string[]): ReadIds {
+  const recipients = ids.map((id, index) => ({ id, line: index + 1 }));
+  return { recipients, refused: [], repeated: 0, lines: ids.length, column: undefined };
 }
 
 /** The maximum number of people in the picker: one request reads the names of as many. */
@@ -36,12 +35,13 @@ const maxFileBytes = 20 * 2 ** 20;
 interface RecipientsProps {
   readonly to: ChosenRecipients;
   readonly read: ReadIds;
+  readonly matching: ReturnType<typeof useMatchingUsers>;
   readonly error: string | undefined;
   readonly onChange: (change: Partial<ChosenRecipients>) => void;
 }
 
-/** Chooses people by a search, by a list of ids, or by a file of ids. */
-export function Recipients({ to, read, error, onChange }: RecipientsProps) {
+/** Chooses people by a search, by a list or a file of ids and addresses, or as the users who match a list of users. */
+export function Recipients({ to, read, matching, error, onChange }: RecipientsProps) {
   const { notifications: text } = useText();
   const label = useId();
   return (
@@ -54,7 +54,7 @@ export function Recipients({ to, read, error, onChange }: RecipientsProps) {
         <Segments
           label={text.to.mode}
           value={to.mode}
-          options={(['people', 'list', 'file'] as const).map((mode) => [mode, text.to[mode]])}
+          options={modesOf(to).map((mode) => [mode, text.to[mode]])}
           onChoose={(mode) => onChange({ mode })}
         />
       </div>
@@ -77,7 +77,42 @@ export function Recipients({ to, read, error, onChange }: RecipientsProps) {
           onChange={(event) => onChange({ list: event.currentTarget.value })}
         />
       )}
+      {to.mode === 'matching' && <Matching {...{ to, matching, error }} />}
       {to.mode === 'file' && <FileOfIds file={to.file} read={read} error={error} onChange={onChange} />}
+    </div>
+  );
+}
+
+/** The users of the list of users can be chosen there only. */
+const modesOf = ({ matching }: ChosenRecipients) =>
+  (['people', 'list', 'file', 'matching'] as const).filter((mode) => mode !== 'matching' || matching !== null);
+
+/** The users who match, and how to read them again. */
+function Matching({ to, matching, error }: Pick<RecipientsProps, 'to' | 'matching' | 'error'>) {
+  const { notifications: text } = useText();
+  const { data } = matching;
+  const note =
+    data === undefined
+      ? text.to.matchingReads
+      : data.hasMore
+        ? text.to.matchingMore(maxMatching)
+        : text.to.matchingRead(data.ids.length);
+  const shown = [to.matching?.search, to.matching?.filter].filter((part) => part !== undefined).join(' · ');
+  return (
+    <div className={styles.picker}>
+      <div className={cx(styles.box, error !== undefined && styles.wrong)}>
+        <span className={styles.chip}>
+          <Icon name="users" />
+          <UserText text={shown === '' ? text.to.matchingAll : shown} />
+          <Button kind="ghost" small busy={matching.isFetching} onClick={() => void matching.refetch()}>
+            {text.to.matchingAgain}
+          </Button>
+        </span>
+      </div>
+      {matching.error !== null && <Problem error={matching.error} />}
+      <p className={cx(styles.note, (error !== undefined || data?.hasMore === true) && styles.error)} role="status">
+        {data?.hasMore === true ? note : (error ?? note)}
+      </p>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { request } from '../../api/client.js';
 import {
   activateRole,
@@ -20,6 +20,9 @@ import { FactorStep } from './factor.js';
 import { RecoveryCodes } from './recovery-codes.js';
 import styles from './set-up.module.css';
 
+type PendingState = Extract<State, { status: 'pending' }>;
+type EnrollingState = Extract<State, { status: 'enrolling' }>;
+type ProvingState = Extract<State, { status: 'proving' }>;
 type State =
   /** The login has not begun. */
   | { readonly status: 'signed-out' }
@@ -31,18 +34,13 @@ type State =
   | { readonly status: 'proving'; readonly authorization: EnrolmentAuthorization; readonly hasApp: boolean }
   | { readonly status: 'done'; readonly codes: readonly string[] };
 
-/**
- * The page behind a link that gives a role to an existing user. The role takes effect when the user has proved a second
- * factor.
- */
-export function Enrolment({ secret, onDone }: { secret: string; onDone: () => void }) {
-  const { setUp, signIn } = useText();
+/** The steps of an enrolment, and what the current one waits for. @param secret the secret of the link */
+function useEnrolment(secret: string) {
   const { data: entry } = useQuery(entryQuery);
   const [state, setState] = useState<State>({ status: 'signed-out' });
   const [password, setPassword] = useState('');
   const [failure, setFailure] = useState<unknown>();
   const [busy, setBusy] = useState(false);
-  const [code, setCode] = useState('');
 
   async function run(work: () => Promise<void>): Promise<boolean> {
     setBusy(true);
@@ -52,7 +50,6 @@ export function Enrolment({ secret, onDone }: { secret: string; onDone: () => vo
       return true;
     } catch (error) {
       setFailure(error);
-      setCode('');
       return false;
     } finally {
       setBusy(false);
@@ -75,20 +72,44 @@ export function Enrolment({ secret, onDone }: { secret: string; onDone: () => vo
       });
   }
 
+  return {
+    ...{ state, busy, failure },
+    restart: () => setState({ status: 'signed-out' }),
+    enterPassword(input: Parameters<typeof startWithPassword>[0]) {
+      setPassword(input.password);
+      const device = thisDevice(entry?.device_id ?? null);
+      return run(async () => continueAfter(await startWithPassword(input, device), input.identity, input.password));
+    },
+    enterSecret: ({ login, who }: PendingState, get: () => Promise<string>) =>
+      run(async () => continueAfter(await answerLogin(login.id, await get()), who, password)),
+    chooseFactor: (enrolling: EnrollingState, kind: Parameters<typeof startEnrolment>[1]) =>
+      run(async () => {
+        const factor = await startEnrolment(enrolling.authorization, kind, { password, secret });
+        setState({ ...enrolling, factor });
+      }),
+    finish: ({ authorization, factor }: EnrollingState, proof: Parameters<typeof finishEnrolment>[2]) =>
+      run(async () => setState({ status: 'done', codes: await finishEnrolment(authorization, factor.id, proof) })),
+    /** @param code of the authenticator app. Undefined: the user proves a passkey */
+    activate: ({ authorization }: ProvingState, code: string | undefined) =>
+      run(async () => {
+        await activateRole(authorization, secret, code);
+        setState({ status: 'done', codes: [] });
+      }),
+  };
+}
+
+/**
+ * The page behind a link that gives a role to an existing user. The role takes effect when the user has proved a second
+ * factor.
+ */
+export function Enrolment({ secret, onDone }: { secret: string; onDone: () => void }) {
+  const { setUp } = useText();
+  const enrolment = useEnrolment(secret);
+  const { state, busy, failure } = enrolment;
   const error = failure !== undefined && <EnrolmentFailure error={failure} />;
   if (state.status === 'done') {
     if (state.codes.length > 0) return <RecoveryCodes codes={state.codes} onDone={onDone} />;
-    return (
-      <section className={styles.card}>
-        <div className={styles.recovery}>
-          <h1>{setUp.roleActive}</h1>
-          <p>{setUp.roleActiveWhy}</p>
-          <Button kind="main" onClick={onDone}>
-            {setUp.toSignIn}
-          </Button>
-        </div>
-      </section>
-    );
+    return <RoleActive onDone={onDone} />;
   }
   return (
     <>
@@ -101,22 +122,14 @@ export function Enrolment({ secret, onDone }: { secret: string; onDone: () => vo
           {state.status === 'signed-out' && (
             <FirstStep
               {...{ busy, error, hasTitle: false, identity: undefined }}
-              onPassword={(input) => {
-                setPassword(input.password);
-                const device = thisDevice(entry?.device_id ?? null);
-                void run(async () =>
-                  continueAfter(await startWithPassword(input, device), input.identity, input.password),
-                );
-              }}
+              onPassword={(input) => void enrolment.enterPassword(input)}
             />
           )}
           {state.status === 'pending' && (
             <SecondStep
               {...{ busy, error, hasTitle: false, login: state.login, who: state.who }}
-              onSecret={(get) =>
-                run(async () => continueAfter(await answerLogin(state.login.id, await get()), state.who, password))
-              }
-              onRestart={() => setState({ status: 'signed-out' })}
+              onSecret={(get) => enrolment.enterSecret(state, get)}
+              onRestart={enrolment.restart}
             />
           )}
           {state.status === 'enrolling' && (
@@ -124,49 +137,66 @@ export function Enrolment({ secret, onDone }: { secret: string; onDone: () => vo
               <h2>{setUp.factor}</h2>
               <FactorStep
                 {...{ busy, failure, factor: state.factor }}
-                onKind={(kind) =>
-                  void run(async () => {
-                    setState({
-                      ...state,
-                      factor: await startEnrolment(state.authorization, kind, { password, secret }),
-                    });
-                  })
-                }
-                onComplete={(proof) =>
-                  void run(async () => {
-                    setState({
-                      status: 'done',
-                      codes: await finishEnrolment(state.authorization, state.factor.id, proof),
-                    });
-                  })
-                }
+                onKind={(kind) => void enrolment.chooseFactor(state, kind)}
+                onComplete={(proof) => void enrolment.finish(state, proof)}
               />
             </>
           )}
           {state.status === 'proving' && (
-            <form
-              className={styles.fields}
-              onSubmit={(event) => {
-                event.preventDefault();
-                void run(async () => {
-                  await activateRole(state.authorization, secret, state.hasApp ? code : undefined);
-                  setState({ status: 'done', codes: [] });
-                });
-              }}
-            >
-              <p>{state.hasApp ? setUp.nextCode : signIn.passkeyTitle}</p>
-              {state.hasApp && (
-                <CodeField label={signIn.code} value={code} onChange={setCode} onComplete={setCode} hasInitialFocus />
-              )}
-              {error}
-              <Button type="submit" kind="main" busy={busy} disabled={state.hasApp && code.length < 6}>
-                {setUp.activate}
-              </Button>
-            </form>
+            <SecondFactor
+              {...{ busy, error, hasApp: state.hasApp }}
+              onProve={(code) => enrolment.activate(state, code)}
+            />
           )}
         </div>
       </section>
     </>
+  );
+}
+
+interface SecondFactorProps {
+  readonly busy: boolean;
+  readonly error: ReactNode;
+  /** Whether the second factor is an authenticator app, and not a passkey. */
+  readonly hasApp: boolean;
+  /** @returns whether the factor was right */
+  readonly onProve: (code: string | undefined) => Promise<boolean>;
+}
+
+/** Proves the second factor that the user already has. */
+function SecondFactor({ busy, error, hasApp, onProve }: SecondFactorProps) {
+  const { setUp, signIn } = useText();
+  const [code, setCode] = useState('');
+  return (
+    <form
+      className={styles.fields}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void onProve(hasApp ? code : undefined).then((isRight) => !isRight && setCode(''));
+      }}
+    >
+      <p>{hasApp ? setUp.nextCode : signIn.passkeyTitle}</p>
+      {hasApp && <CodeField label={signIn.code} value={code} onChange={setCode} onComplete={setCode} hasInitialFocus />}
+      {error}
+      <Button type="submit" kind="main" busy={busy} disabled={hasApp && code.length < 6}>
+        {setUp.activate}
+      </Button>
+    </form>
+  );
+}
+
+function RoleActive({ onDone }: { onDone: () => void }) {
+  const { setUp } = useText();
+  return (
+    <section className={styles.card}>
+      <div className={styles.recovery}>
+        <h1>{setUp.roleActive}</h1>
+        <p>{setUp.roleActiveWhy}</p>
+        <Button kind="main" onClick={onDone}>
+          {setUp.toSignIn}
+        </Button>
+      </div>
+    </section>
   );
 }
 

@@ -9,6 +9,7 @@ import {
   type Step,
   startWithPassword,
   thisDevice,
+  usedCodeMessage,
 } from '../../api/login.js';
 import { hasPasskeys, signChallenge } from '../../api/passkeys.js';
 import { ProblemError } from '../../api/problem.js';
@@ -118,7 +119,7 @@ export function Failure({ error, wrong }: { error: unknown; wrong: string }) {
   if (error === undefined || isWrongSecret(error))
     return (
       <Notice kind="bad" live>
-        {wrong}
+        {usedCodeMessage(error) ?? wrong}
       </Notice>
     );
   return <Problem error={error} />;

@@ -1,6 +1,8 @@
 /** The members of the URL of the list of users. */
 export const members = [
   ...(['q', 'status', 'lock', 'role', 'factor', 'from', 'until', 'since', 'notSince', 'sort'] as const),
+  // The open dialog.
+  'act',
 ] as const;
 export type UsersQuery = { readonly [Name in (typeof members)[number]]?: string };
 

@@ -17,8 +17,10 @@ import { readFromEntry, storeInEntry } from '../../lib/history-state.js';
 import type { Texts } from '../../text/en/index.js';
 import { useText } from '../../text/text.js';
 import { typeOf } from '../login-check/query.js';
+import { storeRecipients } from '../notifications/stored-recipients.js';
 import { BulkDialog } from './bulk-dialog.js';
 import { CreateUser } from './create-user.js';
+import { Invite } from './invite.js';
 import { filterOf, type UsersQuery } from './query.js';
 import { CompactUser, columnsOf } from './rows.js';
 import type { Chosen } from './run-bulk.js';
@@ -87,6 +89,22 @@ export function Users() {
           {(can('users:read') || !isKnown) && (
             <Button icon="download" onClick={() => setDialog({ action: 'export', all: true })}>
               {users.exportAll}
+            </Button>
+          )}
+          {(can('notifications:write') || !isKnown) && (
+            <Button
+              icon="send"
+              onClick={() => {
+                storeRecipients(list);
+                void navigate({ to: '/notifications', search: {} });
+              }}
+            >
+              {users.notifyAll}
+            </Button>
+          )}
+          {(can('admin') || !isKnown) && (
+            <Button icon="key" onClick={() => void navigate({ search: (before) => ({ ...before, act: 'invite' }) })}>
+              {users.invite.action}
             </Button>
           )}
           {(can('users:write') || !isKnown) && (
@@ -175,6 +193,19 @@ export function Users() {
             {users.actions[action]}…
           </Button>
         ))}
+        {can('notifications:write') && (
+          <Button
+            kind="ghost"
+            small
+            icon="send"
+            onClick={() => {
+              storeRecipients(isAllMatching ? list : { ids: [...ids] });
+              void navigate({ to: '/notifications', search: {} });
+            }}
+          >
+            {users.notify}
+          </Button>
+        )}
         <Button kind="ghost" small icon="download" onClick={() => setDialog({ action: 'export', all: isAllMatching })}>
           {users.actions.export}
         </Button>
@@ -193,6 +224,9 @@ export function Users() {
             clear();
           }}
         />
+      )}
+      {query.act === 'invite' && can('admin') && (
+        <Invite onClose={() => void navigate({ search: ({ act: _, ...before }) => before, replace: true })} />
       )}
       {isCreating && <CreateUser onClose={() => setIsCreating(false)} />}
     </Page>

@@ -12,7 +12,7 @@ import { Empty, Loaded } from '../../components/state/state.js';
 import { ListFoot } from '../../components/table/bars.js';
 import { ExportMenu } from '../../components/table/export-menu.js';
 import type { Column } from '../../components/table/row.js';
-import { CompactHead, Table } from '../../components/table/table.js';
+import { CompactHead, Table, type TableProps } from '../../components/table/table.js';
 import { Num, nameOf, Time, UserText } from '../../components/text/values.js';
 import { useText } from '../../text/text.js';
 import { DeliveryPanel } from './delivery.js';
@@ -34,45 +34,39 @@ const csvColumns = [
   ...(['next_attempt_at', 'user_id', 'sequence', 'event_id', 'id'] as const),
 ];
 
-/** The deliveries of a webhook, and the open one with its request and answer. */
-export function Deliveries({ webhook, onReplay }: { webhook: Webhook; onReplay: () => void }) {
-  const { webhooks: text } = useText();
-  const search = useSearch({ from: '/webhooks/$id' });
-  const navigate = useNavigate({ from: '/webhooks/$id' });
-  const view = viewOf(search.state);
-  const set = (change: Readonly<Record<string, string | undefined>>) => {
-    const next: Readonly<Record<string, string | undefined>> = { open: undefined, ...change };
-    void navigate({ search: (before) => ({ ...before, ...next }), replace: true, resetScroll: false });
-  };
-  const filter = [
-    views[view],
-    ...(search.type === undefined ? [] : [`type:${search.type}`]),
-    ...(search.user === undefined ? [] : [`user_id:${search.user}`]),
-  ]
-    .filter((part) => part !== '')
-    .join(',');
+/** The deliveries of a webhook that match a filter, and the open one. */
+function useDeliveries(webhook: Webhook, filter: string, openId: string | undefined) {
   const list = useList<WebhookDelivery, GetWebhookDeliveryPageResponse>({
     key: [...webhooksKey, 'deliveries', webhook.id, filter],
     read: readDeliveries(webhook.id, filter, 50),
     refreshMs: 5000,
   });
   const users = useUsersOfPages(list.pagesNearView.map((page) => page.map(({ user_id }) => user_id)));
-  const listedDelivery = list.data?.rows.find(({ id }) => id === search.open);
+  const listedDelivery = list.data?.rows.find(({ id }) => id === openId);
   // A link may lead to a delivery that is not on the page.
   const single = useQuery({
-    queryKey: [...webhooksKey, 'delivery', search.open],
-    queryFn: ({ signal }) => readDeliveries(webhook.id, `id:${search.open ?? ''}`, 1)(undefined, signal),
-    enabled: search.open !== undefined && list.data !== undefined && listedDelivery === undefined,
+    queryKey: [...webhooksKey, 'delivery', openId],
+    queryFn: ({ signal }) => readDeliveries(webhook.id, `id:${openId ?? ''}`, 1)(undefined, signal),
+    enabled: openId !== undefined && list.data !== undefined && listedDelivery === undefined,
   });
-  const openDelivery = search.open === undefined ? undefined : (listedDelivery ?? single.data?.data[0]);
-  const result = (delivery: WebhookDelivery) => {
-    if (delivery.status !== null) return String(delivery.status);
-    return delivery.error ?? (delivery.attempts === 0 ? text.notTried : '');
-  };
   const userOf = ({ user_id }: WebhookDelivery) => {
     if (user_id === noUserId) return '';
     const user = users.get(user_id);
     return user === undefined ? user_id.slice(0, 8) : nameOf(user);
+  };
+  const openDelivery = openId === undefined ? undefined : (listedDelivery ?? single.data?.data[0]);
+  return { list, userOf, openDelivery };
+}
+
+interface DeliveryTableProps extends Pick<TableProps<WebhookDelivery>, 'rows' | 'source' | 'openId' | 'onOpen'> {
+  readonly userOf: (delivery: WebhookDelivery) => string;
+}
+
+function DeliveryTable({ userOf, ...props }: DeliveryTableProps) {
+  const { webhooks: text } = useText();
+  const result = (delivery: WebhookDelivery) => {
+    if (delivery.status !== null) return String(delivery.status);
+    return delivery.error ?? (delivery.attempts === 0 ? text.notTried : '');
   };
   const outcome = (delivery: WebhookDelivery) => (
     <span className={styles.outcome}>
@@ -104,6 +98,45 @@ export function Deliveries({ webhook, onReplay }: { webhook: Webhook; onReplay: 
       cell: (delivery) => <Time value={delivery.last_attempt_at ?? delivery.created_at} />,
     },
   ];
+  return (
+    <Table
+      {...props}
+      label={text.deliveries}
+      columns={columns}
+      idOf={({ id }) => id}
+      nameOf={(delivery) => `${delivery.type} ${text.outcomes[outcomeOf(delivery)]}`}
+      compact={(delivery) => (
+        <>
+          <CompactHead name={delivery.type} time={delivery.last_attempt_at ?? delivery.created_at} />
+          <div className={styles.compactState}>
+            {outcome(delivery)}
+            <UserText quiet text={result(delivery)} />
+            <UserText text={userOf(delivery)} />
+          </div>
+        </>
+      )}
+    />
+  );
+}
+
+/** The deliveries of a webhook, and the open one with its request and answer. */
+export function Deliveries({ webhook, onReplay }: { webhook: Webhook; onReplay: () => void }) {
+  const { webhooks: text } = useText();
+  const search = useSearch({ from: '/webhooks/$id' });
+  const navigate = useNavigate({ from: '/webhooks/$id' });
+  const view = viewOf(search.state);
+  const set = (change: Readonly<Record<string, string | undefined>>) => {
+    const next: Readonly<Record<string, string | undefined>> = { open: undefined, ...change };
+    void navigate({ search: (before) => ({ ...before, ...next }), replace: true, resetScroll: false });
+  };
+  const filter = [
+    views[view],
+    ...(search.type === undefined ? [] : [`type:${search.type}`]),
+    ...(search.user === undefined ? [] : [`user_id:${search.user}`]),
+  ]
+    .filter((part) => part !== '')
+    .join(',');
+  const { list, userOf, openDelivery } = useDeliveries(webhook, filter, search.open);
   const isFiltered = filter !== '';
   return (
     <Panel
@@ -157,25 +190,9 @@ export function Deliveries({ webhook, onReplay }: { webhook: Webhook; onReplay: 
               </Empty>
             ) : (
               <>
-                <Table
-                  label={text.deliveries}
-                  columns={columns}
-                  rows={rows}
-                  source={list.more}
-                  idOf={({ id }) => id}
-                  nameOf={(delivery) => `${delivery.type} ${text.outcomes[outcomeOf(delivery)]}`}
+                <DeliveryTable
+                  {...{ rows, userOf, source: list.more, openId: search.open }}
                   onOpen={({ id }) => set({ open: id === search.open ? undefined : id })}
-                  openId={search.open}
-                  compact={(delivery) => (
-                    <>
-                      <CompactHead name={delivery.type} time={delivery.last_attempt_at ?? delivery.created_at} />
-                      <div className={styles.compactState}>
-                        {outcome(delivery)}
-                        <UserText quiet text={result(delivery)} />
-                        <UserText text={userOf(delivery)} />
-                      </div>
-                    </>
-                  )}
                 />
                 <ListFoot source={list.more} rows={rows.length}>
                   {text.totalDeliveries(first.total, !first.total_is_exact)}

@@ -4,11 +4,9 @@ import { once } from '../platform.js';
 import { createStore, type Store } from '../store.js';
 import { loadPart } from '../transport.js';
 import type { Postern } from '../types.js';
-import type { Authentication } from '../wire.js';
-import type { CreateStep, LoginTools, Outcome, RunInput, StartRequest, StepMembers } from './challenges.js';
-import { loginDeviceOf } from './device.js';
-import { type IdentityInput, identityOf } from './identity.js';
-import type { LoginIssue, LoginStart, LoginState, PasskeyInput } from './states.js';
+import type { CreateStep, Outcome, RunInput, StartInput, StepMembers } from './inputs.js';
+import type { LoginIssue, LoginStart, LoginState } from './states.js';
+import type { LoginTools } from './steps.js';
 
 /** A login in progress. */
 export interface Login extends Store<LoginState> {
@@ -48,14 +46,14 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
   /** The number of the current step. The methods of a state work only while its step is the current one. */
   let currentStep = 0;
   let pending: { readonly key: string; readonly next: Next; readonly abort: AbortController } | undefined;
-  const store = createStore<LoginState>(start());
-  const tools: LoginTools = {
-    ...{ core, enter, start, restart, follow, startLogin },
-    set: store.set,
-    resumeKey: resume ? resumeKey : undefined,
-  };
-  /** Few logins need more than a password, so a page loads the code of all other steps when it is used. */
-  const loadSteps = once(async () => (await loadPart(() => import('./challenges.js'))).createSteps(tools));
+  const store = createStore<LoginState>(start(), () => {
+    // A page that shows the first step needs the others soon.
+    void loadSteps().catch(() => undefined);
+    return () => undefined;
+  });
+  const tools: LoginTools = { core, store, enter, start, restart, resumeKey: resume ? resumeKey : undefined };
+  /** The code that sends a login and leads through its steps, loaded when somebody looks at the login or uses it. */
+  const loadSteps = once(async () => (await loadPart(() => import('./steps.js'))).createSteps(tools));
   if (resume) void reopen().catch(core.onError);
 
   function enter(createStep: CreateStep, issue: LoginIssue | null = null): LoginState {
@@ -106,11 +104,8 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
   }
 
   function startStep(runInput: RunInput): StepMembers<LoginStart> {
-    const begin = (input: Omit<StartRequest, 'identity'> & { readonly identity?: IdentityInput | undefined }) =>
-      runInput(input, async (signal) => {
-        const { identity } = input;
-        return startLogin({ ...input, identity: identity === undefined ? undefined : identityOf(identity) }, signal);
-      });
+    const begin = (input: StartInput) =>
+      runInput(input, async (signal) => (await loadSteps()).begin(input, signal, undefined));
     return {
       step: 'start',
       password: ({ identity, password: secret, pin }) => begin({ authenticator: 'password', identity, secret, pin }),
@@ -118,43 +113,9 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
       email: ({ identity, pin }) => begin({ authenticator: 'email', identity, pin }),
       oidc: (provider) => begin({ authenticator: `oidc:${provider}` }),
       custom: (authenticator, { identity, secret, pin }) => begin({ authenticator, identity, secret, pin }),
-      passkey: (input = {}) => runInput('passkey', (signal) => startLogin({ authenticator: 'passkey' }, signal, input)),
+      passkey: (input = {}) =>
+        runInput('passkey', async (signal) => (await loadSteps()).begin({ authenticator: 'passkey' }, signal, input)),
     };
-  }
-
-  async function startLogin(request: StartRequest, signal: AbortSignal, passkey?: PasskeyInput): Promise<Outcome> {
-    const { pin, ...begin } = request;
-    // A code is sent only if the page can ask for it.
-    if (begin.secret === undefined) await loadSteps();
-    const body = { ...begin, ...(pin && { pin }), device: await loginDeviceOf(core) };
-    const answer = await core.send<Authentication>({
-      method: 'POST',
-      path: '/v1/tokens',
-      body,
-      signal,
-      expects: 'status',
-    });
-    return follow(answer, request, signal, passkey);
-  }
-
-  /** What an answer leads to. */
-  async function follow(
-    answer: Authentication,
-    begin: StartRequest,
-    signal: AbortSignal,
-    passkey?: PasskeyInput,
-  ): Promise<Outcome> {
-    const { status, user_id = '', device_id, error_message: message } = answer;
-    if (status === 'rejected') return () => start({ kind: 'wrong', message });
-    if (status !== 'approved') return (await loadSteps()).next(answer, begin, signal, passkey);
-    if (resume) await core.storage.delete(resumeKey);
-    let done = store.current;
-    // The login is done before the client says who is signed in: then a page may remove what listens to the login.
-    await core.signIn({ token: answer.token, user_id, device_id, is_bound: answer.is_bound }, () => {
-      done = enter(() => ({ step: 'done', user_id, device_id }));
-      store.set(done);
-    });
-    return done;
   }
 
   async function afterError(error: PosternError, reenter: (issue?: LoginIssue) => LoginState): Promise<Outcome> {

@@ -37,6 +37,12 @@ const renewalMs = 30_000;
 /** How long calls wait for a storage that cannot be read, in milliseconds. */
 const patienceMs = 10_000;
 
+/** The answer of a backend if nobody is logged in. A 401 would be an error in the console of each page that loads. */
+interface NoSession {
+  readonly token: null;
+}
+const sessionCall: Call = { method: 'POST', path: '/v1/sessions', expects: 'token' };
+
 /**
  * Creates a client. It reads and sends nothing until it is used.
  *
@@ -235,6 +241,16 @@ export function createPostern(options: PosternOptions): Postern {
     }
   }
 
+  function accept(session: NewSession, elapsed: () => number): HeldSession {
+    const lifetimeMs = Date.parse(session.expires_at) - Date.parse(session.created_at);
+    // The clocks of the service and of the device are never compared. The random part spreads the renewals of many tabs.
+    const usableMs = lifetimeMs - Math.min(renewalMs, lifetimeMs / 4) * (1 + Math.random() / 3);
+    cached = { session, isFresh: () => elapsed() < usableMs };
+    if (usesBackend) login = { token: '', user_id: session.user_id, device_id: session.device_id };
+    show(signedIn(session));
+    return session;
+  }
+
   async function renew(): Promise<HeldSession | null> {
     for (let isFirst = true; ; isFirst = false) {
       await untilReplaced();
@@ -247,20 +263,15 @@ export function createPostern(options: PosternOptions): Postern {
       // Somebody may have logged out during the request.
       if (usesBackend ? !isFirst && state.current.status === 'signed_out' : login === undefined) return null;
       const elapsed = stopwatch();
+      let refusal: unknown;
       try {
         const session = await withRetry(
-          () => sendToken<NewSession>({ method: 'POST', path: '/v1/sessions', expects: 'token' }, sentLogin),
+          () => sendToken<NewSession | NoSession>(sessionCall, sentLogin),
           () => isClosed,
         );
         requireOpen();
         if (sentVersion !== version) continue;
-        const lifetimeMs = Date.parse(session.expires_at) - Date.parse(session.created_at);
-        // The clocks of the service and of the device are never compared. The random part spreads the renewals of many tabs.
-        const usableMs = lifetimeMs - Math.min(renewalMs, lifetimeMs / 4) * (1 + Math.random() / 3);
-        cached = { session, isFresh: () => elapsed() < usableMs };
-        if (usesBackend) login = { token: '', user_id: session.user_id, device_id: session.device_id };
-        show(signedIn(session));
-        return session;
+        if (session.token !== null) return accept(session, elapsed);
       } catch (error) {
         if (sentVersion !== version) continue;
         if (isProblem(error, 'account_locked', 'account_unusable') && sentLogin !== undefined) {
@@ -268,14 +279,15 @@ export function createPostern(options: PosternOptions): Postern {
           state.set({ ...signedIn(sentLogin), status: 'suspended', problem: error });
         }
         if (!isUnauthorized(error)) throw error;
-        if (await untilReplaced()) continue;
-        // Another tab may have stored a newer token, which ended this one.
-        const reason = sentLogin === undefined ? 'never_signed_in' : 'ended';
-        await inOrder(() => readAgain(reason, { token: sentLogin?.token, error }));
-        if (login !== undefined) continue;
-        if (sentLogin !== undefined) tabs.notify('ended');
-        return null;
+        refusal = error;
       }
+      if (await untilReplaced()) continue;
+      // Another tab may have stored a newer token, which ended this one.
+      const reason = sentLogin === undefined ? 'never_signed_in' : 'ended';
+      await inOrder(() => readAgain(reason, { token: sentLogin?.token, error: refusal }));
+      if (login !== undefined) continue;
+      if (sentLogin !== undefined) tabs.notify('ended');
+      return null;
     }
   }
 

@@ -52,7 +52,8 @@ export function prove(
         () => finish(null),
       );
       if (isFirst && problem !== null) {
-        if (problem.code === 'proof_rejected') form.showIssue(words.wrong_proof);
+        const used = problem.errors.find(({ code }) => code === 'code_used');
+        if (problem.code === 'proof_rejected') form.showIssue(used?.message ?? words.wrong_proof);
         else showError(form, problem, words, anyAbort);
       }
       isFirst = false;

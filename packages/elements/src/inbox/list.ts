@@ -4,6 +4,26 @@ import { fullTime, timeAgo } from '../base/time.js';
 import { bellPath } from './icons.js';
 import type { ListTexts } from './texts.js';
 
+/** The style of the rows, which is loaded with them. */
+export const style = `
+li + li > .item { border-top: 1px solid var(--_line); }
+.item { display: grid; grid-template-columns: 40px 1fr 8px; gap: 12px; width: 100%; padding: 12px var(--_space); }
+.item:hover { background: var(--_surface); }
+.item:focus-visible { outline-offset: -3px; border-radius: var(--_radius); }
+.thumbnail { display: grid; place-items: center; width: 40px; height: 40px; border-radius: var(--_radius); overflow: hidden;
+  background: var(--_surface); color: var(--_muted); font-weight: 600; }
+.item:hover .thumbnail { background: var(--_line); }
+.thumbnail img { display: block; width: 100%; height: 100%; object-fit: cover; }
+.body { display: grid; gap: 2px; min-width: 0; align-content: start; }
+.top { display: flex; gap: 8px; justify-content: space-between; align-items: baseline; }
+.actor { font-weight: 620; }
+.time { flex: none; color: var(--_muted); font-size: 0.8em; font-variant-numeric: tabular-nums; }
+.text { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; color: var(--_muted); }
+.item.new .text { color: var(--_ink); }
+.dot { width: 8px; height: 8px; margin-block-start: 6px; border-radius: 50%; background: var(--_accent); }
+@media (forced-colors: active) { .dot { background: Highlight; } }
+`;
+
 export interface ListOptions {
   readonly words: ListTexts;
   readonly language: string;
@@ -110,28 +130,3 @@ function pictureOf({ image, actor }: InboxItem): HTMLElement {
 }
 
 const isHttpUrl = (url: string) => /^https?:\/\//.test(url);
-
-/** Shown while the first notifications are read. */
-export const skeleton = (label: string) =>
-  element(
-    'div',
-    { class: 'skeleton' },
-    element('span', { class: 'sr-only', role: 'status' }, label),
-    element('i'),
-    element('i'),
-    element('i'),
-  );
-
-/** Shown if there are no notifications. A page can replace it by the slot `empty`. */
-export const emptyNote = (words: ListTexts) =>
-  element(
-    'slot',
-    { name: 'empty' },
-    element(
-      'div',
-      { class: 'empty', part: 'empty' },
-      icon(bellPath),
-      element('strong', {}, words.empty),
-      element('span', { class: 'muted small' }, words.empty_hint),
-    ),
-  );

@@ -1,7 +1,9 @@
 import type { Inbox, InboxItem, InboxSnapshot, InboxView, Postern } from '@postern/client';
+import { loadPart, wait } from '@postern/client/internal';
 import { element, icon, replaceContent } from '../base/dom.js';
 import { backPath, backPathRightToLeft, settingsPath } from './icons.js';
-import { createRows, emptyNote, skeleton } from './list.js';
+import type { Rows } from './list.js';
+import { emptyNote, skeleton } from './placeholders.js';
 import type { ListTexts } from './texts.js';
 
 export interface PanelOptions {
@@ -37,12 +39,9 @@ export function createPanel(options: PanelOptions): Panel {
   // The read position when the list was opened. Later notifications are marked as new until it is closed.
   let newAfter: number | undefined;
   let markedUpTo = 0;
-  const rows = createRows({
-    words,
-    language,
-    renderItem: options.renderItem,
-    choose: options.choose,
-  });
+  /** Loaded beside the first notifications. Until then, there is nothing to show in them. */
+  let rows: Rows | undefined;
+  let rowsError: unknown = null;
 
   const connectionNote = element('div', { class: 'note', part: 'connection', role: 'status', hidden: true });
   const list = element('div', { class: 'list' });
@@ -99,7 +98,22 @@ export function createPanel(options: PanelOptions): Panel {
     const before = view.current.items.length;
     await view.loadMore();
     if (loadMoreRow.hidden || root.activeElement === null)
-      rows.list.querySelectorAll<HTMLElement>('.item')[before]?.focus();
+      rows?.list.querySelectorAll<HTMLElement>('.item')[before]?.focus();
+  };
+  const loadRows = async () => {
+    while (rows === undefined && !signal.aborted) {
+      try {
+        const part = await loadPart(() => import('./list.js'));
+        options.adoptStyle(part.style);
+        rows = part.createRows({ words, language, renderItem: options.renderItem, choose: options.choose });
+        rowsError = null;
+      } catch (error) {
+        rowsError = error;
+      }
+      if (signal.aborted) return;
+      show(view.current);
+      if (rows === undefined) await wait(5000, signal);
+    }
   };
   // The settings are loaded when a user opens them.
   const loadPushSettings = async () => {
@@ -129,14 +143,16 @@ export function createPanel(options: PanelOptions): Panel {
 
   let reportedError: unknown = null;
   const show = (snapshot: InboxSnapshot) => {
-    const { items, unread, connection, hasMore, loading, error } = snapshot;
+    const { items, unread, connection, hasMore, loading } = snapshot;
     const { status } = postern.current;
+    const error = snapshot.error ?? (items.length > 0 ? rowsError : null);
     newAfter ??= unread.last_read_sequence;
     // The user may also mark single notifications as read, here or on another device.
     if (options.markRead() !== 'open') newAfter = unread.last_read_sequence;
-    rows.show(items, newAfter);
+    rows?.show(items, newAfter);
     const [newest] = items;
-    const marksAsRead = options.markRead() === 'open' && isShown() && document.visibilityState === 'visible';
+    const isSeen = rows !== undefined && isShown() && document.visibilityState === 'visible';
+    const marksAsRead = isSeen && options.markRead() === 'open';
     if (marksAsRead && newest !== undefined && newest.sequence > Math.max(markedUpTo, unread.last_read_sequence)) {
       markedUpTo = newest.sequence;
       void view.markAllRead();
@@ -150,14 +166,15 @@ export function createPanel(options: PanelOptions): Panel {
     connectionNote.hidden = error === null && !isOffline;
     if (error !== null) replaceContent(connectionNote, words.not_loaded, retryButton());
     else if (isOffline) replaceContent(connectionNote, words.connection_lost);
-    if (items.length > 0) {
+    if (items.length > 0 && rows !== undefined) {
       if (!rows.list.isConnected) replaceContent(list, rows.list, loadMoreRow);
     } else if (status === 'signed_out') replaceContent(list, element('p', { class: 'empty muted' }, words.signed_out));
-    else if (loading || status === 'starting') {
+    else if (loading || items.length > 0 || status === 'starting') {
       if (list.querySelector('.skeleton') === null) replaceContent(list, skeleton(words.loading));
     } else if (error === null && list.querySelector('.empty') === null) replaceContent(list, emptyNote(words));
     if (error !== reportedError && error !== null) options.report(error);
     reportedError = error;
   };
+  void loadRows();
   return { node: panel, show, isShown };
 }

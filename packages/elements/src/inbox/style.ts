@@ -18,21 +18,6 @@ export const style = `
 .scroll { overflow-y: auto; overscroll-behavior: contain; max-height: var(--postern-inbox-height, 32rem); }
 .note { padding: 10px var(--_space); background: var(--_surface); border-bottom: 1px solid var(--_line); font-size: 0.8667em; }
 .note .link { padding-block: 0; margin-inline-start: 6px; }
-li + li > .item { border-top: 1px solid var(--_line); }
-.item { display: grid; grid-template-columns: 40px 1fr 8px; gap: 12px; width: 100%; padding: 12px var(--_space); }
-.item:hover { background: var(--_surface); }
-.item:focus-visible { outline-offset: -3px; border-radius: var(--_radius); }
-.thumbnail { display: grid; place-items: center; width: 40px; height: 40px; border-radius: var(--_radius); overflow: hidden;
-  background: var(--_surface); color: var(--_muted); font-weight: 600; }
-.item:hover .thumbnail { background: var(--_line); }
-.thumbnail img { display: block; width: 100%; height: 100%; object-fit: cover; }
-.body { display: grid; gap: 2px; min-width: 0; align-content: start; }
-.top { display: flex; gap: 8px; justify-content: space-between; align-items: baseline; }
-.actor { font-weight: 620; }
-.time { flex: none; color: var(--_muted); font-size: 0.8em; font-variant-numeric: tabular-nums; }
-.text { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; color: var(--_muted); }
-.item.new .text { color: var(--_ink); }
-.dot { width: 8px; height: 8px; margin-block-start: 6px; border-radius: 50%; background: var(--_accent); }
 .rest { padding: 10px var(--_space); border-top: 1px solid var(--_line); text-align: center; }
 .empty { display: grid; justify-items: center; gap: 4px; padding: 40px 32px 44px; text-align: center; }
 .empty svg { width: 28px; height: 28px; color: var(--_muted); margin-bottom: 8px; }
@@ -42,6 +27,5 @@ li + li > .item { border-top: 1px solid var(--_line); }
 .skeleton i { height: 40px; border-radius: var(--_radius); background: var(--_surface); animation: fade 1s ease-in-out infinite alternate; }
 @keyframes fade { to { opacity: 0.45; } }
 @media (pointer: coarse) { .head .link, .rest .link, .note .link { padding-block: 10px; } .bell { width: 44px; height: 44px; } }
-@media (forced-colors: active) { .dot { background: Highlight; }
-  .badge { border: 1px solid; } }
+@media (forced-colors: active) { .badge { border: 1px solid; } }
 `;

@@ -28,6 +28,9 @@ export const spanish: SignInTexts = {
   locked_until: 'Reintenta en {time}. Hasta entonces se rechaza incluso la contraseña o el código correctos.',
   locked_for_good: 'Esta cuenta está bloqueada. Quien administra este servicio puede desbloquearla.',
   waiting: 'Continúa en la ventana de {provider}.',
+  not_linked:
+    'Ninguna cuenta de aquí está vinculada a esta cuenta de {provider}. Inicia sesión de otra forma y vincúlala en tu cuenta.',
+  provider_failed: 'No se pudo iniciar sesión con {provider}. Reintenta o inicia sesión de otra forma.',
   signed_in: 'Has iniciado sesión.',
   suspended: 'Tu cuenta está bloqueada o cerrada. Quien administra este servicio puede ayudarte.',
   sign_out: 'Cerrar sesión',

@@ -2,7 +2,7 @@ import type { LoginStart } from '@postern/client';
 import { element } from '../base/dom.js';
 import { createForm, type FieldOptions } from '../base/form.js';
 import { fill } from '../base/texts.js';
-import { button, type Context, card, link, showLoginIssue, type View } from './views.js';
+import { button, type Context, card, link, providerTitle, showLoginIssue, type View } from './views.js';
 
 /** The first view: one form, and buttons for the other ways. */
 export function startView(context: Context, first: LoginStart, notice: string | undefined): View {
@@ -117,8 +117,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
 function wayName(way: string, { words }: Context): string {
   const [kind, ...nameParts] = way.split(':');
   const name = nameParts.join(':');
-  if (kind === 'oidc')
-    return fill(words.use_provider, { provider: name.replace(/^./, (letter) => letter.toUpperCase()) });
+  if (kind === 'oidc') return fill(words.use_provider, { provider: providerTitle(name) });
   const wayNames = {
     password: words.use_password,
     sms: words.use_sms,

@@ -13,7 +13,17 @@ import type {
 import { element } from '../base/dom.js';
 import { countDown, createForm, disableUntil, type FieldOptions } from '../base/form.js';
 import { fill } from '../base/texts.js';
-import { button, type Context, card, focusHeading, issueBox, link, showLoginIssue, type View } from './views.js';
+import {
+  button,
+  type Context,
+  card,
+  focusHeading,
+  issueBox,
+  link,
+  providerTitle,
+  showLoginIssue,
+  type View,
+} from './views.js';
 
 /** The view of a step after the first. */
 export function stepView(context: Context, state: Exclude<LoginState, LoginStart | LoginDone>): View {
@@ -164,8 +174,9 @@ function oidcView(context: Context, first: LoginOidc): View {
   let state = first;
   const { node: alert, showIssue } = issueBox();
   const { provider } = first;
+  const title = providerTitle(provider);
   const retryButton = button(words.try_again, () => void askProvider());
-  const lead = element('p', { class: 'lead muted' }, fill(words.waiting, { provider }));
+  const lead = element('p', { class: 'lead muted' }, fill(words.waiting, { provider: title }));
   const back = link(words.start_again, () => state.cancel());
   const node = card(words.sign_in, lead, alert, retryButton, element('div', { class: 'row' }, back));
   const askProvider = async () => {
@@ -179,14 +190,15 @@ function oidcView(context: Context, first: LoginOidc): View {
     } catch (error) {
       if (signal.aborted) return;
       context.report(error);
-      showIssue(words.wrong);
+      showIssue(fill(words.provider_failed, { provider: title }));
     }
     retryButton.hidden = false;
   };
   void askProvider();
   const update = (next: LoginOidc) => {
     state = next;
-    showLoginIssue(next.issue, { showIssue }, context, words.wrong);
+    // The provider has checked who the user is.
+    showLoginIssue(next.issue, { showIssue }, context, fill(words.not_linked, { provider: title }));
   };
   return { node, update: (next) => next.step === 'oidc' && update(next), focus: () => focusHeading(node) };
 }

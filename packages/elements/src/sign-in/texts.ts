@@ -25,6 +25,9 @@ const signInTexts = {
   locked_until: 'Try again in {time}. Until then, even the right password or code is refused.',
   locked_for_good: 'This account is locked. The people who run this service can unlock it.',
   waiting: 'Continue in the window of {provider}.',
+  not_linked:
+    'No account here is linked to this account at {provider}. Sign in another way, and link it in your account.',
+  provider_failed: 'The sign-in at {provider} failed. Try again, or sign in another way.',
   signed_in: 'You are signed in.',
   suspended: 'Your account is locked or was closed. The people who run this service can help.',
   sign_out: 'Sign out',

@@ -56,6 +56,9 @@ export const link = (text: string, onClick: () => unknown) =>
 export const button = (text: Child, onClick: () => unknown, part = 'button') =>
   element('button', { type: 'button', class: 'button', part, click: onClick }, text);
 
+/** The name of a provider for users, made from the one in the configuration of the service. */
+export const providerTitle = (name: string) => name.replace(/^./, (letter) => letter.toUpperCase());
+
 /** Shows why the input of a login was not accepted. */
 export function showLoginIssue(
   issue: LoginIssue | null,

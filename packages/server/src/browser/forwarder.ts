@@ -74,15 +74,16 @@ export function createForwarder({
     const { method } = request;
     const [route = ''] = path.split('?', 1);
     const cookieHeader = request.headers.get('cookie') ?? undefined;
-    const usesCookie =
-      (method === 'POST' && route === '/v1/sessions') || (method === 'DELETE' && route === '/v1/tokens');
+    const asksForSession = method === 'POST' && route === '/v1/sessions';
+    const endsLogin = method === 'DELETE' && route === '/v1/tokens';
+    const usesCookie = asksForSession || endsLogin;
     const login = usesCookie ? cookies.login.read(cookieHeader) : undefined;
-    const endsLogin = method === 'DELETE' && usesCookie;
-    if (usesCookie && login === undefined) {
-      return problemResponse(401, 'missing_credentials', 'Nobody is logged in.', {
-        'www-authenticate': cookieChallenge,
-      });
-    }
+    // A page asks when it loads, and browsers show each 401 in their console as an error.
+    const nobody = () =>
+      asksForSession
+        ? Response.json({ token: null }, { headers: { 'cache-control': 'no-store' } })
+        : new Response(null, { status: 204 });
+    if (usesCookie && login === undefined) return nobody();
 
     const headers = new Headers();
     for (const name of headersToPostern) {
@@ -119,6 +120,14 @@ export function createForwarder({
       return unavailable;
     }
 
+    const isProblem = /\bproblem\+json\b/.test(answer.headers.get('content-type') ?? '');
+    if (usesCookie && answer.status === 401 && isProblem) {
+      await answer.body?.cancel();
+      const ended = nobody();
+      ended.headers.append('set-cookie', cookies.login.remove());
+      return ended;
+    }
+
     const pageHeaders = new Headers();
     for (const name of headersToPage) {
       const value = answer.headers.get(name);
@@ -132,9 +141,7 @@ export function createForwarder({
         'link',
         link.replace(/<(?:\/[^>?]*?)?\/v1\//g, () => `<${basePath}/v1/`),
       );
-    const isProblem = /\bproblem\+json\b/.test(answer.headers.get('content-type') ?? '');
-    const hasEnded = login !== undefined && answer.status === 401 && isProblem;
-    if (endsLogin || hasEnded) pageHeaders.append('set-cookie', cookies.login.remove());
+    if (endsLogin) pageHeaders.append('set-cookie', cookies.login.remove());
 
     const mayContainToken = method !== 'GET' && answer.ok && /\bjson\b/.test(answer.headers.get('content-type') ?? '');
     if (!mayContainToken) {

@@ -30,7 +30,7 @@ export async function startProcess(
   env: Readonly<Record<string, string>>,
 ): Promise<PosternProcess> {
   const folderOfPostern = installation ?? findInstallation();
-  if (!existsSync(join(folderOfPostern, 'dist/app/main.js'))) {
+  if (!existsSync(join(folderOfPostern, 'dist/tools.js'))) {
     throw new UsageError(`There is no built Postern in ${folderOfPostern}. Run \`npm run build\` there.`);
   }
   // Reachable for the user that PostgreSQL runs as, unlike a temporary folder of this user.

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const [installation, folder] = process.argv.slice(2);
-const part = (path) => import(pathToFileURL(join(installation, 'dist', path)).href);
 const { Client } = createRequire(join(installation, 'package.json'))('pg');
 
 let stopping;
@@ -25,9 +24,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => u
 process.on('disconnect', stop);
 
 async function start(env) {
-  const [{ startEmbeddedPostgres }, { readConfig }, { startPostern }, { createLog }] = await Promise.all(
-    ['embedded/embedded.js', 'config/config.js', 'app/main.js', 'app/base/log.js'].map(part),
-  );
+  const tools = pathToFileURL(join(installation, 'dist/tools.js')).href;
+  const { createLog, readConfig, startEmbeddedPostgres, startPostern } = await import(tools);
   const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const embedded = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), log: quiet });
   closers.push(() => embedded.stop());

@@ -189,8 +189,8 @@ test('a request of an old browser without Sec-Fetch-Site is checked by its Origi
   const web = webOf({ origin: 'https://app.example.com', allowedOrigins: ['https://other.example.com'] });
   const post = async (headers: Record<string, string>) =>
     (await web.auth.handler(new Request('http://10.0.0.7:3000/auth/v1/sessions', { method: 'POST', headers }))).status;
-  expect(await post({ origin: 'https://app.example.com' })).toBe(401);
-  expect(await post({ origin: 'https://other.example.com', 'sec-fetch-site': 'cross-site' })).toBe(401);
+  expect(await post({ origin: 'https://app.example.com' })).toBe(200);
+  expect(await post({ origin: 'https://other.example.com', 'sec-fetch-site': 'cross-site' })).toBe(200);
   expect(await post({ origin: 'http://10.0.0.7:3000' })).toBe(403);
 });
 
@@ -225,17 +225,39 @@ test('a browser keeps its device across logins', async () => {
   expect((await next.getSession())?.device_id).toBe(first?.device_id);
 });
 
-test('a 401 never offers Basic, for which browsers open a window of their own', async () => {
-  const { auth } = webOf();
-  const challenge = async (cookie: string) => {
+describe('without a login', () => {
+  const ask = async (cookie: string, method = 'POST', path = '/sessions') => {
     const headers = { cookie, 'sec-fetch-site': 'same-origin' };
-    const request = new Request('https://app.example.com/auth/v1/sessions', { method: 'POST', headers });
-    const { status, headers: answered } = await auth.handler(request);
-    return [status, answered.get('www-authenticate')];
+    return webOf().auth.handler(new Request(`https://app.example.com/auth/v1${path}`, { method, headers }));
   };
-  expect(await challenge('')).toEqual([401, 'Cookie realm="postern"']);
-  // Postern itself refuses this one.
-  expect(await challenge('__Host-postern=psa_ended')).toEqual([401, 'Cookie realm="postern"']);
+
+  test.each([
+    ['no cookie', '', []],
+    [
+      'the cookie of a login that has ended',
+      '__Host-postern=psa_ended',
+      [expect.stringMatching(/^__Host-postern=;.*Max-Age=0/)],
+    ],
+  ])('%s: the answer is no error, because browsers show each one in their console', async (_, cookie, setCookies) => {
+    const answer = await ask(cookie);
+    expect([answer.status, await answer.json()]).toEqual([200, { token: null }]);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.getSetCookie()).toEqual(setCookies);
+    const logout = await ask(cookie, 'DELETE', '/tokens');
+    expect([logout.status, logout.body]).toEqual([204, null]);
+    expect(logout.headers.getSetCookie()).toEqual(setCookies);
+  });
+
+  test('a challenge of a proxy never offers Basic, for which browsers open a window of their own', async () => {
+    const challenge = { status: 401, headers: { 'www-authenticate': 'Basic realm="proxy"' } };
+    const postern = createPosternServer({ url: app.url, fetch: async () => new Response(null, challenge) });
+    const { handler } = createBrowserSession(postern, { basePath: '/auth', clientAddress: 'none' });
+    const headers = { cookie: '__Host-postern=psa_kept', 'sec-fetch-site': 'same-origin' };
+    const answer = await handler(new Request('https://app.example.com/auth/v1/sessions', { method: 'POST', headers }));
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Cookie realm="postern"']);
+    // Only Postern knows that a login has ended.
+    expect(answer.headers.getSetCookie()).toEqual([]);
+  });
 });
 
 test('the handler serves only the API for users', async () => {
@@ -272,7 +294,7 @@ test('if a subdomain has added a second cookie, no cookie is used', async () => 
     'sec-fetch-site': 'same-origin',
   };
   const request = new Request('https://app.example.com/auth/v1/sessions', { method: 'POST', headers });
-  expect((await web.auth.handler(request)).status).toBe(401);
+  expect(await (await web.auth.handler(request)).json()).toEqual({ token: null });
   expect(web.sent).toEqual([]);
 });
 
@@ -310,8 +332,8 @@ describe('without the address of the client', () => {
     }
     expect(web.sent).toEqual([]);
     expect((await web.auth.handler(new Request('https://app.example.com/auth/v1/login-options'))).status).toBe(200);
-    expect((await web.auth.handler(post('/sessions'))).status).toBe(401);
-    expect((await web.auth.handler(post('/tokens', 'DELETE'))).status).toBe(401);
+    expect((await web.auth.handler(post('/sessions'))).status).toBe(200);
+    expect((await web.auth.handler(post('/tokens', 'DELETE'))).status).toBe(204);
     expect((await web.auth.handler(post('/notifications/marker', 'PUT'))).status).toBe(401);
   });
 
@@ -438,7 +460,8 @@ describe('logging out', () => {
       const calls = [postern, otherTab].map((tab) => createInbox(tab).marker());
       for (const call of calls) await expect(call).rejects.toMatchObject({ kind: 'signed_out' });
       expect(web.sent.slice(before)).toEqual([]);
-      expect((await send('https://app.example.com/auth/v1/sessions', { method: 'POST' })).status).toBe(401);
+      const session = await send('https://app.example.com/auth/v1/sessions', { method: 'POST' });
+      expect(await session.json()).toEqual({ token: null });
       for (const tab of [postern, otherTab]) tab.close();
     }
   });

@@ -12,6 +12,8 @@ export interface ConsoleOptions {
   readonly installation: ConsoleRouteOptions['installation'];
   /** The URL by which browsers reach this HTTP server, if it is configured. */
   readonly publicUrl: string | undefined;
+  /** Whether PUBLIC_URL is https: then browsers reach a separate port by https too, except on this machine. */
+  readonly behindTls: boolean;
   readonly files: ConsoleFiles;
 }
 
@@ -19,11 +21,11 @@ export interface ConsoleOptions {
 export function consoleRoutes(
   app: App,
   services: ConsoleSessionServices & SetUpServices,
-  { installation, publicUrl, files }: ConsoleOptions,
+  { installation, publicUrl, behindTls, files }: ConsoleOptions,
 ): void {
   const options = {
     installation,
-    cookies: createConsoleCookies(publicUrl?.startsWith('https:') === true),
+    cookies: createConsoleCookies(behindTls && publicUrl === undefined ? 'except_loopback' : behindTls),
     refuseOtherSites: refuseOtherSites(publicUrl),
   };
   consoleSessionRoutes(app, services, options);

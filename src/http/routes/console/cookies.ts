@@ -1,6 +1,7 @@
 import { stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseId } from '../../../lib/ids.js';
+import { isLoopback, parseUrl } from '../../../lib/urls.js';
 
 /**
  * The cookies of the console. Scripts cannot read them. Browsers send them only with requests from pages of the same
@@ -36,9 +37,13 @@ const deviceName = 'postern_console_device';
 /** Seconds: the longest time that browsers keep a cookie (400 days). */
 const deviceAge = 34_560_000;
 
-/** @param behindTls whether clients always use https */
-export function createConsoleCookies(behindTls: boolean): ConsoleCookies {
-  const isSecure = (request: FastifyRequest) => behindTls || request.protocol === 'https';
+/**
+ * @param usesHttps whether browsers reach this server by https. `except_loopback`: they do, except on the machine itself and
+ *   through a tunnel, where browsers differ in what they accept over http.
+ */
+export function createConsoleCookies(usesHttps: boolean | 'except_loopback'): ConsoleCookies {
+  const isSecure = (request: FastifyRequest) =>
+    request.protocol === 'https' || (usesHttps === 'except_loopback' ? !isOnLoopback(request) : usesHttps);
   // Only this host, over https, can set a cookie whose name begins with `__Host-` (RFC 6265bis, 4.1.3.2). Another host of
   // the domain could otherwise replace the operator's login with its own. The prefix requires `Path=/`.
   const nameOf = (request: FastifyRequest, name: string) => (isSecure(request) ? `__Host-${name}` : name);
@@ -63,6 +68,12 @@ export function createConsoleCookies(behindTls: boolean): ConsoleCookies {
       reply.header('set-cookie', write(request, tokenName, '', 0));
     },
   };
+}
+
+/** Whether the page was opened by http on a loopback host. A proxy may change the Host header, but not the origin of the page. */
+function isOnLoopback({ headers: { origin }, host }: FastifyRequest): boolean {
+  const url = parseUrl(origin ?? `http://${host}`);
+  return url?.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/g, ''));
 }
 
 /** The values of all cookies with these names. A browser can send several cookies with one name. */

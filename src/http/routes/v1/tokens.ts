@@ -20,17 +20,16 @@ import { type App, authenticationTokenOf, originOf, sessionOf, tokenUseOf } from
 
 const Params = Type.Object({ id: Type.String({ description: 'The id of the authentication.' }) });
 
-/** The services of the routes for tokens. */
-export interface TokenServices {
+/** The services of the routes for logins. */
+interface LoginServices {
   readonly login: Login;
-  readonly tokens: Tokens;
   readonly dpopVerifier: Pick<DpopVerifier, 'nonceAt'>;
   /** Whether step 2 of a login needs a PIN. */
   readonly pinIsRequired: boolean;
 }
 
-/** Routes for login, the status of a login, and logout. */
-export function tokenRoutes(app: App, { login, tokens, dpopVerifier, pinIsRequired }: TokenServices): void {
+/** Routes for the two steps of a login. */
+export function loginRoutes(app: App, { login, dpopVerifier, pinIsRequired }: LoginServices): void {
   /** Gives the client the nonce for its first DPoP proof. */
   function addNonce(reply: FastifyReply, { is_bound, token, updated_at }: LoginResult): void {
     const [userId] = (is_bound && token !== undefined && parseToken('authentication', token)?.ids) || [];
@@ -106,7 +105,10 @@ export function tokenRoutes(app: App, { login, tokens, dpopVerifier, pinIsRequir
       }
     },
   });
+}
 
+/** Routes for the status of a login, and logout. */
+export function tokenRoutes(app: App, { tokens }: { readonly tokens: Tokens }): void {
   app.route({
     method: 'GET',
     url: '/v1/tokens/:id',

@@ -92,7 +92,7 @@ describe('the trace of a notification', () => {
     const { id } = await publish(app, user);
     const devices = [authentication.device_id];
     await eventually('the fan-out', async () => {
-      const left = await app.database.query(testSql('select from publications limit 1'));
+      const left = await app.database.query(testSql('select from push_fan_outs limit 1'));
       return left.length === 0 ? true : undefined;
     });
     await app.api('POST', '/v1/devices/tokens', {
@@ -153,7 +153,7 @@ describe('without a push service', () => {
     const user = await createUser(off);
     await signIn(off, user, { gcm_device_token: 'a-token' });
     await publish(off, user);
-    expect(await off.database.query(testSql('select id from publications'))).toEqual([]);
+    expect(await off.database.query(testSql('select id from push_fan_outs'))).toEqual([]);
   });
 
   test('tokens are registered for later, and there is no key for subscriptions', async () => {

@@ -22,7 +22,7 @@ const post = <Body = DryRun & ProblemAnswer>(body: unknown, query = '?dry_run=tr
 
 const rowsWritten = async () => {
   const [row] = await app.database.query<{ rows: number }>(
-    testSql(`select (select count(*) from notifications) + (select count(*) from publications) + (select count(*) from images)
+    testSql(`select (select count(*) from notifications) + (select count(*) from push_fan_outs) + (select count(*) from images)
            + (select count(*) from push_deliveries) + (select count(*) from idempotency_keys)
            + (select coalesce(sum(last_change_sequence), 0) from inboxes) as rows`),
   );

@@ -315,6 +315,67 @@ describe('deliveries', () => {
     await end();
   });
 
+  test('a delivery that is replayed is tried now, although an event before it fails again', async () => {
+    const subscribed = await subscribe();
+    const { webhook, path, end } = subscribed;
+    const held = await holdBack(subscribed);
+    // More events than a sender takes at a time.
+    const last = 70;
+    for (let number = 2; number <= last; number += 1) await change(held, { name: `Name ${number}` });
+    const waiting = await eventually('the waiting deliveries', async () => {
+      const all = await deliveriesOf(webhook, `?filter=user_id:${held.id}&sort=created_at:asc&limit=100`);
+      return all.length === last ? all : undefined;
+    });
+    receiver.answer = (event) => (event.path === path && event.data.sequence === 1 ? 500 : 204);
+    const before = receiver.received.length;
+    const ids = [1, last - 1].map((place) => waiting[place]?.id);
+    await admin('POST', `/webhooks/${webhook.id}/replay`, { delivery_ids: ids });
+    await delivered(webhook, 2);
+    const sequences = () =>
+      receiver.received.slice(before).flatMap((event) => (event.path === path ? event.data.sequence : []));
+    // The failing event is tried first. The events between them keep waiting for it.
+    expect(sequences()).toEqual([1, 2, last]);
+    // One that has arrived, although the failing event stands before it.
+    await admin('POST', `/webhooks/${webhook.id}/replay`, { delivery_ids: [ids[1]] });
+    await eventually(
+      'the repetition',
+      async () => sequences().filter((sequence) => sequence === last).length > 1 || undefined,
+    );
+    expect(sequences()).not.toContain(3);
+    receiver.answer = () => 204;
+    await end();
+  });
+
+  test('a replay of a time span tries the failing event before it now, and keeps the order', async () => {
+    const subscribed = await subscribe();
+    const { webhook, path, end } = subscribed;
+    const held = await holdBack(subscribed);
+    const changed = (await change(held, { name: 'Later' })).body as { updated_at: string };
+    // The later event has arrived already.
+    await eventually('the later delivery', async () => {
+      const settled = await postern.database.query(
+        testSql(
+          `with settled as (
+             update webhook_deliveries set state = 'delivered'
+             where endpoint_id = $1 and user_id = $2 and sequence = 2 returning user_id, endpoint_id)
+           update webhook_queues q set pending = 1 from settled
+           where q.user_id = settled.user_id and q.endpoint_id = settled.endpoint_id returning q.user_id`,
+          [webhook.id, held.id],
+        ),
+      );
+      return settled.length > 0 || undefined;
+    });
+    receiver.answer = () => 204;
+    const before = receiver.received.length;
+    // The failing event is older than the span.
+    await admin('POST', `/webhooks/${webhook.id}/replay`, { from: changed.updated_at });
+    await delivered(webhook, 3);
+    expect(
+      receiver.received.slice(before).flatMap((event) => (event.path === path ? event.data.sequence : [])),
+    ).toEqual([1, 2]);
+    await end();
+  });
+
   test('a delivery that has arrived is replayed at once, although a later event waits', async () => {
     const subscribed = await subscribe();
     const { webhook, path, end } = subscribed;

@@ -84,6 +84,18 @@ describe('signing in', () => {
       const body = { authentication_token: token };
       const { setCookies } = await secure.api('POST', '/console/session', { body });
       expect(setCookies[0]).toBe(`__Host-postern_console=${token}; Path=/; HttpOnly; Secure; SameSite=Strict`);
+      const separate = await secure.another({ CONSOLE_PORT: '0' });
+      const answer = await fetch(`${separate.administrationUrl}/console/session`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'sec-fetch-site': 'same-origin',
+          origin: 'https://console.example.com',
+        },
+        body: JSON.stringify(body),
+      });
+      expect(answer.headers.getSetCookie()[0]).toBe(setCookies[0]);
+      await separate.close();
     } finally {
       await secure.close();
     }

@@ -206,7 +206,7 @@ describe('a file of an image', () => {
       'content-disposition': 'inline',
       'cross-origin-resource-policy': 'cross-origin',
       'x-content-type-options': 'nosniff',
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
       etag: expect.stringMatching(/^"[\w-]+"$/),
     });
     const path = new URL(body.thumbnail_url).pathname;

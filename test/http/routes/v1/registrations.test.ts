@@ -79,7 +79,7 @@ test('a registration uses the requested language for the code, and the language 
     }
     const mailTo = (email: string | null) =>
       eventually('a mail', async () => server.received.find(({ to }) => to.includes(email ?? ''))?.text);
-    expect(await mailTo(fresh)).toContain('Su código para registrarse en Postern');
+    expect(await mailTo(fresh)).toContain('Tu código para registrarte en Postern');
     expect(await mailTo(taken)).toContain('que ya tiene una cuenta');
   } finally {
     await mailing.close();

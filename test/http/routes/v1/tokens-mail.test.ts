@@ -53,7 +53,7 @@ describe('a login by mail', () => {
     const postern = await newPostern(server.port);
     for (const [locale, subject] of [
       [undefined, 'is your Example code'],
-      ['es-MX', 'es su código de Example'],
+      ['es-MX', 'es tu código de Example'],
       ['fr-CH', 'is your Example code'],
     ] as const) {
       const user = await createUser(postern, { email: newEmail(), ...(locale && { locale }) });
@@ -127,7 +127,7 @@ describe('a mail server', () => {
     await signIn(postern, user, { make: 'Fairphone', model: 'FP5' });
     await hurry(postern.database);
     const { headers, text } = await mailTo(server, user.email);
-    expect(headers.get('subject')).toBe('Example: Somebody logged in to your account on a new device: Fairphone FP5.');
+    expect(headers.get('subject')).toBe('Example: Somebody signed in to your account on a new device: Fairphone FP5.');
     expect(text).toMatch(/^When: \d{4}-\d\d-\d\d \d\d:\d\d UTC\nDevice: Fairphone FP5\nNetwork: 127\.0\.0\.0\/24$/m);
     const [message] = await eventually('the notice to be sent', async () => {
       const query = `filter=user_id:${user.id},state:sent`;

@@ -29,7 +29,7 @@ describe('the activity', () => {
     expect(renamed).toMatchObject({ type: 'user.changed', by: 'operator', address: null, device_id: null });
     expect(renamed?.text).toBe('The account was changed: name, locale.');
     expect(pin).toMatchObject({ type: 'user.pin_changed', by: 'user', address: '127.0.0.1' });
-    expect(login).toMatchObject({ type: 'login.approved', by: 'user', device_id, text: 'You logged in.' });
+    expect(login).toMatchObject({ type: 'login.approved', by: 'user', device_id, text: 'You signed in.' });
     expect(created).toMatchObject({ type: 'user.created', by: 'operator' });
     expect(Object.keys(login ?? {})).toEqual(['id', 'type', 'text', 'by', 'device_id', 'address', 'created_at']);
   });
@@ -39,7 +39,7 @@ describe('the activity', () => {
     const { body } = await postern.api<ActivityEntry[]>('GET', '/v1/account/activity', {
       ...{ bearer: who.bearer, headers: { 'accept-language': 'es' } },
     });
-    expect(body[0]?.text).toBe('Ha entrado en su cuenta.');
+    expect(body[0]?.text).toBe('Has entrado en tu cuenta.');
   });
 
   test('is paged and filtered like other lists, and holds only the user’s own events', async () => {

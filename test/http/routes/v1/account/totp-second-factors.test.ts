@@ -111,13 +111,28 @@ describe('a login with an authenticator app', () => {
     const code = await app.code();
     expect((await answer(body.id, code)).status).toBe(201);
     const refused = await ask<ProblemAnswer>(who, 'DELETE', '/totp', { proof: { type: 'totp', secret: code } });
-    expect(codes(refused)).toEqual(['proof_rejected']);
+    // The code was right, so the response says why it was refused.
+    expect([refused.status, refused.body.type, codes(refused)]).toEqual([
+      400,
+      'urn:postern:problem:proof_rejected',
+      ['code_used'],
+    ]);
     await app.rewind();
     const again = await app.code();
     const renewed = await ask(who, 'POST', '/recovery-codes', { proof: { type: 'totp', secret: again } });
     expect(renewed.status).toBe(201);
     const login = await startWithPassword(who);
-    expect((await answer(login.body.id, again)).status).toBe(400);
+    const repeated = await answer(login.body.id, again);
+    expect([repeated.status, codes(repeated)]).toEqual([400, ['code_used']]);
+    expect(repeated.body).toMatchObject({
+      type: 'urn:postern:problem:authorization_rejected',
+      errors: [{ field: 'secret', message: 'This code was used already. Wait until your app shows the next one.' }],
+    });
+    // A wrong code, and a code that is too old, are wrong, and so is every code of a login with a wrong password.
+    const wrong = again === '123456' ? '654321' : '123456';
+    for (const code of [wrong, await app.code(-3)]) {
+      expect(codes(await answer((await startWithPassword(who)).body.id, code))).toEqual(['authorization_rejected']);
+    }
   });
 
   test('repeats the approving response for its Idempotency-Key, although the code was used', async () => {

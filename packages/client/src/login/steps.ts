@@ -1,0 +1,118 @@
+import type { Core } from '../core.js';
+import { isProblem, type PosternError } from '../errors.js';
+import type { MutableStore } from '../store.js';
+import type { Authentication } from '../wire.js';
+import { loginDeviceOf } from './device.js';
+import { identityOf } from './identity.js';
+import type { CreateStep, Outcome, StartInput, StartRequest } from './inputs.js';
+import { issueOf } from './issues.js';
+import { challengeStep, codeStep, type OpenLogin, type StepActions } from './second-steps.js';
+import { createSecretRequests } from './secret-requests.js';
+import type { LoginIssue, LoginStart, LoginState, PasskeyInput } from './states.js';
+
+/** The parts of a login that its steps use. */
+export interface LoginTools {
+  readonly core: Core;
+  readonly store: MutableStore<LoginState>;
+  readonly enter: (createStep: CreateStep, issue?: LoginIssue) => LoginState;
+  readonly start: (issue?: LoginIssue) => LoginStart;
+  readonly restart: () => LoginStart;
+  /** Where an open login is stored; undefined if it is not. */
+  readonly resumeKey: string | undefined;
+}
+
+/** What a login does when somebody uses it. */
+export interface Steps {
+  /** Sends the input of step 1. @throws UsageError for an identity that is not valid */
+  begin(input: StartInput, signal: AbortSignal, passkey: PasskeyInput | undefined): Promise<Outcome>;
+  afterError(error: PosternError, reenter: (issue?: LoginIssue) => LoginState): LoginState;
+  /** The login that waited for a code when the page was closed, if it still waits. */
+  reopen(key: string): Promise<CreateStep | undefined>;
+}
+
+export function createSteps({ core, store, enter, start, restart, resumeKey }: LoginTools): Steps {
+  const { isOpen, sendSecret, sendAssertion } = createSecretRequests(core, start, follow);
+  const actions: StepActions = { cancel: restart, sendSecret, sendAssertion, sendAgain: send };
+
+  async function send(request: StartRequest, signal: AbortSignal, passkey?: PasskeyInput): Promise<Outcome> {
+    const { pin, ...begin } = request;
+    const body = { ...begin, ...(pin && { pin }), device: await loginDeviceOf(core) };
+    const path = '/v1/tokens';
+    const answer = await core.send<Authentication>({ method: 'POST', path, body, signal, expects: 'status' });
+    return follow(answer, request, signal, passkey);
+  }
+
+  /** What an answer leads to. */
+  async function follow(
+    answer: Authentication,
+    begin: StartRequest,
+    signal: AbortSignal,
+    passkey?: PasskeyInput,
+  ): Promise<Outcome> {
+    const { status, error_message: message } = answer;
+    if (status === 'rejected') return () => start({ kind: 'wrong', message });
+    if (status === 'approved') return finish(answer);
+    if (passkey !== undefined) return sendAssertion(answer, begin, answer.challenge ?? {}, passkey, signal);
+    return openSecondStep(answer, begin);
+  }
+
+  async function finish({ token, user_id = '', device_id, is_bound }: Authentication): Promise<LoginState> {
+    if (resumeKey) await core.storage.delete(resumeKey);
+    let done = store.current;
+    // The login is done before the client says who is signed in: then a page may remove what listens to the login.
+    await core.signIn({ token, user_id, device_id, is_bound }, () => {
+      done = enter(() => ({ step: 'done', user_id, device_id }));
+      store.set(done);
+    });
+    return done;
+  }
+
+  async function openSecondStep(answer: Authentication, begin: StartRequest): Promise<Outcome> {
+    const expiresAt = localTime(answer, answer.expires_at);
+    if (answer.challenge !== undefined) {
+      const createStep = challengeStep(answer, begin, expiresAt, actions);
+      return () => enter(createStep);
+    }
+    const resendAt = localTime(answer, answer.resend_at ?? answer.created_at);
+    const open = { id: answer.id, begin, destination: answer.destination ?? null, expiresAt, resendAt };
+    // Without the PIN, which is a secret.
+    const { pin: _, ...storedRequest } = begin;
+    if (resumeKey) await core.storage.set(resumeKey, JSON.stringify({ ...open, begin: storedRequest }));
+    return () => enter(codeStep(open, actions));
+  }
+
+  return {
+    begin: ({ identity, ...input }, signal, passkey) =>
+      send({ ...input, ...(identity !== undefined && { identity: identityOf(identity) }) }, signal, passkey),
+
+    afterError(error, reenter) {
+      const { message } = error;
+      if (isProblem(error, 'account_temporarily_locked') && error.retry !== null) {
+        const back = () => {
+          const state = reenter();
+          const next = 'expiresAt' in state && state.expiresAt.getTime() <= Date.now() ? start() : state;
+          store.set(next);
+          return next;
+        };
+        const { retry } = error;
+        return enter(() => ({ ...retry, step: 'locked', permanent: false, back }), { kind: 'wait', message, ...retry });
+      }
+      if (isProblem(error, 'account_locked', 'account_unusable')) {
+        const issue: LoginIssue = { kind: 'failed', message, error };
+        return enter(() => ({ step: 'locked', permanent: true, reason: error.code, restart }), issue);
+      }
+      return reenter(issueOf(error));
+    },
+
+    async reopen(key) {
+      const open: OpenLogin | null = JSON.parse((await core.storage.get(key)) ?? 'null');
+      const isWaiting = open !== null && open.expiresAt > Date.now() && (await isOpen(open.id));
+      return isWaiting ? codeStep(open, actions) : undefined;
+    },
+  };
+}
+
+/** A time of the service by the clock of the device, as milliseconds. The two clocks are never compared. */
+function localTime({ created_at }: Pick<Authentication, 'created_at'>, time: string): number {
+  return Date.now() + Date.parse(time) - Date.parse(created_at);
+}

@@ -1,0 +1,48 @@
+import type { DeliveryReason, DeliveryState } from '../../contract/push.js';
+import { sql, statement } from '../../database/sql.js';
+import type { PushJob } from './deliveries.js';
+import type { StoredNotice } from './notice.js';
+
+/** Identifies an attempt. The attempt is valid if the push is still queued and has this number of earlier attempts. */
+export interface AttemptKey {
+  readonly userId: string;
+  readonly id: string;
+  readonly attempt: number;
+}
+
+export const keyOf = (job: PushJob): AttemptKey => ({ userId: job.user_id, id: job.id, attempt: job.attempt });
+
+/** A push before an attempt. */
+export interface DeliveryRow {
+  notification_id: string;
+  device_id: string;
+  attempts: number;
+  /** Seconds until the push expires. */
+  seconds_left: number;
+  mutes: string[];
+  /** The content, when the push is about a notice and not about a notification. */
+  notice: StoredNotice | null;
+}
+
+/** The final states of a push. */
+export type EndState = Exclude<DeliveryState, 'queued'>;
+
+/** How a push ends. */
+export interface End {
+  readonly state: EndState;
+  readonly reason: DeliveryReason;
+  readonly error?: string;
+  /** Whether this attempt has called the push service. */
+  readonly attempted?: boolean;
+}
+
+/** Returns no row when the attempt was made before, or the push has ended. */
+export const selectDelivery = statement<AttemptKey & { ttl: number }, DeliveryRow>(
+  'push_delivery_start_attempt',
+  (p) => sql`
+    select notification_id, device_id, attempts, notice,
+           extract(epoch from created_at + ${p.ttl} * interval '1 ms' - db_now())::float8 as seconds_left,
+           array(select filter from mutes where mutes.user_id = d.user_id) as mutes
+    from push_deliveries d
+    where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}`,
+);

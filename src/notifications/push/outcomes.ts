@@ -1,0 +1,162 @@
+import type { Metric } from '../../contract/operation/statistics.js';
+import type { DeliveryReason, PushChannel } from '../../contract/push.js';
+import type { Database, Queryable } from '../../database/database.js';
+import { literal, sql, statement } from '../../database/sql.js';
+import type { Counters } from '../../statistics/counters.js';
+import { type AttemptKey, type DeliveryRow, type End, type EndState, keyOf } from './attempt.js';
+import type { Wait } from './call-limits.js';
+import { type PushJob, retryPriority, sendTask } from './deliveries.js';
+import type { PushOptions } from './plan.js';
+import type { PushOutcome } from './sender.js';
+
+const countOf = {
+  sent: 'pushes.sent',
+  failed: 'pushes.failed',
+  gone: 'pushes.gone',
+  expired: 'pushes.expired',
+  dropped: 'pushes.dropped',
+  muted: 'pushes.dropped',
+} as const satisfies Record<EndState, Metric>;
+
+const settleDelivery = statement<
+  AttemptKey & { state: EndState; reason: DeliveryReason; error: string | null; newAttempts: number },
+  { id: string }
+>(
+  'push_delivery_settle',
+  (p) => sql`
+    update push_deliveries
+    set state = ${p.state}, reason = ${p.reason}, last_error = coalesce(${p.error}, last_error),
+        attempts = attempts + ${p.newAttempts}, updated_at = db_now()
+    where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}
+    returning id`,
+);
+
+/**
+ * Counts the attempt and adds the job of the next attempt, in one statement. If the job of the counted attempt runs
+ * again, it finds no row.
+ */
+const postponeDelivery = statement<AttemptKey & { error: string; seconds: number; task: string; cause: string | null }>(
+  'push_delivery_postpone',
+  (p) => sql`
+    with delivery as (
+      update push_deliveries
+      set reason = 'retrying', last_error = ${p.error}, attempts = attempts + 1, updated_at = db_now()
+      where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}
+      returning user_id, id, attempts
+    )
+    select graphile_worker.add_job(${p.task}, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts,
+               'traceparent', ${p.cause}::text), run_at => now() + ${p.seconds} * interval '1 second', priority => ${retryPriority})
+    from delivery`,
+);
+
+/** Adds the job of the same attempt again, to run later. The attempt does not count: nothing was sent. */
+const repeatLater = statement<{ task: string; job: PushJob; seconds: number }>(
+  'push_delivery_repeat_later',
+  (p) => sql`
+    select graphile_worker.add_job(${p.task}, ${p.job}::json, run_at => now() + ${p.seconds} * interval '1 second',
+             priority => ${retryPriority})`,
+);
+
+/** The maximum number of pushes that wait for a device whose push service does not answer. */
+const maxForSilentDevice = 20;
+
+/** Whether more pushes wait for a device than for a device that does not answer. */
+const countForDevice = statement<{ userId: string; deviceId: string }, { is_full: boolean }>(
+  'push_delivery_device_is_full',
+  (p) => sql`
+    select count(*) > ${literal(maxForSilentDevice)} as is_full from (
+      select from push_deliveries where user_id = ${p.userId} and device_id = ${p.deviceId} and state = 'queued'
+      limit ${literal(maxForSilentDevice + 1)}) waiting`,
+);
+
+/** Seconds until the second attempt. Later pauses grow exponentially, with jitter. */
+const firstPauseSeconds = 5;
+const maxPauseSeconds = 3600;
+
+/** Stores how an attempt ended, and adds the job of the next attempt if there is one. */
+export interface Outcomes {
+  /** The push ends. */
+  settle(handle: Queryable, channel: PushChannel, job: PushJob, end: End): Promise<void>;
+  /** The push service was called with this token. */
+  record(channel: PushChannel, job: PushJob, row: DeliveryRow, token: string, outcome: PushOutcome): Promise<void>;
+  /** The attempt was not made, because the user has no call left: it is repeated later and does not count. */
+  postpone(channel: PushChannel, job: PushJob, wait: Wait): Promise<void>;
+  /** As `postpone`, because the host of the device has no call left or does not answer. */
+  waitForHost(channel: PushChannel, job: PushJob, row: DeliveryRow, wait: Wait): Promise<void>;
+}
+
+/** Creates the functions that store outcomes. */
+export function createOutcomes(options: {
+  readonly database: Database;
+  readonly devices: PushOptions['devices'];
+  readonly counters: Counters;
+}): Outcomes {
+  const { database, devices, counters } = options;
+
+  async function settle(handle: Queryable, channel: PushChannel, job: PushJob, end: End): Promise<void> {
+    const { state, reason, error = null, attempted } = end;
+    const values = { ...keyOf(job), state, reason, error, newAttempts: attempted === true ? 1 : 0 };
+    const [settled] = await handle.query(settleDelivery(values));
+    if (settled !== undefined) counters.add(countOf[state], channel);
+  }
+
+  async function record(
+    channel: PushChannel,
+    job: PushJob,
+    row: DeliveryRow,
+    token: string,
+    outcome: PushOutcome,
+  ): Promise<void> {
+    const user = database.user(job.user_id);
+    switch (outcome.outcome) {
+      case 'sent':
+        return settle(user, channel, job, { state: 'sent', reason: 'accepted', attempted: true });
+      case 'failed':
+        return settle(user, channel, job, {
+          state: 'failed',
+          reason: 'refused',
+          error: outcome.reason,
+          attempted: true,
+        });
+      case 'gone':
+        return user.transaction(async (tx) => {
+          await settle(tx, channel, job, {
+            state: 'gone',
+            reason: 'token_gone',
+            error: outcome.reason,
+            attempted: true,
+          });
+          await devices.forget(tx, { user_id: job.user_id, device_id: row.device_id, channel }, token);
+        });
+      case 'retry': {
+        const seconds = Math.max(outcome.afterSeconds ?? 0, backOff(row.attempts));
+        const error = outcome.reason;
+        if (seconds >= row.seconds_left) {
+          return settle(user, channel, job, { state: 'expired', reason: 'expired', error, attempted: true });
+        }
+        await user.query(
+          postponeDelivery({ ...keyOf(job), error, seconds, task: sendTask(channel), cause: job.traceparent ?? null }),
+        );
+      }
+    }
+  }
+
+  async function postpone(channel: PushChannel, job: PushJob, { waitMs }: Wait): Promise<void> {
+    await database.user(job.user_id).query(repeatLater({ task: sendTask(channel), job, seconds: waitMs / 1000 }));
+  }
+
+  async function waitForHost(channel: PushChannel, job: PushJob, row: DeliveryRow, wait: Wait): Promise<void> {
+    const user = database.user(job.user_id);
+    if (wait.isSilent) {
+      const [device] = await user.query(countForDevice({ userId: job.user_id, deviceId: row.device_id }));
+      if (device?.is_full) return settle(user, channel, job, { state: 'dropped', reason: 'not_answering' });
+    }
+    await postpone(channel, job, wait);
+  }
+
+  return { settle, record, postpone, waitForHost };
+}
+
+function backOff(attempts: number): number {
+  return Math.min(maxPauseSeconds, firstPauseSeconds * 2 ** Math.min(attempts, 20)) * (0.75 + Math.random() / 2);
+}
