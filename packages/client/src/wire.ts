@@ -3,6 +3,7 @@
 /** Every code of a problem, with its HTTP status. */
 export interface ProblemStatuses {
   readonly malformed_request: 400;
+  readonly https_required: 400;
   readonly malformed_json: 400;
   readonly authorization_rejected: 400;
   readonly proof_rejected: 400;
