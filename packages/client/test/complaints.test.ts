@@ -97,6 +97,7 @@ test.each<[string, () => Response]>([
     () => new Response('<h1>Hi</h1>', { headers: { 'content-type': 'application/json' } }),
   ],
   ['an empty answer', () => new Response(null, { status: 204 })],
+  ['an answer that only a backend gives', () => Response.json({ token: null })],
 ])('"a lost network signs me out": %s keeps the login', async (_name, answer) => {
   const network = createNetwork();
   const { postern, user } = await signedIn(app, { fetch: network.fetch });

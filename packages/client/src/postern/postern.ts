@@ -1,5 +1,5 @@
 import { type Core, coreKey, type StoredLogin } from '../core.js';
-import { isProblem, isUnauthorized, UsageError } from '../errors.js';
+import { ForeignAnswerError, isProblem, isUnauthorized, UsageError } from '../errors.js';
 import type { DpopSigner } from '../login/dpop-signer.js';
 import {
   type Abortable,
@@ -272,6 +272,7 @@ export function createPostern(options: PosternOptions): Postern {
         requireOpen();
         if (sentVersion !== version) continue;
         if (session.token !== null) return accept(session, elapsed);
+        if (!usesBackend) throw new ForeignAnswerError(200);
       } catch (error) {
         if (sentVersion !== version) continue;
         if (isProblem(error, 'account_locked', 'account_unusable') && sentLogin !== undefined) {
