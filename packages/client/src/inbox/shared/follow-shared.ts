@@ -7,7 +7,7 @@ import { filterText } from '../filter.js';
 import { canPass, follow } from '../live.js';
 import { changesOf } from '../polling.js';
 import type { InboxEvent, LiveQuery } from '../types.js';
-import { openWorker, type TabWorker } from './address.js';
+import type { openWorker, TabWorker } from './address.js';
 import { heartbeatMs, type ToTab, type ToWorker, type WorkerTransport } from './messages.js';
 
 /** An item in the queue of a tab. `end`: the login, the signal or the client has ended. `lost`: the worker has ended. */
@@ -29,10 +29,12 @@ export async function* followShared(
   workerUrl: string | URL | undefined,
 ): AsyncGenerator<InboxEvent> {
   const progress = { position: query.after };
+  // A file of its own: a bundle that is no module, such as that of Expo for the web, cannot contain `import.meta`.
+  const address = await import('./address.js').catch(() => undefined);
   for (;;) {
     const state = await postern.ready().then(() => postern.current);
     if (!('user_id' in state)) return;
-    const tab = connect(postern, core, transport, query, state.user_id, workerUrl);
+    const tab = connect(postern, core, transport, query, state.user_id, () => address?.openWorker(workerUrl));
     if (tab === undefined) break;
     try {
       const outcome = yield* receive(core, query, progress, tab.take);
@@ -54,14 +56,15 @@ function connect(
   transport: WorkerTransport,
   { filter, signal }: LiveQuery,
   user: string,
-  workerUrl: string | URL | undefined,
+  open: () => ReturnType<typeof openWorker> | undefined,
 ) {
-  let worker: TabWorker;
+  let worker: TabWorker | undefined;
   try {
-    worker = openWorker(workerUrl);
+    worker = open();
   } catch {
-    return undefined;
+    // The policy of the page forbids it.
   }
+  if (worker === undefined) return undefined;
   const { port } = worker;
   const queue: QueueItem[] = [];
   let notify: (() => void) | undefined;
