@@ -47,17 +47,25 @@ describe('build.mjs --check', () => {
   let folder = '';
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'console-'));
-    cpSync('console', folder, { recursive: true, filter: (path) => !path.includes('node_modules') });
+    // The console and the service share the reading of import files.
+    for (const part of ['console', 'src/users/import-file']) {
+      cpSync(part, join(folder, part), { recursive: true, filter: (path) => !path.includes('node_modules') });
+    }
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  const check = () => spawnSync(process.execPath, ['build.mjs', '--check'], { cwd: folder, encoding: 'utf8' });
+  const check = () =>
+    spawnSync(process.execPath, ['build.mjs', '--check'], { cwd: join(folder, 'console'), encoding: 'utf8' });
 
-  test.each(['src/main.tsx', 'built/index.html', 'package-lock.json'])('finds a change of %s', (path) => {
-    const before = readFileSync(join(folder, path));
-    expect(check().status).toBe(0);
-    writeFileSync(join(folder, path), `${before}\n`);
-    expect(check()).toMatchObject({ status: 1, stderr: expect.stringContaining('node console/build.mjs') });
-    writeFileSync(join(folder, path), before);
-  });
+  test.each(['src/main.tsx', 'built/index.html', 'package-lock.json', '../src/users/import-file/csv.ts'])(
+    'finds a change of %s',
+    (path) => {
+      const file = join(folder, 'console', path);
+      const before = readFileSync(file);
+      expect(check().status).toBe(0);
+      writeFileSync(file, `${before}\n`);
+      expect(check()).toMatchObject({ status: 1, stderr: expect.stringContaining('node console/build.mjs') });
+      writeFileSync(file, before);
+    },
+  );
 });

@@ -91,7 +91,7 @@ const storeUntil = (position: number): BackupStore => ({
   ...store,
   list: async (prefix) =>
     (await store.list(prefix)).filter((name) => {
-      const end = /-([0-9A-F]{16})\.tar$/.exec(name)?.[1];
+      const end = /-([0-9A-F]{16})(?:-[0-9a-f]{16})?\.tar$/.exec(name)?.[1];
       return end === undefined || Number.parseInt(end, 16) <= position;
     }),
 });
@@ -234,7 +234,8 @@ describe('a log archive', () => {
     const paths = planted.map((name) => pathTo(join('backups', archive, name)));
     for (const path of paths) await writeFile(path, 'not a part');
     onTestFinished(async () => {
-      for (const path of paths) await rm(path);
+      // The archiver has removed the file with the name of a segment that it has archived itself.
+      for (const path of paths) await rm(path, { force: true });
     });
     await write('while others wrote');
     const time = await now();
