@@ -45,7 +45,9 @@ function loadedWith(env: Readonly<Record<string, string>>): string[] {
   });
   expect(status, stderr).toBe(0);
   const loaded = [
-    ...stderr.matchAll(/^loaded .*\/(?:dist\/chunks\/(webhook|twilio|vonage|sns)-[\w-]{8}\.js|node_modules\/(aws4fetch)\/)/gm),
+    ...stderr.matchAll(
+      /^loaded .*\/(?:dist\/chunks\/(webhook|twilio|vonage|sns)-[\w-]{8}\.js|node_modules\/(aws4fetch)\/)/gm,
+    ),
   ];
   return [...new Set(loaded.map(([, provider, library]) => provider ?? library ?? ''))].sort();
 }
