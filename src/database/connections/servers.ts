@@ -187,12 +187,12 @@ export function createServers(target: string | ServerFields): Servers {
 
 /**
  * The fields for a URL. Without TLS, the password would cross the network in clear text if a server asks for it that way. So
- * only a socket, this machine, and a URL or PGSSLMODE that says `disable` do without TLS.
+ * only a socket, this machine, and a URL with `sslmode=disable` do without TLS.
  */
 function fieldsOfUrl(url: string): pg.ClientConfig {
   const fields: pg.ClientConfig = { connectionString: url };
   const { host, ssl } = new pg.Client(fields);
-  const mode = new URL(url).searchParams.get('sslmode') ?? process.env.PGSSLMODE;
+  const mode = new URL(url).searchParams.get('sslmode');
   return ssl || isPlainHost(host) || mode === 'disable' ? fields : { ...fields, ssl: true };
 }
 
