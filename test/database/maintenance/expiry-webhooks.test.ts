@@ -29,6 +29,13 @@ const countRows = async (table: string) => {
   return row?.count;
 };
 const removeExpired = () => runMaintenanceOnce(postern.database, expiryTasks(365 * 86_400_000));
+/** Removes expired rows until the tables have so many. The maintenance of the service may have taken a task at the moment. */
+const removeUntil = (counts: Readonly<Record<string, number>>) =>
+  eventually('the removal of expired rows', async () => {
+    await removeExpired();
+    const left = await Promise.all(Object.keys(counts).map(async (table) => [table, await countRows(table)] as const));
+    return left.every(([table, count]) => count === counts[table]) || undefined;
+  });
 
 test('events and deliveries are kept for 30 days, and the last event number of a user as long as a next event is possible', async () => {
   const { body: webhook } = await admin<IssuedWebhook>('POST', '/webhooks', { url: receiver.url, events: ['*'] });
@@ -47,11 +54,8 @@ test('events and deliveries are kept for 30 days, and the last event number of a
   expect(await countRows('webhook_users')).toBe(2);
 
   await stepClock(postern.database, '30 days 1 hour');
-  await removeExpired();
-  await removeExpired();
-  expect([await countRows('webhook_events'), await countRows('webhook_deliveries')]).toEqual([0, 0]);
   // The user who still exists goes on with the next number.
-  expect(await countRows('webhook_users')).toBe(1);
+  await removeUntil({ webhook_events: 0, webhook_deliveries: 0, webhook_users: 1 });
   await admin('PATCH', `/users/${existing.id}`, { name: 'Ada' });
   const next = await receiver.wait('/', 'the next event', ({ type }) => type === 'user.updated');
   expect(next.data).toMatchObject({ user_id: existing.id, sequence: 2 });
@@ -60,8 +64,12 @@ test('events and deliveries are kept for 30 days, and the last event number of a
   await admin('DELETE', `/webhooks/${webhook.id}`);
   expect(await countRows('webhook_replays')).toBe(0);
   await stepClock(postern.database, '61 days');
-  await removeExpired();
-  await removeExpired();
-  for (const table of ['users', 'events', 'deliveries', 'queues', 'health', 'outbox'])
-    expect([table, await countRows(`webhook_${table}`)]).toEqual([table, 0]);
+  await removeUntil({
+    webhook_users: 0,
+    webhook_events: 0,
+    webhook_deliveries: 0,
+    webhook_queues: 0,
+    webhook_health: 0,
+    webhook_outbox: 0,
+  });
 });
