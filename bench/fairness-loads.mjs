@@ -48,7 +48,7 @@ async function run() {
   process.on('disconnect', () => process.exit());
 }
 
-/** As many requests a second as a load sends, over as many connections, which cost the service as little as any request. */
+/** Harmless requests: as many a second as a load sends, over as many connections. They cost the service as little as possible. */
 function harmless({ url }, { rate, connections }) {
   const message = request('GET', `${url}/livez`);
   return async (_, stop) => {

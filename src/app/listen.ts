@@ -42,7 +42,7 @@ export async function listen(
   const { HOST, PORT, CONSOLE, CONSOLE_HOST, CONSOLE_PORT, PUBLIC_URL } = config;
   const files = CONSOLE === 'on' ? await readConsoleFiles(consoleFolder) : undefined;
 
-  // For both ports: an operator who has https for one has it for the other too.
+  // Both ports have the header: an operator with https for one port has it for the other one too.
   const behindTls = PUBLIC_URL?.startsWith('https:') === true;
 
   async function startServer(

@@ -118,7 +118,7 @@ export function rate(text: string): Parsed<{ readonly size: number; readonly win
     ? ok({ size: Number(size), windowMs: parsed.value })
     : invalid('must be a number of requests per minute, or in a time from 1s to 1d (such as 100/10s), or 0');
 }
-/** A colour of which lines are visible on white (WCAG 2.2, 1.4.11). */
+/** A colour. Its lines must be visible on white (WCAG 2.2, 1.4.11). */
 export function color(text: string): Parsed<string> {
   const [, ...parts] = /^#([\da-f]{2})([\da-f]{2})([\da-f]{2})$/i.exec(text) ?? [];
   if (parts.length === 0) return invalid('must be a colour such as #0f766e');

@@ -38,7 +38,7 @@ function decodeOnce(text: string): string {
 /** Whether connections to a host stay on this machine, so they need no TLS: the folder of a socket, or a loopback host. */
 export const isPlainHost = (host: string): boolean => host.startsWith('/') || isLoopback(host);
 
-/** The hosts of a connection string to which Postern would connect without TLS over a network, because it says so. */
+/** The hosts of a connection string to which Postern connects over a network without TLS, because the string says so. */
 export function hostsWithoutTls(url: string): string[] {
   return urlsOfHosts(url).flatMap((hostUrl) => {
     const read = parseUrl(hostUrl);

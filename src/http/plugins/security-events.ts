@@ -5,7 +5,7 @@ import { type App, clientAddress } from '../requests/route.js';
 
 /** Milliseconds: the refusals of one kind and address in this time are one line and one count. */
 const windowMs = 60_000;
-/** The kinds and addresses that are told apart in that time. All further ones are counted together. */
+/** The maximum number of kinds and addresses that are counted separately in that time. Further ones are counted together. */
 const maxKeys = 1000;
 
 /** Refusals on every route that show an attempt to get past a control. */

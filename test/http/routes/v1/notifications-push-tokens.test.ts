@@ -204,7 +204,7 @@ describe('one token in two spellings', () => {
     expect(arrivals(apns, token)).toHaveLength(spelled(token).length);
   });
 
-  test('of FCM, with what comes along when it is pasted, belongs to the last phone alone', async () => {
+  test('of FCM, pasted with quotes, invisible marks or line ends, belongs to the last phone alone', async () => {
     const token = `x:${hexToken()}`;
     for (const spelling of [`"${token}"`, `\u200b${token}\n`, `${token.slice(0, 20)}\n${token.slice(20)}`]) {
       const first = await newPhone('android', undefined, token);
