@@ -94,13 +94,13 @@ export interface OwnAccountOptions {
   readonly users: Users;
   readonly proofs: Proofs;
   readonly limits: Pick<RequestLimits, 'countOwnChange'>;
-  readonly pinRecoveries: Pick<PinRecoveries, 'guard'>;
+  readonly pinRecoveries: Pick<PinRecoveries, 'requirePinAfterCode'>;
   readonly rules: UserRules;
 }
 
 /**
  * The proofs for a change of the PIN. A code is not accepted: login codes go to the same address, and the PIN must
- * protect against someone who controls it. While the PIN is guarded (decision 16), only the PIN itself counts.
+ * protect against someone who controls it. After a proof with a code, only the PIN counts for a time (decision 16).
  */
 const changedPinProofs: AllowedProofs = ({ onlyPinChangesPin }) =>
   onlyPinChangesPin ? ['pin'] : ['password', 'passkey', 'pin'];
@@ -192,7 +192,7 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
           const renewed = await tx.query(renewLogin({ userId, sessionId, id, digest }));
           // The calling login was ended at the same time.
           if (renewed.length === 0) throw new Problem('invalid_session_token');
-          await pinRecoveries.guard(tx, userId, type);
+          await pinRecoveries.requirePinAfterCode(tx, userId, type);
         },
       );
       return { ...account, token, authentication_id: id };

@@ -116,7 +116,7 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     await limits.countLoginByAccount(userId, deviceId);
     if (id === undefined) throw new Problem('code_rejected');
     let address = '';
-    const verdict = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () => {
+    const result = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () => {
       const state = await countChallengeGuess(database.user(userId), { userId, id, purpose: type, deviceId });
       // There is no code to guess, so this is not counted as a wrong guess.
       if (state === undefined) throw new Problem('code_rejected');
@@ -124,7 +124,7 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
       // A correct code does not reset the budget: an attacker with a session could reset it with an address of the attacker.
       return codeMatches(keys, id, secret, state.code ?? '') ? 'neutral' : 'wrong';
     });
-    if (verdict === 'wrong') {
+    if (result === 'wrong') {
       await recordEvent(database.user(userId), {
         userId,
         type: 'address.change_rejected',

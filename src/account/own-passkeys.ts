@@ -41,7 +41,7 @@ export interface OwnPasskeysOptions {
   readonly proofs: Proofs;
   readonly users: Pick<Users, 'get'>;
   readonly notices: Pick<Notices, 'notify'>;
-  readonly pinRecoveries: Pick<PinRecoveries, 'guard'>;
+  readonly pinRecoveries: Pick<PinRecoveries, 'requirePinAfterCode'>;
 }
 
 const defaultName = 'Passkey';
@@ -88,7 +88,7 @@ export function createOwnPasskeys(options: OwnPasskeysOptions): OwnPasskeys {
         if (passkey === undefined) throw new Problem('proof_rejected');
         if (state.link !== undefined) await activateRole(tx, userId, state.link, origin);
         await endChallenges(tx, userId);
-        if (state.proof === 'code') await pinRecoveries.guard(tx, userId, state.proof);
+        if (state.proof === 'code') await pinRecoveries.requirePinAfterCode(tx, userId, state.proof);
         const changes = changeOf('passkey', null, passkey.name);
         await recordEvent(tx, { userId, type: 'passkey.enrolled', origin, data: { passkey_id: passkey.id }, changes });
         await notices.notify(tx, { userId, kind: 'passkey_added', origin });

@@ -40,7 +40,7 @@ export interface OwnTotpOptions {
   readonly proofs: Proofs;
   readonly users: Pick<Users, 'get'>;
   readonly notices: Pick<Notices, 'notify'>;
-  readonly pinRecoveries: Pick<PinRecoveries, 'guard'>;
+  readonly pinRecoveries: Pick<PinRecoveries, 'requirePinAfterCode'>;
   /** The issuer that the app shows with its codes. */
   readonly issuer: string;
 }
@@ -81,7 +81,7 @@ export function createOwnTotp(options: OwnTotpOptions): OwnTotp {
         await saveTotp(tx, userId, encrypted, step);
         if (state.link !== undefined) await activateRole(tx, userId, state.link, origin);
         await endChallenges(tx, userId);
-        if (state.proof === 'code') await pinRecoveries.guard(tx, userId, state.proof);
+        if (state.proof === 'code') await pinRecoveries.requirePinAfterCode(tx, userId, state.proof);
         await recordEvent(tx, { userId, type: 'totp.enrolled', origin });
         await notices.notify(tx, { userId, kind: 'totp_added', origin });
         const recovery_codes = (await hasRecoveryCodes(tx, userId)) ? [] : await replaceRecoveryCodes(tx, keys, userId);
@@ -108,7 +108,7 @@ export function createOwnTotp(options: OwnTotpOptions): OwnTotp {
       return database.user(userId).transaction(async (tx) => {
         await proven.consume(tx);
         const recovery_codes = await replaceRecoveryCodes(tx, keys, userId);
-        await pinRecoveries.guard(tx, userId, proven.type);
+        await pinRecoveries.requirePinAfterCode(tx, userId, proven.type);
         await recordEvent(tx, { userId, type: 'recovery_codes.made', origin });
         await notices.notify(tx, { userId, kind: 'recovery_codes_made', origin });
         return { recovery_codes };

@@ -4,9 +4,9 @@ import { newLongCode, normalizeLongCode } from '../credentials/codes.js';
 import {
   endPendingPin,
   findByCancelCode,
-  guardPin,
   type PendingPins,
   queuePendingPin,
+  requirePinForPinChange,
   savePendingPin,
 } from '../credentials/pins/pending-pin.js';
 import type { Database, Queryable, Transaction } from '../database/database.js';
@@ -40,7 +40,7 @@ export interface PinRecoveries extends PendingPins {
    * Call it after a proof has set a password or a factor, because these can authorize a change of the PIN. If the proof
    * was a code, then for as long as the delay of a recovery, only the PIN itself can authorize a change of the PIN.
    */
-  guard(tx: Queryable, userId: string, proof: ProofType): Promise<void>;
+  requirePinAfterCode(tx: Queryable, userId: string, proof: ProofType): Promise<void>;
   /** Cancels the pending PIN. @throws Problem `not_found` */
   cancel(tx: Queryable, userId: string, origin: Origin): Promise<void>;
   /**
@@ -142,9 +142,9 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
     });
   }
 
-  async function guard(tx: Queryable, userId: string, proof: ProofType): Promise<void> {
-    if (proof === 'code' && delay > 0) await guardPin(tx, userId, delay);
+  async function requirePinAfterCode(tx: Queryable, userId: string, proof: ProofType): Promise<void> {
+    if (proof === 'code' && delay > 0) await requirePinForPinChange(tx, userId, delay);
   }
 
-  return { isOn: delay > 0, start, guard, cancel, cancelByCode, apply };
+  return { isOn: delay > 0, start, requirePinAfterCode, cancel, cancelByCode, apply };
 }

@@ -44,7 +44,7 @@ export function proofOptions(user: AccountUser, { hasSecondFactor, supports }: P
     pinOption(),
   ];
 
-  /** The PIN is accepted only for changes of the PIN. While the PIN is guarded, it is the only accepted proof for them. */
+  /** The PIN is accepted only for changes of the PIN. For a time after a proof with a code, it is the only one accepted. */
   function pinOption(): ProofOption {
     const base = { type: 'pin', ...oneStep } as const;
     if (!hasPin) return { ...base, accepted_for: [], reason: 'not_set' };

@@ -238,7 +238,7 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
       if (state?.type !== method.type) throw new Problem('proof_rejected');
       return method.verify(user, { state, authenticationId: id, secret, origin });
     };
-    const verdict = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () =>
+    const result = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () =>
       // A correct proof does not reset the budget: an attacker who knows one secret could then guess the other secrets
       // without limit.
       {
@@ -246,7 +246,7 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
         return outcome.result === true ? 'neutral' : 'wrong';
       },
     );
-    if (verdict === 'wrong') {
+    if (result === 'wrong') {
       const data = { proof: method.type, device_id: deviceId };
       await recordEvent(database.user(userId), { userId, type: 'proof.rejected', origin, data });
       throw new Problem('proof_rejected', outcome.result === 'used_code' ? usedCode('proof.secret') : {});
@@ -267,7 +267,7 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
 
   function acceptedTypes(user: AccountUser, allowed: AllowedProofs): readonly ProofType[] {
     const types = allowed(user);
-    // While the PIN is guarded, only the PIN is allowed. A second factor is not accepted then, because somebody with
+    // For a time after a proof with a code, only the PIN is allowed. A second factor is not accepted then, because somebody with
     // only a code may have enrolled it (decision 16).
     const onlyPin = types.every((type) => type === 'pin');
     return hasSecondFactor(user) && !onlyPin ? secondFactorProofs : types;

@@ -88,13 +88,13 @@ export function createSessionlessCodes(options: {
     const bucket = sessionlessBucket(deviceId);
     const guessed = { userId, deviceId: deviceId ?? bucket, knownDevice: deviceId, bucket, origin };
     let state: ChallengeState | undefined;
-    const verdict = await guesses.guess(guessed, async () => {
+    const result = await guesses.guess(guessed, async () => {
       state = await countChallengeGuess(database.user(userId), { userId, id, purpose, deviceId });
       // There is no code to guess, so this is not counted as a wrong guess.
       if (state === undefined) throw new Problem('code_rejected');
       return codeMatches(keys, id, secret, state.code ?? '') ? 'right' : 'wrong';
     });
-    if (state === undefined || verdict !== 'right') {
+    if (state === undefined || result !== 'right') {
       await recordEvent(database.user(userId), { userId, type: rejected, origin });
       throw new Problem('code_rejected');
     }

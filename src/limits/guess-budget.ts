@@ -20,29 +20,29 @@ export interface GuessBudget {
   /**
    * Evaluates one secret, if the bucket of the account and the device has a guess left. If other requests are using all
    * guesses that are left, it waits and holds no connection.
-   * @returns the verdict of `evaluate`. If `evaluate` throws, no guess counts, unless the code of a plug-in has failed.
+   * @returns the result of `evaluate`. If `evaluate` throws, no guess counts, unless the code of a plug-in has failed.
    * @throws Problem `account_temporarily_locked` with the seconds left, `account_locked`, `too_many_requests` after
    *   five seconds.
    */
-  guess(account: GuessedAccount, evaluate: () => Promise<Verdict>): Promise<Verdict>;
+  guess(account: GuessedAccount, evaluate: () => Promise<GuessResult>): Promise<GuessResult>;
   /** Values for a statement that uses `takeGuessFor`. */
   readonly limitValues: GuessLimitValues;
   /**
    * Continues a login after another statement has tried to take its guess. If other requests are using all guesses that
    * are left, it waits as `guess` does. If a lock refuses the login, it records that: see `recordRefusal`.
-   * @param slot the id under which the other statement has tried to take the guess
+   * @param reservation the id of the guess that the other statement has tried to take
    * @throws Problem as `guess`
    */
-  continueGuess(account: GuessedAccount, slot: string, attempt: GuessAttempt): Promise<Guess>;
+  continueGuess(account: GuessedAccount, reservation: string, attempt: GuessAttempt): Promise<Guess>;
 }
 
 /** A guess that was taken. Evaluate it at once: after 15 s it counts as wrong. */
 export interface Guess {
   /**
-   * Evaluates one secret. The verdict is settled when this returns, except for `right`: then call `approve`. If `work`
+   * Evaluates one secret. The result is settled when this returns, except for `right`: then call `approve`. If `work`
    * throws, no guess counts, unless the code of a plug-in has failed.
    */
-  evaluate(work: () => Promise<Verdict>): Promise<Verdict>;
+  evaluate(work: () => Promise<GuessResult>): Promise<GuessResult>;
   /** Settles a right guess. The statement that approves the login must contain `settleRightGuess` with these values. */
   approve<T>(statement: (guess: TakenGuess) => Promise<T>): Promise<T>;
 }
@@ -50,7 +50,7 @@ export interface Guess {
 /** The values that, with the user id, identify a guess. */
 export interface TakenGuess {
   readonly guessBucket: string;
-  readonly guessSlot: string;
+  readonly guessReservation: string;
 }
 
 /**
@@ -58,7 +58,7 @@ export interface TakenGuess {
  * first secret, after which a second one is still needed. If it reset the count, an attacker who knows the first secret
  * could guess the second one without limit.
  */
-export type Verdict = 'right' | 'wrong' | 'neutral';
+export type GuessResult = 'right' | 'wrong' | 'neutral';
 
 /** An account, known or not, and the device of the request. */
 export interface GuessedAccount {
@@ -114,18 +114,19 @@ export type GuessAttempt =
 export const limitArguments = (p: Parameters<GuessLimitValues>): Sql =>
   sql`${p.failureLimit}, ${p.permanentLimit}, ${p.lockSeconds}, ${p.maxLockSeconds}`;
 
-const takeGuess = statement<{ userId: string; bucket: string; slot: string } & GuessLimitValues, GuessAttempt>(
+const takeGuess = statement<{ userId: string; bucket: string; reservation: string } & GuessLimitValues, GuessAttempt>(
   'guess_take',
-  (p) => sql`select outcome, retry_after from take_guess(${p.userId}, ${p.bucket}, ${p.slot}, ${limitArguments(p)})`,
+  (p) =>
+    sql`select outcome, retry_after from take_guess(${p.userId}, ${p.bucket}, ${p.reservation}, ${limitArguments(p)})`,
 );
 
 const settleGuess = statement<
-  { userId: string; bucket: string; slot: string; result: 'right' | 'wrong' | 'none' } & GuessLimitValues,
+  { userId: string; bucket: string; reservation: string; result: 'right' | 'wrong' | 'none' } & GuessLimitValues,
   { started_lock: boolean }
 >(
   'guess_settle',
   (p) => sql`
-  select settle_guess(${p.userId}, ${p.bucket}, ${p.slot}, ${p.result}, ${limitArguments(p)}) as started_lock`,
+  select settle_guess(${p.userId}, ${p.bucket}, ${p.reservation}, ${p.result}, ${limitArguments(p)}) as started_lock`,
 );
 
 /** SQL: a table expression that tries to take a guess of an account for a device. It has one row, a `GuessAttempt`. */
@@ -133,16 +134,16 @@ export function takeGuessFor(guess: {
   readonly userId: SqlPart;
   /** The id of a known device. Null: an unknown device. */
   readonly knownDevice: SqlPart;
-  readonly slot: SqlPart;
+  readonly reservation: SqlPart;
   readonly limits: Parameters<GuessLimitValues>;
 }): Sql {
-  const { userId, knownDevice, slot, limits } = guess;
-  return sql`take_guess(${userId}, ${bucketOfDevice(knownDevice)}, ${slot}::uuid, ${limitArguments(limits)})`;
+  const { userId, knownDevice, reservation, limits } = guess;
+  return sql`take_guess(${userId}, ${bucketOfDevice(knownDevice)}, ${reservation}::uuid, ${limitArguments(limits)})`;
 }
 
 /** SQL: settles a right guess. Only wrong guesses need the limits, so constants replace the limits here. */
 export function settleRightGuess(userId: SqlPart, guess: Parameters<TakenGuess>): Sql {
-  return sql`select settle_guess(${userId}, ${guess.guessBucket}::uuid, ${guess.guessSlot}::uuid, 'right', 1, 0, 0, 0)`;
+  return sql`select settle_guess(${userId}, ${guess.guessBucket}::uuid, ${guess.guessReservation}::uuid, 'right', 1, 0, 0, 0)`;
 }
 
 /** The maximum number of milliseconds that a guess waits for its turn. */
@@ -157,13 +158,13 @@ interface GuessBudgetOptions {
 
 /** The guesses that the database stores. */
 interface StoredGuesses {
-  valuesOf(account: GuessedAccount, slot: string): { readonly bucket: string };
+  valuesOf(account: GuessedAccount, reservation: string): { readonly bucket: string };
   /** @returns false while other requests are using all guesses that are left. @throws Problem of a lock */
-  tryToTake(account: GuessedAccount, slot: string): Promise<boolean>;
+  tryToTake(account: GuessedAccount, reservation: string): Promise<boolean>;
   /** Takes a guess when other requests have settled theirs. @throws Problem `too_many_requests`, or of a lock */
-  waitForTurn(account: GuessedAccount, slot: string): Promise<void>;
+  waitForTurn(account: GuessedAccount, reservation: string): Promise<void>;
   /** Settles a guess. A lock that starts is recorded as an event and reported to the user. */
-  settle(account: GuessedAccount, slot: string, result: 'right' | 'wrong' | 'none'): Promise<void>;
+  settle(account: GuessedAccount, reservation: string, result: 'right' | 'wrong' | 'none'): Promise<void>;
   /** Wakes a request that waits for a guess of this user. */
   wake(userId: string): void;
 }
@@ -173,17 +174,17 @@ function createStoredGuesses(
   limitValues: GuessLimitValues,
   { notices, counters }: GuessBudgetOptions,
 ): StoredGuesses {
-  const valuesOf = ({ userId, bucket, knownDevice }: GuessedAccount, slot: string) => ({
+  const valuesOf = ({ userId, bucket, knownDevice }: GuessedAccount, reservation: string) => ({
     userId,
     bucket: bucket ?? knownDevice ?? unknownDevices,
-    slot,
+    reservation,
     ...limitValues,
     ...(bucket !== undefined && { permanentLimit: 0 }),
   });
   const queues = createTurnQueues();
 
-  async function tryToTake(account: GuessedAccount, slot: string): Promise<boolean> {
-    const [attempt] = await database.user(account.userId).query(takeGuess(valuesOf(account, slot)));
+  async function tryToTake(account: GuessedAccount, reservation: string): Promise<boolean> {
+    const [attempt] = await database.user(account.userId).query(takeGuess(valuesOf(account, reservation)));
     return isTaken(attempt);
   }
 
@@ -191,20 +192,24 @@ function createStoredGuesses(
    * Of the waiting requests for an account, only the first one queries the database again, so that there are few
    * queries.
    */
-  async function waitForTurn(account: GuessedAccount, slot: string): Promise<void> {
+  async function waitForTurn(account: GuessedAccount, reservation: string): Promise<void> {
     const deadline = performance.now() + maxWaitMs;
     await queues.inTurn(account.userId, async () => {
       while (performance.now() < deadline) {
-        if (await tryToTake(account, slot)) return;
+        if (await tryToTake(account, reservation)) return;
         await queues.pause(account.userId, pollIntervalMs);
       }
       throw new Problem('too_many_requests', { retryAfter: 1 });
     });
   }
 
-  async function settle(account: GuessedAccount, slot: string, result: 'right' | 'wrong' | 'none'): Promise<void> {
+  async function settle(
+    account: GuessedAccount,
+    reservation: string,
+    result: 'right' | 'wrong' | 'none',
+  ): Promise<void> {
     const { userId } = account;
-    const [row] = await database.user(userId).query(settleGuess({ ...valuesOf(account, slot), result }));
+    const [row] = await database.user(userId).query(settleGuess({ ...valuesOf(account, reservation), result }));
     queues.wake(userId);
     if (row?.started_lock === true) await recordLock(account);
   }
@@ -235,25 +240,25 @@ export function createGuessBudget(database: Database, limits: GuessLimits, optio
   const { counters } = options;
   const { valuesOf, tryToTake, waitForTurn, settle, wake } = createStoredGuesses(database, limitValues, options);
 
-  function guessOf(account: GuessedAccount, slot: string): Guess {
+  function guessOf(account: GuessedAccount, reservation: string): Guess {
     /** Settles after a failure. If this fails too, the guess expires by itself and counts as wrong. */
     async function settleAfter(error: unknown, result: 'right' | 'wrong' | 'none'): Promise<never> {
-      const settled = settle(account, slot, result).catch(() => undefined);
+      const settled = settle(account, reservation, result).catch(() => undefined);
       if (!isStorageFailure(error)) await settled;
       throw error;
     }
     return {
       async evaluate(work) {
-        const verdict = await work().catch((error: unknown) =>
+        const result = await work().catch((error: unknown) =>
           settleAfter(error, isAuthenticatorFailure(error) ? 'wrong' : 'none'),
         );
-        if (verdict !== 'right') await settle(account, slot, verdict === 'neutral' ? 'none' : verdict);
-        return verdict;
+        if (result !== 'right') await settle(account, reservation, result === 'neutral' ? 'none' : result);
+        return result;
       },
       async approve(statement) {
-        const { bucket } = valuesOf(account, slot);
-        const approved = await statement({ guessBucket: bucket, guessSlot: slot }).catch((error: unknown) =>
-          settleAfter(error, 'right'),
+        const { bucket } = valuesOf(account, reservation);
+        const approved = await statement({ guessBucket: bucket, guessReservation: reservation }).catch(
+          (error: unknown) => settleAfter(error, 'right'),
         );
         wake(account.userId);
         return approved;
@@ -264,22 +269,22 @@ export function createGuessBudget(database: Database, limits: GuessLimits, optio
   return {
     limitValues,
     async guess(account, evaluate) {
-      const slot = newId();
-      if (!(await tryToTake(account, slot))) await waitForTurn(account, slot);
-      const verdict = await guessOf(account, slot).evaluate(evaluate);
-      if (verdict === 'right') await settle(account, slot, verdict);
-      return verdict;
+      const reservation = newId();
+      if (!(await tryToTake(account, reservation))) await waitForTurn(account, reservation);
+      const result = await guessOf(account, reservation).evaluate(evaluate);
+      if (result === 'right') await settle(account, reservation, result);
+      return result;
     },
-    async continueGuess(account, slot, attempt) {
+    async continueGuess(account, reservation, attempt) {
       try {
-        if (!isTaken(attempt)) await waitForTurn(account, slot);
+        if (!isTaken(attempt)) await waitForTurn(account, reservation);
       } catch (error) {
-        const { bucket } = valuesOf(account, slot);
+        const { bucket } = valuesOf(account, reservation);
         if (isLock(error)) counters.add('logins.failed', 'locked_by_guesses', 1, account.authenticator);
         if (isLock(error)) await recordRefusal(database.user(account.userId), account, bucket);
         throw error;
       }
-      return guessOf(account, slot);
+      return guessOf(account, reservation);
     },
   };
 }

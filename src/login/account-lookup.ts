@@ -82,7 +82,7 @@ interface LookupValues extends GuessLimitValues {
   readonly limitSize: number;
   readonly limitWindow: number;
   /** The id under which to take a guess. Null: take no guess. */
-  readonly slot: string | null;
+  readonly reservation: string | null;
 }
 
 type LookupRow = AccountRow & GuessAttempt & { readonly known_device: string | null; readonly wait: number | null };
@@ -103,8 +103,8 @@ const lookUpAccount = statement<LookupValues, LookupRow>(
     from (select ${p.userId}::uuid as id) a left join devices d on d.user_id = a.id and d.id = ${p.deviceId}),
   guess as materialized (
     select g.* from account a
-    cross join lateral ${takeGuessFor({ userId: sql`a.user_id`, knownDevice: sql`a.known_device`, slot: p.slot, limits: p })} g
-    where a.wait is null and ${p.slot}::uuid is not null)
+    cross join lateral ${takeGuessFor({ userId: sql`a.user_id`, knownDevice: sql`a.known_device`, reservation: p.reservation, limits: p })} g
+    where a.wait is null and ${p.reservation}::uuid is not null)
   select a.known_device, a.wait, g.outcome, g.retry_after, ${accountColumns}
   from account a left join guess g on true left join users u on u.id = a.user_id`,
 );
@@ -120,7 +120,7 @@ export function createAccountLookup(options: {
   const { database, keys, limits, guesses, nextPins } = options;
 
   /** Runs in the user's queue, because a guess may have to wait for the row of its budget. */
-  async function lookUp(slot: string | null, { userId, deviceId }: LoginAttempt) {
+  async function lookUp(reservation: string | null, { userId, deviceId }: LoginAttempt) {
     const ofUnknownDevices = limits.loginCountByAccount(userId, undefined);
     const [row] = await database.user(userId).query(
       lookUpAccount({
@@ -130,7 +130,7 @@ export function createAccountLookup(options: {
         knownDeviceKey: limits.loginCountByAccount(userId, deviceId).limitKey,
         limitSize: ofUnknownDevices.limitSize,
         limitWindow: ofUnknownDevices.limitWindow,
-        slot,
+        reservation,
         ...guesses.limitValues,
       }),
     );
@@ -159,9 +159,9 @@ export function createAccountLookup(options: {
       return (await lookUp(null, attempt)).account;
     },
     async findToGuess(attempt) {
-      const slot = newId();
-      const { row, account } = await lookUp(slot, attempt);
-      const guess = await guesses.continueGuess({ ...attempt, knownDevice: account.knownDevice }, slot, row);
+      const reservation = newId();
+      const { row, account } = await lookUp(reservation, attempt);
+      const guess = await guesses.continueGuess({ ...attempt, knownDevice: account.knownDevice }, reservation, row);
       return { ...account, guess };
     },
   };

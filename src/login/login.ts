@@ -12,11 +12,11 @@ import {
 } from './authentications.js';
 import type { Authenticator, SingleStep } from './authenticators/authenticator.js';
 import { createLoginCompletion, type LoginResult } from './completion.js';
-import { countApproval, countLimitRefusals } from './counted-login.js';
+import { countApproval, countLimitRefusals } from './login-counters.js';
 import { checkRequest } from './login-request.js';
 import { createLoginOpening, type OpeningOptions, type StartedLogin } from './opening.js';
 import { type Answer, createSecondStep, type SecondStepOptions } from './second-step.js';
-import { decideStep, guessVerdicts } from './verdict.js';
+import { decideStep, guessResults } from './step-result.js';
 
 /** Login: an identity and secrets give an authentication token. */
 export interface Login {
@@ -66,17 +66,17 @@ export function createLogin(options: LoginOptions): Login {
     const login = { ...attempt, epoch: user?.epoch ?? 0, knownDevice };
     let second: Challenge | undefined;
     let since = 0;
-    const verdict = await guess.evaluate(async () => {
+    const guessResult = await guess.evaluate(async () => {
       since = performance.now();
       const secretRight = await authenticator.verify(user, secret, login.id);
       const pinRight = await isPinCorrect(pins, pinPolicy, user, pin);
       const areRight = secretRight && pinRight;
       if (user !== undefined && areRight) second = await secondFactors.createChallenge(user, login);
-      return guessVerdicts[decideStep(user, { areRight, needsSecondFactor: second !== undefined })];
+      return guessResults[decideStep(user, { areRight, needsSecondFactor: second !== undefined })];
     });
     // This comes after the failure is counted: if this work throws, the wrong guess must still count.
-    if (verdict === 'wrong') await authenticator.afterFailure?.(user, since, secret);
-    if (user === undefined || verdict === 'wrong') return reject(login);
+    if (guessResult === 'wrong') await authenticator.afterFailure?.(user, since, secret);
+    if (user === undefined || guessResult === 'wrong') return reject(login);
     await completion.refuseLocked(user, login);
     if (second !== undefined) return open(login, second, { factor: 2 });
     const { token, digest } = newToken('authentication', [user.userId, login.id]);

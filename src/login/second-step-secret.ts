@@ -99,8 +99,8 @@ export function createSecretChecks(
   }
 
   /**
-   * Identifies the user of a login, and assigns the login to that user. An invalid proof counts only against this
-   * authentication. Otherwise an attacker could use up a victim's guesses with false proofs that name the victim.
+   * Identifies the user of a login, and assigns the login to that user. An invalid answer counts only against this
+   * authentication. Otherwise an attacker could use up a victim's guesses with false answers that name the victim.
    */
   async function identify(owner: AuthenticationOwner, secret: string, origin: Origin): Promise<Evaluated> {
     const open = await takeAuthenticationGuess(database.user(owner.userId), owner, undefined);

@@ -17,7 +17,7 @@ import { createAccountLookup } from './account-lookup.js';
 import type { ApprovedRecord } from './authentications.js';
 import { type Authenticator, takesPin } from './authenticators/authenticator.js';
 import { type LoginCompletion, type LoginCompletionOptions, type LoginResult, withChallenge } from './completion.js';
-import { countApproval } from './counted-login.js';
+import { countApproval } from './login-counters.js';
 import { rejection } from './login-request.js';
 import {
   approveAuthentication,
@@ -26,7 +26,7 @@ import {
   type OpenAuthentication,
 } from './open-authentications.js';
 import { createSecretChecks, type Evaluated } from './second-step-secret.js';
-import { decideStep, guessVerdicts } from './verdict.js';
+import { decideStep, guessResults } from './step-result.js';
 
 /** A further secret of a login, as the client sends it. */
 export interface Answer {
@@ -84,7 +84,7 @@ export function createSecondStep(
 
     let evaluated: Evaluated | undefined = identified;
     let second: Challenge | undefined;
-    const verdict = await guess.evaluate(async () => {
+    const guessResult = await guess.evaluate(async () => {
       evaluated ??= await evaluate(owner, user, input.secret, approvalKey, origin);
       const pinRight = !checksPin || (await isPinCorrect(pins, pinPolicy, user, input.pin));
       // The login is no longer open, so no secret was evaluated. Because this throws, no guess counts.
@@ -92,10 +92,10 @@ export function createSecondStep(
       const { open, isLast } = evaluated;
       const areRight = evaluated.isRight && pinRight && !open.pin_refused;
       if (user !== undefined && areRight && !isLast) second = await secondFactors.createChallenge(user, open);
-      // `neutral` for the verdicts `locked` and `second_factor`, which are handled below.
-      return guessVerdicts[decideStep(user, { areRight, needsSecondFactor: second !== undefined })];
+      // `neutral` for the results `locked` and `second_factor`, which are handled below.
+      return guessResults[decideStep(user, { areRight, needsSecondFactor: second !== undefined })];
     });
-    if (evaluated === undefined || user === undefined || verdict === 'wrong') {
+    if (evaluated === undefined || user === undefined || guessResult === 'wrong') {
       if (evaluated !== undefined) await refuse(evaluated, user, input.secret, origin);
       throw rejection(givenId, evaluated?.isUsedCode === true ? usedCode('secret') : {});
     }

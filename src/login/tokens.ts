@@ -16,14 +16,14 @@ export interface Tokens {
    */
   remove(userId: string, id: string, origin: Origin): Promise<{ id: string }>;
   /**
-   * Ends the token that authorizes the request. A token that is bound to a key needs a proof.
+   * Ends the token that authorizes the request. A token that is bound to a key needs a DPoP proof.
    * @throws Problem `no_active_token`, `invalid_dpop_proof`, `use_dpop_nonce`
    */
   removeHeld(token: ParsedToken, use: TokenUse): Promise<{ id: string }>;
 }
 
 /** Creates the status and the logout of authentication tokens. */
-export function createTokens(database: Database, dpopVerifier: Pick<DpopVerifier, 'requireProof'>): Tokens {
+export function createTokens(database: Database, dpopVerifier: Pick<DpopVerifier, 'requireDpopProof'>): Tokens {
   return {
     async status(text) {
       const id = parseId(text);
@@ -40,7 +40,7 @@ export function createTokens(database: Database, dpopVerifier: Pick<DpopVerifier
     async removeHeld(token, use) {
       const { ids, digest } = token;
       const [userId = '', id = ''] = ids;
-      await dpopVerifier.requireProof(token, use);
+      await dpopVerifier.requireDpopProof(token, use);
       const isEnded = await endAuthentication(database.user(userId), { userId, id, digest }, use.origin);
       if (!isEnded) throw new Problem('no_active_token');
       return { id };

@@ -7,9 +7,15 @@ import type { FilterFields } from '../lib/filter/fields.js';
 import type { Pacer } from '../lib/pacing.js';
 import { findImages } from './images/rows.js';
 import { type ChangesQuery, listChanges } from './inbox/changes.js';
-import { createCostlyReadLimit } from './inbox/costly-reads.js';
+import { createExpensiveReadLimit } from './inbox/expensive-reads.js';
 import { notificationFilterFields } from './inbox/filter-fields.js';
-import { isCostly, type ListedRow, type NotificationQuery, type PageOfRows, selectPage } from './inbox/list-queries.js';
+import {
+  isExpensive,
+  type ListedRow,
+  type NotificationQuery,
+  type PageOfRows,
+  selectPage,
+} from './inbox/list-queries.js';
 import { notificationOf } from './inbox/row.js';
 import { type InboxState, selectState, selectStates } from './inbox/state.js';
 import { change, remove } from './publishing/change.js';
@@ -32,7 +38,7 @@ export interface Notifications extends Publisher {
   list(userId: string, query: NotificationQuery): Promise<InboxPage | undefined>;
 
   /**
-   * Like `list`, but for a request of the inbox's owner: costly queries are limited.
+   * Like `list`, but for a request of the inbox's owner: expensive queries are limited.
    * @throws Problem `too_many_requests`, `overloaded`
    */
   listOwn(userId: string, query: NotificationQuery): Promise<InboxPage | undefined>;
@@ -67,7 +73,7 @@ export interface NotificationsOptions extends PublisherOptions {
 export function createNotifications(options: NotificationsOptions): Notifications {
   const { retainedFrom = () => ({}), pacer, connections, ...publisherOptions } = options;
   const { database, onChanged: notifyChanged, batching, types, imageUrlsOf } = publisherOptions;
-  const limitCostlyReads = createCostlyReadLimit({ connections });
+  const limitExpensiveReads = createExpensiveReadLimit({ connections });
   const list = async (userId: string, query: NotificationQuery): Promise<InboxPage | undefined> => {
     const page = await selectPage(database.user(userId), userId, query);
     if (page === undefined) return undefined;
@@ -83,13 +89,13 @@ export function createNotifications(options: NotificationsOptions): Notification
     filterFields: notificationFilterFields(types),
     list,
     listOwn: (userId, query) =>
-      isCostly(query) ? limitCostlyReads(userId, () => list(userId, query)) : list(userId, query),
+      isExpensive(query) ? limitExpensiveReads(userId, () => list(userId, query)) : list(userId, query),
     state: batching
       ? createBatchLoader((userIds) => selectStates(database, userIds))
       : (userId) => selectState(database.user(userId), userId),
     async changes(userId, query) {
       const read = () => listChanges(database, imageUrlsOf, userId, query, pacer.begin());
-      const changes = await (query.filter.length > 0 ? limitCostlyReads(userId, read) : read());
+      const changes = await (query.filter.length > 0 ? limitExpensiveReads(userId, read) : read());
       return { ...changes, retained_from: { ...retainedFrom() } };
     },
     async change(tx, id, input, numbers = []) {

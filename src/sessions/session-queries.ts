@@ -1,8 +1,8 @@
 import { literal, type Parameters, type Sql, sql, statement } from '../database/sql.js';
 import { hasMoreDevices } from '../devices/device-limit.js';
 import { lockHolds } from '../identities/accounts.js';
-import type { ProofValues } from './dpop/presented-proof.js';
-import { noProofState, type ProofState, proofState } from './dpop/proof-queries.js';
+import { type DpopProofState, dpopProofState, noDpopProofState } from './dpop/dpop-proof-queries.js';
+import type { DpopProofValues } from './dpop/presented-dpop-proof.js';
 
 /** The statements that create the session of one token. */
 
@@ -15,8 +15,8 @@ export interface SessionRow {
 }
 
 /** The state of the authentication token, and the session if one was created. */
-export type CreatedRow = ProofState & {
-  /** Whether the proof is valid and was not used before. */
+export type CreatedRow = DpopProofState & {
+  /** Whether the DPoP proof is valid and was not used before. */
   readonly is_proven: boolean;
   /**
    * Whether two clients use the token alternately: the calling client used it before, and another client, in
@@ -73,12 +73,12 @@ const recordClient = (p: Parameters<CreateValues>): Sql => sql`
 
 /**
  * SQL: the CTE `token`, the token of the request.
- * @param proof the columns of `ProofState`
+ * @param dpopProof the columns of `DpopProofState`
  */
-const tokenOfRequest = (p: Parameters<CreateValues>, proof: Sql): Sql => sql`
+const tokenOfRequest = (p: Parameters<CreateValues>, dpopProof: Sql): Sql => sql`
   token as materialized (
     select a.user_id, a.id, a.device_id, a.expires_at, a.first_used_at, a.epoch = u.epoch as current,
-           u.status = 'active' as active, ${lockHolds} as locked, a.client_agent, a.client_network, a.former_agent, ${proof}
+           u.status = 'active' as active, ${lockHolds} as locked, a.client_agent, a.client_network, a.former_agent, ${dpopProof}
     from authentications a join users u on u.id = a.user_id
     where a.user_id = ${p.userId} and a.id = ${p.authenticationId} and a.token_digest = ${p.authenticationDigest}
       and a.status = 'approved' and a.ended_at is null and a.expires_at > db_now())`;
@@ -141,26 +141,26 @@ export const deleteOldestSessions = statement<{ userId: string; authenticationId
 export const createSession = statement<CreateValues, CreatedRow>(
   'session_create',
   (p) => sql`
-  with ${tokenOfRequest(p, noProofState)},
+  with ${tokenOfRequest(p, noDpopProofState)},
   accepted as (select * from token where current and active and not locked and key_thumbprint is null),
   ${recordClient(p)},
   ${sessionOfAccepted(p, sql`false`)}`,
 );
 
 /**
- * Creates a session of a token that is bound to a key, if the proof is valid, in one round trip. The insert of the
- * proof lets one of several parallel requests with the same proof continue, on any instance.
+ * Creates a session of a token that is bound to a key, if the DPoP proof is valid, in one round trip. The insert of the
+ * DPoP proof lets one of several parallel requests with the same DPoP proof continue, on any instance.
  */
-export const createBoundSession = statement<CreateValues & ProofValues, CreatedRow>(
+export const createBoundSession = statement<CreateValues & DpopProofValues, CreatedRow>(
   'session_create_bound',
   (p) => sql`
-  with ${tokenOfRequest(p, proofState(p))},
-  proof as (
+  with ${tokenOfRequest(p, dpopProofState(p))},
+  dpop_proof as (
     insert into used_dpop_proofs (user_id, digest, used_at)
-    select token.user_id, ${p.proofDigest}, db_now() from token
+    select token.user_id, ${p.dpopDigest}, db_now() from token
     where current and active and not locked and key_fits and nonce_fits and time_fits
     on conflict do nothing
     returning user_id),
-  accepted as (select token.* from token join proof on proof.user_id = token.user_id),
-  ${sessionOfAccepted(p, sql`exists (select from proof)`)}`,
+  accepted as (select token.* from token join dpop_proof on dpop_proof.user_id = token.user_id),
+  ${sessionOfAccepted(p, sql`exists (select from dpop_proof)`)}`,
 );

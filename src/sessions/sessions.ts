@@ -12,7 +12,7 @@ import { Problem } from '../lib/problem.js';
 import { describeNetwork } from '../messages/notice-values.js';
 import type { Counters } from '../statistics/counters.js';
 import type { DpopVerifier, TokenUse } from './dpop/dpop-verifier.js';
-import type { ReadProof } from './dpop/presented-proof.js';
+import type { ReadDpopProof } from './dpop/presented-dpop-proof.js';
 import type { ReportToken } from './dpop/token-reports.js';
 import {
   type CreatedRow,
@@ -37,7 +37,7 @@ export interface Sessions {
 /** A new session with its token. */
 export interface CreatedSession {
   readonly session: NewSession;
-  /** The nonce for the client's next proof. Undefined if the authentication token is not bound to a key. */
+  /** The nonce for the client's next DPoP proof. Undefined if the authentication token is not bound to a key. */
   readonly nonce: string | undefined;
 }
 
@@ -124,8 +124,8 @@ export function createSessions(
     const [row] = await database.user(values.userId).query(createSession(values));
     return row;
   };
-  /** If the token is not bound to a key, the proof is ignored. */
-  const createWithProof = async (requested: RequestedSession, read: ReadProof) => {
+  /** If the token is not bound to a key, the DPoP proof is ignored. */
+  const createWithDpopProof = async (requested: RequestedSession, read: ReadDpopProof) => {
     if ('fault' in read) return createAlone(requested);
     const values = valuesOf(requested);
     const [row] = await database.user(values.userId).query(createBoundSession({ ...values, ...read.values }));
@@ -144,9 +144,9 @@ export function createSessions(
       const id = newId();
       const { token, digest } = newToken('session', [authenticationToken.ids[0] ?? '', id]);
       const requested = { token: authenticationToken, id, digest, ...clientOf(use) };
-      const read = dpopVerifier.read(authenticationToken, use.proof);
-      const hasProof = use.proof.headers.length > 0;
-      const row = await (hasProof ? createWithProof(requested, read) : createOne(requested));
+      const read = dpopVerifier.read(authenticationToken, use.dpopProof);
+      const hasDpopProof = use.dpopProof.headers.length > 0;
+      const row = await (hasDpopProof ? createWithDpopProof(requested, read) : createOne(requested));
       if (row === undefined) throw new Problem('invalid_authentication_token');
       if (!row.active) throw new Problem('account_unusable');
       if (!row.current) throw new Problem('invalid_authentication_token');

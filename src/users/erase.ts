@@ -9,8 +9,8 @@ export interface UserTable {
 }
 
 /**
- * The tables of a user, except the user's own row. The head of the inbox (its row in `inboxes`) is first, because
- * nothing can be published without it. Events stay, with the user's id and without the values that they changed.
+ * The tables of a user, except the user's own row. The inbox row is first, because nothing can be published without it.
+ * Events stay, with the user's id and without the values that they changed.
  */
 const ownTables: readonly UserTable[] = [
   { table: 'inboxes', key: 'user_id' },

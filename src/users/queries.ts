@@ -160,7 +160,7 @@ const insertInbox = statement<{ userId: string }>(
   (p) => sql`insert into inboxes (user_id) values (${p.userId})`,
 );
 
-/** Inserts the user and the head of the user's inbox (its row in `inboxes`), which publishing needs. */
+/** Inserts the user and the user's inbox row, which publishing needs. */
 export async function insertUser(tx: Queryable, id: string, values: NewUserValues): Promise<UserRow> {
   const [user] = await tx.query(insertUserRow({ id, ...values }));
   if (user === undefined) throw new Error('an insert returned no row');
@@ -301,8 +301,8 @@ const queueErasure = statement<{ userId: string }>(
 );
 
 /**
- * Deletes the user, the user's identities, and the head of the inbox, without which nothing can be published to the
- * user. The queue's job `user.erase` deletes the rest.
+ * Deletes the user, the user's identities, and the inbox row, without which nothing can be published to the user. The
+ * queue's job `user.erase` deletes the rest.
  *
  * @returns false when there is no such user
  */

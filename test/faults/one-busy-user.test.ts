@@ -8,7 +8,7 @@ import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-r
 
 /**
  * One user uses a shared part as much as it allows, and another user needs it once. Other files test the queue
- * (crowded-queue, silent-push-endpoints), the connections (one-locked-row, costly-lists), streams (streams) and images (images).
+ * (crowded-queue, silent-push-endpoints), the connections (one-locked-row, expensive-lists), streams (streams) and images (images).
  */
 
 let receiver: WebhookReceiver;

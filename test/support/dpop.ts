@@ -52,7 +52,7 @@ export function signProof({ jwk, privateKey, alg }: ProofKey, { header, claims =
 /** A request without a proof, for tests below HTTP. Its client is the `fetch` of the tests. */
 export const useWithoutProof: TokenUse = {
   origin: { actor: 'user', clientAddress: '127.0.0.1' },
-  proof: { headers: [], method: 'POST', origin: 'http://127.0.0.1', path: '/v1/sessions' },
+  dpopProof: { headers: [], method: 'POST', origin: 'http://127.0.0.1', path: '/v1/sessions' },
   userAgent: 'node',
 };
 

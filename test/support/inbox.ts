@@ -74,7 +74,7 @@ export interface Head {
   readonly total: number;
 }
 
-export async function headOf(database: Database, userId: string): Promise<Head> {
+export async function inboxRowOf(database: Database, userId: string): Promise<Head> {
   const columns = "last_change_sequence, nullif(last_time, '-infinity') as last_time, total";
   const [head] = await database.query<Head>(testSql(`select ${columns} from inboxes where user_id = $1`, [userId]));
   if (head === undefined) throw new Error(`user ${userId} has no inbox`);
@@ -85,17 +85,17 @@ export async function headOf(database: Database, userId: string): Promise<Head> 
 export async function countedBlocksOf(database: Database, userId: string): Promise<{ counted: number; wrong: number }> {
   const [found] = await database.query<{ counted: number; wrong: number }>(
     testSql(
-      `with head as (
+      `with inbox as (
            select user_id, coalesce(counted_blocks, last_change_sequence / 1024) as counted_blocks from inboxes
            where user_id = $1)
          select counted_blocks as counted, (select count(*) from (
-             select block, notification_type, b.rows::bigint from inbox_blocks b join head using (user_id)
+             select block, notification_type, b.rows::bigint from inbox_blocks b join inbox using (user_id)
              where block < counted_blocks and b.rows <> 0
            ) counted full join (
-             select sequence / 1024 as block, notification_type, count(*) as rows from notifications join head using (user_id)
+             select sequence / 1024 as block, notification_type, count(*) as rows from notifications join inbox using (user_id)
              where sequence / 1024 < counted_blocks group by 1, 2
            ) actual using (block, notification_type, rows) where counted.block is null or actual.block is null) as wrong
-         from head`,
+         from inbox`,
       [userId],
     ),
   );

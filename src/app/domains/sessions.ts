@@ -3,7 +3,7 @@ import type { Services } from '../../http/routes/routes.js';
 import type { Notices } from '../../messages/notices.js';
 import { createApiKeys } from '../../sessions/api-keys.js';
 import { createDpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
-import { createProofNonces } from '../../sessions/dpop/nonces.js';
+import { createDpopNonces } from '../../sessions/dpop/nonces.js';
 import { createTokenReports } from '../../sessions/dpop/token-reports.js';
 import { createSnapshotVerifier } from '../../sessions/fast-path/snapshot-verifier.js';
 import { createVerifyOperator, takeOverSessionProof } from '../../sessions/operators.js';
@@ -19,7 +19,7 @@ export function createSessionServices(
   const report = createTokenReports(database, notices);
   const dpopVerifier = createDpopVerifier({
     ...{ database, report },
-    nonces: createProofNonces(keys),
+    nonces: createDpopNonces(keys),
     urls: [config.PUBLIC_URL ?? [], config.DPOP_ORIGINS ?? []].flat(),
   });
   const sessions = createSessions(database, {

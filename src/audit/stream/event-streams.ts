@@ -11,7 +11,7 @@ import {
   write,
 } from '../../lib/event-stream/connections.js';
 import { closing, heartbeat, message, opening, reset } from '../../lib/event-stream/frames.js';
-import { createSlots } from '../../lib/event-stream/slots.js';
+import { createStreamLimit } from '../../lib/event-stream/stream-limit.js';
 import type { FilterClause } from '../../lib/filter/fields.js';
 import { matches } from '../../lib/filter/match.js';
 import { Problem } from '../../lib/problem.js';
@@ -67,12 +67,12 @@ const pageSize = 200;
 export function createEventStreams({ database, log, ...options }: EventStreamsOptions): EventStreams {
   const times = { ...defaultTimes, ...options.times };
   const feed = createEventFeed(database);
-  const slots = createSlots();
+  const streamLimit = createStreamLimit();
   const callers = new Map<EventStream, string>();
   const connections = createConnections<EventStream>({
     onDrain: () => tick(),
     onClose(stream) {
-      slots.release(callers.get(stream) ?? '');
+      streamLimit.release(callers.get(stream) ?? '');
       callers.delete(stream);
     },
   });
@@ -117,13 +117,13 @@ export function createEventStreams({ database, log, ...options }: EventStreamsOp
         if (isClosing) throw new Problem('shutting_down', { retryAfter: 1 });
       };
       throwIfClosing();
-      slots.acquire(caller);
+      streamLimit.acquire(caller);
       try {
         const checkedAt = performance.now();
         const position = after ?? (await feed.now());
         throwIfClosing();
         const sink = connect();
-        if (sink.destroyed) return slots.release(caller);
+        if (sink.destroyed) return streamLimit.release(caller);
         const sentId = positionText(position);
         const stream: EventStream = {
           ...{ sink, filter, recheck, position, sentId },
@@ -133,7 +133,7 @@ export function createEventStreams({ database, log, ...options }: EventStreamsOp
         connections.add(stream);
         write(stream, opening(sentId));
       } catch (error) {
-        slots.release(caller);
+        streamLimit.release(caller);
         throw error;
       }
     },

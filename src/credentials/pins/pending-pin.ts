@@ -14,16 +14,16 @@ export interface PendingPins {
   apply(userId: string): Promise<void>;
 }
 
-const setGuard = statement<{ userId: string; milliseconds: number }>(
-  'pin_guard',
+const setPinRequired = statement<{ userId: string; milliseconds: number }>(
+  'pin_required_for_change',
   (p) => sql`
     update users set pin_guarded_until = db_now() + ${p.milliseconds} * interval '1 ms'
     where id = ${p.userId} and pin_hash is not null`,
 );
 
-/** Guards the PIN: for this many milliseconds, only the PIN itself authorizes a change of the PIN. */
-export async function guardPin(tx: Queryable, userId: string, milliseconds: number): Promise<void> {
-  await tx.query(setGuard({ userId, milliseconds }));
+/** For this many milliseconds, only the PIN itself authorizes a change of the PIN. */
+export async function requirePinForPinChange(tx: Queryable, userId: string, milliseconds: number): Promise<void> {
+  await tx.query(setPinRequired({ userId, milliseconds }));
 }
 
 export interface NewPendingPin {

@@ -4,7 +4,7 @@ import { fieldHints, problemHints } from '../../contract/errors/hints.js';
 import { type ErrorCode, errors } from '../../contract/errors/problems.js';
 import type { Language } from '../../contract/errors/text.js';
 import type { ProblemBody } from '../../contract/problem.js';
-import { proofAlgorithms } from '../../lib/crypto/dpop-proof.js';
+import { dpopAlgorithms } from '../../lib/crypto/dpop-proof.js';
 import { formatText, preferredLanguage } from '../../lib/language.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
 import type { App } from '../requests/route.js';
@@ -103,7 +103,7 @@ export function asProblem(error: FastifyError | Error): Problem {
 /** WWW-Authenticate (RFC 9110, 11.6.1; for Bearer RFC 6750, 3; for DPoP RFC 9449, 7.1). */
 function challengeOf(code: ErrorCode, request: FastifyRequest): string {
   if (code === 'invalid_dpop_proof' || code === 'use_dpop_nonce') {
-    return `DPoP realm="postern", error="${code}", algs="${proofAlgorithms.join(' ')}"`;
+    return `DPoP realm="postern", error="${code}", algs="${dpopAlgorithms.join(' ')}"`;
   }
   if (request.routeOptions.config?.access === 'authentication-token') return 'Basic realm="postern", charset="UTF-8"';
   const isInvalid = ['invalid_session_token', 'invalid_api_key', 'invalid_authorization_header'].includes(code);

@@ -179,8 +179,8 @@ export function originOf(request: FastifyRequest): Origin {
 export function tokenUseOf(request: FastifyRequest): TokenUse {
   const { method, protocol, host, routeOptions } = request;
   const headers = headerValues(request.raw.rawHeaders, 'dpop');
-  const proof = { headers, method, origin: `${protocol}://${host}`, path: routeOptions.url ?? '' };
-  return { origin: originOf(request), proof, userAgent: request.headers['user-agent'] };
+  const dpopProof = { headers, method, origin: `${protocol}://${host}`, path: routeOptions.url ?? '' };
+  return { origin: originOf(request), dpopProof, userAgent: request.headers['user-agent'] };
 }
 
 /**

@@ -4,14 +4,14 @@ import { type JsonObject, parseJsonObject } from '../json-object.js';
 import { type ClientKey, readClientKey } from './client-key.js';
 
 /** A DPoP proof that the key in its header has signed. Its claims are not checked yet. */
-export interface SignedProof {
+export interface SignedDpopProof {
   /** The thumbprint of the key. */
   readonly thumbprint: string;
   readonly claims: JsonObject;
 }
 
-/** The claims of a proof with their types. */
-export interface ProofClaims {
+/** The claims of a DPoP proof with their types. */
+export interface DpopClaims {
   readonly htm: string;
   readonly htu: string;
   /** Seconds since 1970. */
@@ -21,19 +21,19 @@ export interface ProofClaims {
   readonly nonce: string | undefined;
 }
 
-/** The maximum length of a proof in characters. A proof with an EC key has about 600. */
+/** The maximum length of a DPoP proof in characters. A DPoP proof with an EC key has about 600. */
 const maxLength = 4096;
 const maxIdLength = 255;
 
 /** The accepted algorithms (RFC 7518, 3.1; RFC 8037, 3.1; RFC 9864, 2.2), and the curves of their keys. */
 const curves: Readonly<Record<string, ClientKey['curve']>> = { ES256: 'P-256', EdDSA: 'Ed25519', Ed25519: 'Ed25519' };
-export const proofAlgorithms: readonly string[] = Object.keys(curves);
+export const dpopAlgorithms: readonly string[] = Object.keys(curves);
 
 /**
- * Reads a proof (RFC 9449, 4.2) and verifies its signature with the key in its header.
+ * Reads a DPoP proof (RFC 9449, 4.2) and verifies its signature with the key in its header.
  * @returns undefined for any other text
  */
-export function readProof(text: string): SignedProof | undefined {
+export function readDpopProof(text: string): SignedDpopProof | undefined {
   if (text.length > maxLength) return undefined;
   const [head = '', body = '', signature = '', ...rest] = text.split('.');
   const header = decodeJson(head);
@@ -53,8 +53,8 @@ export function readProof(text: string): SignedProof | undefined {
   return isValid ? { thumbprint, claims } : undefined;
 }
 
-/** The claims of a proof; undefined if one is missing or has another type. */
-export function readClaims({ htm, htu, iat, jti, ath, nonce }: JsonObject): ProofClaims | undefined {
+/** The claims of a DPoP proof; undefined if one is missing or has another type. */
+export function readDpopClaims({ htm, htu, iat, jti, ath, nonce }: JsonObject): DpopClaims | undefined {
   if (typeof htm !== 'string' || typeof htu !== 'string' || typeof ath !== 'string') return undefined;
   if (typeof iat !== 'number' || !Number.isFinite(iat)) return undefined;
   if (typeof jti !== 'string' || jti === '' || jti.length > maxIdLength) return undefined;

@@ -60,11 +60,11 @@ export interface UserIdentifying extends AuthenticatorBase {
 
 export interface IdentifiedUser {
   readonly userId: string;
-  /** Whether the proof counts as two factors, such as a passkey with user verification: then no second factor is required. */
+  /** Whether the answer counts as two factors, such as a passkey with user verification: then no second factor is required. */
   readonly isMultiFactor: boolean;
   /**
-   * Called once for a proof, even if parallel requests send it. Use it to record that the proof is used.
-   * @returns false if the login must be refused, for example because the proof was used already
+   * Called once for an answer, even if parallel requests send it. Use it to record that the answer is used.
+   * @returns false if the login must be refused, for example because the answer was used already
    */
   consume?(): Promise<boolean>;
 }

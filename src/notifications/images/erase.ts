@@ -39,8 +39,8 @@ export type RemoveImageFrom = (tx: Transaction, notificationId: string) => Promi
 
 /**
  * Removes all uploads of a deleted user, whether notifications show them or not. The job that erases a user calls it
- * after the head of the inbox (its row in `inboxes`) is removed. First, each notification that shows an image is
- * changed, so that clients no longer show it. It is safe to repeat, also after a failure.
+ * after the inbox row is removed. First, each notification that shows an image is changed, so that clients no longer
+ * show it. It is safe to repeat, also after a failure.
  */
 export async function eraseImagesOf(
   { database, storage, hide }: ImageCleanupOptions & { readonly hide: RemoveImageFrom },

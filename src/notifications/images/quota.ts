@@ -29,13 +29,13 @@ export async function refuseBeyondQuota(handle: Queryable, userId: string): Prom
 }
 
 /**
- * Checks the quota again in the transaction that adds the image. The head of the inbox (its row in `inboxes`) is locked
- * until commit, so uploads of a user are counted one after the other. The erasure of a user removes the head before the
- * images, so no image can be added after that.
+ * Checks the quota again in the transaction that adds the image. The inbox row is locked until commit, so uploads of a
+ * user are counted one after the other. The erasure of a user removes the inbox row before the images, so no image can
+ * be added after that.
  * @throws Problem `too_many_images`, `too_many_requests`; `invalid_session_token` when the user is deleted
  */
 export async function takeQuota(tx: Queryable, userId: string): Promise<void> {
-  const [head] = await tx.query(lockUser({ userId }));
-  if (head === undefined) throw new Problem('invalid_session_token');
+  const [row] = await tx.query(lockUser({ userId }));
+  if (row === undefined) throw new Problem('invalid_session_token');
   await refuseBeyondQuota(tx, userId);
 }

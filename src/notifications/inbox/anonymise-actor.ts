@@ -1,9 +1,9 @@
 import type { Database, Queryable } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
-import { lockUnlockedHeads } from './heads.js';
+import { lockUnlockedInboxes } from './inbox-locks.js';
 
-/** The number of rows that one transaction changes. It locks the heads (the rows in `inboxes`) of their inboxes. */
+/** The number of rows that one transaction changes. It locks the inbox rows of their inboxes. */
 const batch = 500;
 
 interface NamedRow {
@@ -11,9 +11,7 @@ interface NamedRow {
   readonly id: string;
 }
 
-/**
- * Leaves out inboxes without a head (a row in `inboxes`). They are being erased, and only a head can number a change.
- */
+/** Leaves out inboxes without a row in `inboxes`. They are being erased, and only an inbox row can number a change. */
 const findNotificationsOfActor = statement<{ actorId: string }, NamedRow>(
   'actor_find',
   (p) => sql`
@@ -25,8 +23,8 @@ const findNotificationsOfActor = statement<{ actorId: string }, NamedRow>(
 
 /**
  * Removes the actor's name from rows of locked inboxes. Like every change, these changes get their numbers and times
- * under the locks of the heads. This statement runs after the statement that locks the heads, so it sees everything
- * that was committed before.
+ * under the locks of the inbox rows. This statement runs after the statement that locks the inbox rows, so it sees
+ * everything that was committed before.
  */
 const clearNames = statement<
   {
@@ -49,7 +47,7 @@ const clearNames = statement<
         join (
           select user_id, last_change_sequence, greatest(db_now(), last_time + interval '1 microsecond') as start
           from inboxes where user_id = any (${p.lockedUserIds}::uuid[])
-        ) head on head.user_id = n.user_id
+        ) inbox on inbox.user_id = n.user_id
       where n.actor_id = ${p.actorId} and n.actor is not null
       window user_order as (partition by n.user_id order by n.sequence)
     ),
@@ -94,7 +92,7 @@ export async function anonymiseActor(
 async function anonymiseBatch(tx: Queryable, actorId: string, named: readonly NamedRow[]): Promise<string[]> {
   const userIds = named.map((row) => row.user_id);
   const ids = named.map((row) => row.id);
-  const lockedUserIds = await lockUnlockedHeads(tx, userIds);
+  const lockedUserIds = await lockUnlockedInboxes(tx, userIds);
   const rows = await tx.query(clearNames({ actorId, userIds, ids, lockedUserIds }));
   return rows.map((row) => row.user_id);
 }

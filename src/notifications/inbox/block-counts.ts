@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { blockRows, hasFullBlocks } from './blocks.js';
-import { lockHead } from './heads.js';
+import { lockInbox } from './inbox-locks.js';
 
 /**
  * The maximum number of inboxes whose full blocks one request counts (see `blockSize`). The blocks of other inboxes are
@@ -12,8 +12,7 @@ const maxInboxes = 20;
 /**
  * Counts each type in the order of the index, so that it reads only the index. If the type of a notification was
  * changed before the block was full, a count may already exist. This statement replaces such a count, even with 0. An
- * earlier statement of the transaction must have locked the heads (the rows in `inboxes`), so that this statement sees
- * every row.
+ * earlier statement of the transaction must have locked the inbox rows, so that this statement sees every row.
  */
 const countBlocks = statement<{ userIds: readonly string[] }>(
   'blocks_count',
@@ -51,13 +50,16 @@ const countBlocks = statement<{ userIds: readonly string[] }>(
     update inboxes set counted_blocks = full_blocks from full_inbox where inboxes.user_id = full_inbox.user_id`,
 );
 
-/** Counts the full blocks of some of these inboxes. The transaction must have locked their heads in an earlier statement. */
+/**
+ * Counts the full blocks of some of these inboxes. The transaction must have locked their inbox rows in an earlier
+ * statement.
+ */
 export async function countFullBlocks(tx: Queryable, userIds: readonly string[]): Promise<void> {
   if (userIds.length > 0) await tx.query(countBlocks({ userIds: userIds.slice(0, maxInboxes) }));
 }
 
-/** Locks the head of one inbox and counts its full blocks. */
+/** Locks one inbox row and counts its full blocks. */
 export async function lockAndCountFullBlocks(tx: Queryable, userId: string): Promise<void> {
-  await lockHead(tx, userId);
+  await lockInbox(tx, userId);
   await countFullBlocks(tx, [userId]);
 }

@@ -3,24 +3,24 @@ import { literal, type Sql, type SqlPart, sql } from '../../database/sql.js';
 /**
  * The number of sequences in a block. For each block of an inbox, the table `inbox_blocks` stores how many rows of each
  * type exist. A block is counted when it is full. Later changes of its rows update the count, under the lock of the
- * head (the inbox's row in `inboxes`).
+ * inbox row.
  */
 export const blockSize = 1024;
 
 /** SQL: `blockSize`. */
 export const blockRows = literal(blockSize);
 
-/** SQL: the first block of an inbox that is not counted yet, from the head of the inbox. */
+/** SQL: the first block of an inbox that is not counted yet, from the inbox row. */
 export const countedBlocks = sql`coalesce(counted_blocks, last_change_sequence / ${blockRows})`;
 
-/** SQL: whether an inbox has blocks that are full and not counted, from the head of the inbox. */
+/** SQL: whether an inbox has blocks that are full and not counted, from the inbox row. */
 export const hasFullBlocks = sql`last_change_sequence / ${blockRows} > counted_blocks`;
 
-/** SQL: the first block that is not counted, in a statement whose `head` has `counted_blocks`. */
-const firstUncounted = sql`(select counted_blocks from head)`;
+/** SQL: the first block that is not counted, in a statement whose `inbox` has `counted_blocks`. */
+const firstUncounted = sql`(select counted_blocks from inbox)`;
 
 /**
- * The parts of a look-up by the counts of blocks. The statement needs a CTE `head` with the column `counted_blocks`.
+ * The parts of a look-up by the counts of blocks. The statement needs a CTE `inbox` with the column `counted_blocks`.
  */
 export interface PlaceInBlocks {
   readonly userId: SqlPart;
@@ -101,7 +101,7 @@ function placeUpwards({ from, skip }: PlaceInBlocks, matchingRows: Sql): Sql {
     ) found`;
 }
 
-/** SQL that counts the rows with a higher sequence. Like `placeInBlocks`, it needs a CTE `head`. */
+/** SQL that counts the rows with a higher sequence. Like `placeInBlocks`, it needs a CTE `inbox`. */
 export function rowsBeyond(userId: SqlPart, sequence: SqlPart): Sql {
   const nextBlock = sql`(${sequence} / ${blockRows} + 1)`;
   return sql`(

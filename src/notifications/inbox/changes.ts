@@ -24,7 +24,7 @@ export interface InboxChanges {
    * The highest change sequence that was used. It may be higher than the change sequence of the last row, because some
    * changes leave no row.
    */
-  readonly head: number;
+  readonly lastChange: number;
   /** Tombstones (records of deleted notifications) up to this change sequence have been removed. */
   readonly tombstonesRemovedUpTo: number;
   /** The `last_read_sequence` of the read position; null when there is none. */
@@ -40,7 +40,10 @@ interface Place {
 /** The last change of a notification: it was created or changed, or it was deleted (a tombstone). */
 export type ChangeRow = Place & (({ readonly is_kept: true } & NotificationRow) | { readonly is_kept: false });
 
-type FoundRow = { nth: number; head: number; forgotten: number; marker: number | null } & (ChangeRow | { id: null });
+type FoundRow = { nth: number; lastChange: number; forgotten: number; marker: number | null } & (
+  | ChangeRow
+  | { id: null }
+);
 
 /** SQL: the columns of a notification. A tombstone has values in only three of them. */
 const tombstoneColumns = join(
@@ -57,11 +60,11 @@ const selectChanges = unprepared(
   statement<{ userIds: string; afters: string; limit: number }, FoundRow>(
     'changes_read',
     (p) => sql`
-    select wanted.nth::int as nth, head.last_change_sequence as head, head.forgotten_change_sequence as forgotten,
+    select wanted.nth::int as nth, inbox.last_change_sequence as "lastChange", inbox.forgotten_change_sequence as forgotten,
            markers.last_read_sequence as marker, change.*
     from unnest((select ${p.userIds}::uuid[]), (select ${p.afters}::bigint[])) with ordinality
         as wanted (user_id, after, nth)
-      cross join lateral (select * from inboxes where user_id = wanted.user_id limit 1) head
+      cross join lateral (select * from inboxes where user_id = wanted.user_id limit 1) inbox
       left join lateral (select * from markers where user_id = wanted.user_id limit 1) markers on true
       left join lateral (
         (select true as is_kept, change_sequence, ${notificationColumns}
@@ -91,8 +94,13 @@ export async function readChanges(
   const userIds = arrayText(positions.map(({ userId }) => userId));
   const afters = arrayText(positions.map(({ after }) => after));
   for (const row of await handle.query(selectChanges({ userIds, afters, limit }))) {
-    const { nth, head, forgotten, marker } = row;
-    const inbox = changesByPlace.get(nth) ?? { head, tombstonesRemovedUpTo: forgotten, lastRead: marker, changes: [] };
+    const { nth, lastChange, forgotten, marker } = row;
+    const inbox = changesByPlace.get(nth) ?? {
+      lastChange,
+      tombstonesRemovedUpTo: forgotten,
+      lastRead: marker,
+      changes: [],
+    };
     changesByPlace.set(nth, inbox);
     if (row.id !== null) inbox.changes.push(row);
   }
@@ -119,9 +127,9 @@ export async function notificationsOf(
  */
 export function needsReset(
   after: number,
-  { head, tombstonesRemovedUpTo: forgotten }: Pick<InboxChanges, 'head' | 'tombstonesRemovedUpTo'>,
+  { lastChange, tombstonesRemovedUpTo: forgotten }: Pick<InboxChanges, 'lastChange' | 'tombstonesRemovedUpTo'>,
 ): boolean {
-  return (after > 0 && after < forgotten) || after > head;
+  return (after > 0 && after < forgotten) || after > lastChange;
 }
 
 /**
@@ -167,13 +175,13 @@ export async function listChanges(
   const readLimit = filter.length === 0 ? limit : maxFiltered;
   const [result] = await readChanges(database.user(userId), [{ userId, after }], readLimit);
   if (result === undefined) throw new Problem('invalid_session_token');
-  const { head, changes: rows } = result;
-  if (needsReset(begunAt ?? after, result) || after > head) {
-    return { changes: [], after: `${head}`, has_more: false, reset: true };
+  const { lastChange, changes: rows } = result;
+  if (needsReset(begunAt ?? after, result) || after > lastChange) {
+    return { changes: [], after: `${lastChange}`, has_more: false, reset: true };
   }
   const notificationOf = await notificationsOf(database, imageUrlsOf, rows);
   const changes: Change[] = [];
-  const firstReadEnd = begunAt ?? (after === 0 ? head : undefined);
+  const firstReadEnd = begunAt ?? (after === 0 ? lastChange : undefined);
   let reached = after;
   for (const row of rows) {
     if (changes.length === limit) break;
@@ -191,7 +199,7 @@ export async function listChanges(
   return {
     changes,
     after: formatPosition({
-      after: hasMore ? reached : head,
+      after: hasMore ? reached : lastChange,
       ...(firstReadEnd !== undefined && { begunAt: firstReadEnd }),
     }),
     has_more: hasMore,

@@ -18,7 +18,7 @@ import type { Instant } from '../../lib/times.js';
 import { blockSize, countedBlocks, placeInBlocks, rowsBeyond } from './blocks.js';
 import type { Anchor, NotificationSort } from './cursor.js';
 import { columnNames, type NotificationRow, notificationColumns } from './row.js';
-import { type HeadRow, headState, type InboxState, stateOf } from './state.js';
+import { type InboxRow, type InboxState, stateColumns, stateOf } from './state.js';
 import { boundsOf, placeColumns } from './time-bounds.js';
 
 export type { InboxState } from './state.js';
@@ -42,10 +42,7 @@ export interface NotificationQuery {
   readonly mark?: number;
   /** Where the page starts or ends. The index finds this place directly, however far it is from the first page. */
   readonly anchor?: Anchor;
-  /**
-   * Whether to count beyond `countCap`. Without a filter and without `since`, the head (the inbox's row in `inboxes`)
-   * already has the count.
-   */
+  /** Whether to count beyond `countCap`. Without a filter and without `since`, the inbox row already has the count. */
   readonly countsExactly: boolean;
 }
 
@@ -77,8 +74,8 @@ const countCap = 1000;
 /** Up to this number, rows are skipped one by one. For more, the counts of blocks find the page. */
 const maxSkipped = blockSize;
 
-/** A row of the list, with the head and the total. */
-type ListRow = HeadRow & { total: number } & (ListedRow | { id: null });
+/** A row of the list, with the inbox row and the total. */
+type ListRow = InboxRow & { total: number } & (ListedRow | { id: null });
 
 /** One page of a user's inbox; undefined when there is no such inbox. */
 export async function selectPage(
@@ -107,12 +104,12 @@ export async function selectPage(
 /**
  * Whether reading the page may scan the inbox. An index, or the counts of blocks, finds any other page.
  */
-export function isCostly({ filter, countsExactly, since, anchor, page, limit, sort }: NotificationQuery): boolean {
+export function isExpensive({ filter, countsExactly, since, anchor, page, limit, sort }: NotificationQuery): boolean {
   const skipsRows = anchor === undefined && sort.field !== 'created_at' && (page - 1) * limit > maxSkipped;
   return filter.length > 0 || (countsExactly && since !== undefined) || skipsRows;
 }
 
-/** Whether no row has to be counted, because the head already has the number of all rows. */
+/** Whether no row has to be counted, because the inbox row already has the number of all rows. */
 function countIsFree({ since, filter }: NotificationQuery): boolean {
   return since === undefined && filter.length === 0;
 }
@@ -200,12 +197,12 @@ function listSql(query: NotificationQuery, p: ListParts): Sql {
   const descending = sort.direction === 'desc';
   return sql`
     with recursive
-    head as materialized (
-      select ${headState}, total, ${countedBlocks} as counted_blocks from inboxes where user_id = ${p.userId}
+    inbox as materialized (
+      select ${stateColumns}, total, ${countedBlocks} as counted_blocks from inboxes where user_id = ${p.userId}
     )${since === undefined ? sql`` : sql`, ${boundsOf(sort.field, p.userId, sql`${p.since}::timestamptz`)}`}
-    select head.last_change_sequence, head.last_time, ${totalOf(query, p, matching)} as total, ${pageColumns},
+    select inbox.last_change_sequence, inbox.last_time, ${totalOf(query, p, matching)} as total, ${pageColumns},
            nullif(page.updated_at, page.created_at) as updated_at${sort.field === 'created_at' ? sql`` : sql`, page.place`}
-    from head left join (
+    from inbox left join (
       select ${notificationColumns}, ${place} as place
       ${matching}${startCondition(query, p, matching)}
       order by ${place} ${order(isBackwards !== descending)}
@@ -247,7 +244,7 @@ function startCondition(query: NotificationQuery, p: ListParts, matching: Sql): 
       return descending ? sql` and ${place} <= (${first})` : sql` and ${place} >= (${first})`;
     }
     case 'blocks': {
-      const newest = mark === undefined ? sql`(select last_change_sequence from head)` : sql`${p.mark}::bigint`;
+      const newest = mark === undefined ? sql`(select last_change_sequence from inbox)` : sql`${p.mark}::bigint`;
       const oldest = since === undefined ? sql`0` : placeOfSince;
       const first = placeInBlocks({
         userId: p.userId,
@@ -280,8 +277,8 @@ function countedType({ filter }: NotificationQuery): string | undefined {
 function totalOf(query: NotificationQuery, p: ListParts, matching: Sql): Sql {
   if (countIsFree(query)) {
     // With a mark, the rows that arrived after the mark are counted by blocks, and subtracted.
-    if (query.mark === undefined) return sql`head.total`;
-    return sql`head.total - ${rowsBeyond(p.userId, sql`${p.mark}::bigint`)}`;
+    if (query.mark === undefined) return sql`inbox.total`;
+    return sql`inbox.total - ${rowsBeyond(p.userId, sql`${p.mark}::bigint`)}`;
   }
   if (query.countsExactly) return sql`(select count(*) ${matching})`;
   // With an order, the statement reads by the index. Without one, the planner may scan the table instead.

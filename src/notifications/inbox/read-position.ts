@@ -33,18 +33,18 @@ interface ReadPositionRow {
 const selectReadPositions = statement<{ userIds: readonly string[] }, ReadPositionRow>(
   'markers_find',
   (p) => sql`
-    select head.user_id, coalesce(last_read_sequence, 0) as last_read_sequence, markers.updated_at, unread.count
-    from inboxes head
-      left join markers on markers.user_id = head.user_id
+    select inbox.user_id, coalesce(last_read_sequence, 0) as last_read_sequence, markers.updated_at, unread.count
+    from inboxes inbox
+      left join markers on markers.user_id = inbox.user_id
       cross join lateral (
         select count(*) as count from (
           select 1 from notifications
-          where user_id = head.user_id and sequence > coalesce(last_read_sequence, 0)
+          where user_id = inbox.user_id and sequence > coalesce(last_read_sequence, 0)
           order by sequence
           limit ${literal(countCap + 1)}
         ) counted
       ) unread
-    where head.user_id = any (${p.userIds}::uuid[])`,
+    where inbox.user_id = any (${p.userIds}::uuid[])`,
 );
 
 const selectSequence = statement<{ userId: string; id: string }, { sequence: number }>(
@@ -53,19 +53,19 @@ const selectSequence = statement<{ userId: string; id: string }, { sequence: num
 );
 
 /**
- * Locks the head (the inbox's row in `inboxes`), so that nobody publishes into the inbox or removes it at the same time.
- * So the read position stays within the inbox, and no row is written for a deleted user. Parallel moves run one after
- * the other, and the highest position stays.
+ * Locks the inbox row, so that nobody publishes into the inbox or removes it at the same time. So the read position
+ * stays within the inbox, and no row is written for a deleted user. Parallel moves run one after the other, and the
+ * highest position stays.
  */
 const moveReadPosition = statement<{ userId: string; sequence: number }>(
   'markers_move',
   (p) => sql`
-    with head as materialized (
+    with inbox as materialized (
       select user_id, last_change_sequence from inboxes where user_id = ${p.userId} for key share
     ),
     moved as (
       insert into markers (user_id, last_read_sequence, updated_at)
-      select user_id, least(${p.sequence}, last_change_sequence), db_now() from head
+      select user_id, least(${p.sequence}, last_change_sequence), db_now() from inbox
       on conflict (user_id) do update
       set last_read_sequence = excluded.last_read_sequence,
           updated_at = greatest(db_now(), markers.updated_at + interval '1 microsecond')

@@ -11,12 +11,12 @@ export const placeColumns = { created_at: sql`sequence`, updated_at: sql`change_
  * SQL: a recursive CTE `bounds` that finds the place of a time by bisection, with one index look-up for each step. No
  * row up to `low` is newer than the time, and every row beyond `high` is newer. The last step has `low = high`. So a
  * request for rows newer than a time needs no index on the time. The CTE reads `last_change_sequence` from a CTE
- * `head`, which must precede it.
+ * `inbox`, which must precede it.
  */
 export function boundsOf(field: NotificationSort['field'], userId: SqlPart, since: SqlPart): Sql {
   const place = placeColumns[field];
   return sql`bounds (low, high) as (
-      select 0::bigint, last_change_sequence from head
+      select 0::bigint, last_change_sequence from inbox
       union all
       select case when is_newer then low else middle end, case when is_newer then place - 1 else high end
       from bounds

@@ -13,7 +13,7 @@ import {
 import { Problem, throwIfErrors } from '../../lib/problem.js';
 import { findAndLockImages, findImages, referToImages } from '../images/rows.js';
 import { blockRows } from '../inbox/blocks.js';
-import { lockHead } from '../inbox/heads.js';
+import { lockInbox } from '../inbox/inbox-locks.js';
 import { type Content, type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { recordInboxEvents } from '../inbox/webhook-events.js';
 import { changedContent } from './content.js';
@@ -25,9 +25,8 @@ const selectOwner = statement<{ id: string }, { user_id: string }>(
 );
 
 /**
- * Updates these columns, and moves the head (the inbox's row in `inboxes`, see `heads.ts`) by one change. An earlier
- * statement has locked the head, so the time is read under this lock. The names of the columns never come from a
- * client.
+ * Updates these columns, and advances the inbox row by one change. An earlier statement has locked the inbox row, so
+ * the time is read under this lock. The names of the columns never come from a client.
  */
 function updateRow(userId: string, id: string, columns: Partial<Content>): Statement<NotificationRow> {
   const fields = bound(JSON.stringify({ fields: Object.keys(columns) }));
@@ -36,7 +35,7 @@ function updateRow(userId: string, id: string, columns: Partial<Content>): State
   const type = columns.notification_type;
   return compose(
     sql`
-    with head as (
+    with inbox as (
       update inboxes
       set last_change_sequence = last_change_sequence + 1,
           last_time = greatest(db_now(), last_time + interval '1 microsecond')
@@ -46,7 +45,7 @@ function updateRow(userId: string, id: string, columns: Partial<Content>): State
     changed as (
       update notifications
       set change_sequence = last_change_sequence, updated_at = last_time${concat(set)}
-      from head
+      from inbox
       where user_id = ${user} and id = ${notification}
       returning notifications.*
     ),
@@ -85,13 +84,13 @@ function countAsType(user: SqlPart, notification: SqlPart, type: SqlPart): Sql {
 const concat = (parts: readonly Sql[]) => parts.reduce((before, part) => sql`${before}${part}`, sql``);
 
 /**
- * Deletes a row, inserts a tombstone (a record of the deletion), and moves the head by one change. An earlier statement
- * has locked the head.
+ * Deletes a row, inserts a tombstone (a record of the deletion), and advances the inbox row by one change. An earlier
+ * statement has locked the inbox row.
  */
 const deleteRow = statement<{ userId: string; id: string }, { id: string }>(
   'notifications_delete',
   (p) => sql`
-    with head as (
+    with inbox as (
       update inboxes
       set last_change_sequence = last_change_sequence + 1,
           last_time = greatest(db_now(), last_time + interval '1 microsecond'),
@@ -100,7 +99,7 @@ const deleteRow = statement<{ userId: string; id: string }, { id: string }>(
       returning last_change_sequence, last_time
     ),
     deleted as (
-      delete from notifications using head where user_id = ${p.userId} and id = ${p.id}
+      delete from notifications using inbox where user_id = ${p.userId} and id = ${p.id}
       returning id, sequence, notification_type
     ),
     uncounted as (
@@ -110,17 +109,17 @@ const deleteRow = statement<{ userId: string; id: string }, { id: string }>(
     ),
     webhook as (${recordInboxEvents(
       sql`'notification.deleted'`,
-      sql`(select ${p.userId}::uuid as user_id, id, sequence, last_time as time from deleted cross join head) event`,
+      sql`(select ${p.userId}::uuid as user_id, id, sequence, last_time as time from deleted cross join inbox) event`,
     )}
     )
     insert into notification_tombstones (user_id, change_sequence, id, sequence, deleted_at)
-    select ${p.userId}, last_change_sequence, id, sequence, last_time from deleted cross join head
+    select ${p.userId}, last_change_sequence, id, sequence, last_time from deleted cross join inbox
     returning id`,
 );
 
 /**
  * Changes the fields that the request contains. Like a new notification, the change gets its number and time under the
- * lock of the user's head. The notification keeps its sequence.
+ * lock of the user's inbox row. The notification keeps its sequence.
  *
  * @param exactNumber the result of `exactNumbers`
  * @throws Problem `not_found`, `validation_failed`
@@ -147,20 +146,20 @@ export async function change(
 export async function remove(tx: Queryable, id: string): Promise<string> {
   const userId = await lockInboxOf(tx, id);
   const deleted = await tx.query(deleteRow({ userId, id }));
-  // Another request deleted the notification while this request waited for the lock. The transaction fails, so the head
-  // does not move.
+  // Another request deleted the notification while this request waited for the lock. The transaction fails, so the
+  // inbox row does not move.
   if (deleted.length === 0) throw new Problem('not_found');
   return userId;
 }
 
 /**
- * Finds the user of a notification and locks the head until commit. The statement that writes comes after it, so it sees
- * everything that was committed while this one waited.
+ * Finds the user of a notification and locks the inbox row until commit. The statement that writes comes after it, so
+ * it sees everything that was committed while this one waited.
  */
 async function lockInboxOf(tx: Queryable, id: string): Promise<string> {
   const [owner] = await tx.query(selectOwner({ id }));
   if (owner === undefined) throw new Problem('not_found');
-  // If there is no head, the user is being deleted.
-  if (!(await lockHead(tx, owner.user_id))) throw new Problem('not_found');
+  // If there is no inbox row, the user is being deleted.
+  if (!(await lockInbox(tx, owner.user_id))) throw new Problem('not_found');
   return owner.user_id;
 }

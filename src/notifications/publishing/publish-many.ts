@@ -10,13 +10,13 @@ import { countFullBlocks } from '../inbox/block-counts.js';
 import { type Content, notificationOf } from '../inbox/row.js';
 import { contentOf } from './content.js';
 import {
+  advancedColumns,
+  advanceInboxRow,
   array,
   type ContentArrays,
   contentArrays,
   contentNames,
   contentParameters,
-  headMoves,
-  movedColumns,
   newRowColumns,
   newRowValues,
   type PushChoice,
@@ -32,44 +32,43 @@ const partLength = 250;
  */
 export type OnPart = (part: readonly Notification[]) => void;
 
-/**
- * A setting that makes the planner read the heads (the rows in `inboxes`, see `heads.ts`) by their key in `moveHeads`.
- */
+/** A setting that makes the planner read the inbox rows by their key in `advanceInboxes`. */
 const readByKey = statement<Record<never, never>>(
   'notifications_publish_by_key',
   () => sql`set local enable_seqscan = off`,
 );
 
 /**
- * Locks and moves the heads in the order of their users, so that two publishers never wait for each other in a cycle:
- * with `readByKey`, the join keeps the order of its sorted side. If the statement has waited for a lock, PostgreSQL
- * reads the current version of the row. The times do not decrease from row to row. A head that was deleted in the
- * meantime is not returned (decision 46).
+ * Locks and advances the inbox rows in the order of their users, so that two publishers never wait for each other in a
+ * cycle: with `readByKey`, the join keeps the order of its sorted side. If the statement has waited for a lock,
+ * PostgreSQL reads the current version of the row. The times do not decrease from row to row. An inbox row that was
+ * deleted in the meantime is not returned (decision 46).
  */
-const moveHeads = statement<{ userIds: Buffer; rows: Buffer }, MovedHeads>(
-  'notifications_publish_heads',
+const advanceInboxes = statement<{ userIds: Buffer; rows: Buffer }, AdvancedInboxes>(
+  'notifications_publish_inboxes',
   (p) => sql`
-    with moved as (
+    with advanced as (
       update inboxes
-      set ${headMoves(sql`db_now()`)}
+      set ${advanceInboxRow(sql`db_now()`)}
       from (
         select user_id, rows, place
         from unnest(${array(p.userIds, 'uuid')}, ${array(p.rows, 'bigint')}) with ordinality as requested (user_id, rows, place)
         order by user_id
       ) sorted
       where inboxes.user_id = sorted.user_id
-      returning inboxes.user_id, place, ${movedColumns}
+      returning inboxes.user_id, place, ${advancedColumns}
     )
     select string_agg(int8send(place), '') as places, string_agg(int8send(before), '') as befores,
-           string_agg(timestamptz_send(start), '') as starts, array(select user_id from moved where is_full) as full
-    from moved`,
+           string_agg(timestamptz_send(start), '') as starts, array(select user_id from advanced where is_full) as full
+    from advanced`,
 );
 
 /**
- * One row with the values of all heads, because reading thousands of rows is slow. A value is null if there is no head.
+ * One row with the values of all inbox rows, because reading thousands of rows is slow. A value is null if there is no
+ * inbox row.
  */
-interface MovedHeads {
-  /** For each head, the position of its user in the request, from 1. */
+interface AdvancedInboxes {
+  /** For each inbox row, the position of its user in the request, from 1. */
   places: Buffer | null;
   /** The sequence before the first new notification. */
   befores: Buffer | null;
@@ -125,8 +124,8 @@ const insertSharedContents = statement<RowArrays & { readonly items: Buffer } & 
 
 /**
  * Publishes every notification of several items or to several users, or none: the caller must let the transaction fail
- * when this throws. The first statement moves the heads and returns the sequences. The second one inserts the rows. The
- * process prepares the rows while the first one runs, and builds the answer while the second one runs.
+ * when this throws. The first statement advances the inbox rows and returns the sequences. The second one inserts the
+ * rows. The process prepares the rows while the first one runs, and builds the answer while the second one runs.
  *
  * @returns the notifications in the order of the items, and for each item in the order of its deliveries
  * @throws Problem `validation_failed` with every error
@@ -142,7 +141,7 @@ export async function publishMany(
   const inboxes = inboxesOf(userIds);
   await tx.query(readByKey({}));
   const [[moved], deliveries] = await Promise.all([
-    tx.query(moveHeads({ userIds: uuidArray(inboxes.userIds), rows: bigintArray(inboxes.rows) })),
+    tx.query(advanceInboxes({ userIds: uuidArray(inboxes.userIds), rows: bigintArray(inboxes.rows) })),
     nextTurn().then(() => deliveriesOf(items, userIds, images.byUrl)),
   ]);
   if (moved === undefined) throw new Error('an aggregate returned no row');
@@ -194,7 +193,7 @@ interface Numbers {
   readonly times: BigInt64Array;
 }
 
-function numbersOf({ rows, inboxOf, before }: Inboxes, { places, befores, starts }: MovedHeads): Numbers {
+function numbersOf({ rows, inboxOf, before }: Inboxes, { places, befores, starts }: AdvancedInboxes): Numbers {
   const firstSequences = rows.map(() => 0);
   const firstTimes = new BigInt64Array(rows.length);
   if (places !== null && befores !== null && starts !== null) {

@@ -10,13 +10,13 @@ import { countFullBlocks, lockAndCountFullBlocks } from '../inbox/block-counts.j
 import { type Content, contentColumns, notificationOf } from '../inbox/row.js';
 import { contentOf } from './content.js';
 import {
+  advancedColumns,
+  advanceInboxRow,
   array,
   type ContentArrays,
   contentArrays,
   contentNames,
   contentParameters,
-  headMoves,
-  movedColumns,
   newRowColumns,
   newRowValues,
   type PushChoice,
@@ -39,45 +39,45 @@ interface Created {
   readonly isFull: boolean;
 }
 
-/** The notifications that a statement inserts, and the heads that it locks. */
+/** The notifications that a statement inserts, and the inbox rows that it locks. */
 interface Source {
   /** Selects the rows `id, user_id, place` with the columns of a `Content`. */
   readonly deliveries: Sql;
   /** The condition, the order and the lock of a `select` from `inboxes`. */
-  readonly lockedHeads: Sql;
+  readonly lockedInboxes: Sql;
 }
 
 /**
- * The statement that numbers and inserts notifications. It locks the heads in the order of their users, so that two
- * publishers never wait for each other in a cycle. The CTE `clock` depends on the number of locked heads, so its time is
- * read when all locks are held. If an inbox does not exist or is skipped, the result has no sequence for its
- * notifications, and nothing is inserted for them.
+ * The statement that numbers and inserts notifications. It locks the inbox rows in the order of their users, so that
+ * two publishers never wait for each other in a cycle. The CTE `clock` depends on the number of locked inbox rows, so
+ * its time is read when all locks are held. If an inbox does not exist or is skipped, the result has no sequence for
+ * its notifications, and nothing is inserted for them.
  */
 const insertStatement = <Values extends object>(name: string, source: (p: Parameters<Values>) => Source) =>
   statement<Values & PushChoice, CreatedTogether>(name, (p) => {
-    const { deliveries, lockedHeads } = source(p);
+    const { deliveries, lockedInboxes } = source(p);
     return sql`
     with
     delivery as (
       ${deliveries}
     ),
-    head as materialized (
-      select user_id from inboxes where ${lockedHeads}
+    inbox as materialized (
+      select user_id from inboxes where ${lockedInboxes}
     ),
-    clock as materialized (select count(*) as locked, db_now() as now from head),
-    moved as (
+    clock as materialized (select count(*) as locked, db_now() as now from inbox),
+    advanced as (
       update inboxes
-      set ${headMoves(sql`now`)}
+      set ${advanceInboxRow(sql`now`)}
       from (
-        select user_id, count(*) as rows, now from delivery join head using (user_id) cross join clock group by user_id, now
+        select user_id, count(*) as rows, now from delivery join inbox using (user_id) cross join clock group by user_id, now
       ) added
       where inboxes.user_id = added.user_id
-      returning inboxes.user_id, ${movedColumns}
+      returning inboxes.user_id, ${advancedColumns}
     ),
     numbered as (
       select delivery.*, before + row_number() over inbox as sequence,
              start + (row_number() over inbox - 1) * interval '1 microsecond' as time
-      from delivery left join moved using (user_id)
+      from delivery left join advanced using (user_id)
       window inbox as (partition by delivery.user_id order by place)
     ),
     created as (
@@ -87,7 +87,7 @@ const insertStatement = <Values extends object>(name: string, source: (p: Parame
     ),${recordPublication(sql`numbered where sequence is not null`, p)}
     select string_agg(coalesce(sequence::text, ''), ',' order by place) as sequences,
            string_agg(coalesce(time::text, ''), ',' order by place) as times,
-           array(select user_id from moved where is_full) as full
+           array(select user_id from advanced where is_full) as full
     from numbered`;
   });
 
@@ -110,16 +110,16 @@ const insertOneRow = insertStatement<OneRow>('notifications_publish_one', (p) =>
                contentColumns.map(({ name, type }) => sql`${p[name]}::${identifier(type)} as ${identifier(name)}`),
                ', ',
              )}`,
-  lockedHeads: sql`user_id = ${p.userId}::uuid for update`,
+  lockedInboxes: sql`user_id = ${p.userId}::uuid for update`,
 }));
 
-/** For several notifications. @param lock the lock of the heads */
+/** For several notifications. @param lock the lock of the inbox rows */
 const insertRows = (name: string, lock: Sql) =>
   insertStatement<RowArrays>(name, (p) => ({
     deliveries: sql`
       select * from unnest(${array(p.ids, 'uuid')}, ${array(p.userIds, 'uuid')}, ${contentParameters(p)}) with ordinality
         as delivery (id, user_id, ${contentNames}, place)`,
-    lockedHeads: sql`user_id = any (${array(p.userIds, 'uuid')}::uuid[]) order by user_id ${lock}`,
+    lockedInboxes: sql`user_id = any (${array(p.userIds, 'uuid')}::uuid[]) order by user_id ${lock}`,
   }));
 
 /** For notifications of one inbox. The statement waits for the lock of the inbox. */

@@ -4,17 +4,17 @@ import { blockRows, hasFullBlocks } from '../inbox/blocks.js';
 import { type Content, contentColumns } from '../inbox/row.js';
 import { recordInboxEvents } from '../inbox/webhook-events.js';
 
-/** SQL: moves a head (the inbox's row in `inboxes`, see `heads.ts`) by `rows` new notifications. */
-export const headMoves = (now: Sql) => sql`last_change_sequence = last_change_sequence + rows,
+/** SQL: advances an inbox row by `rows` new notifications. */
+export const advanceInboxRow = (now: Sql) => sql`last_change_sequence = last_change_sequence + rows,
           last_time = greatest(${now}, last_time + interval '1 microsecond') + (rows - 1) * interval '1 microsecond',
           total = total + rows,
           counted_blocks = coalesce(counted_blocks, last_change_sequence / ${blockRows})`;
 
 /**
- * SQL: columns of a moved head: the sequence before the first new notification, the time of that notification, and
- * whether to count blocks.
+ * SQL: columns of an advanced inbox row: the sequence before the first new notification, the time of that notification,
+ * and whether to count blocks.
  */
-export const movedColumns = sql`last_change_sequence - rows as before,
+export const advancedColumns = sql`last_change_sequence - rows as before,
           last_time - (rows - 1) * interval '1 microsecond' as start,
           ${hasFullBlocks} as is_full`;
 
@@ -30,7 +30,8 @@ export const newRowValues = sql`user_id, id, sequence, sequence, ${contentNames}
 
 /**
  * SQL: an array parameter, through a scalar subquery, so that no plan depends on its length. Otherwise PostgreSQL plans
- * again for each length, which takes longer than a small statement, and scans all heads if there are a thousand users.
+ * again for each length, which takes longer than a small statement, and scans all inbox rows if there are a thousand
+ * users.
  */
 export const array = (parameter: SqlPart, type: string) => sql`(select ${parameter}::${identifier(type)}[])`;
 

@@ -1,7 +1,7 @@
 /** Limits of calls to push services, so that endpoints that never answer delay only the users who registered them. */
 export interface CallLimits {
   /** Takes one of the user's calls. @returns milliseconds to wait if the user has none left */
-  beginUser(userId: string): CallSlot | Wait;
+  beginUser(userId: string): UserCall | Wait;
   /**
    * Takes one of the calls to a host of an endpoint that the user has registered.
    * @returns milliseconds to wait if the host has no call left, or did not answer lately
@@ -10,7 +10,7 @@ export interface CallLimits {
 }
 
 /** A call that may be made. Call `end` once. */
-export interface CallSlot {
+export interface UserCall {
   end(): void;
 }
 

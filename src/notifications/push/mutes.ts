@@ -30,8 +30,8 @@ const selectMutes = statement<{ userId: string }, Mute>(
 );
 
 /**
- * Locks the head of the inbox (its row in `inboxes`), so that parallel additions cannot exceed the limit. If there is
- * no head, the user is being deleted.
+ * Locks the inbox row, so that parallel additions cannot exceed the limit. If there is no inbox row, the user is being
+ * deleted.
  */
 const lockUser = statement<{ userId: string }, { user_id: string }>(
   'mutes_lock',
@@ -64,8 +64,8 @@ export function createMutes(database: Database, fields: FilterFields): Mutes {
     add(userId, filter) {
       parseFilter(filter, fields);
       return database.user(userId).transaction(async (tx) => {
-        const [head] = await tx.query(lockUser({ userId }));
-        if (head === undefined) throw new Problem('invalid_session_token');
+        const [row] = await tx.query(lockUser({ userId }));
+        if (row === undefined) throw new Problem('invalid_session_token');
         const mutes = await tx.query(selectMutes({ userId }));
         const same = mutes.find((mute) => mute.filter === filter);
         if (same !== undefined) return { mute: same, isNew: false };

@@ -62,8 +62,8 @@ export function createPushSending(options: PushSendingOptions): SendPush {
   }
 
   return async (channel, job) => {
-    const slot = calls.beginUser(job.user_id);
-    if ('waitMs' in slot) return postpone(channel, job, slot);
+    const userCall = calls.beginUser(job.user_id);
+    if ('waitMs' in userCall) return postpone(channel, job, userCall);
     try {
       const user = database.user(job.user_id);
       const [row] = await user.query(selectDelivery({ ...keyOf(job), ttl: options.ttl }));
@@ -72,7 +72,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
       if ('state' in prepared) return await settle(user, channel, job, prepared);
       await attemptWithinLimits(channel, job, row, prepared);
     } finally {
-      slot.end();
+      userCall.end();
     }
   };
 }

@@ -3,7 +3,7 @@ import type { MaintenanceTask, Step } from '../../database/maintenance/tasks.js'
 import { literal, type Parameters, sql, statement, unprepared } from '../../database/sql.js';
 import { nilId } from '../../lib/ids.js';
 import { blockRows } from '../inbox/blocks.js';
-import { lockUnlockedHeads } from '../inbox/heads.js';
+import { lockUnlockedInboxes } from '../inbox/inbox-locks.js';
 
 /** How long notifications of a type are kept. */
 export interface RetentionRule {
@@ -63,10 +63,10 @@ const findUsers = statement<{ after: string } & RuleArrays, { user_id: string; i
 );
 
 /**
- * Removes old rows of inboxes. An earlier statement has locked their heads (the rows in `inboxes`), so this statement
- * sees the inboxes as they are under the locks. It leaves no tombstones (records of deletions), because clients know
- * the age at which notifications expire. It raises the change sequence and the time of each head, so every ETag changes
- * and no cached page matches the new state.
+ * Removes old rows of inboxes. An earlier statement has locked their inbox rows, so this statement sees the inboxes as
+ * they are under the locks. It leaves no tombstones (records of deletions), because clients know the age at which
+ * notifications expire. It raises the change sequence and the time of each inbox row, so every ETag changes and no
+ * cached page matches the new state.
  */
 const removeOld = statement<{ userIds: readonly string[] } & RuleArrays, { removed: number }>(
   'retention_remove',
@@ -181,7 +181,7 @@ export function retentionTask(typeRules: readonly RetentionRule[]): MaintenanceT
 
   async function removeFrom(tx: Queryable, due: readonly string[]): Promise<number> {
     if (due.length === 0) return 0;
-    const userIds = await lockUnlockedHeads(tx, due);
+    const userIds = await lockUnlockedInboxes(tx, due);
     return (await tx.query(removeOld({ userIds, ...ruleArrays }))).length;
   }
 }

@@ -1,6 +1,6 @@
 import type { MaintenanceTask } from '../../database/maintenance/tasks.js';
 import { literal, sql, statement } from '../../database/sql.js';
-import { lockUnlockedHeads } from '../inbox/heads.js';
+import { lockUnlockedInboxes } from '../inbox/inbox-locks.js';
 
 /** The maximum number of tombstones that one step removes. */
 const batch = 500;
@@ -13,9 +13,9 @@ const findOld = statement<Record<never, never>, { user_id: string; change_sequen
 );
 
 /**
- * Removes tombstones (records of deleted notifications) of inboxes whose heads (the rows in `inboxes`) an earlier
- * statement has locked. Also removes tombstones of inboxes without a head, which are being erased. Each head stores the
- * last change whose tombstone was removed.
+ * Removes tombstones (records of deleted notifications) of inboxes whose inbox rows an earlier statement has locked.
+ * Also removes tombstones of inboxes without an inbox row, which are being erased. Each inbox row stores the last
+ * change whose tombstone was removed.
  */
 const removeOld = statement<
   { userIds: readonly string[]; changeSequences: readonly number[]; lockedUserIds: readonly string[] },
@@ -32,7 +32,7 @@ const removeOld = statement<
              or not exists (select from inboxes i where i.user_id = t.user_id))
       returning t.user_id, t.change_sequence
     ),
-    head as (
+    inbox as (
       update inboxes
       set forgotten_change_sequence = greatest(forgotten_change_sequence, last.change_sequence)
       from (select user_id, max(change_sequence) as change_sequence from deleted group by user_id) last
@@ -42,8 +42,8 @@ const removeOld = statement<
 );
 
 /**
- * Removes tombstones after 30 days. In the same transaction, the head stores the last change whose tombstone was removed:
- * a client that last synchronised before this change must start again.
+ * Removes tombstones after 30 days. In the same transaction, the inbox row stores the last change whose tombstone was
+ * removed: a client that last synchronised before this change must start again.
  */
 export const tombstoneTask: MaintenanceTask = {
   name: 'notification tombstones',
@@ -53,7 +53,7 @@ export const tombstoneTask: MaintenanceTask = {
     if (old.length === 0) return { removed: 0 };
     const userIds = old.map((row) => row.user_id);
     const changeSequences = old.map((row) => row.change_sequence);
-    const lockedUserIds = await lockUnlockedHeads(tx, userIds);
+    const lockedUserIds = await lockUnlockedInboxes(tx, userIds);
     const removed = (await tx.query(removeOld({ userIds, changeSequences, lockedUserIds }))).length;
     // Tombstones of locked inboxes are left to the next run.
     return removed === 0 || old.length < batch ? { removed } : { removed, next: {} };

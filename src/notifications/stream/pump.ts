@@ -130,14 +130,14 @@ async function deliverAll(
     // If there is no inbox, the user was deleted and the session has ended. The watch then ends the stream.
     if (inbox === undefined) continue;
     const changes = inbox.changes.map((change) => ({ change, notification: notificationOf(change) }));
-    const { head } = inbox;
+    const { lastChange } = inbox;
     for (const stream of listeners) {
       // Applying the filters of the streams may take long.
       const pause = pace();
       if (pause !== undefined) await pause;
       if (stream.hasEnded) continue;
       const readPosition = readPositions.get(stream.userId);
-      const isDone = deliver(stream, { head, changes, isAll: changes.length < limit, readPosition });
+      const isDone = deliver(stream, { lastChange, changes, isAll: changes.length < limit, readPosition });
       if (!isDone) more.push(stream);
     }
   }
@@ -146,7 +146,7 @@ async function deliverAll(
 
 /** The changes of an inbox since a position. */
 interface Update {
-  readonly head: number;
+  readonly lastChange: number;
   readonly changes: readonly Item[];
   /** Whether these are all changes of the inbox until now. */
   readonly isAll: boolean;
@@ -190,12 +190,12 @@ function movedReadPositions(
 }
 
 /** Writes until the socket is full. @returns whether the client is up to date */
-function writeChanges(stream: Stream, { head, changes, isAll }: Update): boolean {
+function writeChanges(stream: Stream, { lastChange, changes, isAll }: Update): boolean {
   // The database was restored from a backup: changes that the client has seen no longer exist.
-  if (stream.position > head) {
-    stream.position = head;
-    stream.sentPosition = head;
-    write(stream, reset(head));
+  if (stream.position > lastChange) {
+    stream.position = lastChange;
+    stream.sentPosition = lastChange;
+    write(stream, reset(lastChange));
     return true;
   }
   let text = '';
@@ -216,14 +216,14 @@ function writeChanges(stream: Stream, { head, changes, isAll }: Update): boolean
   }
   const wantsMore = flush();
   if (!isAll) return false;
-  // The head and the changes are from one snapshot, so the stream has all changes up to the head.
-  stream.position = head;
+  // The last change and the changes are from one snapshot, so the stream has all changes up to the last change.
+  stream.position = lastChange;
   return wantsMore;
 }
 
 function isWanted({ filter, history }: Stream, change: ChangeRow, notification: Notification | null): boolean {
   const { change_sequence: place, sequence } = change;
-  if (history !== undefined && place <= history.end && sequence <= history.floor) return false;
+  if (history !== undefined && place <= history.end && sequence <= history.after) return false;
   return notification === null || matches(filter, notification);
 }
 

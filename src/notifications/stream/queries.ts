@@ -39,8 +39,8 @@ export interface Finding {
   readonly isBehind: boolean;
 }
 
-interface HeadRow {
-  head: number;
+interface StartRow {
+  lastChange: number;
   tombstonesRemovedUpTo: number;
   remaining: number;
 }
@@ -67,7 +67,7 @@ const placeAt = (field: SortField) =>
     `streams_since_${field}`,
     (p) => sql`
     with recursive
-    head as (select last_change_sequence from inboxes where user_id = ${p.userId}),
+    inbox as (select last_change_sequence from inboxes where user_id = ${p.userId}),
     ${boundsOf(field, p.userId, sql`${p.since}::timestamptz`)}
     select low as place from bounds where low = high`,
   );
@@ -87,13 +87,13 @@ interface CheckedStreams {
 
 /** Creates the queries that all streams of a process share. */
 export function createStreamQueries(database: Database, validSession: ValidSession): StreamQueries {
-  const selectHead = statement<{ userId: string; sessionId: string }, HeadRow>(
+  const selectStart = statement<{ userId: string; sessionId: string }, StartRow>(
     'streams_begin',
     (p) => sql`
-    select head.last_change_sequence as head, head.forgotten_change_sequence as "tombstonesRemovedUpTo",
+    select inbox.last_change_sequence as "lastChange", inbox.forgotten_change_sequence as "tombstonesRemovedUpTo",
            (extract(epoch from session.expires_at - db_now()) * 1000)::float8 as remaining
     from (select ${p.userId}::uuid as user_id, ${p.sessionId}::uuid as session_id) requested
-      join inboxes head on head.user_id = requested.user_id
+      join inboxes inbox on inbox.user_id = requested.user_id
       cross join lateral (${validSession(sql`requested.user_id`, sql`requested.session_id`)}) session`,
   );
 
@@ -110,13 +110,13 @@ export function createStreamQueries(database: Database, validSession: ValidSessi
     from (
       select checked.nth::int as nth, session.expires_at,
              session.expires_at < db_now() + checked.lead * interval '1 millisecond' and checked.lead > 0 as is_expiring,
-             head.last_change_sequence <> checked.position
+             inbox.last_change_sequence <> checked.position
                or coalesce(markers.last_read_sequence > checked.marker, false) as is_behind
       from unnest((select ${p.userIds}::uuid[]), (select ${p.sessionIds}::uuid[]), (select ${p.positions}::bigint[]),
                   (select ${p.readPositions}::bigint[]), (select ${p.warningLeads}::float8[]))
           with ordinality as checked (user_id, session_id, position, marker, lead, nth)
         left join lateral (${validSession(sql`checked.user_id`, sql`checked.session_id`)} limit 1) session on true
-        left join lateral (select * from inboxes where user_id = checked.user_id limit 1) head on true
+        left join lateral (select * from inboxes where user_id = checked.user_id limit 1) inbox on true
         left join lateral (select * from markers where user_id = checked.user_id limit 1) markers on true
     ) finding
     where expires_at is null or is_expiring or is_behind`,
@@ -125,17 +125,17 @@ export function createStreamQueries(database: Database, validSession: ValidSessi
 
   return {
     async begin({ userId, sessionId }, start) {
-      const [row] = await database.user(userId).query(selectHead({ userId, sessionId }));
+      const [row] = await database.user(userId).query(selectStart({ userId, sessionId }));
       if (row === undefined) throw new Problem('invalid_session_token');
-      const { head, remaining } = row;
-      if (start === 'now') return { position: head, history: undefined, isReset: false, remaining };
+      const { lastChange, remaining } = row;
+      if (start === 'now') return { position: lastChange, history: undefined, isReset: false, remaining };
       if ('lastEventId' in start) {
         const isReset = needsReset(start.lastEventId, row);
-        return { position: isReset ? head : start.lastEventId, history: undefined, isReset, remaining };
+        return { position: isReset ? lastChange : start.lastEventId, history: undefined, isReset, remaining };
       }
       const [last] = await database.user(userId).query(lastBefore[start.by]({ userId, since: start.since }));
-      const position = Math.min(last?.place ?? 0, head);
-      const history = start.by === 'created_at' ? { floor: position, end: head } : undefined;
+      const position = Math.min(last?.place ?? 0, lastChange);
+      const history = start.by === 'created_at' ? { after: position, end: lastChange } : undefined;
       return { position, history, isReset: false, remaining };
     },
 

@@ -15,9 +15,9 @@ export interface Stream extends Connection {
   sentPosition: number;
   /**
    * Set while old changes are sent. Of the changes up to the change sequence `end`, the stream skips those of
-   * notifications whose sequence is at most `floor`.
+   * notifications whose sequence is at most `after`.
    */
-  readonly history: { readonly floor: number; readonly end: number } | undefined;
+  readonly history: { readonly after: number; readonly end: number } | undefined;
   /** The read position that was sent last; -1 before the first. */
   lastRead: number;
   /** How long before its session expires the client is warned, in milliseconds; 0 after the warning. */

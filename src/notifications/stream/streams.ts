@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import type { Database } from '../../database/database.js';
 import { createConnections, defaultTimes, type StreamTimes, write } from '../../lib/event-stream/connections.js';
 import { closing, opening, reset } from '../../lib/event-stream/frames.js';
-import { createSlots } from '../../lib/event-stream/slots.js';
+import { createStreamLimit } from '../../lib/event-stream/stream-limit.js';
 import type { FilterClause } from '../../lib/filter/fields.js';
 import type { Pacer } from '../../lib/pacing.js';
 import { Problem } from '../../lib/problem.js';
@@ -64,11 +64,11 @@ export function createStreams(options: StreamsOptions): Streams {
   const queries = createStreamQueries(database, options.validSession);
   const pump = createPump(options);
   const byUser = new Map<string, Set<Stream>>();
-  const slots = createSlots();
+  const streamLimit = createStreamLimit();
   const connections = createConnections<Stream>({
     onDrain: pump.wake,
     onEnd: forget,
-    onClose: ({ userId }) => slots.release(userId),
+    onClose: ({ userId }) => streamLimit.release(userId),
   });
   let isClosing = false;
 
@@ -92,14 +92,14 @@ export function createStreams(options: StreamsOptions): Streams {
   return {
     async open({ userId, sessionId, start, filter, connect }) {
       if (isClosing) throw new Problem('shutting_down', { retryAfter: 1 });
-      slots.acquire(userId);
+      streamLimit.acquire(userId);
       try {
         const checkedAt = performance.now();
         const { position, history, isReset, remaining } = await queries.begin({ userId, sessionId }, start);
         if (isClosing) throw new Problem('shutting_down', { retryAfter: 1 });
         const text = opening(position) + (isReset ? reset(position) : '') + frames.retainedFromEvent(retainedFrom());
         const sink = connect();
-        if (sink.destroyed) return slots.release(userId);
+        if (sink.destroyed) return streamLimit.release(userId);
         const warningLeadMs = Math.min(maxLead, remaining * leadPart);
         // Sets all properties here, so that all streams have the same shape in V8, which reads objects of different shapes
         // more slowly. Thousands of streams are read for one publication.
@@ -124,7 +124,7 @@ export function createStreams(options: StreamsOptions): Streams {
         stream.writtenAt -= Math.random() * times.heartbeatMs * 0.3;
         pump.wake(stream);
       } catch (error) {
-        slots.release(userId);
+        streamLimit.release(userId);
         throw error;
       }
     },

@@ -5,7 +5,7 @@ import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
  * dot, and the HMAC of this time and the user. So a nonce of one user is none for another. Every instance can verify a
  * nonce without a look-up. A client whose clock is wrong can read the right time from a nonce.
  */
-export interface ProofNonces {
+export interface DpopNonces {
   /** Creates the user's nonce of a time. @param time seconds since 1970, by the clock of the database */
   create(userId: string, time: number): string;
   /** Reads the time of a nonce. Undefined if this service has not made the nonce for this user. */
@@ -13,7 +13,7 @@ export interface ProofNonces {
 }
 
 /** Creates the functions that make and verify nonces, with the secret keys. */
-export function createProofNonces(keys: Pick<SecretKeys, 'digest' | 'matches'>): ProofNonces {
+export function createDpopNonces(keys: Pick<SecretKeys, 'digest' | 'matches'>): DpopNonces {
   return {
     create(userId, time) {
       const seconds = String(Math.floor(time));

@@ -21,7 +21,7 @@ const get = (url: string, headers: Record<string, string> = plain, method = 'GET
   fetch(url, { method, headers, redirect: 'manual' });
 
 /** The head of the answer to bytes that are no request. */
-function headOf(url: string, bytes: string): Promise<string> {
+function inboxRowOf(url: string, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = '';
     const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(bytes));
@@ -96,7 +96,7 @@ describe('Strict-Transport-Security', () => {
         [`GET /livez HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
         ['GET /livez HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n', 417],
       ] as const) {
-        const head = await headOf(url, bytes);
+        const head = await inboxRowOf(url, bytes);
         expect(head).toContain(`HTTP/1.1 ${status}`);
         expect(head).toContain(`strict-transport-security: ${hsts}`);
         expect(head).toContain("content-security-policy: default-src 'none'; frame-ancestors 'none'; base-uri 'none'");

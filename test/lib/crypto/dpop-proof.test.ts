@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { proofAlgorithms, readClaims, readProof } from '../../../src/lib/crypto/dpop-proof.js';
+import { dpopAlgorithms, readDpopClaims, readDpopProof } from '../../../src/lib/crypto/dpop-proof.js';
 import { newProofKey, signProof } from '../../support/dpop.js';
 
 /** The proofs of RFC 9449, 5 and 7.1. */
@@ -20,11 +20,11 @@ const flipped = signature.startsWith('A') ? `B${signature.slice(1)}` : `A${signa
 describe('a DPoP proof', () => {
   test('is read from the examples of RFC 9449', () => {
     const thumbprint = '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I';
-    expect(readProof(ofTokenRequest)).toEqual({
+    expect(readDpopProof(ofTokenRequest)).toEqual({
       thumbprint,
       claims: { jti: '-BwC3ESc6acc2lTc', htm: 'POST', htu: 'https://server.example.com/token', iat: 1562262616 },
     });
-    expect(readProof(ofResourceRequest)).toEqual({
+    expect(readDpopProof(ofResourceRequest)).toEqual({
       thumbprint,
       claims: {
         ...{ jti: 'e1j3V_bKic8-LAEB', htm: 'GET', htu: 'https://resource.example.org/protectedresource' },
@@ -35,13 +35,13 @@ describe('a DPoP proof', () => {
 
   test.each(['P-256', 'Ed25519'] as const)('is read with a key on %s', (curve) => {
     const own = newProofKey(curve);
-    expect(readProof(signProof(own, { claims }))?.claims).toEqual(claims);
+    expect(readDpopProof(signProof(own, { claims }))?.claims).toEqual(claims);
   });
 
   test('may name Ed25519 in both ways', () => {
-    expect(proofAlgorithms).toEqual(['ES256', 'EdDSA', 'Ed25519']);
+    expect(dpopAlgorithms).toEqual(['ES256', 'EdDSA', 'Ed25519']);
     const own = newProofKey('Ed25519');
-    expect(readProof(signProof(own, { header: { alg: 'Ed25519' }, claims }))?.claims).toEqual(claims);
+    expect(readDpopProof(signProof(own, { header: { alg: 'Ed25519' }, claims }))?.claims).toEqual(claims);
   });
 
   test('is refused with another type, algorithm or key than it was signed with', () => {
@@ -60,9 +60,9 @@ describe('a DPoP proof', () => {
       ...[{ jwk: other.jwk }, { jwk: ed.jwk }, { jwk: undefined }, { jwk: { ...key.jwk, d: 'AA' } }, { crit: ['exp'] }],
     ];
     for (const header of headers) {
-      expect([header, readProof(signProof(key, { header, claims }))]).toEqual([header, undefined]);
+      expect([header, readDpopProof(signProof(key, { header, claims }))]).toEqual([header, undefined]);
     }
-    expect(readProof(signProof(ed, { header: { alg: 'ES256' }, claims }))).toBeUndefined();
+    expect(readDpopProof(signProof(ed, { header: { alg: 'ES256' }, claims }))).toBeUndefined();
   });
 
   test('is refused without a signature, with one of another text, and with one by a shared secret', () => {
@@ -77,13 +77,13 @@ describe('a DPoP proof', () => {
       // A signature in DER is longer, and a truncated one is shorter.
       ...[`${signedHead}.${signedBody}.${signature.slice(0, -4)}`, `${signedHead}.${signedBody}.${signature}AAAA`],
     ]) {
-      expect([text, readProof(text)]).toEqual([text, undefined]);
+      expect([text, readDpopProof(text)]).toEqual([text, undefined]);
     }
   });
 
   test('is refused if it is longer than 4096 characters', () => {
-    expect(readProof(signProof(key, { claims: { ...claims, more: 'a'.repeat(2000) } }))).toBeDefined();
-    expect(readProof(signProof(key, { claims: { ...claims, more: 'a'.repeat(4000) } }))).toBeUndefined();
+    expect(readDpopProof(signProof(key, { claims: { ...claims, more: 'a'.repeat(2000) } }))).toBeDefined();
+    expect(readDpopProof(signProof(key, { claims: { ...claims, more: 'a'.repeat(4000) } }))).toBeUndefined();
   });
 
   test('is refused without an exception for any text', () => {
@@ -91,24 +91,24 @@ describe('a DPoP proof', () => {
       fc.string(),
       fc.json().map((json) => Buffer.from(json).toString('base64url')),
     );
-    fc.assert(fc.property(part, part, part, (a, b, c) => readProof(`${a}.${b}.${c}`) === undefined));
-    fc.assert(fc.property(part, (body) => readProof(`${signedHead}.${body}.${signature}`) === undefined));
+    fc.assert(fc.property(part, part, part, (a, b, c) => readDpopProof(`${a}.${b}.${c}`) === undefined));
+    fc.assert(fc.property(part, (body) => readDpopProof(`${signedHead}.${body}.${signature}`) === undefined));
   });
 });
 
 describe('the claims of a proof', () => {
   test('have their types, and the nonce may be missing', () => {
-    expect(readClaims(claims)).toEqual({ ...claims, nonce: undefined });
-    expect(readClaims({ ...claims, nonce: 'n', exp: 1 })).toEqual({ ...claims, nonce: 'n' });
+    expect(readDpopClaims(claims)).toEqual({ ...claims, nonce: undefined });
+    expect(readDpopClaims({ ...claims, nonce: 'n', exp: 1 })).toEqual({ ...claims, nonce: 'n' });
   });
 
   test('are refused if one is missing or has another type', () => {
     for (const name of Object.keys(claims)) {
       for (const value of [undefined, null, true, ['a'], {}]) {
-        expect([name, readClaims({ ...claims, [name]: value })]).toEqual([name, undefined]);
+        expect([name, readDpopClaims({ ...claims, [name]: value })]).toEqual([name, undefined]);
       }
     }
     const wrong = [{ iat: '1' }, { iat: Number.NaN }, { jti: '' }, { jti: 'a'.repeat(256) }, { nonce: 1 }, { htm: 1 }];
-    for (const some of wrong) expect([some, readClaims({ ...claims, ...some })]).toEqual([some, undefined]);
+    for (const some of wrong) expect([some, readDpopClaims({ ...claims, ...some })]).toEqual([some, undefined]);
   });
 });

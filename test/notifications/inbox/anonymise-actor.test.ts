@@ -7,7 +7,7 @@ import {
   createInbox,
   createInboxes,
   createTestNotifications,
-  headOf,
+  inboxRowOf,
   input,
   newestFirst,
   problemOf,
@@ -50,7 +50,7 @@ test('the name is removed from the inboxes of other users as a change; ids and o
   expect(newest).toEqual({ ...third, actor: null, updated_at: newest?.updated_at });
   expect(middle).toEqual(second);
   expect(oldest).toEqual({ ...first, actor: null, updated_at: oldest?.updated_at });
-  const head = await headOf(fresh.database, ann);
+  const head = await inboxRowOf(fresh.database, ann);
   expect(head).toEqual({ last_change_sequence: 5, last_time: newest?.updated_at, total: 3 });
   expect((third?.updated_at ?? '') < (oldest?.updated_at ?? '')).toBe(true);
   expect((oldest?.updated_at ?? '') < (newest?.updated_at ?? '')).toBe(true);
@@ -66,7 +66,7 @@ test('the name is removed from the inboxes of other users as a change; ids and o
 
   expect(notified.splice(0).sort()).toEqual([ann, bob].sort());
   await blankActor(actor);
-  expect(await headOf(fresh.database, ann)).toEqual(head);
+  expect(await inboxRowOf(fresh.database, ann)).toEqual(head);
   expect(notified).toEqual([]);
 });
 
@@ -80,7 +80,7 @@ test('the name is removed from more notifications than fit into one transaction'
   await blankActor(actor);
   const named = testSql('select 1 from notifications where actor_id = $1 and actor is not null', [actor]);
   expect(await fresh.database.query(named)).toEqual([]);
-  expect(await headOf(fresh.database, user)).toMatchObject({ last_change_sequence: 2400, total: 1200 });
+  expect(await inboxRowOf(fresh.database, user)).toMatchObject({ last_change_sequence: 2400, total: 1200 });
 });
 
 test('a locked inbox does not block the others, and is left to the next attempt', async () => {

@@ -7,7 +7,7 @@ import {
   createInbox,
   createInboxes,
   createTestNotifications,
-  headOf,
+  inboxRowOf,
   input,
   newestFirst,
   publishAll,
@@ -79,7 +79,7 @@ describe('a block of an inbox', () => {
     const user = await createInbox(db.database);
     let published = await publishTo([user], 1000);
     for (let round = 0; round < 20; round += 1) {
-      const { last_change_sequence: last } = await headOf(db.database, user);
+      const { last_change_sequence: last } = await inboxRowOf(db.database, user);
       const missing = 1024 - (last % 1024);
       if (missing > 20) published = await publishTo([user], Math.min(1000, missing - 5));
       const [first, second] = published;
@@ -94,7 +94,7 @@ describe('a block of an inbox', () => {
     }
     // The notification after the one that filled a block counts the block.
     await publishOne(user);
-    const { last_change_sequence: last } = await headOf(db.database, user);
+    const { last_change_sequence: last } = await inboxRowOf(db.database, user);
     expect(await countedBlocksOf(db.database, user)).toEqual({ counted: Math.floor(last / 1024), wrong: 0 });
     await expectRightPages(user);
   });

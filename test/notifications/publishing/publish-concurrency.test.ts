@@ -5,7 +5,14 @@ import { Problem } from '../../../src/lib/problem.js';
 import type { Notifications } from '../../../src/notifications/notifications.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { eventually } from '../../support/eventually.js';
-import { createInbox, createInboxes, createTestNotifications, headOf, input, problemOf } from '../../support/inbox.js';
+import {
+  createInbox,
+  createInboxes,
+  createTestNotifications,
+  inboxRowOf,
+  input,
+  problemOf,
+} from '../../support/inbox.js';
 import { testSql } from '../../support/sql.js';
 
 let test: TestDatabase;
@@ -51,7 +58,7 @@ describe('parallel publishing', () => {
     expect(rows.map(({ change_sequence }) => change_sequence)).toEqual(upTo(78));
     expectAscending(rows.map(({ created_at }) => created_at));
     const last = rows.at(-1);
-    expect(await headOf(test.database, user)).toEqual({
+    expect(await inboxRowOf(test.database, user)).toEqual({
       last_change_sequence: 78,
       last_time: last?.created_at,
       total: 78,
@@ -139,7 +146,7 @@ describe('publishing, changing and deleting at once', () => {
     expectAscending(rows.map(({ change_sequence }) => change_sequence));
     expectAscending(rows.map(({ updated_at }) => updated_at));
     expectAscending((await rowsOf(user, 'sequence')).map(({ created_at }) => created_at));
-    expect(await headOf(test.database, user)).toMatchObject({ last_change_sequence: 24, total: 12 });
+    expect(await inboxRowOf(test.database, user)).toMatchObject({ last_change_sequence: 24, total: 12 });
     expect(first?.sequence).toBe(1);
   });
 
@@ -151,7 +158,7 @@ describe('publishing, changing and deleting at once', () => {
       const outcomes = await Promise.allSettled(acts);
       const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
       expect(refused.map(({ reason }) => reason.code)).toEqual(Array(4).fill('not_found'));
-      expect(await headOf(test.database, user)).toMatchObject({ last_change_sequence: 2, total: 0 });
+      expect(await inboxRowOf(test.database, user)).toMatchObject({ last_change_sequence: 2, total: 0 });
     }
   });
 
@@ -216,7 +223,7 @@ describe('the time of a statement that waited for a lock', () => {
       });
       expect(await problemOf(before)).toBe(failure);
       await waiting;
-      const { last_time: time } = await headOf(test.database, user);
+      const { last_time: time } = await inboxRowOf(test.database, user);
       expect([whileWaiting, time].toSorted()).toEqual([whileWaiting, time]);
       expect(time).not.toBe(whileWaiting);
     },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Problem } from '../../../src/lib/problem.js';
 import { publishEach } from '../../../src/notifications/publishing/publish-each.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
-import { createInboxes, createTestNotifications, headOf, input, problemOf } from '../../support/inbox.js';
+import { createInboxes, createTestNotifications, inboxRowOf, input, problemOf } from '../../support/inbox.js';
 
 let fresh: TestDatabase;
 beforeAll(async () => {
@@ -27,7 +27,10 @@ test('a user who is deleted after validation does not affect the other publicati
   const gone = { errors: [{ field: 'user_id', code: 'unknown_user' }] };
   const published = { ids: [expect.any(String)] };
   expect(outcomes).toEqual([published, gone, published, gone]);
-  expect([await headOf(database, ann), await headOf(database, bob)]).toMatchObject([{ total: 1 }, { total: 1 }]);
+  expect([await inboxRowOf(database, ann), await inboxRowOf(database, bob)]).toMatchObject([
+    { total: 1 },
+    { total: 1 },
+  ]);
 });
 
 test('any other error is thrown, and nothing is published', async () => {
@@ -38,5 +41,5 @@ test('any other error is thrown, and nothing is published', async () => {
     const notifications = { ...real, publish: () => Promise.reject(problem) };
     expect(await problemOf(publishEach({ database, notifications }, [publication(ann)]))).toBe(problem);
   }
-  expect(await headOf(database, ann)).toMatchObject({ total: 0 });
+  expect(await inboxRowOf(database, ann)).toMatchObject({ total: 0 });
 });

@@ -20,7 +20,7 @@ afterAll(() => db.drop());
 const publishTo = (userId: string, description = 'A payment') =>
   notifications.publishOne({ user_id: userId, notification_type: 'payment', description, actor: 'Ada' });
 
-/** The notifications and the head of a user, as the tables have them. */
+/** The notifications and the inbox row of a user, as the tables have them. */
 async function inboxOf(userId: string) {
   const [found] = await db.database.query<{
     sequences: string[];

@@ -100,7 +100,7 @@ describe.each(['never analyzed', 'analyzed'])('the plan of publishing, with tabl
 
   test.each([2, 1000])('locks the rows with the counts of %i inboxes one by one, in sorted order', async (count) => {
     const plans = await plansOf(large, large.users.slice(0, count).toReversed());
-    const heads = [plans.get('notifications_publish_heads')].flatMap((plan) => (plan ? nodes(plan) : []));
+    const heads = [plans.get('notifications_publish_inboxes')].flatMap((plan) => (plan ? nodes(plan) : []));
     const [join, ...others] = heads.filter(({ 'Node Type': type }) => /Join|Nested Loop/.test(type));
     expect(others).toEqual([]);
     expect(join?.['Node Type']).toBe('Nested Loop');
@@ -110,9 +110,9 @@ describe.each(['never analyzed', 'analyzed'])('the plan of publishing, with tabl
     expect(inner).toMatchObject({ 'Node Type': 'Index Scan', 'Index Name': 'inboxes_pkey' });
   });
 
-  test('reads the head rows in the order of their key, even with so few that a scan would be cheaper', async () => {
+  test('reads the rows of `inboxes` in the order of their key, even with so few that a scan would be cheaper', async () => {
     const plans = await plansOf(small, small.users.toReversed());
-    const heads = [plans.get('notifications_publish_heads')].flatMap((plan) => (plan ? nodes(plan) : []));
+    const heads = [plans.get('notifications_publish_inboxes')].flatMap((plan) => (plan ? nodes(plan) : []));
     const reads = heads.filter((node) => node['Relation Name'] === 'inboxes' && node['Node Type'].endsWith('Scan'));
     expect(reads).toMatchObject([
       { 'Node Type': 'Index Scan', 'Index Name': 'inboxes_pkey', 'Scan Direction': 'Forward' },

@@ -9,7 +9,7 @@ import {
   createInboxes,
   createTestNotifications,
   errorsOf,
-  headOf,
+  inboxRowOf,
   input,
   newestFirst,
   publishAll,
@@ -89,7 +89,7 @@ describe('publish', () => {
       [bob, 3, 'third'],
       [cy, 2, 'third'],
     ]);
-    expect(await headOf(test.database, bob)).toEqual({
+    expect(await inboxRowOf(test.database, bob)).toEqual({
       last_change_sequence: 3,
       last_time: created[4]?.created_at,
       total: 3,
@@ -183,7 +183,7 @@ describe('a refused request', () => {
       { field: '4.image', code: 'conflicting_fields', params: { fields: 'image_id, image' } },
       { field: '4.image_id', code: 'unknown_image' },
     ]);
-    expect(await headOf(test.database, user)).toMatchObject({ last_change_sequence: 0, last_time: null, total: 0 });
+    expect(await inboxRowOf(test.database, user)).toMatchObject({ last_change_sequence: 0, last_time: null, total: 0 });
   });
 
   it('rolls back notifications of known users and new images when one user is unknown', async () => {
@@ -198,7 +198,7 @@ describe('a refused request', () => {
       { field: '0.user_ids.1', code: 'unknown_user' },
       { field: '0.user_ids.2', code: 'unknown_user' },
     ]);
-    expect(await headOf(test.database, user)).toMatchObject({ last_change_sequence: 0, total: 0 });
+    expect(await inboxRowOf(test.database, user)).toMatchObject({ last_change_sequence: 0, total: 0 });
     expect(await listOf(user)).toEqual([]);
     expect(await test.database.query(testSql('select id from images where external_url = $1', [url]))).toEqual([]);
   });

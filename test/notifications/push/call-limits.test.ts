@@ -42,13 +42,13 @@ describe('the calls of a user', () => {
   test('wait one after the other, as long as the calls take', () => {
     const { limits, pass } = limitsWithClock();
     const waits = () => {
-      const slot = limits.beginUser('one');
-      return 'waitMs' in slot ? slot.waitMs : 0;
+      const userCall = limits.beginUser('one');
+      return 'waitMs' in userCall ? userCall.waitMs : 0;
     };
     for (let round = 0; round < 40; round += 1) {
-      const slot = limits.beginUser('one');
+      const userCall = limits.beginUser('one');
       pass(8000);
-      if ('end' in slot) slot.end();
+      if ('end' in userCall) userCall.end();
     }
     for (let at = 0; at < maxCalls.user; at += 1) limits.beginUser('one');
     const [first, second, third] = [waits(), waits(), waits()];
@@ -58,8 +58,8 @@ describe('the calls of a user', () => {
 
   test('begin again when one has ended', () => {
     const { limits } = limitsWithClock();
-    const slots = Array.from({ length: maxCalls.user }, () => limits.beginUser('one'));
-    const [first] = slots;
+    const userCalls = Array.from({ length: maxCalls.user }, () => limits.beginUser('one'));
+    const [first] = userCalls;
     if (first !== undefined && 'end' in first) first.end();
     expect(limits.beginUser('one')).not.toHaveProperty('waitMs');
   });

@@ -8,7 +8,7 @@ import {
   createInbox,
   createInboxes,
   createTestNotifications,
-  headOf,
+  inboxRowOf,
   input,
   newestFirst,
   publishAll,
@@ -46,7 +46,7 @@ async function fill(userId: string, contents: readonly (readonly [type: string, 
 }
 const listOf = async (userId: string) =>
   (await notifications.list(userId, { ...newestFirst, limit: 100 }))?.items.map(({ description }) => description);
-/** Blocks and heads whose counts are wrong. */
+/** Blocks and inbox rows whose counts are wrong. */
 const miscounted = () =>
   fresh.database.query(
     testSql(`select user_id, block, notification_type, rows from inbox_blocks
@@ -67,16 +67,18 @@ describe('retention', () => {
       ['payment', 11],
       ['payment', 9],
     ]);
-    const before = await headOf(fresh.database, user);
+    const before = await inboxRowOf(fresh.database, user);
     expect(await removeOld()).toBe(3);
     expect(await listOf(user)).toEqual(['payment 9', 'pool 19', 'request 400']);
-    const after = await headOf(fresh.database, user);
+    const after = await inboxRowOf(fresh.database, user);
     expect(after).toMatchObject({ total: 3, last_change_sequence: before.last_change_sequence + 1 });
     expect(after.last_time > before.last_time).toBe(true);
     expect(await fresh.database.query(testSql('select 1 from notification_tombstones'))).toEqual([]);
     expect(await miscounted()).toEqual([]);
     expect(await removeOld()).toBe(0);
-    expect(await headOf(fresh.database, user)).toMatchObject({ last_change_sequence: before.last_change_sequence + 1 });
+    expect(await inboxRowOf(fresh.database, user)).toMatchObject({
+      last_change_sequence: before.last_change_sequence + 1,
+    });
   });
 
   test('removes rows of many users and many rows of one user, at most 500 rows in a transaction', async () => {
@@ -136,7 +138,7 @@ describe('retention', () => {
       ...Array.from({ length: 5 }, removeOld),
     ]);
     await removeOld();
-    expect(await headOf(fresh.database, user)).toMatchObject({ total: 10 });
+    expect(await inboxRowOf(fresh.database, user)).toMatchObject({ total: 10 });
     expect(await miscounted()).toEqual([]);
   });
 
@@ -197,7 +199,7 @@ describe('tombstones', () => {
       )
     ).map(({ n }) => n);
 
-  test('are removed after 30 days, and the head stores up to which change', async () => {
+  test('are removed after 30 days, and the inbox row stores up to which change', async () => {
     const [ann = '', bob = '', cy = '', gone = ''] = await createInboxes(fresh.database, 4);
     await addTombstones(ann, [3, 7], 31);
     await addTombstones(ann, [9], 29);

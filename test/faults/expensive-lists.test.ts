@@ -39,13 +39,13 @@ beforeAll(async () => {
 afterAll(() => postern.close());
 
 /** Nothing matches, so all rows are searched. */
-const costly = `filter=${Array.from({ length: 3 }, () => 'description:like:month').join(',')},description:like:nowhere`;
+const expensive = `filter=${Array.from({ length: 3 }, () => 'description:like:month').join(',')},description:like:nowhere`;
 const list = (bearer: string, query: string) => postern.api('GET', `/v1/notifications?${query}`, { bearer });
 
 test('40 parallel expensive lists of one user do not affect other users, and some of the lists are refused with 429', async () => {
   let ended = 0;
   const lists = Array.from({ length: 40 }, async () => {
-    const { status, headers } = await list(reader.bearer, costly);
+    const { status, headers } = await list(reader.bearer, expensive);
     if (status === 200) ended += 1;
     return { status, retryAfter: Number(headers['retry-after'] ?? 0) };
   });
@@ -81,8 +81,8 @@ test('lists without a filter have no limit of parallel requests', async () => {
 });
 
 test('operators can list the inbox of a user whose own lists are refused', async () => {
-  const lists = Array.from({ length: 40 }, () => list(reader.bearer, costly));
-  const { status } = await postern.api('GET', `/admin/v1/users/${reader.user.id}/notifications?${costly}`, {
+  const lists = Array.from({ length: 40 }, () => list(reader.bearer, expensive));
+  const { status } = await postern.api('GET', `/admin/v1/users/${reader.user.id}/notifications?${expensive}`, {
     bearer: postern.adminKey,
   });
   expect(status).toBe(200);

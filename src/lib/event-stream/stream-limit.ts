@@ -1,7 +1,7 @@
 import { Problem } from '../problem.js';
 
 /** Counts the streams of each client, including those that are being opened. */
-export interface Slots {
+export interface StreamLimit {
   /** @throws Problem `too_many_streams` */
   acquire(client: string): void;
   release(client: string): void;
@@ -13,7 +13,7 @@ export interface Slots {
  */
 const maxPerClient = 20;
 
-export function createSlots(): Slots {
+export function createStreamLimit(): StreamLimit {
   const counts = new Map<string, number>();
   return {
     acquire(client) {

@@ -1,19 +1,19 @@
 import { createConcurrencyLimiter, createKeyedLimiter } from '../../lib/concurrency-limiter.js';
 import { Problem } from '../../lib/problem.js';
 
-/** Runs a costly read for a user. @throws Problem `too_many_requests`, `overloaded` */
-export type CostlyReadLimit = <T>(userId: string, read: () => Promise<T>) => Promise<T>;
+/** Runs an expensive read for a user. @throws Problem `too_many_requests`, `overloaded` */
+export type ExpensiveReadLimit = <T>(userId: string, read: () => Promise<T>) => Promise<T>;
 
-export interface CostlyReadLimitOptions {
+export interface ExpensiveReadLimitOptions {
   /** Size of the pool that the reads use. */
   readonly connections: number;
   /** Returns the time in milliseconds, since any moment. */
   readonly now?: () => number;
 }
 
-/** Limits for one user: costly reads that run at a time, reads that may wait, and the maximum wait in milliseconds. */
+/** Limits for one user: expensive reads that run at a time, reads that may wait, and the maximum wait in milliseconds. */
 const userLimits = { concurrency: 1, maxWaiting: 100, timeoutMs: 2000 };
-/** Limits for all users together. Costly reads use half of the connections; the other half serves all other requests. */
+/** Limits for all users together. Expensive reads use half of the connections; the other half serves all other requests. */
 const totalLimits = { maxWaiting: 400, timeoutMs: 2000 };
 /** The time that one user may use: the maximum in milliseconds, and the milliseconds that are refilled per millisecond. */
 const allowance = { max: 10_000, refill: 0.2 };
@@ -21,13 +21,13 @@ const allowance = { max: 10_000, refill: 0.2 };
 const cleanupInterval = 1000;
 
 /**
- * Limits how many connections the costly reads of one user use, and for how long. A costly read scans an inbox. Reads
+ * Limits how many connections the expensive reads of one user use, and for how long. An expensive read scans an inbox. Reads
  * beyond the limit are refused, so that one user does not delay other users.
  */
-export function createCostlyReadLimit({
+export function createExpensiveReadLimit({
   connections,
   now = () => performance.now(),
-}: CostlyReadLimitOptions): CostlyReadLimit {
+}: ExpensiveReadLimitOptions): ExpensiveReadLimit {
   const enterUserQueue = createKeyedLimiter(userLimits);
   const enterSharedQueue = createConcurrencyLimiter({
     ...totalLimits,

@@ -1,12 +1,12 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createCostlyReadLimit } from '../../../src/notifications/inbox/costly-reads.js';
+import { createExpensiveReadLimit } from '../../../src/notifications/inbox/expensive-reads.js';
 
 afterEach(() => void vi.useRealTimers());
 
 /** A limit whose clock the test sets. Each read advances this clock by some milliseconds. */
 function createLimit(connections = 20) {
   const clock = { time: 0 };
-  const share = createCostlyReadLimit({ connections, now: () => clock.time });
+  const share = createExpensiveReadLimit({ connections, now: () => clock.time });
   const read = (user: string, milliseconds: number) =>
     share(user, async () => {
       clock.time += milliseconds;
