@@ -30,7 +30,7 @@ export interface OwnAccount {
   get(userId: string): Promise<Account>;
   /**
    * Changes name and language without a proof, and the username with one.
-   * @throws Problem `validation_failed`, `identity_taken`; `too_many_requests` without a proof; those of `Proofs.check`
+   * @throws Problem `validation_failed`, `identity_taken`, `too_many_requests`; those of `Proofs.check`
    */
   change(callingSession: CallingSession, change: AccountChange): Promise<Account>;
   /**
@@ -93,7 +93,7 @@ export interface OwnAccountOptions {
   readonly database: Database;
   readonly users: Users;
   readonly proofs: Proofs;
-  readonly limits: Pick<RequestLimits, 'countOwnChange'>;
+  readonly limits: Pick<RequestLimits, 'countOwnChange' | 'countOwnUsername'>;
   readonly pinRecoveries: Pick<PinRecoveries, 'requirePinAfterCode'>;
   readonly rules: UserRules;
 }
@@ -173,6 +173,7 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
         const change = { ...unproven, username };
         // Reports validation errors before the proof is used, since a proof can often be used only once.
         await users.prepareChange(userId, change);
+        await limits.countOwnUsername(userId);
         return changeWithProof(callingSession, change, proof, defaultProofs);
       }
       const prepared = await users.prepareChange(userId, unproven);

@@ -41,8 +41,10 @@ export interface OwnExternalIdentitiesOptions {
   readonly limits: Pick<RequestLimits, 'countLoginByAddress' | 'countLoginByAccount'>;
   readonly notices: Pick<Notices, 'notify'>;
   readonly providers: readonly IdTokens[];
-  /** The columns of `users` that a login can use here. */
-  readonly loginColumns: readonly ('password_hash' | 'phone' | 'email')[];
+  /** What a login can use here: columns of `users`, and passkeys. */
+  readonly loginColumns: readonly ('password_hash' | 'phone' | 'email' | 'passkey')[];
+  /** Whether logins of this name are open, such as `oidc:google`. */
+  readonly isOpenLogin: (name: string) => boolean;
 }
 
 interface OtherLogins {
@@ -60,14 +62,14 @@ const hasOtherLogin = statement<OtherLogins, { has: boolean }>(
                    and (('password_hash' = any(${p.loginColumns}) and u.password_hash is not null)
                      or ('phone' = any(${p.loginColumns}) and u.phone is not null)
                      or ('email' = any(${p.loginColumns}) and u.email is not null)))
-        or exists (select 1 from passkeys p where p.user_id = ${p.userId})
+        or ('passkey' = any(${p.loginColumns}) and exists (select 1 from passkeys p where p.user_id = ${p.userId}))
         or exists (select 1 from external_identities e
                    where e.user_id = ${p.userId} and e.id <> ${p.id} and e.issuer = any(${p.issuers})) as has`,
 );
 
 /** Creates self-service for accounts at OpenID providers. */
 export function createOwnExternalIdentities(options: OwnExternalIdentitiesOptions): OwnExternalIdentities {
-  const { database, proofs, limits, notices, providers, loginColumns } = options;
+  const { database, proofs, limits, notices, providers, loginColumns, isOpenLogin } = options;
 
   function providerOf(name: string): IdTokens {
     const provider = providers.find((one) => one.name === name);
@@ -114,7 +116,7 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
       // to log in.
       await proven.consume(tx);
       await unlinkExternalIdentity(tx, userId, { id, provider }, { origin, notices });
-      const issuers = providers.map(({ issuer }) => issuer);
+      const issuers = providers.filter(({ name }) => isOpenLogin(`oidc:${name}`)).map(({ issuer }) => issuer);
       const [left] = await tx.query(hasOtherLogin({ userId, id, loginColumns, issuers }));
       if (left?.has !== true) throw new Problem('last_way_in');
     });

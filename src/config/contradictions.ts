@@ -15,6 +15,7 @@ export function contradictions(config: Values): string[] {
     ...lockErrors(config),
     ...dpopErrors(config),
     ...passkeyErrors(config),
+    ...loginMethodErrors(config),
     ...pushErrors(config),
     ...urlErrors(config),
     ...breachedPasswordErrors(config),
@@ -148,6 +149,17 @@ function passkeyErrors({ PASSKEY_RP_ID: id, PASSKEY_ORIGINS: origins, PUBLIC_URL
   return hostname === id || hostname.endsWith(`.${id}`)
     ? []
     : ['PASSKEY_RP_ID must be the host of PUBLIC_URL or a domain above it, or PASSKEY_ORIGINS must be set'];
+}
+
+/** A name that is not configured is probably misspelled, and would close that way to log in. */
+function loginMethodErrors(config: Values): string[] {
+  const configured = [
+    ...(config.OIDC_PROVIDERS ?? []).map(({ name }) => `oidc:${name}`),
+    ...(config.CUSTOM_AUTHENTICATORS ?? []).map(({ name }) => `custom:${name}`),
+  ];
+  return (config.LOGIN_METHODS ?? [])
+    .filter((name) => name.includes(':') && !configured.includes(name))
+    .map((name) => `LOGIN_METHODS: ${name} is not configured`);
 }
 
 /** The settings of each push channel. An operator must set all settings of a channel, or none. */

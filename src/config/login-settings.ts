@@ -8,6 +8,7 @@ import {
   flag,
   hashList,
   integer,
+  loginMethods,
   orZero,
   passkeyOrigins,
   pattern,
@@ -129,6 +130,11 @@ export const factorSettings = {
 } as const satisfies Record<string, Setting<unknown>>;
 
 export const authenticatorSettings = {
+  LOGIN_METHODS: {
+    parse: loginMethods,
+    about:
+      'The ways to log in that are open, separated by commas: password, sms, email, passkey, oidc:<name> and custom:<name>. A login in another way is refused, as if it were not configured. So codes by mail can be off for logins while mail still carries notices and recoveries. When unset, every way that is configured is open.',
+  },
   CUSTOM_AUTHENTICATORS: {
     isSecret: true,
     parse: customAuthenticators,

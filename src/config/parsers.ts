@@ -74,6 +74,18 @@ export const words = (text: string) =>
       .map((word) => word.trim())
       .filter((word) => word !== ''),
   );
+/** Names of authenticators, separated by commas. */
+export function loginMethods(text: string): Parsed<readonly string[]> {
+  const names = [...new Set(text.split(',').map((name) => name.trim()))];
+  const unknown = names.find(
+    (name) => !/^(?:password|sms|email|passkey|(?:oidc|custom):[a-z][a-z0-9_-]{0,31})$/.test(name),
+  );
+  return unknown === undefined
+    ? ok(names)
+    : invalid(
+        `has the unknown name ${JSON.stringify(unknown)}; allowed are password, sms, email, passkey, oidc:<name> and custom:<name>`,
+      );
+}
 export const choice =
   <const T extends string>(...allowed: readonly T[]) =>
   (text: string): Parsed<T> => {

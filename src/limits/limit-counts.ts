@@ -49,6 +49,8 @@ export interface LimitCounts {
   messagesTo(recipient: Pick<Recipient, 'userId' | 'address' | 'knownDevice'>): Buffer;
   /** Changes that a user makes to the own account without re-authentication. */
   ownChangesOf(userId: string): RequestCount;
+  /** Changes of a user's own username. */
+  ownUsernamesOf(userId: string): RequestCount;
   smsOfPrefix(identity: Recipient['identity']): RequestCount;
   readonly smsInTotal: RequestCount;
 }
@@ -57,6 +59,8 @@ const minute = 60;
 const hour = 3600;
 /** Changes of a user's own name, language and descriptions of devices in an hour. Each one writes an audit event. */
 const maxOwnChanges = 100;
+/** Changes of a user's own username in an hour. Each one tells whether a username is taken (ASVS 5.0, 2.4.1 and 6.3.8). */
+const maxOwnUsernames = 20;
 
 /** Creates the keys and sizes of all limits from the settings. */
 export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
@@ -88,6 +92,7 @@ export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
       return keyOf(kind, `${address ?? userId} ${knownDevice ?? ''}`);
     },
     ownChangesOf: (userId) => requestCount('own-change', userId, maxOwnChanges, hour),
+    ownUsernamesOf: (userId) => requestCount('own-username', userId, maxOwnUsernames, hour),
     smsOfPrefix: (identity) => requestCount('sms-prefix', prefixOf(identity), options.messagesPerPrefix, hour),
     smsInTotal: requestCount('sms-total', '', options.messagesInTotal, hour),
   };

@@ -30,6 +30,11 @@ export interface RequestLimits {
    */
   countOwnChange(userId: string): Promise<void>;
   /**
+   * Counts a request that changes the own username, and so tells whether the new one is taken: 20 an hour.
+   * @throws Problem `too_many_requests` with the seconds to wait
+   */
+  countOwnUsername(userId: string): Promise<void>;
+  /**
    * Runs a request for a code: at most four of an address at a time, because each one commits several times and occupies a
    * connection meanwhile.
    * @throws Problem `overloaded` if too many requests of the address wait
@@ -134,6 +139,10 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     const [row] = await handle.query(takeRequest(count));
     return row?.wait ?? 0;
   }
+  async function countOwn(userId: string, count: RequestCount): Promise<void> {
+    const [row] = await database.user(userId).query(takeAccountRequest(count));
+    refuseOverLimit(row?.wait);
+  }
   async function countMessage(key: Buffer) {
     const [row] = await database.query(takeMessage({ key }));
     if (row === undefined) throw new Error('a function returned no row');
@@ -155,10 +164,8 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
       const [row] = await database.user(userId).query(takeAccountRequest(count));
       refuseOverLimit(row?.wait);
     },
-    async countOwnChange(userId) {
-      const [row] = await database.user(userId).query(takeAccountRequest(counts.ownChangesOf(userId)));
-      refuseOverLimit(row?.wait);
-    },
+    countOwnChange: (userId) => countOwn(userId, counts.ownChangesOf(userId)),
+    countOwnUsername: (userId) => countOwn(userId, counts.ownUsernamesOf(userId)),
     async countMessageByAddress(address) {
       const { count, recentCodesKey } = counts.messagesFrom(address);
       const [row] = await database.user(network(address)).query(countCodeRequest({ ...count, recentCodesKey }));

@@ -25,6 +25,7 @@ export const noticeKinds = {
   pin_changed: 'The PIN was changed or removed.',
   email_changed: 'The mail address was changed or removed. The old address gets the notice too.',
   phone_changed: 'The phone number was changed or removed. The old number gets the notice too.',
+  username_changed: 'The username was changed or removed.',
   totp_added: 'An authenticator app was enrolled.',
   totp_removed: 'An authenticator app was removed.',
   passkey_added: 'A passkey was enrolled.',

@@ -39,6 +39,10 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
     en: 'The phone number of your account was changed.',
     es: 'Se ha cambiado el número de teléfono de tu cuenta.',
   },
+  username_changed: {
+    en: 'The username of your account was changed.',
+    es: 'Se ha cambiado el nombre de usuario de tu cuenta.',
+  },
   totp_added: {
     en: 'An authenticator app was added to your account.',
     es: 'Se ha añadido una aplicación de autenticación a tu cuenta.',

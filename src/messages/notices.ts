@@ -110,6 +110,7 @@ export function newDeviceNotice({ channels }: { readonly channels: SqlPart }): S
 
 /** The members of a change that concern credentials and addresses. Null if a value is removed. */
 interface ChangedValues {
+  readonly username?: string | null;
   readonly email?: string | null;
   readonly phone?: string | null;
   readonly password_hash?: string | null;
@@ -122,7 +123,7 @@ interface ChangedValues {
  * @param onlyKind send one notice of this kind instead, for any change
  */
 export function noticesOfChange(
-  before: { readonly email: string | null; readonly phone: string | null },
+  before: { readonly username: string | null; readonly email: string | null; readonly phone: string | null },
   values: ChangedValues,
   onlyKind?: NoticeKind,
 ): Pick<NewNotice, 'kind' | 'former'>[] {
@@ -135,5 +136,6 @@ export function noticesOfChange(
   if (values.phone !== undefined && values.phone !== before.phone) {
     notices.push({ kind: 'phone_changed', former: before.phone === null ? {} : { phone: before.phone } });
   }
+  if (values.username !== undefined && values.username !== before.username) notices.push({ kind: 'username_changed' });
   return onlyKind === undefined || notices.length === 0 ? notices : [{ kind: onlyKind }];
 }

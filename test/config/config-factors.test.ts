@@ -95,3 +95,20 @@ describe('passkeys', () => {
     }
   });
 });
+
+describe('LOGIN_METHODS', () => {
+  test('lists the open ways to log in, and is unset by default', () => {
+    expect(readConfig({}).LOGIN_METHODS).toBeUndefined();
+    expect(readConfig({ LOGIN_METHODS: 'password, passkey' }).LOGIN_METHODS).toEqual(['password', 'passkey']);
+  });
+
+  test.each([',', 'pasword', 'password,', 'oidc:', 'custom:Badge'])('cannot be %j', (text) => {
+    expect(errorsOf({ LOGIN_METHODS: text })).toEqual([expect.stringContaining('LOGIN_METHODS has the unknown name')]);
+  });
+
+  test('names only configured providers and services', () => {
+    expect(errorsOf({ LOGIN_METHODS: 'password,oidc:google' })).toEqual([
+      'LOGIN_METHODS: oidc:google is not configured',
+    ]);
+  });
+});

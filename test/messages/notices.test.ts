@@ -309,10 +309,13 @@ describe('a changed credential', () => {
     await settled();
     await change(user, { pin: '2468', email: null, name: 'Ada' });
     await change(user, { name: 'Ada Lovelace', username: user.username });
+    const last = newEmail();
+    await change(user, { username: `${user.username}2`, email: last });
     expect((await noticesTo(user)).sort()).toEqual(
       [
         ...[`email.email_changed ${email}`, `email.email_changed ${user.email}`, `email.phone_changed ${email}`],
         ...[`email.password_changed ${email}`, `email.email_changed ${email}`],
+        ...[`email.email_changed ${last}`, `email.username_changed ${last}`],
       ].sort(),
     );
   });

@@ -18,6 +18,7 @@ import { createExports, type ExportSection, userSections } from '../../users/exp
 import type { Users } from '../../users/users.js';
 import type { UserRules } from '../../users/validation.js';
 import type { Base } from '../base/base.js';
+import { isOpenLogin } from './authenticators.js';
 import type { Factors } from './factors.js';
 import type { Messaging } from './messages.js';
 
@@ -59,6 +60,11 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
     pinProof(pins),
     ...factors.proofMethods,
   ];
+  const loginColumns = [
+    ['password', 'password_hash'] as const,
+    ['passkey', 'passkey'] as const,
+    ...channels.map((channel) => [channel, channel === 'sms' ? 'phone' : 'email'] as const),
+  ];
   const hasSecondFactor = factors.secondFactors.hasSecondFactor;
   const { defaultRegion, passwordMin, passwordWords } = parts.rules;
   // A client without a proof must not make Postern call another host. So the list of breached passwords is queried in
@@ -96,7 +102,8 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
       limits,
       notices,
       providers: parts.idTokens,
-      loginColumns: ['password_hash', ...channels.map((channel) => (channel === 'sms' ? 'phone' : 'email'))],
+      isOpenLogin: (name) => isOpenLogin(config, name),
+      loginColumns: loginColumns.filter(([name]) => isOpenLogin(config, name)).map(([, column]) => column),
     }),
     recoveries: createRecoveries({ ...sessionlessDeps, pinRecoveries }),
     registrations: createRegistrations({ ...sessionlessDeps, isOn: config.REGISTRATION === 'on' }),

@@ -13,7 +13,11 @@ import { customAuthenticator } from '../../login/authenticators/custom.js';
 import { type IdTokens, oidcAuthenticator } from '../../login/authenticators/oidc.js';
 import { passwordAuthenticator } from '../../login/authenticators/password.js';
 
-/** All configured authenticators: the built-in ones, and plug-ins and webhooks, which are guarded. */
+/** Whether LOGIN_METHODS opens a way to log in. */
+export const isOpenLogin = ({ LOGIN_METHODS: open }: Pick<Config, 'LOGIN_METHODS'>, name: string): boolean =>
+  open === undefined || open.includes(name);
+
+/** The configured authenticators that LOGIN_METHODS opens: the built-in ones, and webhooks, which are guarded. */
 export function createAuthenticators(parts: {
   readonly config: Config;
   readonly database: Database;
@@ -27,7 +31,7 @@ export function createAuthenticators(parts: {
   readonly idTokens: readonly IdTokens[];
 }): Authenticator[] {
   const { config, database, hasher, channels, outbound, idTokens } = parts;
-  return [
+  const configured = [
     passwordAuthenticator(database, hasher),
     ...(channels.includes('sms') ? [smsAuthenticator(parts)] : []),
     ...(channels.includes('email') ? [emailAuthenticator(parts)] : []),
@@ -35,6 +39,7 @@ export function createAuthenticators(parts: {
     ...idTokens.map((tokens) => oidcAuthenticator(database, tokens)),
     ...customAuthenticators(config, outbound),
   ];
+  return configured.filter(({ name }) => isOpenLogin(config, name));
 }
 
 function customAuthenticators({ CUSTOM_AUTHENTICATORS: configured = [] }: Config, outbound: Outbound): Authenticator[] {

@@ -17,6 +17,7 @@ const purposes: Readonly<Record<string, string>> = {
   pin_changed: 'Notice of a new PIN',
   email_changed: 'Notice of a new mail address',
   phone_changed: 'Notice of a new phone number',
+  username_changed: 'Notice of a new username',
   totp_added: 'Notice of an authenticator app',
   totp_removed: 'Notice of a removed authenticator app',
   passkey_added: 'Notice of a passkey',

@@ -17,6 +17,7 @@ const purposes: Readonly<Record<string, string>> = {
   pin_changed: 'Aviso de PIN nuevo',
   email_changed: 'Aviso de correo nuevo',
   phone_changed: 'Aviso de teléfono nuevo',
+  username_changed: 'Aviso de nombre de usuario nuevo',
   totp_added: 'Aviso de aplicación de autenticación',
   totp_removed: 'Aviso de aplicación de autenticación quitada',
   passkey_added: 'Aviso de passkey',

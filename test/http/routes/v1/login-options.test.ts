@@ -88,3 +88,31 @@ test('a service without registration, PINs and code providers offers none of the
     policy: 'off',
   });
 });
+
+describe('LOGIN_METHODS', () => {
+  test('closes the other ways to log in, with the same answers for known and unknown identities', async () => {
+    const postern = await startTestApp({ LOGIN_METHODS: 'password,passkey' });
+    onTestFinished(() => postern.close());
+    const { logins, recovery } = await optionsOf(postern);
+    expect(logins.map(({ authenticator }) => authenticator)).toEqual(['password', 'passkey']);
+    expect(recovery.identity_types).toEqual(['email', 'phone']);
+    const email = newEmail();
+    await createUser(postern, { email });
+    const start = async (authenticator: string, value: string) => {
+      const body = { identity: { type: 'email', value }, authenticator, secret: 'x', device: {} };
+      const answer = await postern.api<ProblemAnswer>('POST', '/v1/tokens', { body });
+      return [answer.status, answer.body.errors];
+    };
+    const errorOf = { field: 'authenticator', code: 'unknown_authenticator' };
+    for (const closed of ['email', 'sms']) {
+      const known = await start(closed, email);
+      expect(known).toEqual([422, [expect.objectContaining(errorOf)]]);
+      expect(await start(closed, newEmail())).toEqual(known);
+      expect(await start('custom:none', email)).toEqual(known);
+    }
+    expect((await start('password', email))[0]).toBe(201);
+    const identity = { type: 'email', value: email };
+    const body = { identity, purpose: 'password' };
+    expect((await postern.api('POST', '/v1/recoveries', { body })).status).toBe(201);
+  });
+});

@@ -76,6 +76,23 @@ describe('the account', () => {
   });
 });
 
+describe('taken usernames', () => {
+  test('can be tried 20 times an hour by one user, then the answer is 429 for every username', async () => {
+    const [who, other] = [await person(), await person()];
+    const take = () => ask<object>(who, 'PATCH', '', { username: other.user.username, proof: byPassword });
+    const statuses = [];
+    for (let attempt = 0; attempt < 20; attempt += 1) statuses.push((await take()).status);
+    expect(statuses).toEqual(Array.from({ length: 20 }, () => 409));
+    const refusal = await take();
+    expect(refusal.status).toBe(429);
+    expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0);
+    const free = { username: `free${randomUUID().slice(0, 8)}`, proof: byPassword };
+    expect((await ask<object>(who, 'PATCH', '', free)).status).toBe(429);
+    expect((await ask<object>(who, 'PATCH', '', { name: 'Ada' })).status).toBe(200);
+    expect((await ask<object>(other, 'PATCH', '', free)).status).toBe(200);
+  });
+});
+
 describe('the password', () => {
   test('changes with a proof, and every other login ends', async () => {
     const who = await person();

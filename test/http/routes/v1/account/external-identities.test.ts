@@ -127,7 +127,7 @@ describe('unlinking', () => {
   test('leaves one way to log in, even in parallel', async () => {
     // Logins by password are off. Otherwise a user with a password could still log in.
     const identities = createOwnExternalIdentities({
-      ...{ database: postern.database, proofs: postern.services.proofs, loginColumns: [] },
+      ...{ database: postern.database, proofs: postern.services.proofs, loginColumns: [], isOpenLogin: () => true },
       limits: { countLoginByAddress: async () => undefined, countLoginByAccount: async () => undefined },
       notices: { notify: async () => undefined },
       providers: [{ name: 'attic', issuer: attic.url, clientIds: [], subjectOf: async () => undefined }],
