@@ -91,6 +91,7 @@ export async function createServices(
     account,
     testCodes,
     deviceLimit,
+    users: users.users,
     dpopVerifier: sessions.dpopVerifier,
   });
   const eventStreams = lifecycle.add(createEventStreams({ database, log, times: options.streamTimes }), (part) =>

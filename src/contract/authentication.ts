@@ -122,7 +122,7 @@ export const SecretRequest = Type.Object(
       minLength: 1,
       maxLength: 16_384,
       description:
-        'The answer to the challenge: the code from the message or the app, an assertion as JSON text, or an id_token.',
+        'The answer to the challenge: the code from the message or the app, an assertion or a new passkey as JSON text, an id_token, or a new password.',
     }),
     pin: Type.Optional({
       ...Pin,
@@ -171,7 +171,7 @@ export const Authentication = Type.Object(
         required: ['type'],
         additionalProperties: true,
         description:
-          'The challenge for the next secret, by `type`: `totp`, `passkey` (with the WebAuthn request options), `oidc` (with the nonce). Absent if a code was sent.',
+          'The challenge for the next secret, by `type`: `totp`, `passkey` (with the WebAuthn request options), `oidc` (with the nonce), `code` (a code was sent to an address of the user, who must enrol a second factor), `enrol` (with `options`: the `totp` secret, and the `passkey` creation options) and `new_password`. Absent if step 1 sent a code.',
       }),
     ),
     destination: Type.Optional(
@@ -185,6 +185,11 @@ export const Authentication = Type.Object(
       Type.Unsafe<string>({
         ...Time,
         description: 'When this identity may request the next code. Present if a code was sent.',
+      }),
+    ),
+    recovery_codes: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'The recovery codes of a user who has enrolled a second factor in this login. Shown once.',
       }),
     ),
     expires_at: Type.Unsafe<string>({

@@ -88,6 +88,10 @@ const Locale = Type.Unsafe<string | null>({
   description: 'BCP 47 tag, such as en or es-MX.',
 });
 const Pin = Type.String({ pattern: pinPattern });
+const MustChange = Type.Boolean({
+  description:
+    'With a password: whether it is for one use. A login with it asks for a new password. Passwords that an operator sets with a session are always for one use.',
+});
 
 /** What differs from field to field of a user. */
 interface UserField {
@@ -98,7 +102,7 @@ interface UserField {
   /** The member of requests that change a user. */
   readonly change?: TSchema;
   /** How the column of the same name is written when a user is created. */
-  readonly stored?: 'text' | 'jsonb';
+  readonly stored?: 'text' | 'jsonb' | 'boolean';
   /** The column of the same name, and the answer shows it as it is. A field without it is computed. */
   readonly isColumn?: true;
   /** How filters of lists of users read values. A field without it cannot be used in filters. */
@@ -173,6 +177,11 @@ const userFields = {
         description: 'Ends every login of the user.',
       }),
     ),
+  },
+  must_change: {
+    create: Type.Optional(MustChange),
+    change: Type.Optional(MustChange),
+    stored: 'boolean',
   },
   password_hash: {
     create: Type.Optional(

@@ -30,6 +30,8 @@ export interface Candidate {
 
 export interface AccountUser extends Candidate {
   readonly epoch: number;
+  /** Whether the password is for one use: a login with it must set another. */
+  readonly mustChangePassword: boolean;
   readonly pinHash: string | undefined;
   /** Whether a pending PIN must be applied before the login is decided. */
   readonly nextPinIsDue: boolean;
@@ -55,6 +57,7 @@ export interface AccountRow {
   epoch: number;
   role: Role;
   password_hash: string | null;
+  must_change: boolean;
   pin_hash: string | null;
   next_pin_is_due: boolean;
   only_pin_changes_pin: boolean;
@@ -84,7 +87,7 @@ const findIdentity = statement<{ digest: Buffer }, { user_id: string }>(
 );
 
 /** SQL: the columns of the user `u` for `activeUser`. */
-export const accountColumns = sql`u.id, u.status, u.epoch, u.role, u.password_hash, u.pin_hash,
+export const accountColumns = sql`u.id, u.status, u.epoch, u.role, u.password_hash, u.must_change, u.pin_hash,
   ${nextPinIsDue} as next_pin_is_due, ${onlyPinChangesPin} as only_pin_changes_pin, u.username, u.email, u.phone, u.locale,
   u.lock_kind, extract(epoch from u.locked_until - db_now())::float8 as lock_seconds, u.second_factor,
   exists (select 1 from totp t where t.user_id = u.id) as has_totp,
@@ -115,6 +118,7 @@ export function activeUser(row: AccountRow | undefined): AccountUser | undefined
     epoch: row.epoch,
     role: row.role,
     passwordHash: row.password_hash ?? undefined,
+    mustChangePassword: row.must_change,
     pinHash: row.pin_hash ?? undefined,
     nextPinIsDue: row.next_pin_is_due,
     onlyPinChangesPin: row.only_pin_changes_pin,

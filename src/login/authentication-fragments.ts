@@ -1,9 +1,53 @@
+import type { MessageChannel } from '../contract/administration.js';
 import { type Parameters, type Sql, type SqlPart, sql } from '../database/sql.js';
 import { hasMoreUnusedDevices } from '../devices/device-limit.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
+import { queueForDispatch } from '../messages/enqueue.js';
 
 /* Parts of SQL that several statements on `authentications` share. */
+
+/** The message of a challenge, ready for the outbox. All values are null if the challenge has no message. */
+export interface MessageValues {
+  readonly messageId: string | null;
+  readonly channel: MessageChannel | null;
+  readonly kind: string | null;
+  readonly recipient: string | null;
+  readonly encryptedCode: Buffer | null;
+  readonly recentCodes: number | null;
+}
+
+/** The message of a challenge with its encrypted code. */
+export interface EncryptedMessage {
+  readonly id: string;
+  readonly channel: MessageChannel;
+  readonly kind: string;
+  readonly recipient: string | undefined;
+  readonly encryptedCode: Buffer;
+  /** How many codes the client's address requested lately. */
+  readonly recentCodes: number;
+}
+
+export function messageValues(message: EncryptedMessage | undefined): MessageValues {
+  return {
+    messageId: message?.id ?? null,
+    channel: message?.channel ?? null,
+    kind: message?.kind ?? null,
+    recipient: message?.recipient ?? null,
+    encryptedCode: message?.encryptedCode ?? null,
+    recentCodes: message?.recentCodes ?? null,
+  };
+}
+
+/** SQL: two CTEs, `message` and `queued`, that write the message of the row of the CTE `authentication` and queue it. */
+export const messageCtes = (p: Parameters<MessageValues>): Sql => sql`message as (
+    insert into outbox (user_id, id, authentication_id, channel, kind, recipient, state, sealed_code, expires_at,
+                        created_at, updated_at)
+    select a.user_id, ${p.messageId}, a.id, ${p.channel}, ${p.kind}, ${p.recipient}, 'queued', ${p.encryptedCode},
+           a.challenge_ends_at, a.updated_at, a.updated_at
+    from authentication a where ${p.messageId}::uuid is not null
+    returning user_id, id, created_at),
+  queued as (${queueForDispatch({ from: sql`message`, recentCodes: p.recentCodes })})`;
 
 /** SQL: how long the user has to send the next secret of a login. */
 export const timeForSecret = sql`interval '10 minutes'`;

@@ -1,4 +1,4 @@
-import type { MessageChannel, NoticeChannel } from '../contract/administration.js';
+import type { NoticeChannel } from '../contract/administration.js';
 import type { authenticationStatuses, LoginDevice } from '../contract/authentication.js';
 import type { AuthenticationErrorCode } from '../contract/errors/authentications.js';
 import type { Challenge, ChallengeState } from '../credentials/challenge.js';
@@ -8,13 +8,16 @@ import { lockKnownDevice, recordDevice } from '../devices/queries.js';
 import { lockHolds, nextPinIsDue } from '../identities/accounts.js';
 import type { Origin } from '../lib/origin.js';
 import { settleRightGuess, type TakenGuess } from '../limits/guess-budget.js';
-import { queueForDispatch } from '../messages/enqueue.js';
 import { newDeviceNotice } from '../messages/notices.js';
 import {
+  type EncryptedMessage,
   type EventValues,
   eventCte,
   eventValues,
   insertEvent,
+  type MessageValues,
+  messageCtes,
+  messageValues,
   newDeviceColumns,
   recordColumns,
   timeForSecret,
@@ -178,19 +181,12 @@ export async function insertRejectedAuthentication(
   return row;
 }
 
-interface OpenValues extends LoginValues {
+interface OpenValues extends LoginValues, MessageValues {
   readonly device: LoginDevice;
   readonly challenge: ChallengeState;
   readonly pinRefused: boolean;
   readonly lifetimeSeconds: number;
   readonly factor: 1 | 2;
-  /** Null if the challenge has no message. Then the other values of the message are null too. */
-  readonly messageId: string | null;
-  readonly channel: MessageChannel | null;
-  readonly kind: string | null;
-  readonly recipient: string | null;
-  readonly encryptedCode: Buffer | null;
-  readonly recentCodes: number | null;
 }
 
 /** Inserts new rows only, so it waits for no lock. */
@@ -203,33 +199,15 @@ const insertOpen = statement<OpenValues, AuthenticationRecord>(
     insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, key_thumbprint, challenge,
                                  pin_refused, factor, challenge_ends_at, expires_at, created_at, updated_at)
     select ${p.userId}, ${p.id}, ${p.deviceId}, ${p.authenticator},
-           case when ${p.messageId}::uuid is null then 'pending' else 'created' end, ${p.epoch}, ${p.device}::jsonb,
+           case when ${p.messageId}::uuid is null or ${p.factor} = 2 then 'pending' else 'created' end, ${p.epoch}, ${p.device}::jsonb,
            ${p.keyThumbprint}, ${p.challenge}::jsonb, ${p.pinRefused}, ${p.factor}, now + ${p.lifetimeSeconds} * interval '1 second',
            now + ${timeForSecret}, now, now
     from clock
     returning *),
-  message as (
-    insert into outbox (user_id, id, authentication_id, channel, kind, recipient, state, sealed_code, expires_at,
-                        created_at, updated_at)
-    select a.user_id, ${p.messageId}, a.id, ${p.channel}, ${p.kind}, ${p.recipient}, 'queued', ${p.encryptedCode},
-           a.challenge_ends_at, a.created_at, a.created_at
-    from authentication a where ${p.messageId}::uuid is not null
-    returning user_id, id, created_at),
-  queued as (${queueForDispatch({ from: sql`message`, recentCodes: p.recentCodes })}),
+  ${messageCtes(p)},
   logged as (${insertEvent(sql`'login.started'`)})
   select ${recordColumns} from authentication`,
 );
-
-/** The message of a challenge with its encrypted code, ready for the outbox. */
-export interface EncryptedMessage {
-  readonly id: string;
-  readonly channel: MessageChannel;
-  readonly kind: string;
-  readonly recipient: string | undefined;
-  readonly encryptedCode: Buffer;
-  /** How many codes the client's address requested lately. */
-  readonly recentCodes: number;
-}
 
 /** The state of a login that waits for its next secret. */
 export interface OpenState {
@@ -258,12 +236,7 @@ export async function insertOpenAuthentication(
       pinRefused: openState.pinRefused ?? false,
       lifetimeSeconds: challenge.lifetime,
       factor: openState.factor,
-      messageId: message?.id ?? null,
-      channel: message?.channel ?? null,
-      kind: message?.kind ?? null,
-      recipient: message?.recipient ?? null,
-      encryptedCode: message?.encryptedCode ?? null,
-      recentCodes: message?.recentCodes ?? null,
+      ...messageValues(message),
     }),
   );
   if (row === undefined) throw new Error('an insert returned no row');

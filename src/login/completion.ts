@@ -10,6 +10,7 @@ import { type AccountUser, lockProblem } from '../identities/accounts.js';
 import type { Origin } from '../lib/origin.js';
 import type { Counters } from '../statistics/counters.js';
 import type { ApprovedRecord, AuthenticationRecord, NewAuthentication } from './authentications.js';
+import type { AdmittedMessage } from './code-messages.js';
 
 /** The token is shown once, in the response that approves. `challenge` describes the secret that the login waits for. */
 export type LoginResult = AuthenticationRecord & {
@@ -18,11 +19,20 @@ export type LoginResult = AuthenticationRecord & {
   readonly challenge?: ClientChallenge;
   readonly destination?: string | null;
   readonly resend_at?: string;
+  readonly recovery_codes?: readonly string[];
 };
 
-/** Adds the challenge that the client needs to the record, if there is one. */
-export function withChallenge(record: AuthenticationRecord, { clientChallenge }: Challenge): LoginResult {
-  return clientChallenge === undefined ? record : { ...record, challenge: clientChallenge };
+/** Adds what the client needs for the next secret to the record: the challenge, and where a code was sent. */
+export function withChallenge(
+  record: AuthenticationRecord,
+  { clientChallenge }: Challenge,
+  message?: AdmittedMessage | undefined,
+): LoginResult {
+  return {
+    ...record,
+    ...(clientChallenge !== undefined && { challenge: clientChallenge }),
+    ...(message !== undefined && { destination: message.destination, resend_at: message.resendAt }),
+  };
 }
 
 /** The work after correct secrets, in either step of a login. */

@@ -1,5 +1,4 @@
 import type { TokenRequest } from '../contract/authentication.js';
-import type { Challenge } from '../credentials/challenge.js';
 import { isPinCorrect } from '../credentials/pins/pin-check.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
@@ -14,8 +13,9 @@ import type { Authenticator, SingleStep } from './authenticators/authenticator.j
 import { createLoginCompletion, type LoginResult } from './completion.js';
 import { countApproval, countLimitRefusals } from './login-counters.js';
 import { checkRequest } from './login-request.js';
+import type { LoginStep } from './login-steps.js';
 import { createLoginOpening, type OpeningOptions, type StartedLogin } from './opening.js';
-import { type Answer, createSecondStep, type SecondStepOptions } from './second-step.js';
+import { type Answer, createSecondStep, createStepStart, type SecondStepOptions } from './second-step.js';
 import { decideStep, guessResults } from './step-result.js';
 
 /** Login: an identity and secrets give an authentication token. */
@@ -40,9 +40,10 @@ export interface LoginOptions extends SecondStepOptions, OpeningOptions {
 
 /** Creates the login with the given authenticators. */
 export function createLogin(options: LoginOptions): Login {
-  const { database, pins, pinPolicy, secondFactors, counters } = options;
+  const { database, pins, pinPolicy, steps, counters } = options;
   const lookup = createAccountLookup(options);
   const completion = createLoginCompletion(options);
+  const beginStep = createStepStart(options);
   const { begin, beginWithoutIdentity, open } = createLoginOpening(options, lookup);
   const registry = new Map(options.authenticators.map((authenticator) => [authenticator.name, authenticator]));
 
@@ -64,21 +65,24 @@ export function createLogin(options: LoginOptions): Login {
   ): Promise<LoginResult> {
     const { user, knownDevice, guess } = await lookup.findToGuess(attempt);
     const login = { ...attempt, epoch: user?.epoch ?? 0, knownDevice };
-    let second: Challenge | undefined;
+    let next: LoginStep | undefined;
     let since = 0;
     const guessResult = await guess.evaluate(async () => {
       since = performance.now();
       const secretRight = await authenticator.verify(user, secret, login.id);
       const pinRight = await isPinCorrect(pins, pinPolicy, user, pin);
       const areRight = secretRight && pinRight;
-      if (user !== undefined && areRight) second = await secondFactors.createChallenge(user, login);
-      return guessResults[decideStep(user, { areRight, needsSecondFactor: second !== undefined })];
+      if (user !== undefined && areRight) next = steps.next(user, login, 'first');
+      return guessResults[decideStep(user, { areRight, hasNextStep: next !== undefined })];
     });
     // This comes after the failure is counted: if this work throws, the wrong guess must still count.
     if (guessResult === 'wrong') await authenticator.afterFailure?.(user, since, secret);
     if (user === undefined || guessResult === 'wrong') return reject(login);
     await completion.refuseLocked(user, login);
-    if (second !== undefined) return open(login, second, { factor: 2 });
+    if (next !== undefined) {
+      const { challenge, message } = await beginStep(next, user, login);
+      return open(login, challenge, { factor: 2, pinRefused: false, message });
+    }
     const { token, digest } = newToken('authentication', [user.userId, login.id]);
     const { tokenLifetimeMs: lifetimeMs, noticeChannels, deviceLimit } = options;
     const issued = { digest, lifetimeMs, noticeChannels, maxDevices: deviceLimit.max };

@@ -9,10 +9,14 @@ import type { Origin } from '../lib/origin.js';
 import { settleRightGuess, type TakenGuess } from '../limits/guess-budget.js';
 import { newDeviceNotice } from '../messages/notices.js';
 import {
+  type EncryptedMessage,
   type EventValues,
   eventCte,
   eventValues,
   insertEvent,
+  type MessageValues,
+  messageCtes,
+  messageValues,
   newDeviceColumns,
   recordColumns,
   timeForSecret,
@@ -79,7 +83,8 @@ export async function findAuthenticationOwner(handle: Queryable, id: string): Pr
 const takeGuess = statement<{ userId: string; id: string; approvalKey: Buffer | null }, OpenAuthentication>(
   'authentication_take_guess',
   (p) => sql`
-  update authentications a set guesses = a.guesses + 1
+  update authentications a
+  set guesses = a.guesses + case when a.challenge ->> 'awaits' = 'new_password' then 0 else 1 end
   where a.user_id = ${p.userId} and a.id = ${p.id} and a.ended_at is null
     and ((a.status in ('created', 'pending') and a.guesses < ${maxGuesses}
           and a.expires_at > db_now() and a.challenge_ends_at > db_now()
@@ -93,7 +98,7 @@ const takeGuess = statement<{ userId: string; id: string; approvalKey: Buffer | 
 
 /**
  * Takes one of an open authentication's guesses before a secret is evaluated, so that parallel answers cannot exceed
- * the number of guesses. A request with the Idempotency-Key of the approval may repeat the approval while the token is
+ * the number of guesses. A new password is no guess. A request with the Idempotency-Key of the approval may repeat the approval while the token is
  * unused.
  * @returns undefined if the authentication is unknown, expired or decided, or has no guesses left
  */
@@ -106,36 +111,53 @@ export async function takeAuthenticationGuess(
   return row;
 }
 
-interface NextFactorValues {
+interface NextStepValues extends MessageValues {
   readonly userId: string;
   readonly id: string;
+  readonly answered: ChallengeState;
   readonly challenge: ChallengeState;
   readonly lifetimeSeconds: number;
+  /** How much the epoch of the user has grown in this transaction. */
+  readonly newEpochs: number;
 }
 
-const setNextFactor = statement<NextFactorValues, AuthenticationRecord>(
+/** The row still has the challenge that was answered, so only one of several parallel answers continues the login. */
+const setNextStep = statement<NextStepValues, AuthenticationRecord>(
   'authentication_next_factor',
   (p) => sql`
-  update authentications a
-  set factor = 2, status = 'pending', guesses = 0, challenge = ${p.challenge}::jsonb, updated_at = n.now,
-      challenge_ends_at = n.now + ${p.lifetimeSeconds} * interval '1 second', expires_at = n.now + ${timeForSecret}
-  from (select db_now() as now) n
-  where a.user_id = ${p.userId} and a.id = ${p.id} and a.factor = 1 and a.status in ('created', 'pending')
-    and a.ended_at is null
-  returning ${recordColumns}`,
+  with authentication as (
+    update authentications a
+    set factor = 2, status = 'pending', guesses = 0, challenge = ${p.challenge}::jsonb, epoch = a.epoch + ${p.newEpochs},
+        updated_at = n.now, challenge_ends_at = n.now + ${p.lifetimeSeconds} * interval '1 second',
+        expires_at = n.now + ${timeForSecret}
+    from (select db_now() as now) n
+    where a.user_id = ${p.userId} and a.id = ${p.id} and a.challenge = ${p.answered}::jsonb
+      and a.status in ('created', 'pending') and a.ended_at is null
+    returning a.*),
+  ${messageCtes(p)}
+  select ${recordColumns} from authentication`,
 );
 
 /**
- * Makes an open login wait for its second factor, once.
+ * Makes an open login wait for its next secret, once, and queues the message of the challenge.
  * @returns undefined if a parallel right answer was first
  */
-export async function awaitSecondFactor(
+export async function awaitNextStep(
   handle: Queryable,
   open: OpenAuthentication,
   { state, lifetime }: Pick<Challenge, 'state' | 'lifetime'>,
+  { message, hasNewEpoch }: { readonly message?: EncryptedMessage | undefined; readonly hasNewEpoch: boolean },
 ): Promise<AuthenticationRecord | undefined> {
   const [row] = await handle.query(
-    setNextFactor({ userId: open.user_id, id: open.id, challenge: state, lifetimeSeconds: lifetime }),
+    setNextStep({
+      userId: open.user_id,
+      id: open.id,
+      answered: open.challenge,
+      challenge: state,
+      lifetimeSeconds: lifetime,
+      newEpochs: hasNewEpoch ? 1 : 0,
+      ...messageValues(message),
+    }),
   );
   return row;
 }
@@ -184,6 +206,8 @@ interface ApprovalValues extends EventValues, TakenGuess {
   readonly secondFactor: string | null;
   readonly fromStatuses: readonly AuthenticationStatus[];
   readonly fromApprovalKey: Buffer | null;
+  /** How much the epoch of the user has grown in this transaction. */
+  readonly newEpochs: number;
   readonly channels: IssuedToken['noticeChannels'];
   readonly maxDevices: number;
 }
@@ -201,12 +225,12 @@ const approveOpen = statement<ApprovalValues, MaybeRecord>(
     ${lockKnownDevice({ userId: p.userId, deviceId: p.deviceId, after: sql`settled` })}),
   authentication as (
     update authentications a
-    set status = 'approved', token_digest = ${p.tokenDigest}, expires_at = n.now + ${p.lifetimeMs} * interval '1 ms',
+    set status = 'approved', epoch = u.epoch, token_digest = ${p.tokenDigest}, expires_at = n.now + ${p.lifetimeMs} * interval '1 ms',
         updated_at = n.now, approved_at = n.now, approval_key = ${p.approvalKey}, approval_secret = ${p.approvalSecret},
         second_factor = coalesce(${p.secondFactor}, a.second_factor)
     from users u cross join lateral (select db_now() as now) n
-    where a.user_id = ${p.userId} and a.id = ${p.id} and u.id = a.user_id and u.epoch = a.epoch and u.status = 'active'
-      and not ${lockHolds} and not ${nextPinIsDue} and a.status = any(${p.fromStatuses}::text[])
+    where a.user_id = ${p.userId} and a.id = ${p.id} and u.id = a.user_id and u.epoch = a.epoch + ${p.newEpochs}
+      and u.status = 'active' and not ${lockHolds} and not ${nextPinIsDue} and a.status = any(${p.fromStatuses}::text[])
       and a.approval_key is not distinct from ${p.fromApprovalKey}
       and a.first_used_at is null and a.ended_at is null
       and (select count(*) from held_device) >= 0
@@ -225,6 +249,8 @@ export interface Approval {
   readonly secret: Buffer;
   /** The type of the second factor, if one was used. */
   readonly secondFactor: string | undefined;
+  /** Whether this transaction has ended every other login of the user. */
+  readonly hasNewEpoch: boolean;
 }
 
 /** An approval with the token that it issues, and the guess that it settles. */
@@ -259,6 +285,7 @@ export async function approveAuthentication(
       secondFactor: approval.secondFactor ?? null,
       fromStatuses: isRepeat ? ['approved'] : ['created', 'pending'],
       fromApprovalKey: isRepeat ? approvalKey : null,
+      newEpochs: approval.hasNewEpoch ? 1 : 0,
       channels: issued.noticeChannels,
       maxDevices: issued.maxDevices,
       ...eventValues(origin),

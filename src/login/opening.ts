@@ -1,24 +1,25 @@
-import type { Challenge, CodeMessage } from '../credentials/challenge.js';
+import type { Challenge } from '../credentials/challenge.js';
 import { isPinCorrect } from '../credentials/pins/pin-check.js';
-import { type Identity, identityDigest, maskAddress } from '../identities/identity.js';
+import type { Identity } from '../identities/identity.js';
 import { newId } from '../lib/ids.js';
 import type { AccountLookup, LoginAttempt } from './account-lookup.js';
 import { insertOpenAuthentication, type NewAuthentication, type OpenState } from './authentications.js';
 import type { TwoStep, UserIdentifying } from './authenticators/authenticator.js';
+import type { AdmittedMessage } from './code-messages.js';
 import { type LoginResult, withChallenge } from './completion.js';
 import type { SecondStepOptions } from './second-step.js';
 
 /** A login before its user is known. */
 export type StartedLogin = Pick<NewAuthentication, 'id' | 'authenticator' | 'device' | 'keyThumbprint' | 'origin'>;
 
-export interface OpeningOptions extends Pick<SecondStepOptions, 'database' | 'keys' | 'pins' | 'pinPolicy' | 'limits'> {
-  /** Called after a message is written and committed. */
-  readonly onMessageWritten: () => void;
-}
+export type OpeningOptions = Pick<
+  SecondStepOptions,
+  'database' | 'pins' | 'pinPolicy' | 'limits' | 'messages' | 'onMessageWritten'
+>;
 
 /** Creates the functions that open a login: it waits for another secret. */
 export function createLoginOpening(options: OpeningOptions, lookup: AccountLookup) {
-  const { database, keys, pins, pinPolicy, limits } = options;
+  const { database, pins, pinPolicy, limits, messages } = options;
 
   /**
    * Known and unknown identities cause the same work, rows and response. A PIN in this request is checked now, but its
@@ -39,12 +40,9 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
     const { user, knownDevice } = await lookup.find(attempt);
     const login = { ...attempt, epoch: user?.epoch ?? 0, knownDevice };
     const challenge = await authenticator.begin(user, login.id);
-    const message =
-      challenge.message === undefined ? undefined : await admitMessage(challenge.message, login, identity);
+    const message = await messages.admit(challenge.message, login, identity);
     const pinRefused = pin !== undefined && !(await isPinCorrect(pins, pinPolicy, user, pin));
-    const result = await open(login, challenge, { factor: 1, pinRefused, message });
-    if (message === undefined) return result;
-    return { ...result, destination: destinationOf(message.channel, identity), resend_at: message.resendAt };
+    return open(login, challenge, { factor: 1, pinRefused, message });
   }
 
   /** The answer to the challenge identifies the user. Until then the login has a temporary user id. */
@@ -54,57 +52,18 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
   ): Promise<LoginResult> {
     await limits.countLoginByAddress(startedLogin.origin.clientAddress);
     const login = { ...startedLogin, userId: newId(), epoch: 0, knownDevice: undefined };
-    return open(login, await authenticator.begin(login.id), { factor: 1 });
+    return open(login, await authenticator.begin(login.id), { factor: 1, pinRefused: false });
   }
 
   async function open(
     login: NewAuthentication,
     challenge: Challenge,
-    state: Pick<OpenState, 'factor'> & Partial<OpenState>,
+    state: Pick<OpenState, 'factor' | 'pinRefused'> & { readonly message?: AdmittedMessage | undefined },
   ): Promise<LoginResult> {
     const record = await insertOpenAuthentication(database.user(login.userId), login, challenge, state);
     if (state.message !== undefined) options.onMessageWritten();
-    return withChallenge(record, challenge);
-  }
-
-  /**
-   * Counts a message and encrypts its code. If the limit of the recipient is exceeded, the message gets no recipient
-   * and is not sent. A refusal would reveal to which account the address belongs.
-   */
-  async function admitMessage(
-    { channel, recipient, code, isDropped }: CodeMessage,
-    { userId, knownDevice, origin }: NewAuthentication,
-    identity: Identity,
-  ) {
-    const recentCodes = await limits.countMessageByAddress(origin.clientAddress);
-    const resendAt = await limits.countMessageByIdentity(identityDigest(identity), knownDevice);
-    const mayBeSent = await limits.countMessageToRecipient({
-      userId,
-      channel,
-      identity,
-      address: recipient,
-      knownDevice,
-    });
-    const id = newId();
-    return {
-      id,
-      channel,
-      kind: `${channel}.code`,
-      recipient: mayBeSent && isDropped !== true ? recipient : undefined,
-      encryptedCode: keys.encrypt(code, id),
-      recentCodes,
-      resendAt,
-    };
+    return withChallenge(record, challenge, state.message);
   }
 
   return { begin, beginWithoutIdentity, open };
-}
-
-/**
- * The destination that the response shows. It comes from the request and not from the account: otherwise it would reveal
- * whether the identity has an account, and link its identities.
- */
-function destinationOf(channel: CodeMessage['channel'], { type, canonical }: Identity): string | null {
-  const addressType = channel === 'sms' ? 'phone' : 'email';
-  return type === addressType ? maskAddress({ type: addressType, canonical }) : null;
 }

@@ -1,5 +1,4 @@
 import { codeMatches } from '../credentials/codes.js';
-import type { SecondFactors } from '../credentials/factors/second-factor.js';
 import type { Database } from '../database/database.js';
 import { type AccountUser, getAccount } from '../identities/accounts.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
@@ -8,6 +7,7 @@ import type { Problem } from '../lib/problem.js';
 import type { Counters } from '../statistics/counters.js';
 import { type Authenticator, identifiesUser } from './authenticators/authenticator.js';
 import { rejection } from './login-request.js';
+import { awaitedStep, type LoginStep, type LoginSteps, type StepCheck } from './login-steps.js';
 import {
   type AuthenticationOwner,
   assignAuthentication,
@@ -20,26 +20,27 @@ import {
 export interface Evaluated {
   readonly open: OpenAuthentication;
   readonly isRight: boolean;
-  /** Whether no second factor can follow. False: one follows if the user needs one. */
-  readonly isLast: boolean;
+  /** The step that this secret has answered; `first` for the first secret. */
+  readonly done: LoginStep | 'first';
   /** When the evaluation began, by `performance.now()`. */
   readonly since: number;
   /** The type of the second factor, if this secret was one. */
   readonly secondFactor?: string | undefined;
   /** Whether this secret is a right code of an app that was used before. */
   readonly isUsedCode?: boolean;
+  readonly effect?: StepCheck['effect'];
 }
 
 interface SecretCheckOptions {
   readonly database: Database;
   readonly keys: SecretKeys;
-  readonly secondFactors: SecondFactors;
+  readonly steps: LoginSteps;
   readonly counters: Counters;
 }
 
 /** Creates the checks of a further secret of a login, and its refusals. */
 export function createSecretChecks(
-  { database, keys, secondFactors, counters }: SecretCheckOptions,
+  { database, keys, steps, counters }: SecretCheckOptions,
   registry: ReadonlyMap<string, Authenticator>,
 ) {
   /** The refusal of an answer to a login that is decided, expired or unknown. */
@@ -80,22 +81,22 @@ export function createSecretChecks(
     const open = await takeAuthenticationGuess(database.user(owner.userId), owner, approvalKey);
     if (open === undefined) return undefined;
     const since = performance.now();
+    const step = open.factor === 2 ? awaitedStep(open.challenge) : undefined;
     if (open.status === 'approved') {
-      const isRight = codeMatches(keys, open.id, secret, open.approval_secret?.toString('base64') ?? '');
-      return { open, isRight, isLast: true, since };
+      const digest = open.approval_secret?.toString('base64') ?? '';
+      const isRight = await (steps.checkRepeat(step, user, secret) ?? codeMatches(keys, open.id, secret, digest));
+      return { open, isRight, done: 'enrolment', since, effect: steps.repeatEffect(step, open.user_id) };
     }
     const challengeAnswer = { state: open.challenge, authenticationId: open.id, secret, origin };
-    if (open.factor === 2) {
-      const result = user === undefined ? undefined : await secondFactors.verify(user, challengeAnswer);
-      const isUsedCode = result === 'used_code';
-      const secondFactor = isUsedCode ? undefined : result;
-      return { open, isRight: secondFactor !== undefined, isLast: true, since, secondFactor, isUsedCode };
+    if (step !== undefined) {
+      const check = user === undefined ? { isRight: false } : await steps.check(step, user, challengeAnswer);
+      return { open, done: step, since, ...check };
     }
     const authenticator = registry.get(open.authenticator);
     // An authenticator that was removed from the configuration since step 1 approves nothing.
     const verifies = authenticator?.steps === 2 && !identifiesUser(authenticator);
     const isRight = verifies && (await authenticator.verify(challengeAnswer, user)) === true;
-    return { open, isRight, isLast: false, since };
+    return { open, isRight, done: 'first', since };
   }
 
   /**
@@ -129,7 +130,8 @@ export function createSecretChecks(
       throw rejection(owner.id);
     }
     const secondFactor = identified.isMultiFactor ? authenticator.name : undefined;
-    return { open: assigned, isRight: true, isLast: identified.isMultiFactor, since, secondFactor };
+    const done = identified.isMultiFactor ? 'second_factor' : 'first';
+    return { open: assigned, isRight: true, done, since, secondFactor };
   }
 
   return { countAndReject, refuse, awaitsIdentification, evaluate, identify };

@@ -1,30 +1,28 @@
 import type { NoticeChannel } from '../contract/administration.js';
 import type { Challenge } from '../credentials/challenge.js';
 import { codeDigest, usedCode } from '../credentials/codes.js';
-import type { SecondFactors } from '../credentials/factors/second-factor.js';
 import type { PendingPins } from '../credentials/pins/pending-pin.js';
 import { isPinCorrect } from '../credentials/pins/pin-check.js';
+import type { Queryable } from '../database/database.js';
 import type { AccountUser } from '../identities/accounts.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newToken } from '../lib/crypto/token-strings.js';
-import { parseId } from '../lib/ids.js';
+import { newId, parseId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { throwIfErrors } from '../lib/problem.js';
 import type { Guess, GuessBudget } from '../limits/guess-budget.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import { createAccountLookup } from './account-lookup.js';
-import type { ApprovedRecord } from './authentications.js';
+import type { ApprovedRecord, NewAuthentication } from './authentications.js';
 import { type Authenticator, takesPin } from './authenticators/authenticator.js';
+import { addressTypeOf } from './authenticators/code.js';
+import type { AdmittedMessage, CodeMessages } from './code-messages.js';
 import { type LoginCompletion, type LoginCompletionOptions, type LoginResult, withChallenge } from './completion.js';
 import { countApproval } from './login-counters.js';
 import { rejection } from './login-request.js';
-import {
-  approveAuthentication,
-  awaitSecondFactor,
-  findAuthenticationOwner,
-  type OpenAuthentication,
-} from './open-authentications.js';
+import type { LoginStep, LoginSteps, ProvenLogin, StepEffect } from './login-steps.js';
+import { approveAuthentication, awaitNextStep, findAuthenticationOwner } from './open-authentications.js';
 import { createSecretChecks, type Evaluated } from './second-step-secret.js';
 import { decideStep, guessResults } from './step-result.js';
 
@@ -39,7 +37,10 @@ export interface SecondStepOptions extends LoginCompletionOptions {
   readonly keys: SecretKeys;
   readonly guesses: GuessBudget;
   readonly limits: RequestLimits;
-  readonly secondFactors: SecondFactors;
+  readonly steps: LoginSteps;
+  readonly messages: CodeMessages;
+  /** Called after a message is written and committed. */
+  readonly onMessageWritten: () => void;
   /** Recovered PINs that have not taken effect yet. The account look-up applies those that are due. */
   readonly nextPins: PendingPins;
   /** The lifetime of an authentication token. */
@@ -48,13 +49,35 @@ export interface SecondStepOptions extends LoginCompletionOptions {
   readonly noticeChannels: readonly NoticeChannel[];
 }
 
+/** A step that begins: its challenge, and the message that it sends. */
+export interface StartedStep {
+  readonly challenge: Challenge;
+  readonly message: AdmittedMessage | undefined;
+}
+
+/** Creates the start of a step after the first secret. A code is counted as every other code. */
+export function createStepStart({ steps, messages }: Pick<SecondStepOptions, 'steps' | 'messages'>) {
+  return async (
+    step: LoginStep,
+    user: AccountUser,
+    login: ProvenLogin & Pick<NewAuthentication, 'knownDevice' | 'origin'>,
+  ): Promise<StartedStep> => {
+    const challenge = await steps.begin(step, user, login);
+    const { channel = 'email', recipient = '' } = challenge.message ?? {};
+    const { userId } = user;
+    const address = { type: addressTypeOf(channel), canonical: recipient };
+    return { challenge, message: await messages.admit(challenge.message, { ...login, userId }, address) };
+  };
+}
+
 /** The second step of a login, and the second factor if one is required: see `Login.answer`. */
 export function createSecondStep(
   options: SecondStepOptions,
   registry: ReadonlyMap<string, Authenticator>,
   { refuseLocked, finish }: LoginCompletion,
 ): (id: string, answer: Answer, origin: Origin) => Promise<LoginResult> {
-  const { database, keys, pins, pinPolicy, limits, secondFactors, counters } = options;
+  const { database, keys, pins, pinPolicy, limits, steps, counters } = options;
+  const beginStep = createStepStart(options);
   const lookup = createAccountLookup(options);
   const { countAndReject, refuse, awaitsIdentification, evaluate, identify } = createSecretChecks(options, registry);
 
@@ -77,62 +100,89 @@ export function createSecondStep(
     const identified = awaitsIdentification(owner) ? await identify(owner, input.secret, origin) : undefined;
     const userId = identified?.open.user_id ?? owner.userId;
     // Also takes one of the guesses that the account has left.
-    const { user, guess } = await lookup.findToGuess({
+    const { user, knownDevice, guess } = await lookup.findToGuess({
       ...{ userId, deviceId: owner.deviceId, origin },
       authenticator: owner.authenticator,
     });
 
     let evaluated: Evaluated | undefined = identified;
-    let second: Challenge | undefined;
+    let next: LoginStep | undefined;
     const guessResult = await guess.evaluate(async () => {
       evaluated ??= await evaluate(owner, user, input.secret, approvalKey, origin);
       const pinRight = !checksPin || (await isPinCorrect(pins, pinPolicy, user, input.pin));
       // The login is no longer open, so no secret was evaluated. Because this throws, no guess counts.
       if (evaluated === undefined) throw countAndReject(givenId);
-      const { open, isLast } = evaluated;
+      const { open, done } = evaluated;
       const areRight = evaluated.isRight && pinRight && !open.pin_refused;
-      if (user !== undefined && areRight && !isLast) second = await secondFactors.createChallenge(user, open);
-      // `neutral` for the results `locked` and `second_factor`, which are handled below.
-      return guessResults[decideStep(user, { areRight, needsSecondFactor: second !== undefined })];
+      if (user !== undefined && areRight) next = steps.next(user, open, done);
+      // `neutral` for the results `locked` and `next_step`, which are handled below.
+      return guessResults[decideStep(user, { areRight, hasNextStep: next !== undefined })];
     });
     if (evaluated === undefined || user === undefined || guessResult === 'wrong') {
       if (evaluated !== undefined) await refuse(evaluated, user, input.secret, origin);
       throw rejection(givenId, evaluated?.isUsedCode === true ? usedCode('secret') : {});
     }
     await refuseLocked(user, { ...evaluated.open, userId, origin });
-    if (second !== undefined) return requireSecondFactor(user, evaluated.open, second);
+    if (next !== undefined) {
+      const started = await beginStep(next, user, { ...evaluated.open, knownDevice, origin });
+      return continueLogin(user, evaluated, started);
+    }
     const approved = await approve(user, evaluated, guess, { secret: input.secret, key: approvalKey, origin });
     const { record, result } = approved;
     await finish(user, { device: evaluated.open.device, record, origin, pin: checksPin ? input.pin : undefined });
     return result;
   }
 
-  async function requireSecondFactor(
+  /** Writes what an answer sets and what follows from it in one transaction: all or nothing. */
+  async function withEffect<T>(
+    { open, effect }: Evaluated,
     { userId }: AccountUser,
-    open: OpenAuthentication,
-    second: Challenge,
+    write: (handle: Queryable, effect: StepEffect) => Promise<T | undefined>,
+  ): Promise<{ readonly written: T; readonly recoveryCodes: StepEffect['recoveryCodes'] }> {
+    const inTransaction = async (handle: Queryable) => {
+      const done = effect === undefined ? {} : await effect(handle);
+      const written = done && (await write(handle, done));
+      if (done === undefined || written === undefined) throw countAndReject(open.id);
+      return { written, recoveryCodes: done.recoveryCodes };
+    };
+    const handle = database.user(userId);
+    return effect === undefined ? inTransaction(handle) : handle.transaction(inTransaction);
+  }
+
+  async function continueLogin(
+    user: AccountUser,
+    evaluated: Evaluated,
+    { challenge, message }: StartedStep,
   ): Promise<LoginResult> {
-    const record = await awaitSecondFactor(database.user(userId), open, second);
-    if (record === undefined) throw countAndReject(open.id);
-    return withChallenge(record, second);
+    const { written } = await withEffect(evaluated, user, (handle, { hasNewEpoch = false }) =>
+      awaitNextStep(handle, evaluated.open, challenge, { message, hasNewEpoch }),
+    );
+    if (message !== undefined) options.onMessageWritten();
+    return withChallenge(written, challenge, message);
   }
 
   async function approve(
     user: AccountUser,
-    { open, secondFactor }: Evaluated,
+    evaluated: Evaluated,
     guess: Guess,
     { secret, key, origin }: { readonly secret: string; readonly key: Buffer | undefined; readonly origin: Origin },
   ): Promise<{ readonly record: ApprovedRecord; readonly result: LoginResult }> {
+    const { open, secondFactor } = evaluated;
     const { token, digest } = newToken('authentication', [user.userId, open.id]);
     const { tokenLifetimeMs: lifetimeMs, noticeChannels, deviceLimit } = options;
     const issued = { digest, lifetimeMs, noticeChannels, maxDevices: deviceLimit.max };
-    const approval = { key, secret: Buffer.from(codeDigest(keys, open.id, secret), 'base64'), secondFactor };
-    const approved = await guess.approve((takenGuess) =>
-      approveAuthentication(database.user(user.userId), open, { issued, approval, origin, guess: takenGuess }),
+    // No digest of a password, because it would be fast to guess at: see `LoginSteps.checkRepeat`.
+    const repeated = open.challenge.awaits === 'new_password' ? newId() : secret;
+    const approvalSecret = Buffer.from(codeDigest(keys, open.id, repeated), 'base64');
+    const { written: approved, recoveryCodes } = await guess.approve((takenGuess) =>
+      withEffect(evaluated, user, (handle, { hasNewEpoch = false }) => {
+        const approval = { key, secret: approvalSecret, secondFactor, hasNewEpoch };
+        return approveAuthentication(handle, open, { issued, approval, origin, guess: takenGuess });
+      }),
     );
-    if (approved === undefined) throw countAndReject(open.id);
     if (open.status !== 'approved') countApproval(counters, open.authenticator, approved);
-    return { record: approved, result: { ...approved, token, user_id: user.userId } };
+    const shown = recoveryCodes && { recovery_codes: recoveryCodes };
+    return { record: approved, result: { ...approved, token, user_id: user.userId, ...shown } };
   }
 
   return answer;

@@ -2,7 +2,7 @@ import type { AccountUser } from '../identities/accounts.js';
 import type { GuessResult } from '../limits/guess-budget.js';
 
 /** The result of a login step whose secrets were evaluated. The login acts on it, and the diagnosis predicts it. */
-export type StepResult = 'rejected' | 'locked' | 'second_factor' | 'approved';
+export type StepResult = 'rejected' | 'locked' | 'next_step' | 'approved';
 
 /**
  * Decides a step of a login. The lock of an operator comes after the secrets, because it reveals that the account exists.
@@ -10,17 +10,17 @@ export type StepResult = 'rejected' | 'locked' | 'second_factor' | 'approved';
  */
 export function decideStep(
   user: AccountUser | undefined,
-  secrets: { readonly areRight: boolean; readonly needsSecondFactor: boolean },
+  secrets: { readonly areRight: boolean; readonly hasNextStep: boolean },
 ): StepResult {
   if (user === undefined || !secrets.areRight) return 'rejected';
   if (user.lock !== undefined) return 'locked';
-  return secrets.needsSecondFactor ? 'second_factor' : 'approved';
+  return secrets.hasNextStep ? 'next_step' : 'approved';
 }
 
 /** The result of the guess, for each result of a step. Only an approved login clears the guess budget. */
 export const guessResults: Readonly<Record<StepResult, GuessResult>> = {
   rejected: 'wrong',
   locked: 'neutral',
-  second_factor: 'neutral',
+  next_step: 'neutral',
   approved: 'right',
 };

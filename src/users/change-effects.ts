@@ -68,7 +68,7 @@ const shownFields = Object.keys(userFieldsWith('isInEvents')) as UserFieldsWith<
  * has causes no event, because some systems always send all fields.
  */
 export function changeEvents(before: UserRow, values: UserValues): ChangeEvent[] {
-  const { password_hash, pin_hash, status, ...others } = values;
+  const { password_hash, must_change, pin_hash, status, ...others } = values;
   const statusEvent = status === 'deactivated' ? 'user.deactivated' : 'user.reactivated';
   const events: ChangeEvent[] = [];
   const shown = changesBetween(shownFields, before, others);

@@ -22,9 +22,11 @@ export interface UserRow extends Omit<User, 'lock'> {
 export type NewUserValues = {
   readonly [Name in UserFieldsWith<'stored'>]: Name extends 'metadata'
     ? string
-    : Name extends keyof User
-      ? User[Name]
-      : string | null;
+    : Name extends 'must_change'
+      ? boolean
+      : Name extends keyof User
+        ? User[Name]
+        : string | null;
 };
 
 /** The columns that a change of a user may write. */
@@ -69,7 +71,7 @@ export const userColumns = join(
 );
 
 /** The columns of `NewUserValues` with their types. */
-const storedColumns = Object.entries(userFieldsWith('stored')) as [keyof NewUserValues, 'text' | 'jsonb'][];
+const storedColumns = Object.entries(userFieldsWith('stored')) as [keyof NewUserValues, 'text' | 'jsonb' | 'boolean'][];
 
 /** SQL: the names of these columns, and their values as text from rows with the same names. */
 export const storedNames = join(

@@ -239,6 +239,7 @@ async function prepareChange(
     ...(second_factor !== undefined && { second_factor }),
     ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
     ...(password !== undefined && { password_hash: password === null ? null : await options.hasher.hash(password) }),
+    ...(password !== undefined && { must_change: change.must_change ?? false }),
     ...(pin !== undefined && { pin_hash: pin === null ? null : await pins.hash(id, pin) }),
   };
   return { identities, values };

@@ -70,13 +70,16 @@ export async function userErrors(
   rules: UserRules,
   user: PersonalWords = {},
 ): Promise<FieldError[]> {
-  const { name, password, password_hash: hash, pin, metadata } = input;
+  const { name, password, password_hash: hash, must_change: mustChange, pin, metadata } = input;
   const errors: FieldError[] = [];
   if (typeof password === 'string') errors.push(...(await passwordErrors(password, rules, user)));
   const hashError = hash === undefined ? undefined : importedHashError(hash);
   if (hashError !== undefined) errors.push({ field: 'password_hash', ...hashError });
   if (password !== undefined && hash !== undefined) {
     errors.push({ field: 'password_hash', code: 'conflicting_fields', params: { fields: 'password, password_hash' } });
+  }
+  if (mustChange === true && typeof password !== 'string' && hash === undefined) {
+    errors.push({ field: 'password', code: 'required' });
   }
   if (typeof pin === 'string' && !new RegExp(pinPattern).test(pin)) errors.push({ field: 'pin', code: 'invalid_pin' });
   if (name !== undefined && name.length > maxNameLength) {

@@ -23,6 +23,7 @@ export async function newUserValues(
     role: input.role ?? 'user',
     password_hash:
       password === undefined ? (hash === undefined ? null : storedForm(hash)) : await hasher.hash(password),
+    must_change: input.must_change ?? false,
     pin_hash: pin === undefined ? null : await pins.hash(id, pin),
     metadata: JSON.stringify(input.metadata ?? {}),
   };

@@ -25,6 +25,7 @@ const newValues: Readonly<Record<UserFieldsWith<'create'> | UserFieldsWith<'chan
   locale: () => 'es-MX',
   password: () => 'a battery of horses',
   password_hash: () => '$2b$10$VGhpcyBpcyBhIHNhbHQgKeC9x3Yw6pQ2m0n1v4k8j7h5g3f2d1s0a',
+  must_change: () => false,
   pin: () => '271828',
   status: () => 'deactivated',
   role: () => 'support',

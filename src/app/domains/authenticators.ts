@@ -8,7 +8,7 @@ import { createIdTokens } from '../../delivery/oidc/id-tokens.js';
 import type { Outbound } from '../../delivery/outbound.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Authenticator } from '../../login/authenticators/authenticator.js';
-import { emailAuthenticator, smsAuthenticator } from '../../login/authenticators/code.js';
+import { codeAuthenticators } from '../../login/authenticators/code.js';
 import { customAuthenticator } from '../../login/authenticators/custom.js';
 import { type IdTokens, oidcAuthenticator } from '../../login/authenticators/oidc.js';
 import { passwordAuthenticator } from '../../login/authenticators/password.js';
@@ -33,8 +33,9 @@ export function createAuthenticators(parts: {
   const { config, database, hasher, channels, outbound, idTokens } = parts;
   const configured = [
     passwordAuthenticator(database, hasher),
-    ...(channels.includes('sms') ? [smsAuthenticator(parts)] : []),
-    ...(channels.includes('email') ? [emailAuthenticator(parts)] : []),
+    ...codeAuthenticators(parts)
+      .toReversed()
+      .filter(({ name }) => channels.includes(name)),
     parts.passkey,
     ...idTokens.map((tokens) => oidcAuthenticator(database, tokens)),
     ...customAuthenticators(config, outbound),

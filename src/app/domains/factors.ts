@@ -5,7 +5,7 @@ import { createOwnTotp } from '../../account/own-totp.js';
 import type { PinRecoveries } from '../../account/pin-recoveries.js';
 import type { ProofMethod, Proofs } from '../../account/proofs.js';
 import type { Config } from '../../config/config.js';
-import { createRelyingParty } from '../../credentials/factors/relying-party.js';
+import { createRelyingParty, type RelyingParty } from '../../credentials/factors/relying-party.js';
 import { createSecondFactors, type SecondFactors } from '../../credentials/factors/second-factor.js';
 import type { Services } from '../../http/routes/routes.js';
 import type { UserIdentifying } from '../../login/authenticators/authenticator.js';
@@ -20,6 +20,7 @@ export interface Factors {
   /** Logins with a passkey. */
   readonly authenticator: UserIdentifying;
   readonly secondFactors: SecondFactors;
+  readonly relyingParty: RelyingParty;
   readonly proofMethods: readonly ProofMethod[];
   /** Creates the self-service of factors. Call it after `Proofs` is created, which needs `proofMethods`. */
   createSelfService(parts: {
@@ -45,6 +46,7 @@ export function createFactors({ config, database, keys, listening }: Base): Fact
   const policyByRole = config.SECOND_FACTOR_BY_ROLE ?? {};
   return {
     authenticator: passkeyAuthenticator({ database, relyingParty }),
+    relyingParty,
     secondFactors: createSecondFactors({ database, keys, relyingParty, policy, policyByRole }),
     proofMethods: [totpProof({ database, keys }), passkeyProof({ database, relyingParty })],
     createSelfService: ({ proofs, users, notices, pinRecoveries }) => ({

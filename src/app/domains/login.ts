@@ -4,12 +4,16 @@ import type { DeviceLimit } from '../../devices/device-limit.js';
 import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
+import { codeAuthenticators } from '../../login/authenticators/code.js';
 import type { IdTokens } from '../../login/authenticators/oidc.js';
+import { createCodeMessages } from '../../login/code-messages.js';
 import { createLoginDiagnoses } from '../../login/diagnosis/diagnosis.js';
 import { createLogin } from '../../login/login.js';
 import { loginOptions } from '../../login/login-options.js';
+import { createLoginSteps } from '../../login/login-steps.js';
 import { createTokens } from '../../login/tokens.js';
 import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
+import type { Users } from '../../users/users.js';
 import type { Base } from '../base/base.js';
 import { createAuthenticators } from './authenticators.js';
 import type { Factors } from './factors.js';
@@ -29,6 +33,7 @@ export function createLoginServices(
     readonly dpopVerifier: DpopVerifier;
     readonly testCodes: TestCodes;
     readonly deviceLimit: DeviceLimit;
+    readonly users: Users;
   },
 ): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens'> {
   const { messaging, pins, guesses, limits, factors, idTokens, account, testCodes, deviceLimit } = parts;
@@ -45,7 +50,14 @@ export function createLoginServices(
   });
   const rules = {
     ...{ database, keys, pins, guesses, limits, authenticators },
-    secondFactors: factors.secondFactors,
+    messages: createCodeMessages(keys, limits),
+    steps: createLoginSteps({
+      ...{ database, keys, hasher, users: parts.users, notices: messaging.notices },
+      secondFactors: factors.secondFactors,
+      relyingParty: factors.relyingParty,
+      codes: codeAuthenticators({ keys, testCodes }).filter(({ name }) => messaging.channels.includes(name)),
+      issuer: config.APP_NAME,
+    }),
     pinPolicy: config.PIN_POLICY,
     defaultRegion: config.DEFAULT_REGION,
   };
@@ -62,7 +74,12 @@ export function createLoginServices(
   });
   return {
     login,
-    loginDiagnoses: createLoginDiagnoses({ ...rules, testCodes, smsAdmission: messaging.smsAdmission }),
+    loginDiagnoses: createLoginDiagnoses({
+      ...rules,
+      secondFactors: factors.secondFactors,
+      testCodes,
+      smsAdmission: messaging.smsAdmission,
+    }),
     loginOptions: loginOptions({
       authenticators,
       channels: messaging.channels,

@@ -106,6 +106,10 @@ export const fieldErrors = {
     'This password is your own name or address, or the name of this service.',
     'Esta contraseña es tu propio nombre o dirección, o el nombre de este servicio.',
   ),
+  password_unchanged: text(
+    'This is the password that must be changed. Choose another one.',
+    'Esta es la contraseña que hay que cambiar. Elija otra.',
+  ),
   password_too_common: text('This password is too common.', 'Esta contraseña es demasiado común.'),
   too_long: text('This may have at most {max} characters.', 'Puede tener como máximo {max} caracteres.'),
   too_short: text('This must have at least {min} characters.', 'Debe tener al menos {min} caracteres.'),

@@ -18,8 +18,8 @@ import { isTotpReadable, useTotpCode } from './totp.js';
 
 /** The second factor of a login, after a correct first secret. */
 export interface SecondFactors {
-  /** @returns the challenge that this user must answer; undefined if the login needs no second factor */
-  createChallenge(user: AccountUser, login: FirstFactorLogin): Promise<Challenge | undefined>;
+  /** The challenge for a user of whom a second factor `isRequired`. */
+  createChallenge(user: AccountUser, login: FirstFactorLogin): Promise<Challenge>;
   /** Whether a login of this user must answer a second factor after a correct first secret. */
   isRequired(user: AccountUser): boolean;
   /** The policy that applies to this user. */
@@ -71,11 +71,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
 
   const isRequired = (user: AccountUser) => policyOf(user) !== 'off' && hasSecondFactor(user);
 
-  async function createChallenge(
-    user: AccountUser,
-    { authenticator }: FirstFactorLogin,
-  ): Promise<Challenge | undefined> {
-    if (!isRequired(user)) return undefined;
+  async function createChallenge(user: AccountUser, { authenticator }: FirstFactorLogin): Promise<Challenge> {
     const handle = database.user(user.userId);
     const recovery = (await hasRecoveryCodes(handle, user.userId)) ? ['recovery_code'] : [];
     if (!user.hasPasskey) return totpChallenge({}, { alternatives: recovery });

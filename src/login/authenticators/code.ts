@@ -7,6 +7,9 @@ import type { Requirement, TwoStep } from './authenticator.js';
 
 const requirementOf = { sms: 'phone', email: 'email' } as const satisfies Record<MessageChannel, Requirement>;
 
+/** An authenticator that sends codes over the channel of its name. */
+export type CodeAuthenticator = TwoStep & { readonly name: MessageChannel };
+
 /** The parts of the authenticators that send codes. */
 interface CodeParts {
   readonly keys: SecretKeys;
@@ -27,7 +30,7 @@ export function recipientBy(channel: MessageChannel, candidate: Candidate): stri
  *
  * A test identity takes its fixed code instead, and its message is dropped. For all other users this does the same work.
  */
-function codeAuthenticator({ keys, testCodes }: CodeParts, channel: MessageChannel): TwoStep {
+function codeAuthenticator({ keys, testCodes }: CodeParts, channel: MessageChannel): CodeAuthenticator {
   const addressType = addressTypeOf(channel);
   const recipientOf = (candidate: Candidate) => recipientBy(channel, candidate);
   const digestSubject = (authenticationId: string, recipient: string | undefined) =>
@@ -61,12 +64,7 @@ function codeAuthenticator({ keys, testCodes }: CodeParts, channel: MessageChann
   };
 }
 
-/** A six-digit code by mail. */
-export function emailAuthenticator(parts: CodeParts): TwoStep {
-  return codeAuthenticator(parts, 'email');
-}
-
-/** A six-digit code by SMS. */
-export function smsAuthenticator(parts: CodeParts): TwoStep {
-  return codeAuthenticator(parts, 'sms');
+/** The authenticators of all channels: by mail, which costs less, and by SMS. */
+export function codeAuthenticators(parts: CodeParts): readonly CodeAuthenticator[] {
+  return [codeAuthenticator(parts, 'email'), codeAuthenticator(parts, 'sms')];
 }

@@ -1,10 +1,13 @@
 import type { UserToImport } from '../../contract/user-import.js';
 
+/** The members that a column can be. A flag of a user is no column. */
+type Member = Exclude<keyof UserToImport, 'must_change'>;
+
 /**
  * For each member of a user to import, the headings of its column: without accents, spaces and signs, in the languages
  * that exports are often in.
  */
-const headingsOf: Readonly<Record<keyof UserToImport, string>> = {
+const headingsOf: Readonly<Record<Member, string>> = {
   username: 'username,login,loginname,user,usuario,nombredeusuario,nickname,handle,benutzername,nomdutilisateur',
   email: 'email,emailaddress,mail,mailaddress,correo,correoelectronico,courriel,emailadresse,primaryemail',
   phone: 'phone,phonenumber,mobile,mobilephone,cell,cellphone,tel,telephone,telefono,movil,celular,telefon,handy',
@@ -24,10 +27,10 @@ const headingsOf: Readonly<Record<keyof UserToImport, string>> = {
  * The target of a column of a CSV file: a member of the user, a member of the metadata with the heading as its name
  * (`member`), or none.
  */
-export type Target = keyof UserToImport | 'member' | 'none';
+export type Target = Member | 'member' | 'none';
 
 /** All targets, in the order in which operators choose. */
-export const targets: readonly Target[] = ['none', ...(Object.keys(headingsOf) as (keyof UserToImport)[]), 'member'];
+export const targets: readonly Target[] = ['none', ...(Object.keys(headingsOf) as Member[]), 'member'];
 
 /** Several columns can have these targets: the parts of a name are joined. */
 const repeatable: readonly Target[] = ['none', 'name', 'member'];

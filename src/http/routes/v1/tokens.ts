@@ -43,7 +43,7 @@ export function loginRoutes(app: App, { login, dpopVerifier, pinIsRequired }: Lo
       operationId: 'createToken',
       summary: 'Get an authentication token',
       description:
-        'Step 1 of a login. A single-step authenticator (password) answers approved with the token, or rejected. A two-step authenticator answers created (sms, email) or pending with a challenge (passkey, oidc). Send its secret to POST /v1/tokens/{id}/secret. If a second factor is needed, a correct first secret answers pending with a challenge, and the same id takes another secret. A wrong secret and an unknown identity return the same response.',
+        'Step 1 of a login. A single-step authenticator (password) answers approved with the token, or rejected. A two-step authenticator answers created (sms, email) or pending with a challenge (passkey, oidc). Send its secret to POST /v1/tokens/{id}/secret. If a second factor, its enrolment or a new password is needed, a correct first secret answers pending with a challenge, and the same id takes another secret. A wrong secret and an unknown identity return the same response.',
       tags: ['Tokens'],
       body: TokenRequest,
       response: {
@@ -68,7 +68,7 @@ export function loginRoutes(app: App, { login, dpopVerifier, pinIsRequired }: Lo
       operationId: 'answerToken',
       summary: 'Answer a challenge of a login',
       description:
-        'Step 2 of a login, and its second factor. If a second factor is needed, the response is pending again, with its challenge. With an Idempotency-Key, you can repeat the approving request within 10 minutes while its token is unused: the response then has a new token.',
+        'Step 2 of a login, and what it needs afterwards. The response is pending again, with the next challenge, while a second factor, its enrolment or a new password is needed. A new password that the rules refuse is 422, and the challenge stays open. With an Idempotency-Key, you can repeat the approving request within 10 minutes while its token is unused: the response then has a new token.',
       tags: ['Tokens'],
       params: Params,
       body: secretRequestOf({ pinIsRequired }),
@@ -76,7 +76,7 @@ export function loginRoutes(app: App, { login, dpopVerifier, pinIsRequired }: Lo
         201: {
           ...Authentication,
           headers: nonceHeader,
-          description: 'Approved, with the token. Or pending, if a second factor is needed.',
+          description: 'Approved, with the token. Or pending, with the next challenge.',
         },
       },
     },
@@ -166,9 +166,17 @@ const messageOf = (code: LoginResult['error_code'], request: FastifyRequest): st
   code === '' ? '' : formatText(authenticationErrors[code], preferredLanguage(request.headers['accept-language']));
 
 /** `is_bound` is present only if it is true, so that clients without a key get only the members that they know. */
-function toAuthentication({ is_bound, ...result }: LoginResult, request: FastifyRequest): Authentication {
+function toAuthentication(
+  { is_bound, recovery_codes: codes, ...result }: LoginResult,
+  request: FastifyRequest,
+): Authentication {
   const isBound = is_bound && result.token !== undefined;
-  return { ...result, ...(isBound && { is_bound }), error_message: messageOf(result.error_code, request) };
+  return {
+    ...result,
+    ...(codes && { recovery_codes: [...codes] }),
+    ...(isBound && { is_bound }),
+    error_message: messageOf(result.error_code, request),
+  };
 }
 
 /** Adds the message, in the client's language, to the authentication in a rejection. */
