@@ -101,7 +101,7 @@ export const factorSettings = {
     parse: factorPolicy,
     fallback: 'own',
     about:
-      'When a login requires a second factor. own: if the user has an authenticator app, or has a role and a passkey. required: if the user has an app or a passkey. Users with neither are never asked. off: never. A login with a passkey that verifies its user needs no other factor.',
+      'When a login requires a second factor. own: if the user has an authenticator app, or has a role and a passkey. required: always. A user without an app or a passkey enrols one within the login, after a code to the mail address or phone of the account, if there is one. off: never. A login with a passkey that verifies its user needs no other factor.',
   },
   SECOND_FACTOR_BY_ROLE: {
     parse: factorPolicyByRole,

@@ -26,7 +26,7 @@ const NullablePolicy = Type.Unsafe<(typeof secondFactorPolicies)[number] | null>
   type: ['string', 'null'],
   enum: [...secondFactorPolicies, null],
   description:
-    'When logins of this user need a second factor: off (never), own (with an authenticator app), required (with an app or a passkey). null: SECOND_FACTOR_BY_ROLE or SECOND_FACTOR applies.',
+    'When logins of this user need a second factor: off (never), own (with an authenticator app), required (with an app or a passkey, which the login enrols if the user has none). null: SECOND_FACTOR_BY_ROLE or SECOND_FACTOR applies.',
 });
 
 const Metadata = AnyObject('Your own data: any JSON object of up to 16 KiB.', 'Metadata');

@@ -17,16 +17,27 @@ export const readConsoleEntry = (): Promise<ConsoleEntry> => requestConsole('GET
 /** The next step of a login. */
 export interface PendingLogin {
   readonly id: string;
+  /** What the login asks for. `code`: a code that was sent to `destination`. */
+  readonly asks: 'factor' | 'code' | 'new_password' | 'enrolment';
+  readonly destination: string | null;
+  /** The factor to add, if the login asks for an enrolment. */
+  readonly factor: FactorToAdd;
   readonly takesCode: boolean;
   readonly takesRecoveryCode: boolean;
   /** The options for a passkey, if the login takes one. */
   readonly passkey: unknown;
 }
 
-/** A login continues with a second factor, is approved, or is refused. */
+/** The options of an enrolment: an authenticator app and a passkey. */
+export interface FactorToAdd {
+  readonly totp?: { readonly secret: string; readonly uri: string };
+  readonly passkey?: { readonly options: unknown };
+}
+
+/** A login continues with a further secret, is approved, or is refused. */
 export type Step =
   | { readonly status: 'pending'; readonly login: PendingLogin }
-  | { readonly status: 'approved'; readonly token: string }
+  | { readonly status: 'approved'; readonly token: string; readonly recoveryCodes: readonly string[] }
   | { readonly status: 'rejected' };
 
 /** A mail address has an @, a phone number begins with + or has only digits and signs. All else is a username. */
@@ -82,14 +93,35 @@ export async function answerLogin(id: string, secret: string): Promise<Step> {
   return toStep(await request<AnswerTokenData, AnswerTokenResponse>('POST', '/v1/tokens/{id}/secret', call));
 }
 
-function toStep({ id, status, token, challenge }: Authentication): Step {
-  if (status === 'approved' && token !== undefined) return { status: 'approved', token };
+const asked = { code: 'code', new_password: 'new_password', enrol: 'enrolment' } as const;
+
+interface ChallengeMembers {
+  readonly type: string;
+  readonly alternatives?: unknown;
+  readonly passkey?: unknown;
+  readonly options?: readonly { readonly type: string; readonly secret?: string; readonly uri?: string }[];
+}
+
+function factorOf({ options = [] }: ChallengeMembers): FactorToAdd {
+  const [totp, passkey] = ['totp', 'passkey'].map((wanted) => options.find(({ type }) => type === wanted));
+  return {
+    ...(totp !== undefined && { totp: { secret: totp.secret ?? '', uri: totp.uri ?? '' } }),
+    ...(passkey !== undefined && { passkey: { options: passkey } }),
+  };
+}
+
+function toStep({ id, status, token, challenge, destination = null, recovery_codes: codes = [] }: Authentication): Step {
+  if (status === 'approved' && token !== undefined) return { status: 'approved', token, recoveryCodes: codes };
   if (status === 'rejected' || challenge === undefined) return { status: 'rejected' };
-  const { type, alternatives, passkey } = challenge as { type: string; alternatives?: unknown; passkey?: unknown };
+  const members = challenge as ChallengeMembers;
+  const { type, alternatives, passkey } = members;
   return {
     status: 'pending',
     login: {
       id,
+      asks: type in asked ? asked[type as keyof typeof asked] : 'factor',
+      destination,
+      factor: factorOf(members),
       takesCode: type === 'totp',
       takesRecoveryCode: Array.isArray(alternatives) && alternatives.includes('recovery_code'),
       passkey: type === 'passkey' ? challenge : passkey,

@@ -178,12 +178,14 @@ export type Authentication = {
   /** Empty when there is no error. */
   readonly error_code: AuthenticationErrorCode;
   readonly error_message: string;
-  /** The challenge for the next secret, by `type`: `totp`, `passkey` (with the WebAuthn request options), `oidc` (with the nonce). Absent if a code was sent. */
+  /** The challenge for the next secret, by `type`: `totp`, `passkey` (with the WebAuthn request options), `oidc` (with the nonce), `code` (a code was sent to an address of the user, who must enrol a second factor), `enrol` (with `options`: the `totp` secret, and the `passkey` creation options) and `new_password`. Absent if step 1 sent a code. */
   readonly challenge?: Challenge | undefined;
   /** Where the code was sent, shortened as in `+15…67` or `a…@example.com`: the identity of the request, if it is an address of this channel, else null. Unknown identities get the same answer. */
   readonly destination?: string | null | undefined;
   /** When this identity may request the next code. Present if a code was sent. */
   readonly resend_at?: string | undefined;
+  /** The recovery codes of a user who has enrolled a second factor in this login. Shown once. */
+  readonly recovery_codes?: readonly string[] | undefined;
   /** When the login expires, or, after its approval, when its token expires. */
   readonly expires_at: string;
   readonly created_at: string;
@@ -1049,6 +1051,8 @@ export type NewUser = {
   /** BCP 47 tag, such as en or es-MX. */
   readonly locale?: string | null | undefined;
   readonly password?: string | undefined;
+  /** With a password: whether it is for one use. A login with it asks for a new password. Passwords that an operator sets with a session are always for one use. */
+  readonly must_change?: boolean | undefined;
   /** A hash from another system, instead of password: argon2, bcrypt, scrypt, PBKDF2, phpass, sha256-crypt, sha512-crypt or SSHA, also as WordPress, Firebase, Keycloak and ASP.NET write it. */
   readonly password_hash?: string | undefined;
   readonly pin?: string | undefined;
@@ -1472,7 +1476,7 @@ export type SecondFactorPolicy = 'off' | 'own' | 'required';
 export type SecondFactorType = 'totp' | 'passkey';
 
 export type SecretRequest = {
-  /** The answer to the challenge: the code from the message or the app, an assertion as JSON text, or an id_token. */
+  /** The answer to the challenge: the code from the message or the app, an assertion or a new passkey as JSON text, an id_token, or a new password. */
   readonly secret: string;
   /** 4 to 12 digits. Required with PIN_POLICY=required, unless the login uses passkey or oidc, or this is the second factor. If the user has a PIN, it must be correct. If not, any PIN of this form is accepted. */
   readonly pin?: string | undefined;
@@ -1739,6 +1743,8 @@ export type UserChange = {
   readonly locale?: string | null | undefined;
   /** Ends every login of the user. */
   readonly password?: string | null | undefined;
+  /** With a password: whether it is for one use. A login with it asks for a new password. Passwords that an operator sets with a session are always for one use. */
+  readonly must_change?: boolean | undefined;
   readonly pin?: string | null | undefined;
   /** deactivated ends every login of the user. */
   readonly status?: UserStatus | undefined;
@@ -1822,6 +1828,8 @@ export type UserToImport = {
   /** BCP 47 tag, such as en or es-MX. */
   readonly locale?: string | null | undefined;
   readonly password?: string | undefined;
+  /** With a password: whether it is for one use. A login with it asks for a new password. Passwords that an operator sets with a session are always for one use. */
+  readonly must_change?: boolean | undefined;
   /** A hash from another system, instead of password: argon2, bcrypt, scrypt, PBKDF2, phpass, sha256-crypt, sha512-crypt or SSHA, also as WordPress, Firebase, Keycloak and ASP.NET write it. */
   readonly password_hash?: string | undefined;
   readonly pin?: string | undefined;

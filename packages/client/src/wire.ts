@@ -155,12 +155,14 @@ export type Authentication = {
   /** Empty when there is no error. */
   readonly error_code: AuthenticationErrorCode;
   readonly error_message: string;
-  /** The challenge for the next secret, by `type`: `totp`, `passkey` (with the WebAuthn request options), `oidc` (with the nonce). Absent if a code was sent. */
+  /** The challenge for the next secret, by `type`: `totp`, `passkey` (with the WebAuthn request options), `oidc` (with the nonce), `code` (a code was sent to an address of the user, who must enrol a second factor), `enrol` (with `options`: the `totp` secret, and the `passkey` creation options) and `new_password`. Absent if step 1 sent a code. */
   readonly challenge?: Challenge | undefined;
   /** Where the code was sent, shortened as in `+15…67` or `a…@example.com`: the identity of the request, if it is an address of this channel, else null. Unknown identities get the same answer. */
   readonly destination?: string | null | undefined;
   /** When this identity may request the next code. Present if a code was sent. */
   readonly resend_at?: string | undefined;
+  /** The recovery codes of a user who has enrolled a second factor in this login. Shown once. */
+  readonly recovery_codes?: readonly string[] | undefined;
   /** When the login expires, or, after its approval, when its token expires. */
   readonly expires_at: string;
   readonly created_at: string;

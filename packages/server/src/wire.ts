@@ -498,6 +498,8 @@ export type NewUser = {
   /** BCP 47 tag, such as en or es-MX. */
   readonly locale?: string | null | undefined;
   readonly password?: string | undefined;
+  /** With a password: whether it is for one use. A login with it asks for a new password. Passwords that an operator sets with a session are always for one use. */
+  readonly must_change?: boolean | undefined;
   /** A hash from another system, instead of password: argon2, bcrypt, scrypt, PBKDF2, phpass, sha256-crypt, sha512-crypt or SSHA, also as WordPress, Firebase, Keycloak and ASP.NET write it. */
   readonly password_hash?: string | undefined;
   readonly pin?: string | undefined;
@@ -713,6 +715,8 @@ export type UserChange = {
   readonly locale?: string | null | undefined;
   /** Ends every login of the user. */
   readonly password?: string | null | undefined;
+  /** With a password: whether it is for one use. A login with it asks for a new password. Passwords that an operator sets with a session are always for one use. */
+  readonly must_change?: boolean | undefined;
   readonly pin?: string | null | undefined;
   /** deactivated ends every login of the user. */
   readonly status?: UserStatus | undefined;
@@ -764,6 +768,8 @@ export type UserToImport = {
   /** BCP 47 tag, such as en or es-MX. */
   readonly locale?: string | null | undefined;
   readonly password?: string | undefined;
+  /** With a password: whether it is for one use. A login with it asks for a new password. Passwords that an operator sets with a session are always for one use. */
+  readonly must_change?: boolean | undefined;
   /** A hash from another system, instead of password: argon2, bcrypt, scrypt, PBKDF2, phpass, sha256-crypt, sha512-crypt or SSHA, also as WordPress, Firebase, Keycloak and ASP.NET write it. */
   readonly password_hash?: string | undefined;
   readonly pin?: string | undefined;

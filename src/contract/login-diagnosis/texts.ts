@@ -121,8 +121,8 @@ export const loginReasons = {
     'El secreto de la app de autenticación se guardó con una clave que SECRET_KEY ya no tiene. Sus códigos no se pueden comprobar.',
   ),
   factor_not_enrolled: text(
-    'A second factor is required, but the user has none. The login works without it.',
-    'Se requiere un segundo factor, pero el usuario no tiene ninguno. El inicio de sesión funciona sin él.',
+    'A second factor is required, but the user has none. The login asks the user to enrol one.',
+    'Se requiere un segundo factor, pero el usuario no tiene ninguno. El inicio de sesión pide registrar uno.',
   ),
   role_not_active: text(
     "The user's role is not active yet. The login works, but without the rights of the role.",

@@ -49,6 +49,14 @@ export interface Caller {
   readonly isStale?: boolean;
 }
 
+/**
+ * A user with a password that an operator sets with a session. Nobody but the user may know a lasting password, so it is for
+ * one use (ASVS 5.0, 6.4.6).
+ */
+export function withPasswordForOneUse<T extends { readonly password?: string | null }>(caller: Caller, body: T): T {
+  return caller.name.startsWith('user:') && typeof body.password === 'string' ? { ...body, must_change: true } : body;
+}
+
 declare module 'fastify' {
   interface FastifyInstance {
     /**

@@ -3,6 +3,7 @@ import type { Answer, Way } from '../../contract/login-diagnosis/login-diagnosis
 import type { SecondFactors } from '../../credentials/factors/second-factor.js';
 import { type PinPolicy, pinRule } from '../../credentials/pins/pin-check.js';
 import type { Pins } from '../../credentials/pins/pins.js';
+import type { AccountUser } from '../../identities/accounts.js';
 import type { Identity } from '../../identities/identity.js';
 import { Problem } from '../../lib/problem.js';
 import { type Authenticator, identifiesUser, type Requirement, takesPin } from '../authenticators/authenticator.js';
@@ -149,6 +150,7 @@ async function planOf(
     code,
     own: findings,
     factor,
+    hasMoreSteps: user !== undefined && asksMore(options.secondFactors, authenticator, user.account),
     unreadableApp: app?.effect === 'blocks' ? app : undefined,
   });
   return { steps, isSetUp: missing === undefined, notes };
@@ -170,19 +172,28 @@ async function secondFactorOf(
   return { factor: true, app: (account.hasPasskey ? note : blocker)('app_unreadable', details) };
 }
 
+/** Whether a login ends with a new password or the enrolment of a factor. The diagnosis predicts neither. */
+function asksMore(secondFactors: SecondFactors, { name, steps }: Authenticator, user: AccountUser): boolean {
+  if (name === 'passkey') return false;
+  if (steps === 1 && name === 'password' && user.mustChangePassword) return true;
+  return secondFactors.policyOf(user) === 'required' && !secondFactors.hasSecondFactor(user);
+}
+
 interface StepParts {
   readonly account: AccountChecks;
   readonly code: CodeChecks;
   /** The reasons why every secret is wrong, if they concern only this way. */
   readonly own: readonly Finding[];
   readonly factor: boolean;
+  readonly hasMoreSteps: boolean;
   readonly unreadableApp: Finding | undefined;
 }
 
 function stepsOf(authenticator: Authenticator, parts: StepParts): Step[] {
-  const { account, code, own, factor, unreadableApp } = parts;
+  const { account, code, own, factor, hasMoreSteps, unreadableApp } = parts;
   const isKnown = authenticator.findMissing !== undefined;
-  const answer = factor ? 'pending' : 'approved';
+  const last = hasMoreSteps ? 'pending' : 'approved';
+  const answer = factor ? 'pending' : last;
   const answerIfKnown = isKnown ? answer : undefined;
   const userIsMissing = (refusal: typeof rejectedLater) =>
     account.noActiveUser && { finding: account.noActiveUser, refusal, concernsEveryWay: true };
@@ -193,7 +204,7 @@ function stepsOf(authenticator: Authenticator, parts: StepParts): Step[] {
     const refusal = refusalWith(new Problem('secret_unreadable'));
     const app = unreadableApp && { finding: unreadableApp, refusal, concernsEveryWay: false };
     const checks = [account.address(requestNumber), account.account(accountRequestNumber), account.guessLock, app];
-    return [{ name: 'second_factor', checks, answer: 'approved' }];
+    return [{ name: 'second_factor', checks, answer: last }];
   };
   if (authenticator.steps === 1) {
     const checks = [

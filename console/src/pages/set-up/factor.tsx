@@ -11,7 +11,7 @@ import { useText } from '../../text/text.js';
 import styles from './set-up.module.css';
 
 interface FactorProps {
-  readonly factor: SetUpFactor | undefined;
+  readonly factor: Pick<SetUpFactor, 'totp' | 'passkey'> | undefined;
   readonly busy: boolean;
   readonly failure: unknown;
   readonly onKind: (kind: 'totp' | 'passkey') => void;
@@ -54,7 +54,7 @@ export function FactorStep({ factor, busy, failure, onKind, onComplete }: Factor
   );
 }
 
-const isWrong = (failure: unknown) => failure instanceof ProblemError && failure.code === 'proof_rejected';
+const isWrong = (failure: unknown) => failure instanceof ProblemError && ['proof_rejected', 'authorization_rejected'].includes(failure.code);
 
 interface AppProps {
   readonly totp: { readonly secret: string; readonly uri: string };

@@ -20,6 +20,8 @@ import { Notice, Problem } from '../../components/state/state.js';
 import { keepsCookies } from '../../lib/cookies.js';
 import { westernDigits } from '../../lib/digits.js';
 import { useText } from '../../text/text.js';
+import { FactorStep } from '../set-up/factor.js';
+import { RecoveryCodes } from '../set-up/recovery-codes.js';
 import styles from './sign-in.module.css';
 
 type Way = 'code' | 'recovery' | 'passkey';
@@ -39,15 +41,22 @@ export function SignInForm({ hasTitle = false, identity }: FormProps) {
   const [pending, setPending] = useState<Pending>();
   const [error, setError] = useState<ReactNode>();
   const [busy, setBusy] = useState(false);
+  const [enrolled, setEnrolled] = useState<Extract<Step, { status: 'approved' }>>();
   const device = thisDevice(entry?.device_id ?? null);
 
   /** Runs one step of the login. @param wrongText what to show if the secret was wrong */
-  async function run(step: () => Promise<Step>, who: string, wrongText: string): Promise<boolean> {
+  async function run(
+    step: () => Promise<Step>,
+    who: string,
+    wrongText: string,
+    onFailure?: (error: unknown) => void,
+  ): Promise<boolean> {
     setBusy(true);
     setError(undefined);
     try {
       const next = await step();
       if (next.status === 'pending') setPending({ login: next.login, who });
+      else if (next.status === 'approved' && next.recoveryCodes.length > 0) setEnrolled(next);
       else if (next.status === 'approved') await session.start(next.token);
       else
         setError(
@@ -57,13 +66,23 @@ export function SignInForm({ hasTitle = false, identity }: FormProps) {
         );
       return next.status !== 'rejected';
     } catch (failure) {
-      setError(<Failure error={failure} wrong={wrongText} />);
+      if (onFailure !== undefined) onFailure(failure);
+      else setError(<Failure error={failure} wrong={wrongText} />);
       return false;
     } finally {
       setBusy(false);
     }
   }
 
+  if (enrolled !== undefined) {
+    const start = () =>
+      session.start(enrolled.token).catch((failure: unknown) => {
+        setEnrolled(undefined);
+        setPending(undefined);
+        setError(<Failure error={failure} wrong={text.signIn.refused} />);
+      });
+    return <RecoveryCodes codes={enrolled.recoveryCodes} onDone={() => void start()} />;
+  }
   if (pending === undefined) {
     return (
       <FirstStep
@@ -78,7 +97,9 @@ export function SignInForm({ hasTitle = false, identity }: FormProps) {
     <SecondStep
       {...{ hasTitle, busy, error }}
       {...pending}
-      onSecret={(secret, wrong) => run(async () => answerLogin(pending.login.id, await secret()), pending.who, wrong)}
+      onSecret={(secret, wrong, onFailure) =>
+        run(async () => answerLogin(pending.login.id, await secret()), pending.who, wrong, onFailure)
+      }
       onRestart={() => {
         setPending(undefined);
         setError(undefined);
@@ -209,12 +230,92 @@ interface SecondProps extends Pending {
   readonly hasTitle: boolean;
   readonly busy: boolean;
   readonly error: ReactNode;
-  readonly onSecret: (secret: () => Promise<string>, wrong: string) => Promise<boolean>;
+  /** @param onFailure called with the error instead of showing it */
+  readonly onSecret: (
+    secret: () => Promise<string>,
+    wrong: string,
+    onFailure?: (error: unknown) => void,
+  ) => Promise<boolean>;
   readonly onRestart: () => void;
 }
 
+/** A step of a login after the first: a code, another password, the enrolment of a factor, or the second factor. */
+export function SecondStep(props: SecondProps) {
+  const { login, onSecret } = props;
+  const [failure, setFailure] = useState<unknown>();
+  if (login.asks === 'factor') return <FactorForm {...props} />;
+  if (login.asks !== 'enrolment') return <SecretForm key={login.asks} {...props} />;
+  return (
+    <FactorStep
+      factor={login.factor}
+      busy={props.busy}
+      failure={failure}
+      onKind={() => setFailure(undefined)}
+      onComplete={({ code, response }) =>
+        void onSecret(async () => code ?? JSON.stringify(response), '', setFailure)
+      }
+    />
+  );
+}
+
+/** A code that was sent to the user, or another password. */
+function SecretForm({ hasTitle, busy, error, login, onSecret, onRestart }: SecondProps) {
+  const { signIn } = useText();
+  const [value, setValue] = useState('');
+  const isCode = login.asks === 'code';
+  const title = isCode ? signIn.codeTitle : signIn.newPasswordTitle;
+  const submit = async (secret: string) => {
+    if (!busy && !(await onSecret(async () => secret, signIn.codeWrong)) && isCode) setValue('');
+  };
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit(isCode ? westernDigits(value) : value);
+      }}
+    >
+      <div>
+        {hasTitle ? <h1>{title}</h1> : <h3>{title}</h3>}
+        <p className={styles.explanation}>
+          {isCode ? signIn.sentTo : signIn.newPasswordWhy} {isCode && <strong dir="auto">{login.destination}</strong>}
+        </p>
+      </div>
+      {isCode ? (
+        <CodeField
+          label={signIn.sentCode}
+          value={value}
+          onChange={setValue}
+          onComplete={(code) => void submit(code)}
+          disabled={busy}
+          hasInitialFocus
+        />
+      ) : (
+        <Field
+          label={signIn.newPassword}
+          type="password"
+          autoComplete="new-password"
+          value={value}
+          onChange={(event) => setValue(event.currentTarget.value)}
+          required
+          autoFocus
+        />
+      )}
+      {error}
+      <Button type="submit" kind="main" busy={busy} className={styles.wide}>
+        {signIn.submit}
+      </Button>
+      <div className={styles.ways}>
+        <button type="button" onClick={onRestart}>
+          {signIn.startAgain}
+        </button>
+      </div>
+    </form>
+  );
+}
+
 /** The second factor of a login. */
-export function SecondStep({ hasTitle, busy, error, login, who, onSecret, onRestart }: SecondProps) {
+function FactorForm({ hasTitle, busy, error, login, who, onSecret, onRestart }: SecondProps) {
   const { signIn } = useText();
   const [way, setWay] = useState<Way>(login.takesCode ? 'code' : 'passkey');
   const [value, setValue] = useState('');

@@ -37,7 +37,7 @@ export const userDialogs = {
   },
   password: {
     title: (name: string) => `Set the password of ${name}`,
-    what: 'Every login and session of the user ends. Tell the user the new password: Postern does not send it.',
+    what: 'Every login and session of the user ends. Tell the user the new password: Postern does not send it. It works for one sign-in, at which the user chooses another.',
     label: 'New password',
     done: 'The password is set. Every login of the user has ended.',
   },

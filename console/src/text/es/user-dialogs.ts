@@ -37,7 +37,7 @@ export const userDialogs: Texts['userDialogs'] = {
   },
   password: {
     title: (name) => `Poner la contraseña de ${name}`,
-    what: 'Terminan todos los inicios de sesión y las sesiones del usuario. Dígale usted la contraseña nueva: Postern no la envía.',
+    what: 'Terminan todos los inicios de sesión y las sesiones del usuario. Dígale usted la contraseña nueva: Postern no la envía. Vale para un solo acceso, en el que el usuario elige otra.',
     label: 'Contraseña nueva',
     done: 'La contraseña está puesta. Terminaron todos los inicios de sesión del usuario.',
   },

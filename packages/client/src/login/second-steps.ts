@@ -5,7 +5,8 @@ import type { createSecretRequests } from './secret-requests.js';
 import type { LoginStart, PinInput } from './states.js';
 
 /** What the states of the second step do. */
-export interface StepActions extends Pick<ReturnType<typeof createSecretRequests>, 'sendSecret' | 'sendAssertion'> {
+export interface StepActions
+  extends Pick<ReturnType<typeof createSecretRequests>, 'sendSecret' | 'sendAssertion' | 'sendNewPasskey'> {
   readonly cancel: () => LoginStart;
   /** Sends step 1 again, so that the service sends another code. */
   readonly sendAgain: (begin: StartRequest, signal: AbortSignal) => Promise<Outcome>;
@@ -27,14 +28,24 @@ interface ChallengeMembers {
   readonly issuer?: string;
   readonly client_ids?: readonly string[];
   readonly nonce?: string;
+  readonly options?: readonly EnrolmentOption[];
 }
+
+interface EnrolmentOption {
+  readonly type?: string;
+  readonly secret?: string;
+  readonly uri?: string;
+}
+
+const optionOf = (options: readonly EnrolmentOption[], wanted: string): EnrolmentOption =>
+  options.find(({ type }) => type === wanted) ?? {};
 
 /** The state that asks for the answer to a challenge. */
 export function challengeStep(
   answer: Authentication,
   begin: StartRequest,
   expiresAt: number,
-  { cancel, sendSecret, sendAssertion }: StepActions,
+  { cancel, sendSecret, sendAssertion, sendNewPasskey }: StepActions,
 ): CreateStep {
   return (runInput) => {
     const common = { expiresAt: new Date(expiresAt), cancel };
@@ -45,7 +56,7 @@ export function challengeStep(
       (input: Abortable = {}) =>
         runInput('passkey', (signal) => sendAssertion(answer, begin, options, input, signal));
     const challenge = answer.challenge as Challenge & ChallengeMembers;
-    const { type, alternatives = [], passkey, issuer = '', client_ids = [], nonce = '' } = challenge;
+    const { type, alternatives = [], passkey, issuer = '', client_ids = [], nonce = '', options = [] } = challenge;
     const recoveryCode = alternatives.includes('recovery_code') ? (code: string) => send(code) : null;
     const submitCode = ({ code }: { readonly code: string }) => send(code);
     if (type === 'totp') {
@@ -53,6 +64,17 @@ export function challengeStep(
       return { step: 'totp', ...common, submit: submitCode, passkey: byPasskey, recoveryCode };
     }
     if (type === 'passkey') return { step: 'passkey', ...common, submit: askPasskey(challenge), recoveryCode };
+    if (type === 'new_password') {
+      return { step: 'new_password', ...common, submit: ({ password }) => send(password) };
+    }
+    if (type === 'enrol') {
+      const { secret = '', uri = '' } = optionOf(options, 'totp');
+      return {
+        ...{ step: 'enrol', ...common, totp: { secret, uri }, submit: submitCode },
+        passkey: (input = {}) =>
+          runInput('passkey', (signal) => sendNewPasskey(answer, begin, optionOf(options, 'passkey'), input, signal)),
+      };
+    }
     const { authenticator } = begin;
     if (type === 'oidc') {
       const provider = authenticator.slice('oidc:'.length);
@@ -63,15 +85,17 @@ export function challengeStep(
   };
 }
 
-/** The state that asks for the code of a message. */
+/** The state that asks for the code of a message. @param isLater whether it comes after the first secret */
 export const codeStep =
   (
     { id, begin, destination, expiresAt, resendAt }: OpenLogin,
     { cancel, sendSecret, sendAgain }: StepActions,
+    isLater = false,
   ): CreateStep =>
   (runInput) => ({
     step: 'code',
-    channel: begin.authenticator === 'email' ? 'email' : 'sms',
+    channel: (isLater ? destination?.includes('@') : begin.authenticator === 'email') ? 'email' : 'sms',
+    takesPin: !isLater,
     identity: begin.identity as Identity,
     destination,
     expiresAt: new Date(expiresAt),

@@ -1,6 +1,7 @@
 import { anySignal } from '../any-signal.js';
 import type { Core } from '../core.js';
 import { isProblem } from '../errors.js';
+import type { Abortable } from '../platform.js';
 import type { Authentication, AuthenticationState } from '../wire.js';
 import type { Outcome, StartRequest } from './inputs.js';
 import { browserPasskeys } from './passkeys.js';
@@ -52,6 +53,20 @@ export function createSecretRequests(
     return sendSecret(answer, begin, JSON.stringify(assertion), undefined, signal);
   }
 
+  /** Asks the platform for a new passkey, and sends it. */
+  async function sendNewPasskey(
+    answer: Authentication,
+    begin: StartRequest,
+    options: object,
+    { signal: callerSignal }: Abortable,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const passkey = await (core.passkeys ?? browserPasskeys).create(options, {
+      signal: anySignal(signal, callerSignal),
+    });
+    return sendSecret(answer, begin, JSON.stringify(passkey), undefined, signal);
+  }
+
   /** Whether a login still waits for its second step. */
   async function isOpen(id: string, signal?: AbortSignal): Promise<boolean> {
     try {
@@ -63,5 +78,5 @@ export function createSecretRequests(
     }
   }
 
-  return { isOpen, sendSecret, sendAssertion };
+  return { isOpen, sendSecret, sendAssertion, sendNewPasskey };
 }

@@ -80,6 +80,8 @@ export interface LoginCode extends OpenStep<'code'> {
   readonly destination: string | null;
   /** When another code may be requested, by the clock of the device. */
   readonly resendAt: Date;
+  /** Whether the PIN of the user can be sent with the code. */
+  readonly takesPin: boolean;
   readonly submit: (input: PinInput & { readonly code: string }) => Next;
   readonly resend: () => Next;
 }
@@ -95,6 +97,21 @@ export interface LoginTotp extends OpenStep<'totp'> {
 export interface LoginPasskey extends OpenStep<'passkey'> {
   readonly submit: (input?: Abortable) => Next;
   readonly recoveryCode: ((code: string) => Next) | null;
+}
+
+/** The password was set by an operator for one use. Another one is needed, and the login continues with it. */
+export interface LoginNewPassword extends OpenStep<'new_password'> {
+  readonly submit: (input: { readonly password: string }) => Next;
+}
+
+/** The service requires a second factor, and the user has none: an authenticator app or a passkey must be added. */
+export interface LoginEnrol extends OpenStep<'enrol'> {
+  /** The key for an authenticator app, and the URI for a QR code. */
+  readonly totp: { readonly secret: string; readonly uri: string };
+  /** Adds the app, with its first code. */
+  readonly submit: (input: { readonly code: string }) => Next;
+  /** Adds a passkey. Call it from a click: browsers demand it. */
+  readonly passkey: (input?: Abortable) => Next;
 }
 
 /** An id_token with this nonce is needed. */
@@ -131,6 +148,8 @@ export interface LoginBlocked extends LoginStep<'locked'> {
 export interface LoginDone extends LoginStep<'done'> {
   readonly user_id: string;
   readonly device_id: string;
+  /** The recovery codes of a user who has added a second factor in this login. Show them: nobody can see them again. */
+  readonly recovery_codes?: readonly string[] | undefined;
 }
 
 /** Narrow it by `step`. A state has only the methods that can be called next. */
@@ -139,6 +158,8 @@ export type LoginState =
   | LoginCode
   | LoginTotp
   | LoginPasskey
+  | LoginNewPassword
+  | LoginEnrol
   | LoginOidc
   | LoginSecret
   | LoginLocked

@@ -31,8 +31,8 @@ export interface Steps {
 }
 
 export function createSteps({ core, store, enter, start, restart, resumeKey }: LoginTools): Steps {
-  const { isOpen, sendSecret, sendAssertion } = createSecretRequests(core, start, follow);
-  const actions: StepActions = { cancel: restart, sendSecret, sendAssertion, sendAgain: send };
+  const { isOpen, sendSecret, sendAssertion, sendNewPasskey } = createSecretRequests(core, start, follow);
+  const actions: StepActions = { cancel: restart, sendSecret, sendAssertion, sendNewPasskey, sendAgain: send };
 
   async function send(request: StartRequest, signal: AbortSignal, passkey?: PasskeyInput): Promise<Outcome> {
     const { pin, ...begin } = request;
@@ -56,12 +56,18 @@ export function createSteps({ core, store, enter, start, restart, resumeKey }: L
     return openSecondStep(answer, begin);
   }
 
-  async function finish({ token, user_id = '', device_id, is_bound }: Authentication): Promise<LoginState> {
+  async function finish({
+    token,
+    user_id = '',
+    device_id,
+    is_bound,
+    recovery_codes,
+  }: Authentication): Promise<LoginState> {
     if (resumeKey) await core.storage.delete(resumeKey);
     let done = store.current;
     // The login is done before the client says who is signed in: then a page may remove what listens to the login.
     await core.signIn({ token, user_id, device_id, is_bound }, () => {
-      done = enter(() => ({ step: 'done', user_id, device_id }));
+      done = enter(() => ({ step: 'done', user_id, device_id, ...(recovery_codes && { recovery_codes }) }));
       store.set(done);
     });
     return done;
@@ -69,12 +75,15 @@ export function createSteps({ core, store, enter, start, restart, resumeKey }: L
 
   async function openSecondStep(answer: Authentication, begin: StartRequest): Promise<Outcome> {
     const expiresAt = localTime(answer, answer.expires_at);
-    if (answer.challenge !== undefined) {
+    // A code to an address of the user, after the first secret.
+    const isLaterCode = answer.challenge?.type === 'code';
+    if (answer.challenge !== undefined && !isLaterCode) {
       const createStep = challengeStep(answer, begin, expiresAt, actions);
       return () => enter(createStep);
     }
     const resendAt = localTime(answer, answer.resend_at ?? answer.created_at);
     const open = { id: answer.id, begin, destination: answer.destination ?? null, expiresAt, resendAt };
+    if (isLaterCode) return () => enter(codeStep(open, actions, true));
     // Without the PIN, which is a secret.
     const { pin: _, ...storedRequest } = begin;
     if (resumeKey) await core.storage.set(resumeKey, JSON.stringify({ ...open, begin: storedRequest }));

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const { person, enrolTotp } = createFactors(() => app);
+const { person, enrolTotp, appOf } = createFactors(() => app);
 function demand<S extends LoginState['step']>(state: LoginState, step: S): Extract<LoginState, { readonly step: S }> {
   expect(state).toMatchObject({ step });
   return state as Extract<LoginState, { readonly step: S }>;
@@ -190,6 +190,38 @@ describe('a second factor', () => {
     const wrong = demand(await totp.submit({ code: '000000' }), 'totp');
     expect(wrong.issue).toMatchObject({ kind: 'wrong' });
     demand((await wrong.recoveryCode?.(recoveryCodes[0] ?? '')) ?? wrong, 'done');
+  });
+});
+
+describe('after the first secret', () => {
+  const admin = (userId: string, body: object) =>
+    app.api('PATCH', `/admin/v1/users/${userId}`, { bearer: app.adminKey, body });
+
+  test('a password for one use must be changed, and refused ones can be corrected', async () => {
+    const user = await createUser(app, { must_change: true });
+    const login = createLogin(clientOf(app));
+    const state = demand(await login.start().password({ identity: user.username ?? '', password }), 'new_password');
+    const same = demand(await state.submit({ password }), 'new_password');
+    expect(same.issue).toMatchObject({ kind: 'invalid', errors: [{ field: 'secret', code: 'password_unchanged' }] });
+    const done = demand(await same.submit({ password: 'nine dull horses sleep' }), 'done');
+    expect(done).toMatchObject({ user_id: user.id });
+    expect(done.recovery_codes).toBeUndefined();
+  });
+
+  test('a required factor is added, after a code to the address of the user', async () => {
+    const email = newEmail();
+    const user = await createUser(app, { email });
+    await admin(user.id, { second_factor: 'required' });
+    const login = createLogin(clientOf(app));
+    const code = demand(await login.start().password({ identity: email, password }), 'code');
+    expect(code).toMatchObject({ channel: 'email', takesPin: false, destination: expect.stringContaining('@') });
+    const enrol = demand(await code.submit({ code: await lastCode(app) }), 'enrol');
+    expect(enrol.totp.uri).toContain(enrol.totp.secret);
+    const authenticator = appOf(user.id, enrol.totp.secret);
+    const wrong = demand(await enrol.submit({ code: wrongCode(await authenticator.code()) }), 'enrol');
+    expect(wrong.issue).toMatchObject({ kind: 'wrong' });
+    const done = demand(await wrong.submit({ code: await authenticator.code() }), 'done');
+    expect(done.recovery_codes).toHaveLength(10);
   });
 });
 

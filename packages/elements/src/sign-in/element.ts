@@ -167,7 +167,8 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
       const { status } = postern.current;
       if (status === 'starting') return;
       const isLoggedIn = status !== 'signed_out';
-      const viewName = isLoggedIn ? status : (this.#flow ?? `${state.step} ${flowChanges}`);
+      const hasCodes = state.step === 'done' && state.recovery_codes;
+      const viewName = isLoggedIn && !hasCodes ? status : (this.#flow ?? `${state.step} ${flowChanges}`);
       if (viewName === shownViewName) {
         if (!isLoggedIn && this.#flow === null) view?.update?.(state);
         return;
@@ -196,7 +197,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
         if (previous.step !== 'done') this.emit('postern-step', { step: state.step });
         this.#flow = null;
       }
-      if (state.step === 'done') this.#finish(state, login);
+      if (state.step === 'done' && !state.recovery_codes) this.#finish(state, login);
       show();
     };
     const unsubscribes = [login.onChange(onStep), postern.subscribe(show)];
@@ -221,6 +222,12 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
     const flow = this.#flow;
     if (flow !== null) {
       return this.#viewLoadedLater(context, async () => (await import('./flows.js')).flowView(context, flow));
+    }
+    if (state.step === 'done' && state.recovery_codes) {
+      const finish = () => this.#finish(state, context.login);
+      return this.#viewLoadedLater(context, async () =>
+        (await import('./enrolment.js')).codesView(context, state, finish),
+      );
     }
     if (state.step === 'start' || state.step === 'done') {
       return startView(context, state.step === 'start' ? state : context.login.start(), notice);

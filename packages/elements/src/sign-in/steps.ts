@@ -13,6 +13,7 @@ import type {
 import { element } from '../base/dom.js';
 import { countDown, createForm, disableUntil, type FieldOptions } from '../base/form.js';
 import { fill } from '../base/texts.js';
+import { enrolView, newPasswordView } from './enrolment.js';
 import {
   button,
   type Context,
@@ -34,6 +35,10 @@ export function stepView(context: Context, state: Exclude<LoginState, LoginStart
       return totpView(context, state, false);
     case 'passkey':
       return passkeyView(context, state);
+    case 'new_password':
+      return newPasswordView(context, state);
+    case 'enrol':
+      return enrolView(context, state);
     case 'oidc':
       return oidcView(context, state);
     case 'secret':
@@ -52,7 +57,7 @@ function codeView(context: Context, first: LoginCode): View {
   let state = first;
   const form = createForm({
     ...{ words, submit: words.sign_in, labelledBy: 'heading' },
-    fields: [{ name: 'code', kind: 'code', label: words.code }, ...pinField(context)],
+    fields: [{ name: 'code', kind: 'code', label: words.code }, ...(first.takesPin ? pinField(context) : [])],
     onSubmit: ({ code = '', pin }) => state.submit({ code: code.replace(/\s/g, ''), pin }),
   });
   const resend = link(words.resend, () => !state.busy && state.resend());

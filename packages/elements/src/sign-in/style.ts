@@ -12,5 +12,8 @@ export const style = `${formStyle}
 .small .small { font-size: inherit; }
 .others { display: grid; gap: 8px; }
 .big { font-size: 1.5em; font-weight: 620; font-variant-numeric: tabular-nums; }
+.secret { overflow-wrap: anywhere; }
+.qr { width: 12rem; max-width: 100%; background: #fff; }
+.codes { columns: 2; margin: 0; padding: 0; list-style: none; font-variant-numeric: tabular-nums; }
 slot:not(.full) { display: contents; }
 `;

@@ -11,6 +11,7 @@ import {
   requireRecentProof,
   requireRightToChange,
   requireScope,
+  withPasswordForOneUse,
 } from '../../../requests/route.js';
 
 /** Members whose change can give access to the account. `email` and `phone` are among them: login codes go there. */
@@ -56,7 +57,7 @@ export function adminUserRoutes(
       const grantsAccess =
         accessMembers.some((member) => request.body[member] !== undefined) || request.body.status === 'active';
       if (grantsAccess) requireRecentProof(callerOf(request));
-      const prepared = await users.prepareChange(id, request.body);
+      const prepared = await users.prepareChange(id, withPasswordForOneUse(callerOf(request), request.body));
       const changedUser = await database.user(id).transaction(async (tx) => {
         const before: object = await users.getForUpdate(tx, id);
         const user = await users.change(tx, id, prepared, originOf(request));

@@ -4,7 +4,14 @@ import { readSearch } from '../../../../users/search/text.js';
 import type { Users } from '../../../../users/users.js';
 import { findRoute, type ListRoute, listRoutes } from '../../../lists/list-routes.js';
 import type { Idempotent } from '../../../requests/idempotent.js';
-import { type App, callerOf, originOf, requireRecentProof, requireScope } from '../../../requests/route.js';
+import {
+  type App,
+  callerOf,
+  originOf,
+  requireRecentProof,
+  requireScope,
+  withPasswordForOneUse,
+} from '../../../requests/route.js';
 
 /** Routes that create and list users. */
 export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users; idempotent: Idempotent }): void {
@@ -31,7 +38,7 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
           requireScope(callerOf(request), 'admin');
           requireRecentProof(callerOf(request));
         }
-        const prepared = await users.prepare(request.body);
+        const prepared = await users.prepare(withPasswordForOneUse(callerOf(request), request.body));
         const options = { mayAddScheme: callerOf(request).scopes.includes('admin') };
         return commit(async (tx) => ({
           status: 201,

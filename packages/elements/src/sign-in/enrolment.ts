@@ -1,0 +1,75 @@
+import type { LoginDone, LoginEnrol, LoginNewPassword } from '@postern/client';
+import { spanish } from '../account/es.js';
+import { showCodes } from '../account/secrets.js';
+import { english } from '../account/texts.js';
+import { element } from '../base/dom.js';
+import { createForm } from '../base/form.js';
+import { picture } from '../base/qr-picture.js';
+import { fill } from '../base/texts.js';
+import { button, type Context, card, link, showLoginIssue, type View } from './views.js';
+
+/** The texts of the account, where users add factors too. The element's own texts come first. */
+const wordsOf = ({ language, words }: Context) => ({ ...(/^es\b/i.test(language) ? spanish : english), ...words });
+
+/** The view of a login that asks for a new password. */
+export function newPasswordView(context: Context, first: LoginNewPassword): View {
+  const { words, offered } = context;
+  let state = first;
+  const hint = fill(words.password_hint, { count: offered.password.min_length });
+  const form = createForm({
+    ...{ words, submit: words.save, labelledBy: 'heading' },
+    fields: [{ name: 'password', kind: 'new-password', label: words.new_password, hint }],
+    onSubmit: ({ password = '' }) => state.submit({ password }),
+  });
+  const cancel = link(words.start_again, () => state.cancel());
+  const node = card(words.recover_password, form.node, element('div', { class: 'row' }, cancel));
+  const update = (next: LoginNewPassword) => {
+    state = next;
+    form.setBusy(next.busy);
+    showLoginIssue(next.issue, form, context, words.wrong);
+  };
+  update(first);
+  return { node, update: (next) => next.step === 'new_password' && update(next), focus: form.focus };
+}
+
+/** The view of a login that asks for a second factor to be added. */
+export function enrolView(context: Context, first: LoginEnrol): View {
+  const words = wordsOf(context);
+  let state = first;
+  const { secret, uri } = first.totp;
+  const form = createForm({
+    ...{ words, submit: words.continue, labelledBy: 'heading' },
+    fields: [{ name: 'code', kind: 'code', label: words.authenticator_code }],
+    onSubmit: ({ code = '' }) => state.submit({ code: code.replace(/\s/g, '') }),
+  });
+  const key = element('code', { class: 'secret', dir: 'ltr' }, secret);
+  const node = card(
+    words.second_step,
+    element('p', { class: 'lead muted' }, words.scan_qr),
+    picture(uri, words.qr),
+    element('p', { class: 'small' }, `${words.or_type} `, key),
+    form.node,
+    button(words.add_passkey, () => state.busy || void state.passkey()),
+    element(
+      'div',
+      { class: 'row' },
+      link(words.start_again, () => state.cancel()),
+    ),
+  );
+  const update = (next: LoginEnrol) => {
+    state = next;
+    form.setBusy(next.busy);
+    showLoginIssue(next.issue, form, context, words.wrong_code);
+    if (next.issue?.kind === 'wrong') form.clear('code');
+  };
+  update(first);
+  return { node, update: (next) => next.step === 'enrol' && update(next), focus: form.focus };
+}
+
+/** The view of the recovery codes after an enrolment. The sign-in ends when the user has saved them. */
+export function codesView(context: Context, { recovery_codes = [] }: LoginDone, onSaved: () => void): View {
+  const { title, submit, introduction = [] } = showCodes({ words: wordsOf(context) }, recovery_codes);
+  const saved = button(submit, onSaved, 'button button-primary');
+  saved.classList.add('primary');
+  return { node: card(title, ...introduction, saved), focus: () => saved.focus() };
+}
