@@ -3,6 +3,7 @@ import type { Authentication } from '../../src/contract/authentication.js';
 import type { User } from '../../src/contract/user.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { createFactors, originOf } from '../support/factors.js';
+import { signInWithRole } from '../support/operators.js';
 import { type CreationOptions, makePasskey } from '../support/software-authenticator.js';
 import { testSql } from '../support/sql.js';
 import { codeOf, createUser, newEmail, newPhone, password, passwordLogin, wrongCode } from '../support/users.js';
@@ -148,6 +149,17 @@ describe('a password with must_change', () => {
     });
     expect(await answered.text()).toContain('"created"');
     expect((await start({ username })).body.challenge).toEqual({ type: 'new_password' });
+  });
+
+  test('is what an operator with a session sets, whatever the request says', async () => {
+    const { bearer } = await signInWithRole(postern, 'operator');
+    const user = await createUser(postern);
+    const body = { password: newPassword, must_change: false };
+    const set = await postern.api('PATCH', `/admin/v1/users/${user.id}`, { bearer, body });
+    expect(set.status).toBe(200);
+    expect((await start(user, newPassword)).body.challenge).toEqual({ type: 'new_password' });
+    const created = await createUser({ ...postern, adminKey: bearer });
+    expect((await start(created)).body.challenge).toEqual({ type: 'new_password' });
   });
 
   test('asks nothing of a login in another way', async () => {

@@ -110,7 +110,14 @@ function factorOf({ options = [] }: ChallengeMembers): FactorToAdd {
   };
 }
 
-function toStep({ id, status, token, challenge, destination = null, recovery_codes: codes = [] }: Authentication): Step {
+function toStep({
+  id,
+  status,
+  token,
+  challenge,
+  destination = null,
+  recovery_codes: codes = [],
+}: Authentication): Step {
   if (status === 'approved' && token !== undefined) return { status: 'approved', token, recoveryCodes: codes };
   if (status === 'rejected' || challenge === undefined) return { status: 'rejected' };
   const members = challenge as ChallengeMembers;

@@ -45,10 +45,10 @@ test('the core can list notifications without loading more', async () => {
   expect(first).toContain('"/v1/notifications"');
 });
 
-test('what the core loads later costs less than 7450 bytes', async () => {
+test('what the core loads later costs less than 7700 bytes', async () => {
   const all = compressed(await bundleOf(`export { ${core} } from './index.js';`));
   const first = compressed(await bundleOf(`export { ${core} } from './index.js';`, [withoutLaterParts]));
-  expect(all - first).toBeLessThan(7450);
+  expect(all - first).toBeLessThan(7700);
 });
 
 test('an import that is not used costs nothing', async () => {

@@ -163,7 +163,7 @@ describe('the secrets', () => {
     expect(password).toMatch(/^(?:[a-z2-9]{5}-){3}[a-z2-9]{5}$/);
     await inDialog(page, 'Save').click();
     await closed(page);
-    expect(await loginStatus(user, password)).toBe('approved');
+    expect(await loginStatus(user, password)).toBe('pending');
     expect((await postern.api('POST', '/v1/sessions/verify', { bearer: session.token })).status).toBe(401);
 
     await button(page, 'Remove… Password').click();

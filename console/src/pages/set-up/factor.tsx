@@ -54,7 +54,8 @@ export function FactorStep({ factor, busy, failure, onKind, onComplete }: Factor
   );
 }
 
-const isWrong = (failure: unknown) => failure instanceof ProblemError && ['proof_rejected', 'authorization_rejected'].includes(failure.code);
+const isWrong = (failure: unknown) =>
+  failure instanceof ProblemError && ['proof_rejected', 'authorization_rejected'].includes(failure.code);
 
 interface AppProps {
   readonly totp: { readonly secret: string; readonly uri: string };

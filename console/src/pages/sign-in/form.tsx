@@ -251,9 +251,7 @@ export function SecondStep(props: SecondProps) {
       busy={props.busy}
       failure={failure}
       onKind={() => setFailure(undefined)}
-      onComplete={({ code, response }) =>
-        void onSecret(async () => code ?? JSON.stringify(response), '', setFailure)
-      }
+      onComplete={({ code, response }) => void onSecret(async () => code ?? JSON.stringify(response), '', setFailure)}
     />
   );
 }

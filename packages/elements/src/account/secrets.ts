@@ -27,8 +27,10 @@ export function confirmApp(context: Context, pending: PendingTotp): Step {
   };
 }
 
+type CodesTexts = Pick<Context['words'], 'recovery_codes' | 'recovery_codes_once' | 'codes_saved' | 'copy' | 'copied'>;
+
 /** Shows recovery codes, which the service never shows again. */
-export function showCodes({ words }: Pick<Context, 'words'>, codes: readonly string[]): Step {
+export function showCodes({ words }: { readonly words: CodesTexts }, codes: readonly string[]): Step {
   const list = element(
     'ul',
     { class: 'codes', part: 'recovery-codes' },

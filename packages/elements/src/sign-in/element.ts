@@ -225,9 +225,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
     }
     if (state.step === 'done' && state.recovery_codes) {
       const finish = () => this.#finish(state, context.login);
-      return this.#viewLoadedLater(context, async () =>
-        (await import('./enrolment.js')).codesView(context, state, finish),
-      );
+      return this.#viewLoadedLater(context, async () => (await import('./steps.js')).codesView(context, state, finish));
     }
     if (state.step === 'start' || state.step === 'done') {
       return startView(context, state.step === 'start' ? state : context.login.start(), notice);

@@ -1,15 +1,13 @@
 import type { LoginDone, LoginEnrol, LoginNewPassword } from '@postern/client';
-import { spanish } from '../account/es.js';
 import { showCodes } from '../account/secrets.js';
-import { english } from '../account/texts.js';
 import { element } from '../base/dom.js';
 import { createForm } from '../base/form.js';
 import { picture } from '../base/qr-picture.js';
 import { fill } from '../base/texts.js';
+import { enrolmentTexts } from './enrolment-texts.js';
 import { button, type Context, card, link, showLoginIssue, type View } from './views.js';
 
-/** The texts of the account, where users add factors too. The element's own texts come first. */
-const wordsOf = ({ language, words }: Context) => ({ ...(/^es\b/i.test(language) ? spanish : english), ...words });
+const wordsOf = ({ language, words }: Context) => ({ ...enrolmentTexts(language), ...words });
 
 /** The view of a login that asks for a new password. */
 export function newPasswordView(context: Context, first: LoginNewPassword): View {

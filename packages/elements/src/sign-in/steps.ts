@@ -26,6 +26,8 @@ import {
   type View,
 } from './views.js';
 
+export { codesView } from './enrolment.js';
+
 /** The view of a step after the first. */
 export function stepView(context: Context, state: Exclude<LoginState, LoginStart | LoginDone>): View {
   switch (state.step) {
