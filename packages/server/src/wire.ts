@@ -692,7 +692,7 @@ export type User = {
   readonly has_pin: boolean;
   /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
-  /** When logins of this user need a second factor: off (never), own (with an authenticator app), required (with an app or a passkey). null: SECOND_FACTOR_BY_ROLE or SECOND_FACTOR applies. */
+  /** When logins of this user need a second factor: off (never), own (with an authenticator app), required (with an app or a passkey, which the login enrols if the user has none). null: SECOND_FACTOR_BY_ROLE or SECOND_FACTOR applies. */
   readonly second_factor: SecondFactorPolicy | null;
   /** The enrolled second factors, oldest first. */
   readonly second_factors: readonly SecondFactor[];
@@ -721,7 +721,7 @@ export type UserChange = {
   /** deactivated ends every login of the user. */
   readonly status?: UserStatus | undefined;
   readonly role?: Role | undefined;
-  /** When logins of this user need a second factor: off (never), own (with an authenticator app), required (with an app or a passkey). null: SECOND_FACTOR_BY_ROLE or SECOND_FACTOR applies. */
+  /** When logins of this user need a second factor: off (never), own (with an authenticator app), required (with an app or a passkey, which the login enrols if the user has none). null: SECOND_FACTOR_BY_ROLE or SECOND_FACTOR applies. */
   readonly second_factor?: SecondFactorPolicy | null | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
