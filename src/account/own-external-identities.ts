@@ -7,7 +7,8 @@ import { sql, statement } from '../database/sql.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import type { RequestLimits } from '../limits/request-limits.js';
-import { type IdTokens, oidcChallenge, provenSubject } from '../login/authenticators/oidc.js';
+import { accountOfIdToken, idTokenChallenge } from '../login/providers/id-token-challenge.js';
+import type { IdentityProvider } from '../login/providers/provider.js';
 import type { Notices } from '../messages/notices.js';
 import { linkExternalIdentity, listExternalIdentities, unlinkExternalIdentity } from '../users/external-identities.js';
 import { type CallingSession, completeChallenge, defaultProofs, type Proofs } from './proofs.js';
@@ -40,7 +41,7 @@ export interface OwnExternalIdentitiesOptions {
   readonly proofs: Proofs;
   readonly limits: Pick<RequestLimits, 'countLoginByAddress' | 'countLoginByAccount'>;
   readonly notices: Pick<Notices, 'notify'>;
-  readonly providers: readonly IdTokens[];
+  readonly providers: readonly IdentityProvider[];
   /** The columns of `users` that a login can use here. */
   readonly loginColumns: readonly ('password_hash' | 'phone' | 'email')[];
 }
@@ -69,14 +70,14 @@ const hasOtherLogin = statement<OtherLogins, { has: boolean }>(
 export function createOwnExternalIdentities(options: OwnExternalIdentitiesOptions): OwnExternalIdentities {
   const { database, proofs, limits, notices, providers, loginColumns } = options;
 
-  function providerOf(name: string): IdTokens {
+  function providerOf(name: string): IdentityProvider {
     const provider = providers.find((one) => one.name === name);
     if (provider === undefined) throw new Problem('not_found');
     return provider;
   }
 
   async function begin(callingSession: CallingSession, name: string, proof: Proof) {
-    const { state, lifetime, clientChallenge } = oidcChallenge(providerOf(name));
+    const { state, lifetime, clientChallenge } = idTokenChallenge(providerOf(name));
     const proven = await proofs.check(callingSession, proof, defaultProofs);
     const { userId, deviceId } = callingSession;
     const purpose = 'external_identity';
@@ -97,9 +98,9 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
     const address = { userId, id, purpose: 'external_identity', deviceId } as const;
     const state = await countChallengeGuess(database.user(userId), address);
     if (state?.provider !== name) throw new Problem('external_identity_rejected');
-    const subject = await provenSubject(database, provider, state.nonce, idToken);
-    if (subject === undefined) throw new Problem('external_identity_rejected');
-    const account = { provider: name, issuer: provider.issuer, subject };
+    const proven = await accountOfIdToken(database, provider, state.nonce, idToken);
+    if (proven === undefined) throw new Problem('external_identity_rejected');
+    const account = { provider: name, issuer: proven.issuer, subject: proven.subject };
     return database.user(userId).transaction(async (tx) => {
       await completeChallenge(tx, callingSession, id, 'external_identity_rejected');
       return linkExternalIdentity(tx, userId, account, { origin, notices });

@@ -15,6 +15,7 @@ export function contradictions(config: Values): string[] {
     ...lockErrors(config),
     ...dpopErrors(config),
     ...passkeyErrors(config),
+    ...redirectErrors(config),
     ...pushErrors(config),
     ...urlErrors(config),
     ...breachedPasswordErrors(config),
@@ -138,6 +139,11 @@ function dpopErrors({ DPOP_ORIGINS: origins, PUBLIC_URL: publicUrl }: Values): s
   return origins !== undefined && publicUrl === undefined ? ['PUBLIC_URL is required with DPOP_ORIGINS'] : [];
 }
 
+/** A provider sends browsers back to PUBLIC_URL. */
+function redirectErrors({ REDIRECT_URIS: uris, PUBLIC_URL: publicUrl }: Values): string[] {
+  return uris !== undefined && publicUrl === undefined ? ['PUBLIC_URL is required with REDIRECT_URIS'] : [];
+}
+
 /** A passkey works only on its domain and subdomains. Without such an origin, no passkey could be used. */
 function passkeyErrors({ PASSKEY_RP_ID: id, PASSKEY_ORIGINS: origins, PUBLIC_URL: publicUrl }: Values): string[] {
   if (origins !== undefined && id === undefined && publicUrl === undefined) {
@@ -209,8 +215,11 @@ function guardedUrls(config: Values): NamedUrl[] {
   for (const { name, url } of config.CUSTOM_AUTHENTICATORS ?? []) {
     urls.push([`CUSTOM_AUTHENTICATORS: url of ${name}`, url]);
   }
-  for (const { name, issuer } of config.OIDC_PROVIDERS ?? []) {
-    urls.push([`OIDC_PROVIDERS: issuer of ${name}`, issuer]);
+  for (const { name, issuer, endpoints } of config.OIDC_PROVIDERS ?? []) {
+    if (endpoints === undefined) urls.push([`OIDC_PROVIDERS: issuer of ${name}`, issuer]);
+    else
+      for (const [member, url] of Object.entries(endpoints))
+        urls.push([`OIDC_PROVIDERS: ${member}_endpoint of ${name}`, url]);
   }
   return urls;
 }

@@ -1,5 +1,6 @@
 import { maxSessionDays } from '../lib/times.js';
-import { customAuthenticators, oidcProviders } from './authenticators.js';
+import { customAuthenticators } from './authenticators.js';
+import { oidcProviders, redirectUris } from './identity-providers.js';
 import {
   choice,
   duration,
@@ -139,7 +140,12 @@ export const authenticatorSettings = {
     isSecret: true,
     parse: oidcProviders,
     about:
-      'OpenID providers, as JSON or the path of a file: `{"google":{"issuer":"https://accounts.google.com","client_ids":["…"]}}` is the authenticator `oidc:google`. The optional member `algorithms` lists the accepted signature algorithms; the default is RS256.',
+      'Providers whose accounts can log in, as JSON or the path of a file: `{"google":{"preset":"google","client_id":"…","client_secret":"…","sign_up":true}}` is the authenticator `oidc:google`. The presets are google, apple, microsoft and github. Without a preset, `issuer` names an OpenID provider. See docs/providers.md.',
+  },
+  REDIRECT_URIS: {
+    parse: redirectUris,
+    about:
+      'Where a login at a provider may return to, joined by commas: the exact addresses of pages and apps, such as https://app.example.com/callback, com.example.app:/callback or http://127.0.0.1/callback (any port). Needs PUBLIC_URL.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 

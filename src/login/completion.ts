@@ -21,8 +21,10 @@ export type LoginResult = AuthenticationRecord & {
 };
 
 /** Adds the challenge that the client needs to the record, if there is one. */
-export function withChallenge(record: AuthenticationRecord, { clientChallenge }: Challenge): LoginResult {
-  return clientChallenge === undefined ? record : { ...record, challenge: clientChallenge };
+export function withChallenge(record: AuthenticationRecord, { clientChallenge, showsExpiry }: Challenge): LoginResult {
+  if (clientChallenge === undefined) return record;
+  const expiry = showsExpiry === true ? { expires_at: record.expires_at } : {};
+  return { ...record, challenge: { ...clientChallenge, ...expiry } };
 }
 
 /** The work after correct secrets, in either step of a login. */

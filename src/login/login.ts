@@ -49,7 +49,7 @@ export function createLogin(options: LoginOptions): Login {
   async function start(request: TokenRequest, origin: Origin): Promise<LoginResult> {
     const { authenticator, identity, device, keyThumbprint } = checkRequest(request, registry, options.defaultRegion);
     const startedLogin = { id: newId(), authenticator: authenticator.name, device, keyThumbprint, origin };
-    if (identity === undefined) return beginWithoutIdentity(authenticator, startedLogin);
+    if (identity === undefined) return beginWithoutIdentity(authenticator, startedLogin, request);
     const userId = await lookup.identify(identity, origin.clientAddress);
     const attempt = { ...startedLogin, userId, deviceId: device.id };
     if (authenticator.steps === 1) return decideAtOnce(authenticator, attempt, request);

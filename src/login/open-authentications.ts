@@ -153,15 +153,16 @@ const assignToUser = statement<{ temporaryUserId: string; id: string; userId: st
     returning *)
   insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, key_thumbprint, challenge,
                                factor, challenge_ends_at, expires_at, created_at, updated_at, guesses)
-  select ${p.userId}, id, device_id, authenticator, 'pending', ${p.epoch}, device, key_thumbprint, '{}', factor,
+  select ${p.userId}, id, device_id, authenticator, 'pending', ${p.epoch}, device, key_thumbprint,
+         jsonb_strip_nulls(jsonb_build_object('redirect', challenge->'redirect')), factor,
          challenge_ends_at, expires_at, created_at, db_now(), ${maxGuesses}
   from nameless
   returning id`,
 );
 
 /**
- * Assigns a login that began without an identity to its user, once. The login then has no challenge and no guesses
- * left, so a later answer is refused.
+ * Assigns a login that began without an identity to its user, once. The login then has no guesses left, so a later answer is
+ * refused. Of its challenge it keeps how a browser was redirected, for a browser that repeats the last step.
  * @returns undefined if a parallel answer was first
  */
 export async function assignAuthentication(
@@ -286,4 +287,22 @@ const rejectOpen = statement<{ userId: string; id: string } & EventValues>(
 /** Records a wrong answer. After the last guess the authentication is rejected. */
 export async function rejectAuthentication(handle: Queryable, open: OpenAuthentication, origin: Origin): Promise<void> {
   await handle.query(rejectOpen({ userId: open.user_id, id: open.id, ...eventValues(origin) }));
+}
+
+const rejectUnlinked = statement<{ userId: string; id: string } & EventValues>(
+  'authentication_not_linked',
+  (p) => sql`
+  with clock as materialized (select db_now() as now),
+  ${eventCte(p)},
+  authentication as (
+    update authentications a set updated_at = now, status = 'rejected', error_code = 'not_linked', guesses = ${maxGuesses}
+    from clock
+    where a.user_id = ${p.userId} and a.id = ${p.id} and a.status in ('created', 'pending')
+    returning a.*)
+  ${insertEvent(sql`'login.rejected'`)}`,
+);
+
+/** Rejects a login at a provider whose account no user has. It counts in no guess budget. */
+export async function endUnlinked(handle: Queryable, open: OpenAuthentication, origin: Origin): Promise<void> {
+  await handle.query(rejectUnlinked({ userId: open.user_id, id: open.id, ...eventValues(origin) }));
 }

@@ -6,6 +6,7 @@ import type { AccountLookup, LoginAttempt } from './account-lookup.js';
 import { insertOpenAuthentication, type NewAuthentication, type OpenState } from './authentications.js';
 import type { TwoStep, UserIdentifying } from './authenticators/authenticator.js';
 import { type LoginResult, withChallenge } from './completion.js';
+import type { RedirectRequest } from './providers/redirect-state.js';
 import type { SecondStepOptions } from './second-step.js';
 
 /** A login before its user is known. */
@@ -51,10 +52,11 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
   async function beginWithoutIdentity(
     authenticator: UserIdentifying,
     startedLogin: StartedLogin,
+    request: RedirectRequest,
   ): Promise<LoginResult> {
     await limits.countLoginByAddress(startedLogin.origin.clientAddress);
     const login = { ...startedLogin, userId: newId(), epoch: 0, knownDevice: undefined };
-    return open(login, await authenticator.begin(login.id), { factor: 1 });
+    return open(login, await authenticator.begin(login.id, request), { factor: 1 });
   }
 
   async function open(

@@ -11,6 +11,7 @@ import { rejection } from './login-request.js';
 import {
   type AuthenticationOwner,
   assignAuthentication,
+  endUnlinked,
   type OpenAuthentication,
   rejectAuthentication,
   takeAuthenticationGuess,
@@ -114,6 +115,11 @@ export function createSecretChecks(
       secret,
       origin,
     });
+    if (identified === 'not_linked') {
+      await endUnlinked(database.user(open.user_id), open, origin);
+      counters.add('logins.failed', 'not_linked', 1, open.authenticator);
+      throw rejection(owner.id, {}, 'not_linked');
+    }
     const { user } =
       identified === undefined
         ? { user: undefined }

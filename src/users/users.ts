@@ -38,6 +38,7 @@ import {
   checkNewUser,
   type Identities,
   identitiesToSet,
+  type NewUserOptions,
   readIdentities,
   shownIdentities,
   type UserRules,
@@ -65,7 +66,7 @@ export interface Users {
    * @param id the id of the user, if something is bound to it already
    * @throws Problem `validation_failed` with all errors, `overloaded`
    */
-  prepare(input: NewUser, id?: string): Promise<PreparedUser>;
+  prepare(input: NewUser, id?: string, options?: NewUserOptions): Promise<PreparedUser>;
   /**
    * @param options.mayAddScheme whether an imported hash may have a scheme that no other user has
    * @throws Problem `identity_taken` with the fields, `validation_failed` (`too_many_schemes`, `schemes_too_expensive`),
@@ -141,7 +142,7 @@ export function createUsers(options: UsersOptions): Users {
     return user;
   };
   return {
-    prepare: (input, id = newId()) => prepareUser(options, pins, input, id),
+    prepare: (input, id = newId(), kind = {}) => prepareUser(options, pins, input, id, kind),
     async create(tx, { id, identities, values }, origin, { mayAddScheme } = { mayAddScheme: false }) {
       // This comes first, so that a transaction that waits here holds no other lock.
       await registerScheme(tx, values.password_hash, { costLimit: options.hashCostLimit, canAddSchemes: mayAddScheme });
@@ -205,8 +206,14 @@ export function createUsers(options: UsersOptions): Users {
   };
 }
 
-async function prepareUser(options: UsersOptions, pins: Pins, input: NewUser, id: string): Promise<PreparedUser> {
-  const { identities, errors } = await checkNewUser(input, options);
+async function prepareUser(
+  options: UsersOptions,
+  pins: Pins,
+  input: NewUser,
+  id: string,
+  kind: NewUserOptions,
+): Promise<PreparedUser> {
+  const { identities, errors } = await checkNewUser(input, options, kind);
   throwIfErrors(errors);
   return { id, identities, values: await newUserValues({ hasher: options.hasher, pins }, id, input, identities) };
 }
@@ -252,7 +259,9 @@ async function changeUser(
   origin: Origin,
 ): Promise<User> {
   const { username, email, phone } = { ...before, ...values };
-  if (username === null && email === null && phone === null) throwIfErrors([{ code: 'identity_required' }]);
+  // A user who signed up with an account at a provider may never have had an identity.
+  const hadIdentity = (before.username ?? before.email ?? before.phone) !== null;
+  if (hadIdentity && (username ?? email ?? phone) === null) throwIfErrors([{ code: 'identity_required' }]);
   if (Object.keys(values).length === 0) return toUser(before);
   await releaseIdentities(tx, before.id, Object.keys(identities));
   await claim(tx, before.id, identities);

@@ -190,7 +190,7 @@ export type Authentication = {
   readonly updated_at: string;
 };
 
-export type AuthenticationErrorCode = '' | 'invalid_credentials' | 'authorization_rejected';
+export type AuthenticationErrorCode = '' | 'invalid_credentials' | 'not_linked' | 'authorization_rejected';
 
 export type AuthenticationState = {
   readonly id: string;
@@ -1683,6 +1683,12 @@ export type TokenRequest = {
   readonly device: DeviceInput;
   /** 4 to 12 digits. */
   readonly pin?: string | undefined;
+  /** For a login at a provider by redirect: where the browser returns to. It must be one of REDIRECT_URIS, as the same text. */
+  readonly redirect_to?: string | undefined;
+  /** For a login by redirect: base64url of the SHA-256 of a random text of 43 to 128 characters (S256 of PKCE, RFC 7636). That text ends the login as `code_verifier`. */
+  readonly code_challenge?: string | undefined;
+  /** For a login by redirect: the account that the provider should propose, such as a mail address. */
+  readonly login_hint?: string | undefined;
 };
 
 export type TotpConfirmation = {

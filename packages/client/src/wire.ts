@@ -49,6 +49,7 @@ export interface ProblemStatuses {
   readonly message_outdated: 409;
   readonly too_many_webhooks: 409;
   readonly message_tried_too_often: 409;
+  readonly redirect_not_allowed: 422;
   readonly validation_failed: 422;
   readonly idempotency_key_reused: 422;
   readonly invalid_image: 422;
@@ -167,7 +168,7 @@ export type Authentication = {
   readonly updated_at: string;
 };
 
-export type AuthenticationErrorCode = '' | 'invalid_credentials' | 'authorization_rejected';
+export type AuthenticationErrorCode = '' | 'invalid_credentials' | 'not_linked' | 'authorization_rejected';
 
 export type AuthenticationState = {
   readonly id: string;

@@ -13,7 +13,7 @@ import type { TestCodes } from '../../credentials/test-identities/test-codes.js'
 import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
-import type { IdTokens } from '../../login/authenticators/oidc.js';
+import type { IdentityProvider } from '../../login/providers/provider.js';
 import { createExports, type ExportSection, userSections } from '../../users/export.js';
 import type { Users } from '../../users/users.js';
 import type { UserRules } from '../../users/validation.js';
@@ -29,7 +29,7 @@ interface AccountParts {
   readonly users: Users;
   readonly rules: UserRules;
   /** The configured OpenID providers. */
-  readonly idTokens: readonly IdTokens[];
+  readonly providers: readonly IdentityProvider[];
   readonly factors: Factors;
   readonly testCodes: TestCodes;
   /** The lists of other domains in the export of a user. */
@@ -95,7 +95,7 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
       proofs,
       limits,
       notices,
-      providers: parts.idTokens,
+      providers: parts.providers,
       loginColumns: ['password_hash', ...channels.map((channel) => (channel === 'sms' ? 'phone' : 'email'))],
     }),
     recoveries: createRecoveries({ ...sessionlessDeps, pinRecoveries }),

@@ -1,17 +1,21 @@
 import type { Config } from '../../config/config.js';
+import type { ProviderSettings } from '../../config/identity-providers.js';
 import type { MessageChannel } from '../../contract/administration.js';
 import type { PasswordHasher } from '../../credentials/passwords.js';
 import type { TestCodes } from '../../credentials/test-identities/test-codes.js';
 import type { Database } from '../../database/database.js';
 import { createAuthenticatorWebhook } from '../../delivery/authenticator-webhook.js';
-import { createIdTokens } from '../../delivery/oidc/id-tokens.js';
+import { createIdentityProvider, type ProviderOptions } from '../../delivery/oidc/provider.js';
 import type { Outbound } from '../../delivery/outbound.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Authenticator } from '../../login/authenticators/authenticator.js';
 import { emailAuthenticator, smsAuthenticator } from '../../login/authenticators/code.js';
 import { customAuthenticator } from '../../login/authenticators/custom.js';
-import { type IdTokens, oidcAuthenticator } from '../../login/authenticators/oidc.js';
 import { passwordAuthenticator } from '../../login/authenticators/password.js';
+import { providerAuthenticator } from '../../login/authenticators/provider.js';
+import type { IdentityProvider } from '../../login/providers/provider.js';
+import type { Redirects } from '../../login/providers/redirects.js';
+import type { SignUp } from '../../login/providers/sign-up.js';
 
 /** All configured authenticators: the built-in ones, and plug-ins and webhooks, which are guarded. */
 export function createAuthenticators(parts: {
@@ -24,15 +28,17 @@ export function createAuthenticators(parts: {
   /** The channels for codes. */
   readonly channels: readonly MessageChannel[];
   readonly outbound: Outbound;
-  readonly idTokens: readonly IdTokens[];
+  readonly providers: readonly IdentityProvider[];
+  readonly redirects: Redirects;
+  readonly signUp: SignUp;
 }): Authenticator[] {
-  const { config, database, hasher, channels, outbound, idTokens } = parts;
+  const { config, database, hasher, channels, outbound, providers } = parts;
   return [
     passwordAuthenticator(database, hasher),
     ...(channels.includes('sms') ? [smsAuthenticator(parts)] : []),
     ...(channels.includes('email') ? [emailAuthenticator(parts)] : []),
     parts.passkey,
-    ...idTokens.map((tokens) => oidcAuthenticator(database, tokens)),
+    ...providers.map((provider) => providerAuthenticator(parts, provider)),
     ...customAuthenticators(config, outbound),
   ];
 }
@@ -45,7 +51,29 @@ function customAuthenticators({ CUSTOM_AUTHENTICATORS: configured = [] }: Config
   });
 }
 
-/** The verifiers of the id_tokens of each OpenID provider. */
-export function createConfiguredIdTokens({ OIDC_PROVIDERS: providers = [] }: Config, outbound: Outbound): IdTokens[] {
-  return providers.map((provider) => createIdTokens({ ...provider, outbound }));
+/** The providers whose accounts can log in. */
+export function createConfiguredProviders(config: Config, outbound: Outbound): IdentityProvider[] {
+  const { OIDC_PROVIDERS: providers = [] } = config;
+  return providers.map((settings) => createIdentityProvider({ ...optionsOf(settings, config), outbound }));
+}
+
+/** PUBLIC_URL without a slash at its end. */
+export const publicUrlOf = ({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>) => PUBLIC_URL?.replace(/\/+$/, '');
+
+function optionsOf(settings: ProviderSettings, config: Config): Omit<ProviderOptions, 'outbound'> {
+  const { clientId, clientSecret, apple, preset, hasPresetIssuer, scopes, ...others } = settings;
+  const publicUrl = publicUrlOf(config);
+  // A provider that a test starts has the issuer of a private network.
+  const isVendor = hasPresetIssuer || config.ALLOW_PRIVATE_NETWORK_TARGETS;
+  const secret = apple ? { ...apple, privateKey: apple.privateKey.reveal() } : clientSecret?.reveal();
+  const redirectUri = `${publicUrl}/callback/${settings.name}`;
+  return {
+    ...others,
+    mailboxesOf: preset === 'github' || !isVendor ? undefined : preset,
+    hasTenants: preset === 'microsoft',
+    client:
+      clientId === undefined || publicUrl === undefined
+        ? undefined
+        : { clientId, secret, scopes, redirectUri, postsAnswer: preset === 'apple' },
+  };
 }

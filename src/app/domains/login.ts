@@ -4,14 +4,17 @@ import type { DeviceLimit } from '../../devices/device-limit.js';
 import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
-import type { IdTokens } from '../../login/authenticators/oidc.js';
 import { createLoginDiagnoses } from '../../login/diagnosis/diagnosis.js';
 import { createLogin } from '../../login/login.js';
 import { loginOptions } from '../../login/login-options.js';
+import type { IdentityProvider } from '../../login/providers/provider.js';
+import { createRedirects } from '../../login/providers/redirects.js';
+import { createSignUp } from '../../login/providers/sign-up.js';
 import { createTokens } from '../../login/tokens.js';
 import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
+import type { Users } from '../../users/users.js';
 import type { Base } from '../base/base.js';
-import { createAuthenticators } from './authenticators.js';
+import { createAuthenticators, publicUrlOf } from './authenticators.js';
 import type { Factors } from './factors.js';
 import type { Messaging } from './messages.js';
 
@@ -24,21 +27,30 @@ export function createLoginServices(
     readonly guesses: GuessBudget;
     readonly limits: RequestLimits;
     readonly factors: Factors;
-    readonly idTokens: readonly IdTokens[];
+    readonly providers: readonly IdentityProvider[];
     readonly account: Pick<Services, 'pinRecoveries'>;
     readonly dpopVerifier: DpopVerifier;
     readonly testCodes: TestCodes;
     readonly deviceLimit: DeviceLimit;
+    readonly users: Users;
   },
-): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens'> {
-  const { messaging, pins, guesses, limits, factors, idTokens, account, testCodes, deviceLimit } = parts;
+): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens' | 'redirects'> {
+  const { messaging, pins, guesses, limits, factors, providers, account, testCodes, deviceLimit } = parts;
+  const redirects = createRedirects({
+    ...{ database, keys, providers },
+    redirectUris: config.REDIRECT_URIS ?? [],
+    publicUrl: publicUrlOf(config),
+    onFailure: (provider, error) => log.warn({ err: error, provider }, 'a login at a provider failed'),
+  });
   const authenticators = createAuthenticators({
+    redirects,
+    signUp: createSignUp({ database, users: parts.users }),
     config,
     database,
     keys,
     hasher,
     outbound,
-    idTokens,
+    providers,
     testCodes,
     channels: messaging.channels,
     passkey: factors.authenticator,
@@ -72,5 +84,6 @@ export function createLoginServices(
     }),
     pinIsRequired: config.PIN_POLICY === 'required',
     tokens: createTokens(database, parts.dpopVerifier),
+    redirects,
   };
 }

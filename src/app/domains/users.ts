@@ -1,6 +1,6 @@
 import type { Services } from '../../http/routes/routes.js';
 import { createUserReferences } from '../../identities/user-references.js';
-import type { IdTokens } from '../../login/authenticators/oidc.js';
+import type { IdentityProvider } from '../../login/providers/provider.js';
 import type { Notices } from '../../messages/notices.js';
 import { createSetUpLinks } from '../../sessions/setup-links.js';
 import { createActivity } from '../../users/activity.js';
@@ -29,7 +29,7 @@ type UserServices = Pick<
 /** Users as operators see them. `rules` are the rules for their fields. */
 export function createUserServices(
   base: Base,
-  idTokens: readonly IdTokens[],
+  providers: readonly IdentityProvider[],
   notices: Notices,
 ): UserServices & { readonly rules: UsersOptions } {
   const { config, database, hasher, keys, breached, resources, consoleUrl, statistics } = base;
@@ -57,7 +57,7 @@ export function createUserServices(
     enrollmentLinks: createEnrollmentLinks(consoleUrl),
     setUpLinks: createSetUpLinks(database, config.CONSOLE === 'off' ? undefined : consoleUrl),
     userDetails: createUserDetails(database),
-    externalIdentities: createExternalIdentities(database, idTokens, notices),
+    externalIdentities: createExternalIdentities(database, providers, notices),
     activity: createActivity(database),
   };
 }

@@ -1,5 +1,6 @@
 import type { Challenge, ChallengeAnswer } from '../../credentials/challenge.js';
 import type { AccountUser, Candidate } from '../../identities/accounts.js';
+import type { RedirectRequest } from '../providers/redirect-state.js';
 
 /**
  * A login method with a name and one or two steps.
@@ -53,9 +54,10 @@ export interface TwoStep extends AuthenticatorBase {
 export interface UserIdentifying extends AuthenticatorBase {
   readonly steps: 2;
   readonly namesUser: true;
-  begin(authenticationId: string): Promise<Challenge>;
-  /** @returns the user; undefined for an answer that identifies nobody */
-  identify(answer: ChallengeAnswer): Promise<IdentifiedUser | undefined>;
+  /** @throws Problem if the request lacks what the authenticator needs */
+  begin(authenticationId: string, request: RedirectRequest): Promise<Challenge>;
+  /** @returns the user; `not_linked` for a proven account that no user has; undefined for an answer that identifies nobody */
+  identify(answer: ChallengeAnswer): Promise<IdentifiedUser | 'not_linked' | undefined>;
 }
 
 export interface IdentifiedUser {

@@ -174,7 +174,7 @@ function toAuthentication({ is_bound, ...result }: LoginResult, request: Fastify
 /** Adds the message, in the client's language, to the authentication in a rejection. */
 function withMessage(error: unknown, request: FastifyRequest): unknown {
   if (!(error instanceof Problem) || error.code !== 'authorization_rejected') return error;
-  const message = messageOf('authorization_rejected', request);
-  const authentication = { ...(error.options.members?.authentication as object), error_message: message };
+  const rejected = error.options.members?.authentication as Pick<LoginResult, 'error_code'>;
+  const authentication = { ...rejected, error_message: messageOf(rejected.error_code, request) };
   return new Problem(error.code, { ...error.options, members: { authentication } });
 }

@@ -4,12 +4,17 @@ import { Problem } from '../../lib/problem.js';
 import { parseUrl } from '../../lib/urls.js';
 import type { Outbound } from '../outbound.js';
 
-export interface ProviderKeysOptions {
+export interface DiscoveryOptions {
   /**
    * The issuer from the configuration. The discovery document must name the same issuer (OpenID Connect Discovery 1.0,
    * 4.3).
    */
   readonly issuer: string;
+  /**
+   * Whether the document may name a template on the same origin, such as `https://login.example.com/{tenantid}/v2.0`: the
+   * tokens of each tenant have an issuer of their own.
+   */
+  readonly hasTenants?: boolean;
   readonly outbound: Outbound;
   /**
    * The minimum time in milliseconds between two fetches of the keys because of unknown key ids. The default is 30,000.
@@ -19,24 +24,33 @@ export interface ProviderKeysOptions {
   readonly maxAgeMs?: number;
 }
 
-/** The signing keys of one OpenID provider (a JWK Set, RFC 7517). */
-export interface ProviderKeys {
+/** What an OpenID provider says about itself. */
+export interface Discovered {
+  /** The discovery document (OpenID Connect Discovery 1.0, 3). */
+  readonly document: JsonObject;
+  /** The issuer of its tokens, or a template with `{tenantid}`. */
+  readonly issuer: string;
   /**
-   * Returns the function that finds the key of a token. An unknown key id fetches the keys again (OpenID Connect Core
-   * 1.0, 10.1.1), at most once in each cool-down, however many such tokens arrive.
-   * @throws Problem `authenticator_unavailable`
+   * Finds the key of a token in the provider's JWK Set (RFC 7517). An unknown key id fetches the keys again (OpenID Connect
+   * Core 1.0, 10.1.1), at most once in each cool-down, however many such tokens arrive.
    */
-  current(): Promise<JWTVerifyGetKey>;
+  readonly keyOf: JWTVerifyGetKey;
+}
+
+/** The discovery document and the keys of one OpenID provider. */
+export interface Discovery {
+  /** @throws Problem `authenticator_unavailable` */
+  current(): Promise<Discovered>;
 }
 
 /** The limit for each of the two documents. Both together must fit into the time of a request. */
 const timeoutMs = 5000;
 
-/** Creates a cache of a provider's keys. It fetches nothing until the first call of `current`. */
-export function createProviderKeys(options: ProviderKeysOptions): ProviderKeys {
-  const { issuer, outbound, cooldownMs = 30_000, maxAgeMs = 600_000 } = options;
-  let cached: { readonly address: string; readonly keys: JWTVerifyGetKey; readonly until: number } | undefined;
-  let discovery: Promise<JWTVerifyGetKey> | undefined;
+/** Creates a cache of what a provider says about itself. It fetches nothing until the first call of `current`. */
+export function createDiscovery(options: DiscoveryOptions): Discovery {
+  const { issuer, hasTenants = false, outbound, cooldownMs = 30_000, maxAgeMs = 600_000 } = options;
+  let cached: (Discovered & { readonly address: string; readonly until: number }) | undefined;
+  let running: Promise<Discovered> | undefined;
 
   async function fetchText(url: string): Promise<string> {
     try {
@@ -49,41 +63,52 @@ export function createProviderKeys(options: ProviderKeysOptions): ProviderKeys {
     }
   }
 
+  const isIssuer = (named: unknown): named is string =>
+    named === issuer ||
+    (hasTenants &&
+      typeof named === 'string' &&
+      parseUrl(named)?.origin === new URL(issuer).origin &&
+      named.includes(tenantId));
+
   /** Takes the URL of the keys from the issuer's discovery document, never from a token. */
-  async function discover(): Promise<JWTVerifyGetKey> {
+  async function discover(): Promise<Discovered> {
     const { createRemoteJWKSet, customFetch } = await import('jose');
     // OpenID Connect Discovery 1.0, 4.1: a trailing slash is removed first.
     const document = parse(await fetchText(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`));
-    if (document.issuer !== issuer)
+    if (!isIssuer(document.issuer)) {
       throw unavailable(new Error(`the discovery document of ${issuer} names another issuer`));
+    }
     const address = document.jwks_uri;
     const url = typeof address === 'string' ? parseUrl(address) : undefined;
     if (typeof address !== 'string' || url === undefined) {
       throw unavailable(new Error(`the discovery document of ${issuer} has no valid jwks_uri`));
     }
-    const keys =
+    const keyOf =
       cached?.address === address
-        ? cached.keys
+        ? cached.keyOf
         : createRemoteJWKSet(url, {
             cooldownDuration: cooldownMs,
             cacheMaxAge: maxAgeMs,
             timeoutDuration: 2 * timeoutMs,
             [customFetch]: async (url: string) => new Response(JSON.stringify(parse(await fetchText(url)))),
           });
-    cached = { address, keys, until: performance.now() + maxAgeMs };
-    return keys;
+    cached = { address, document, issuer: document.issuer, keyOf, until: performance.now() + maxAgeMs };
+    return cached;
   }
 
   return {
     async current() {
-      if (cached !== undefined && performance.now() < cached.until) return cached.keys;
-      discovery ??= discover().finally(() => {
-        discovery = undefined;
+      if (cached !== undefined && performance.now() < cached.until) return cached;
+      running ??= discover().finally(() => {
+        running = undefined;
       });
-      return discovery;
+      return running;
     },
   };
 }
+
+/** What stands in the issuer of a provider's document for the id of a tenant. */
+export const tenantId = '{tenantid}';
 
 /** @throws Problem `authenticator_unavailable` */
 function parse(text: string): JsonObject {
