@@ -34,7 +34,8 @@ export type ChallengePurpose =
   | 'recovery'
   | 'registration'
   | 'setup'
-  | 'external_identity';
+  | 'external_identity'
+  | 'provider_address';
 
 /** A challenge as the client sees it. */
 export interface StartedChallenge {
@@ -72,6 +73,23 @@ export async function startChallenge(handle: Queryable, challenge: NewChallenge)
   const [row] = await handle.query(insertChallenge({ ...challenge, deviceId: challenge.deviceId ?? null }));
   if (row === undefined) throw new Error('an insert returned no row');
   return row;
+}
+
+const selectRecent = statement<{ userId: string; purpose: ChallengePurpose; seconds: number }, { id: string }>(
+  'challenge_recent',
+  (p) => sql`
+    select id from challenges
+    where user_id = ${p.userId} and purpose = ${p.purpose} and ended_at is null
+      and created_at > db_now() - ${p.seconds} * interval '1 second' and ${isNotAhead(sql`created_at`)}
+    order by created_at desc limit 1`,
+);
+
+/** The open challenge that was started last, if that was less than these seconds ago. */
+export async function findRecentChallenge(
+  handle: Queryable,
+  recent: { readonly userId: string; readonly purpose: ChallengePurpose; readonly seconds: number },
+): Promise<string | undefined> {
+  return (await handle.query(selectRecent(recent)))[0]?.id;
 }
 
 interface ChallengeKey extends Omit<ChallengeRef, 'deviceId'> {

@@ -152,6 +152,11 @@ export function derivedRegistrationId(keys: SecretKeys, identity: Identity): str
   return idOf(keys, `registration ${identityDigest(identity).toString('hex')}`);
 }
 
+/** The derived id under which wrong codes for an account at a provider are counted, until it belongs to a user. */
+export function derivedProviderAccountId(keys: SecretKeys, issuer: string, subject: string): string {
+  return idOf(keys, `account at a provider ${issuer}\n${subject}`);
+}
+
 const idOf = (keys: SecretKeys, subject: string) => idFromBytes(keys.digest('identity', subject).subarray(0, 16));
 
 /** The refusal of a locked account. Send it only after a right secret, because it reveals that the account exists. */

@@ -3,7 +3,7 @@ import type { authenticationStatuses, LoginDevice } from '../contract/authentica
 import type { AuthenticationErrorCode } from '../contract/errors/authentications.js';
 import type { Challenge, ChallengeState } from '../credentials/challenge.js';
 import type { Queryable } from '../database/database.js';
-import { sql, statement } from '../database/sql.js';
+import { type Parameters, type Sql, sql, statement } from '../database/sql.js';
 import { lockKnownDevice, recordDevice } from '../devices/queries.js';
 import { lockHolds, nextPinIsDue } from '../identities/accounts.js';
 import type { Origin } from '../lib/origin.js';
@@ -178,12 +178,16 @@ export async function insertRejectedAuthentication(
   return row;
 }
 
-interface OpenValues extends LoginValues {
+interface OpenValues extends LoginValues, MessageValues {
   readonly device: LoginDevice;
   readonly challenge: ChallengeState;
   readonly pinRefused: boolean;
   readonly lifetimeSeconds: number;
   readonly factor: 1 | 2;
+}
+
+/** The values of a challenge's message. */
+export interface MessageValues {
   /** Null if the challenge has no message. Then the other values of the message are null too. */
   readonly messageId: string | null;
   readonly channel: MessageChannel | null;
@@ -191,6 +195,32 @@ interface OpenValues extends LoginValues {
   readonly recipient: string | null;
   readonly encryptedCode: Buffer | null;
   readonly recentCodes: number | null;
+}
+
+/** SQL: the CTEs that insert and queue the message of the row in the CTE `authentication`, if it has one. */
+export const messageOfAuthentication = (
+  p: Parameters<MessageValues>,
+  { createdAt }: { readonly createdAt: Sql },
+): Sql => sql`
+  message as (
+    insert into outbox (user_id, id, authentication_id, channel, kind, recipient, state, sealed_code, expires_at,
+                        created_at, updated_at)
+    select a.user_id, ${p.messageId}, a.id, ${p.channel}, ${p.kind}, ${p.recipient}, 'queued', ${p.encryptedCode},
+           a.challenge_ends_at, ${createdAt}, ${createdAt}
+    from authentication a where ${p.messageId}::uuid is not null
+    returning user_id, id, created_at),
+  queued as (${queueForDispatch({ from: sql`message`, recentCodes: p.recentCodes })})`;
+
+/** The values of a message; without one, all are null. */
+export function messageValues(message: EncryptedMessage | undefined): MessageValues {
+  return {
+    messageId: message?.id ?? null,
+    channel: message?.channel ?? null,
+    kind: message?.kind ?? null,
+    recipient: message?.recipient ?? null,
+    encryptedCode: message?.encryptedCode ?? null,
+    recentCodes: message?.recentCodes ?? null,
+  };
 }
 
 /** Inserts new rows only, so it waits for no lock. */
@@ -208,14 +238,7 @@ const insertOpen = statement<OpenValues, AuthenticationRecord>(
            now + ${timeForSecret}, now, now
     from clock
     returning *),
-  message as (
-    insert into outbox (user_id, id, authentication_id, channel, kind, recipient, state, sealed_code, expires_at,
-                        created_at, updated_at)
-    select a.user_id, ${p.messageId}, a.id, ${p.channel}, ${p.kind}, ${p.recipient}, 'queued', ${p.encryptedCode},
-           a.challenge_ends_at, a.created_at, a.created_at
-    from authentication a where ${p.messageId}::uuid is not null
-    returning user_id, id, created_at),
-  queued as (${queueForDispatch({ from: sql`message`, recentCodes: p.recentCodes })}),
+  ${messageOfAuthentication(p, { createdAt: sql`a.created_at` })},
   logged as (${insertEvent(sql`'login.started'`)})
   select ${recordColumns} from authentication`,
 );
@@ -258,12 +281,7 @@ export async function insertOpenAuthentication(
       pinRefused: openState.pinRefused ?? false,
       lifetimeSeconds: challenge.lifetime,
       factor: openState.factor,
-      messageId: message?.id ?? null,
-      channel: message?.channel ?? null,
-      kind: message?.kind ?? null,
-      recipient: message?.recipient ?? null,
-      encryptedCode: message?.encryptedCode ?? null,
-      recentCodes: message?.recentCodes ?? null,
+      ...messageValues(message),
     }),
   );
   if (row === undefined) throw new Error('an insert returned no row');

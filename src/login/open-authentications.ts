@@ -22,8 +22,12 @@ import {
   type AuthenticationRecord,
   type AuthenticationStatus,
   approvedRecord,
+  type EncryptedMessage,
   type IssuedToken,
   type MaybeRecord,
+  type MessageValues,
+  messageOfAuthentication,
+  messageValues,
 } from './authentications.js';
 
 /** Authentications that wait for a secret: take a guess, continue with the second factor, approve, reject. */
@@ -41,6 +45,8 @@ export interface OpenAuthentication {
   readonly challenge: ChallengeState;
   readonly approval_secret: Buffer | null;
   readonly device: LoginDevice;
+  /** The guesses that are used, with the one that was taken. */
+  readonly guesses: number;
   /** Whether step 1 contained a wrong PIN. It is reported at step 2 (decision 7). */
   readonly pin_refused: boolean;
 }
@@ -88,7 +94,7 @@ const takeGuess = statement<{ userId: string; id: string; approvalKey: Buffer | 
           and a.guesses < ${maxGuessesWithRepeats} and a.approved_at > db_now() - interval '10 minutes'
           and ${isNotAhead(sql`a.approved_at`)}))
   returning a.id, a.user_id, a.authenticator, a.status, a.factor, a.challenge, a.approval_secret, a.device,
-            a.pin_refused`,
+            a.pin_refused, a.guesses`,
 );
 
 /**
@@ -305,4 +311,45 @@ const rejectUnlinked = statement<{ userId: string; id: string } & EventValues>(
 /** Rejects a login at a provider whose account no user has. It counts in no guess budget. */
 export async function endUnlinked(handle: Queryable, open: OpenAuthentication, origin: Origin): Promise<void> {
   await handle.query(rejectUnlinked({ userId: open.user_id, id: open.id, ...eventValues(origin) }));
+}
+
+interface NextChallengeValues extends NextFactorValues, MessageValues {
+  readonly guesses: number;
+}
+
+const setNextChallenge = statement<NextChallengeValues, AuthenticationRecord>(
+  'authentication_next_challenge',
+  (p) => sql`
+  with authentication as (
+    update authentications a
+    set status = 'pending', guesses = ${p.guesses}, challenge = ${p.challenge}::jsonb, updated_at = n.now,
+        challenge_ends_at = n.now + ${p.lifetimeSeconds} * interval '1 second', expires_at = n.now + ${timeForSecret}
+    from (select db_now() as now) n
+    where a.user_id = ${p.userId} and a.id = ${p.id} and a.factor = 1 and a.status in ('created', 'pending')
+      and a.ended_at is null
+    returning a.*),
+  ${messageOfAuthentication(p, { createdAt: sql`a.updated_at` })}
+  select ${recordColumns} from authentication`,
+);
+
+/**
+ * Makes a login whose user is not known yet wait for a further answer.
+ * @param next.guesses the guesses that count as used
+ * @returns undefined if a parallel answer has decided the login
+ */
+export async function awaitNextAnswer(
+  handle: Queryable,
+  open: OpenAuthentication,
+  next: Pick<Challenge, 'state' | 'lifetime'> & {
+    readonly guesses: number;
+    readonly message: EncryptedMessage | undefined;
+  },
+): Promise<AuthenticationRecord | undefined> {
+  const [row] = await handle.query(
+    setNextChallenge({
+      ...{ userId: open.user_id, id: open.id, challenge: next.state, lifetimeSeconds: next.lifetime },
+      ...{ guesses: next.guesses, ...messageValues(next.message) },
+    }),
+  );
+  return row;
 }

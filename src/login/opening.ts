@@ -1,25 +1,27 @@
 import type { Challenge, CodeMessage } from '../credentials/challenge.js';
 import { isPinCorrect } from '../credentials/pins/pin-check.js';
-import { type Identity, identityDigest, maskAddress } from '../identities/identity.js';
+import { type Identity, maskAddress } from '../identities/identity.js';
 import { newId } from '../lib/ids.js';
 import type { AccountLookup, LoginAttempt } from './account-lookup.js';
 import { insertOpenAuthentication, type NewAuthentication, type OpenState } from './authentications.js';
 import type { TwoStep, UserIdentifying } from './authenticators/authenticator.js';
 import { type LoginResult, withChallenge } from './completion.js';
+import { createMessageAdmission } from './messages.js';
 import type { RedirectRequest } from './providers/redirect-state.js';
 import type { SecondStepOptions } from './second-step.js';
 
 /** A login before its user is known. */
 export type StartedLogin = Pick<NewAuthentication, 'id' | 'authenticator' | 'device' | 'keyThumbprint' | 'origin'>;
 
-export interface OpeningOptions extends Pick<SecondStepOptions, 'database' | 'keys' | 'pins' | 'pinPolicy' | 'limits'> {
-  /** Called after a message is written and committed. */
-  readonly onMessageWritten: () => void;
-}
+export type OpeningOptions = Pick<
+  SecondStepOptions,
+  'database' | 'keys' | 'pins' | 'pinPolicy' | 'limits' | 'onMessageWritten'
+>;
 
 /** Creates the functions that open a login: it waits for another secret. */
 export function createLoginOpening(options: OpeningOptions, lookup: AccountLookup) {
-  const { database, keys, pins, pinPolicy, limits } = options;
+  const { database, pins, pinPolicy, limits } = options;
+  const admitMessage = createMessageAdmission(options);
 
   /**
    * Known and unknown identities cause the same work, rows and response. A PIN in this request is checked now, but its
@@ -67,36 +69,6 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
     const record = await insertOpenAuthentication(database.user(login.userId), login, challenge, state);
     if (state.message !== undefined) options.onMessageWritten();
     return withChallenge(record, challenge);
-  }
-
-  /**
-   * Counts a message and encrypts its code. If the limit of the recipient is exceeded, the message gets no recipient
-   * and is not sent. A refusal would reveal to which account the address belongs.
-   */
-  async function admitMessage(
-    { channel, recipient, code, isDropped }: CodeMessage,
-    { userId, knownDevice, origin }: NewAuthentication,
-    identity: Identity,
-  ) {
-    const recentCodes = await limits.countMessageByAddress(origin.clientAddress);
-    const resendAt = await limits.countMessageByIdentity(identityDigest(identity), knownDevice);
-    const mayBeSent = await limits.countMessageToRecipient({
-      userId,
-      channel,
-      identity,
-      address: recipient,
-      knownDevice,
-    });
-    const id = newId();
-    return {
-      id,
-      channel,
-      kind: `${channel}.code`,
-      recipient: mayBeSent && isDropped !== true ? recipient : undefined,
-      encryptedCode: keys.encrypt(code, id),
-      recentCodes,
-      resendAt,
-    };
   }
 
   return { begin, beginWithoutIdentity, open };

@@ -5,12 +5,16 @@ import { type AccountUser, getAccount } from '../identities/accounts.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { Origin } from '../lib/origin.js';
 import type { Problem } from '../lib/problem.js';
+import type { RequestLimits } from '../limits/request-limits.js';
 import type { Counters } from '../statistics/counters.js';
-import { type Authenticator, identifiesUser } from './authenticators/authenticator.js';
+import { type Authenticator, identifiesUser, type NextChallenge } from './authenticators/authenticator.js';
+import { type LoginResult, withChallenge } from './completion.js';
 import { rejection } from './login-request.js';
+import { createMessageAdmission } from './messages.js';
 import {
   type AuthenticationOwner,
   assignAuthentication,
+  awaitNextAnswer,
   endUnlinked,
   type OpenAuthentication,
   rejectAuthentication,
@@ -36,13 +40,18 @@ interface SecretCheckOptions {
   readonly keys: SecretKeys;
   readonly secondFactors: SecondFactors;
   readonly counters: Counters;
+  readonly limits: RequestLimits;
+  /** Called after a message is written and committed. */
+  readonly onMessageWritten: () => void;
 }
 
 /** Creates the checks of a further secret of a login, and its refusals. */
 export function createSecretChecks(
-  { database, keys, secondFactors, counters }: SecretCheckOptions,
+  { database, keys, limits, secondFactors, counters, onMessageWritten }: SecretCheckOptions,
   registry: ReadonlyMap<string, Authenticator>,
 ) {
+  const admitMessage = createMessageAdmission({ keys, limits });
+
   /** The refusal of an answer to a login that is decided, expired or unknown. */
   function countAndReject(id: string): Problem {
     counters.add('logins.failed', 'not_open');
@@ -103,7 +112,11 @@ export function createSecretChecks(
    * Identifies the user of a login, and assigns the login to that user. An invalid answer counts only against this
    * authentication. Otherwise an attacker could use up a victim's guesses with false answers that name the victim.
    */
-  async function identify(owner: AuthenticationOwner, secret: string, origin: Origin): Promise<Evaluated> {
+  async function identify(
+    owner: AuthenticationOwner,
+    secret: string,
+    origin: Origin,
+  ): Promise<Evaluated | { readonly pending: LoginResult }> {
     const open = await takeAuthenticationGuess(database.user(owner.userId), owner, undefined);
     const authenticator = registry.get(owner.authenticator);
     if (open === undefined || authenticator === undefined || !identifiesUser(authenticator))
@@ -120,6 +133,8 @@ export function createSecretChecks(
       counters.add('logins.failed', 'not_linked', 1, open.authenticator);
       throw rejection(owner.id, {}, 'not_linked');
     }
+    if (identified !== undefined && 'next' in identified)
+      return { pending: await continueWith(open, identified, origin) };
     const { user } =
       identified === undefined
         ? { user: undefined }
@@ -135,7 +150,29 @@ export function createSecretChecks(
       throw rejection(owner.id);
     }
     const secondFactor = identified.isMultiFactor ? authenticator.name : undefined;
-    return { open: assigned, isRight: true, isLast: identified.isMultiFactor, since, secondFactor };
+    const challenge = identified.link === undefined ? {} : { link: identified.link };
+    return { open: { ...assigned, challenge }, isRight: true, isLast: identified.isMultiFactor, since, secondFactor };
+  }
+
+  /** Stores the next challenge of a login whose user is not known yet, with its message. */
+  async function continueWith(
+    open: OpenAuthentication,
+    { next, recipient, isSameStep }: NextChallenge,
+    origin: Origin,
+  ): Promise<LoginResult> {
+    const message =
+      next.message === undefined || recipient === undefined
+        ? undefined
+        : await admitMessage(
+            next.message,
+            { userId: recipient.userId, knownDevice: undefined, origin },
+            recipient.identity,
+          );
+    const guesses = isSameStep ? open.guesses : 0;
+    const record = await awaitNextAnswer(database.user(open.user_id), open, { ...next, guesses, message });
+    if (record === undefined) throw countAndReject(open.id);
+    if (message !== undefined) onMessageWritten();
+    return withChallenge(record, next);
   }
 
   return { countAndReject, refuse, awaitsIdentification, evaluate, identify };

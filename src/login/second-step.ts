@@ -42,6 +42,14 @@ export interface SecondStepOptions extends LoginCompletionOptions {
   readonly secondFactors: SecondFactors;
   /** Recovered PINs that have not taken effect yet. The account look-up applies those that are due. */
   readonly nextPins: PendingPins;
+  /** Called after a message is written and committed. */
+  readonly onMessageWritten: () => void;
+  /**
+   * Links an account at a provider to the user who has just proven to own both.
+   * @param link the account, encrypted
+   * @throws Problem `external_identity_taken`
+   */
+  readonly linkAccount: (userId: string, login: { readonly id: string }, link: string, origin: Origin) => Promise<void>;
   /** The lifetime of an authentication token. */
   readonly tokenLifetimeMs: number;
   /** The channels of the notice about a login on a new device. */
@@ -75,6 +83,7 @@ export function createSecondStep(
     }
     const approvalKey = input.idempotencyKey === undefined ? undefined : sha256(input.idempotencyKey);
     const identified = awaitsIdentification(owner) ? await identify(owner, input.secret, origin) : undefined;
+    if (identified !== undefined && 'pending' in identified) return identified.pending;
     const userId = identified?.open.user_id ?? owner.userId;
     // Also takes one of the guesses that the account has left.
     const { user, guess } = await lookup.findToGuess({
@@ -112,7 +121,9 @@ export function createSecondStep(
     open: OpenAuthentication,
     second: Challenge,
   ): Promise<LoginResult> {
-    const record = await awaitSecondFactor(database.user(userId), open, second);
+    const { link } = open.challenge;
+    const state = link === undefined ? second.state : { ...second.state, link };
+    const record = await awaitSecondFactor(database.user(userId), open, { ...second, state });
     if (record === undefined) throw countAndReject(open.id);
     return withChallenge(record, second);
   }
@@ -127,6 +138,8 @@ export function createSecondStep(
     const { tokenLifetimeMs: lifetimeMs, noticeChannels, deviceLimit } = options;
     const issued = { digest, lifetimeMs, noticeChannels, maxDevices: deviceLimit.max };
     const approval = { key, secret: Buffer.from(codeDigest(keys, open.id, secret), 'base64'), secondFactor };
+    // The user has proven everything that this account asks for.
+    if (open.challenge.link !== undefined) await options.linkAccount(user.userId, open, open.challenge.link, origin);
     const approved = await guess.approve((takenGuess) =>
       approveAuthentication(database.user(user.userId), open, { issued, approval, origin, guess: takenGuess }),
     );

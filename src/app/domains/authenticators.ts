@@ -8,6 +8,7 @@ import { createAuthenticatorWebhook } from '../../delivery/authenticator-webhook
 import { createIdentityProvider, type ProviderOptions } from '../../delivery/oidc/provider.js';
 import type { Outbound } from '../../delivery/outbound.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
+import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { Authenticator } from '../../login/authenticators/authenticator.js';
 import { emailAuthenticator, smsAuthenticator } from '../../login/authenticators/code.js';
 import { customAuthenticator } from '../../login/authenticators/custom.js';
@@ -15,7 +16,10 @@ import { passwordAuthenticator } from '../../login/authenticators/password.js';
 import { providerAuthenticator } from '../../login/authenticators/provider.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
 import type { Redirects } from '../../login/providers/redirects.js';
-import type { SignUp } from '../../login/providers/sign-up.js';
+import { createSignUp, type SignUp } from '../../login/providers/sign-up.js';
+import { createWaysIn } from '../../login/ways-in.js';
+import type { Notices } from '../../messages/notices.js';
+import type { Users } from '../../users/users.js';
 
 /** All configured authenticators: the built-in ones, and plug-ins and webhooks, which are guarded. */
 export function createAuthenticators(parts: {
@@ -30,17 +34,29 @@ export function createAuthenticators(parts: {
   readonly outbound: Outbound;
   readonly providers: readonly IdentityProvider[];
   readonly redirects: Redirects;
-  readonly signUp: SignUp;
-}): Authenticator[] {
-  const { config, database, hasher, channels, outbound, providers } = parts;
-  return [
-    passwordAuthenticator(database, hasher),
+  readonly users: Users;
+  readonly guesses: GuessBudget;
+  readonly notices: Notices;
+}): { readonly authenticators: Authenticator[]; readonly linkAccount: SignUp['link'] } {
+  const { config, database, hasher, channels, outbound, providers, redirects } = parts;
+  const password = passwordAuthenticator(database, hasher);
+  const codes = [
     ...(channels.includes('sms') ? [smsAuthenticator(parts)] : []),
     ...(channels.includes('email') ? [emailAuthenticator(parts)] : []),
+  ];
+  const signUp = createSignUp({
+    ...parts,
+    sendsMail: channels.includes('email'),
+    waysIn: createWaysIn([password, parts.passkey, ...codes]),
+  });
+  const authenticators = [
+    password,
+    ...codes,
     parts.passkey,
-    ...providers.map((provider) => providerAuthenticator(parts, provider)),
+    ...providers.map((provider) => providerAuthenticator({ database, redirects, signUp }, provider)),
     ...customAuthenticators(config, outbound),
   ];
+  return { authenticators, linkAccount: signUp.link };
 }
 
 function customAuthenticators({ CUSTOM_AUTHENTICATORS: configured = [] }: Config, outbound: Outbound): Authenticator[] {

@@ -9,7 +9,6 @@ import { createLogin } from '../../login/login.js';
 import { loginOptions } from '../../login/login-options.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
 import { createRedirects } from '../../login/providers/redirects.js';
-import { createSignUp } from '../../login/providers/sign-up.js';
 import { createTokens } from '../../login/tokens.js';
 import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import type { Users } from '../../users/users.js';
@@ -42,9 +41,8 @@ export function createLoginServices(
     publicUrl: publicUrlOf(config),
     onFailure: (provider, error) => log.warn({ err: error, provider }, 'a login at a provider failed'),
   });
-  const authenticators = createAuthenticators({
-    redirects,
-    signUp: createSignUp({ database, users: parts.users }),
+  const { authenticators, linkAccount } = createAuthenticators({
+    ...{ redirects, guesses, users: parts.users, notices: messaging.notices },
     config,
     database,
     keys,
@@ -69,6 +67,7 @@ export function createLoginServices(
     tokenLifetimeMs: config.AUTHENTICATION_TTL,
     deviceLimit,
     noticeChannels: messaging.notices.channels,
+    linkAccount,
     onMessageWritten: messaging.onMessageWritten,
     onUnfinished: (error) => log.warn({ err: error }, 'work after a login failed; the login stays approved'),
   });

@@ -102,11 +102,12 @@ const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 
 /** The account of an id_token. */
 function accountOfClaims(
-  { mailboxesOf }: Pick<ProviderOptions, 'mailboxesOf'>,
+  { name: provider, mailboxesOf }: Pick<ProviderOptions, 'name' | 'mailboxesOf'>,
   claims: IdTokenClaims,
 ): ProviderAccount {
   const email = textOf(claims.email);
   return {
+    provider,
     issuer: claims.iss,
     subject: claims.sub,
     email,
@@ -130,7 +131,7 @@ const runsMailbox = {
 };
 
 /** The account in the answer of a userinfo endpoint. @throws RedirectFailure without a subject */
-function accountOfUserinfo({ issuer, map }: ProviderOptions, answer: JsonObject): ProviderAccount {
+function accountOfUserinfo({ name: provider, issuer, map }: ProviderOptions, answer: JsonObject): ProviderAccount {
   const subject = memberOf(answer, map.subject);
   const text = typeof subject === 'number' && Number.isSafeInteger(subject) ? String(subject) : textOf(subject);
   if (text === undefined || !/^[\x20-\x7e]{1,255}$/.test(text)) {
@@ -139,7 +140,7 @@ function accountOfUserinfo({ issuer, map }: ProviderOptions, answer: JsonObject)
     });
   }
   const read = (path: string | undefined) => (path === undefined ? undefined : textOf(memberOf(answer, path)));
-  return { issuer, subject: text, email: read(map.email), runsMailbox: false, name: read(map.name) };
+  return { provider, issuer, subject: text, email: read(map.email), runsMailbox: false, name: read(map.name) };
 }
 
 const memberOf = (value: JsonObject, path: string): unknown =>

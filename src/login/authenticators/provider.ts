@@ -3,7 +3,7 @@ import { findByExternalIdentity, listExternalIdentities } from '../../users/exte
 import { accountOfIdToken, idTokenChallenge } from '../providers/id-token-challenge.js';
 import type { IdentityProvider } from '../providers/provider.js';
 import type { Redirects } from '../providers/redirects.js';
-import type { SignUp } from '../providers/sign-up.js';
+import type { Outcome, SignUp } from '../providers/sign-up.js';
 import type { UserIdentifying } from './authenticator.js';
 
 /**
@@ -32,17 +32,22 @@ export function providerAuthenticator(
       request.redirect_to === undefined && request.code_challenge === undefined && provider.accountOf !== undefined
         ? idTokenChallenge(provider)
         : redirects.begin(provider, authenticationId, request),
-    async identify({ state, secret, authenticationId, origin }) {
+    async identify(answer) {
+      const { state, secret, authenticationId } = answer;
+      if (state.step !== undefined) return userOf(await signUp.answer(provider, answer));
       const account =
         state.redirect === undefined
           ? await accountOfIdToken(database, provider, state.nonce, secret)
           : await redirects.accountOf(authenticationId, state.redirect, secret);
       if (account === undefined) return undefined;
       const userId = await findByExternalIdentity(database, account.issuer, account.subject);
-      if (userId !== undefined) return { userId, isMultiFactor: false };
-      if (!provider.signUp) return 'not_linked';
-      const signedUp = await signUp.continueWith(provider, account, origin);
-      return signedUp === 'not_linked' ? signedUp : { ...signedUp, isMultiFactor: false };
+      if (userId !== undefined) return userOf({ userId });
+      return provider.signUp ? userOf(await signUp.continueWith(provider, account, answer)) : 'not_linked';
     },
   };
+}
+
+/** An account at a provider is one factor. */
+function userOf(outcome: Outcome | undefined) {
+  return typeof outcome === 'object' && 'userId' in outcome ? { ...outcome, isMultiFactor: false } : outcome;
 }

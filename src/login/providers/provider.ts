@@ -52,6 +52,8 @@ export interface FailedExchange {
 
 /** What a provider says about an account that has proven itself there. */
 export interface ProviderAccount {
+  /** The name of the provider in the configuration. */
+  readonly provider: string;
   readonly issuer: string;
   /** The provider's id of the account: `sub`, never reassigned (OpenID Connect Core 1.0, section 2). */
   readonly subject: string;

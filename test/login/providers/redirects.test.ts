@@ -4,11 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Authentication } from '../../../src/contract/authentication.js';
 import type { User } from '../../../src/contract/user.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
 import { testSql } from '../../support/sql.js';
 import { createUser } from '../../support/users.js';
 import { startVendor, type Vendor } from '../../support/vendor.js';
 
 const publicUrl = 'http://127.0.0.1:9';
+const secretKey = 'a secret key of both instances that is long enough';
 const returnTo = 'https://app.example.com/callback';
 
 let vendor: Vendor;
@@ -23,7 +25,9 @@ beforeAll(async () => {
     ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
     LOGIN_LIMIT_PER_ADDRESS: '0',
     PUBLIC_URL: publicUrl,
-    SECRET_KEY: 'a secret key of both instances that is long enough',
+    PIN_POLICY: 'off',
+    MAIL_PROVIDER: 'console',
+    SECRET_KEY: secretKey,
     REDIRECT_URIS: `${returnTo},com.example.app:/callback,http://127.0.0.1/done,https://app.example.com/with?query=1`,
     OIDC_PROVIDERS: JSON.stringify({
       google: { ...client, preset: 'google', sign_up: true },
@@ -383,15 +387,142 @@ describe('signing up with an account', () => {
     );
     expect(rows).toEqual([{ count: 1 }]);
   });
+});
 
-  test('never opens the account of a user with that address', async () => {
+/** The mails to an address that one of the instances has printed. */
+const mailsTo = (email: string) => [...postern.printed, ...second.printed].filter((line) => line.includes(email));
+const mailedCode = (email: string) =>
+  eventually('the mail', async () => /\b(\d{6})\b/.exec(mailsTo(email).at(-1) ?? '')?.[1]);
+const send = (id: string, secret: object | string) =>
+  postern.api<Body>('POST', `/v1/tokens/${id}/secret`, {
+    body: { secret: typeof secret === 'string' ? secret : JSON.stringify(secret) },
+  });
+
+describe('an address that a user has', () => {
+  const withAddress = async (more: object = {}) => {
     const email = `${randomUUID()}@gmail.com`;
-    const user = await createUser(postern, { email });
+    const user = await createUser(postern, { email, password: 'correct horse battery', ...more });
     vendor.account = { sub: randomUUID(), email, email_verified: true };
+    return { user, email };
+  };
+
+  test('opens nothing: the account has to be proven, and then it is linked and its owner told', async () => {
+    const { user } = await withAddress();
     const { status, body } = await logIn();
-    expect(status).not.toBe(500);
-    expect(body.token).toBeUndefined();
-    expect(body.user_id).not.toBe(user.id);
+    expect({ status, login: body.status, token: body.token }).toEqual({
+      status: 201,
+      login: 'pending',
+      token: undefined,
+    });
+    expect(body.challenge).toEqual({ type: 'link', authenticators: ['password', 'email'] });
+    expect((await send(body.id, { authenticator: 'password', secret: 'wrong' })).status).toBe(400);
+    const linked = await send(body.id, { authenticator: 'password', secret: 'correct horse battery' });
+    expect({ status: linked.status, login: linked.body.status, user: linked.body.user_id }).toEqual({
+      ...{ status: 201, login: 'approved', user: user.id },
+    });
+    expect((await logIn()).body.user_id).toBe(user.id);
+    const notices = "select 1 from outbox where user_id = $1 and kind = 'email.external_identity_added'";
+    expect(await postern.database.query(testSql(notices, [user.id]))).toHaveLength(1);
+  });
+
+  test('can be proven with a code to it', async () => {
+    const { user, email } = await withAddress();
+    const { body } = await logIn();
+    const sent = await send(body.id, { authenticator: 'email' });
+    expect({ status: sent.status, login: sent.body.status, type: sent.body.challenge?.type }).toEqual({
+      ...{ status: 201, login: 'pending', type: 'link' },
+    });
+    const code = await mailedCode(email);
+    const linked = await send(body.id, { authenticator: 'email', secret: code });
+    expect({ status: linked.status, user: linked.body.user_id }).toEqual({ status: 201, user: user.id });
+  });
+
+  test('ends after five wrong proofs, and they count in the budget of the account', async () => {
+    await withAddress();
+    const { body } = await logIn();
+    for (let guess = 0; guess < 5; guess += 1) {
+      expect((await send(body.id, { authenticator: 'password', secret: `wrong ${guess}` })).status).toBe(400);
+    }
+    const late = await send(body.id, { authenticator: 'password', secret: 'correct horse battery' });
+    expect(late.status).not.toBe(201);
+    const { body: next } = await logIn();
+    expect((await send(next.id, { authenticator: 'password', secret: 'correct horse battery' })).status).toBe(423);
+  });
+
+  test('is not linked without a way to prove the account', async () => {
+    const closed = await startTestApp({
+      ...{
+        ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
+        PUBLIC_URL: publicUrl,
+        REDIRECT_URIS: returnTo,
+        MAIL_PROVIDER: 'none',
+      },
+      ...{ SECRET_KEY: secretKey, ...postern.databaseEnv, SMS_PROVIDER: 'none' },
+      OIDC_PROVIDERS: JSON.stringify({
+        google: { preset: 'google', issuer: vendor.url, client_id: 'ours', sign_up: true },
+      }),
+    });
+    try {
+      await withAddress({ password: undefined });
+      const login = await begin();
+      const { app } = await goThrough(login.url);
+      const { body } = await closed.api<Body>('POST', `/v1/tokens/${login.body.id}/secret`, {
+        body: { secret: JSON.stringify({ code: app.get('code'), code_verifier: login.codeVerifier }) },
+      });
+      expect(body.authentication.error_code).toBe('not_linked');
+    } finally {
+      await closed.close();
+    }
+  });
+});
+
+describe('an address whose mailbox the provider does not run', () => {
+  const unproven = (email: string) => {
+    vendor.account = { sub: randomUUID(), email, email_verified: true };
+  };
+
+  test('gets a code of ours, and then the user is made', async () => {
+    const email = `${randomUUID()}@example.com`;
+    unproven(email);
+    const { status, body } = await logIn();
+    expect({ status, type: body.challenge?.type, login: body.status }).toEqual({
+      ...{ status: 201, type: 'code', login: 'pending' },
+    });
+    const signedUp = await send(body.id, await mailedCode(email));
+    expect({ status: signedUp.status, login: signedUp.body.status }).toEqual({ status: 201, login: 'approved' });
+    const path = `/admin/v1/users/${signedUp.body.user_id}`;
+    expect((await postern.api<User>('GET', path, { bearer: postern.adminKey })).body.email).toBe(email);
+  });
+
+  test('answers the same whether or not a user has it, and then the code also proves the account', async () => {
+    const email = `${randomUUID()}@example.com`;
+    const user = await createUser(postern, { email });
+    unproven(email);
+    const known = await logIn();
+    const code = await mailedCode(email);
+    const sub = vendor.account.sub;
+    unproven(`${randomUUID()}@example.com`);
+    const unknown = await logIn();
+    const shape = ({ status, body }: typeof known) => [
+      ...[status, body.status, Object.keys(body), Object.keys(body.challenge ?? {})],
+    ];
+    expect(shape(known)).toEqual(shape(unknown));
+    const linked = await send(known.body.id, code);
+    expect({ status: linked.status, user: linked.body.user_id }).toEqual({ status: 201, user: user.id });
+    vendor.account = { sub, email };
+    expect((await logIn()).body.user_id).toBe(user.id);
+  });
+
+  test('gets one mail for two logins within a minute, whose code and guesses are the same', async () => {
+    const email = `${randomUUID()}@example.com`;
+    unproven(email);
+    const [one, two] = [await logIn(), await logIn()];
+    expect([one.body.challenge?.type, two.body.challenge?.type]).toEqual(['code', 'code']);
+    const code = await mailedCode(email);
+    expect(mailsTo(email)).toHaveLength(1);
+    for (let guess = 0; guess < 4; guess += 1) expect((await send(one.body.id, 'abcdef')).status).toBe(400);
+    expect((await send(two.body.id, code)).status).toBe(201);
+    expect((await send(one.body.id, code)).status).not.toBe(201);
   });
 });
 
