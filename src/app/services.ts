@@ -128,6 +128,7 @@ export async function createServices(
     // Self-service
     proofs,
     account: account.account,
+    logOutEverywhere: account.logOutEverywhere,
     addresses: account.addresses,
     ownExternalIdentities: account.ownExternalIdentities,
     ownTotp: ownFactors.ownTotp,

@@ -903,6 +903,11 @@ export type LoginWay = {
 
 export type LoginWayVerdict = 'yes' | 'maybe' | 'blocked' | 'no' | 'not_set_up';
 
+export type LogoutRequest = {
+  /** true: end the calling login too. */
+  readonly all?: boolean | undefined;
+};
+
 export type LogoutResult = {
   readonly ended: number;
 };
@@ -2169,6 +2174,12 @@ export type DeletePinData = {
   readonly body: ProvenRequest;
 };
 export type DeletePinResponse = Account;
+
+export type LogOutEverywhereData = {
+  readonly url: '/v1/account/logout-everywhere';
+  readonly body?: LogoutRequest;
+};
+export type LogOutEverywhereResponse = LogoutResult;
 
 export type CancelPinRecoveryData = {
   readonly url: '/v1/account/pin-recovery';

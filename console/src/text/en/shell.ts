@@ -15,6 +15,9 @@ export const shell = {
   letters: 'Use single letters as shortcuts',
   shortcuts: 'Keyboard shortcuts',
   signOut: 'Sign out',
+  signOutElsewhere: 'Sign out everywhere else',
+  signedOutElsewhere: (ended: number) =>
+    ended === 1 ? 'One other login has ended.' : `${ended} other logins have ended.`,
   signOutFailed: 'The sign-out failed.',
   roles: { user: 'user', support: 'support agent', operator: 'operator' },
   notFound: 'There is no such page',

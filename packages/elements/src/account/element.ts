@@ -90,7 +90,7 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
     const dialog = () =>
       (loadedDialog ??= loadPart(() => import('./dialog.js'))
         .then(({ createDialog }) => {
-          const dialog = createDialog(words, signal, report);
+          const dialog = createDialog(client, words, signal, report);
           this.adoptStyle(dialog.style);
           this.root.append(dialog.node);
           return dialog;
@@ -162,7 +162,7 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
     };
     const change: Context['change'] = async (key, operation, step) => {
       try {
-        const isDone = await (await dialog()).ask(step);
+        const isDone = await (await dialog()).ask(operation, step);
         if (!isDone) return;
       } catch (error) {
         // The dialog could not be loaded.

@@ -1,4 +1,5 @@
 import type { AccountClient, AccountDetails, AccountOperation, Devices, OfferedLogins, Postern } from '@postern/client';
+import { loadPart } from '@postern/client/internal';
 import { type Child, element } from '../base/dom.js';
 import type { OidcSignIn } from '../base/options.js';
 import type { Step } from './questions.js';
@@ -17,7 +18,13 @@ export type AccountSection =
   | 'data';
 
 /** The name of a change in the event `postern-changed`. */
-export type AccountChange = AccountOperation | 'update' | 'rename_passkey' | 'remove_device' | 'cancel_pin_recovery';
+export type AccountChange =
+  | AccountOperation
+  | 'update'
+  | 'rename_passkey'
+  | 'remove_device'
+  | 'log_out_everywhere'
+  | 'cancel_pin_recovery';
 
 /** The values that all sections use. */
 export interface Context {
@@ -31,9 +38,15 @@ export interface Context {
   readonly oidc: OidcSignIn | undefined;
   readonly signal: AbortSignal;
   readonly report: (error: unknown) => void;
-  /** Shows the step in the dialog. Afterwards it shows all sections again, and moves the focus to the button with this key. */
-  readonly change: (key: string, change: AccountChange, step: Step) => Promise<void>;
+  /**
+   * Shows the step in the dialog. `log_out_everywhere` has no step of its own: the dialog also shows its step after a change of a
+   * credential. Afterwards it shows all sections again, and moves the focus to the button with this key.
+   */
+  readonly change: (key: string, change: AccountChange, step?: Step) => Promise<void>;
 }
+
+/** Later steps, and the export, are loaded when they are used. */
+export const loadSecrets = () => loadPart(() => import('./secrets.js'));
 
 /** A line of a section: a name, a value, and buttons. */
 export function row(name: Child, value: Child, ...actions: Child[]): HTMLElement {
