@@ -4,6 +4,7 @@ import { endPendingPin } from '../credentials/pins/pending-pin.js';
 import type { Database } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
 import { Problem } from '../lib/problem.js';
+import { loginEnd } from '../limits/login-policies.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import type { Notices } from '../messages/notices.js';
 import { type CallingSession, lockCallingSession } from './proofs.js';
@@ -41,7 +42,7 @@ const endLogins = statement<EndValues, { ended: number }>(
   login as materialized (
     select a.user_id, a.id, a.status from authentications a, clock
     where a.user_id = ${p.userId} and a.status in ('created', 'pending', 'approved') and a.ended_at is null
-      and least(a.expires_at, a.idle_expires_at) > clock.now
+      and ${loginEnd} > clock.now
       and a.epoch = (select epoch from users where id = ${p.userId}) and a.id not in (select id from kept)
     order by a.approved_at desc nulls first, a.id desc for no key update of a),
   rejected as (

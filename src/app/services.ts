@@ -13,6 +13,7 @@ import { Problem } from '../lib/problem.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
+import { loginPolicies } from './base/login-policies.js';
 import { createAccountServices } from './domains/account.js';
 import { createAdmissionServices } from './domains/admission.js';
 import { createConfiguredIdTokens } from './domains/authenticators.js';
@@ -63,7 +64,7 @@ export async function createServices(
   const idTokens = createConfiguredIdTokens(config, outbound);
   const testCodes = createTestCodes({ database, keys });
   const deviceLimit = createDeviceLimit(database, {
-    max: config.MAX_DEVICES,
+    policies: loginPolicies(config),
     notices: messaging.notices,
     onUnfinished: (error) => log.warn({ err: error }, 'devices beyond MAX_DEVICES could not be removed'),
   });

@@ -1,7 +1,8 @@
 import { element } from '../base/dom.js';
 import { fill } from '../base/texts.js';
+import { loadSecrets } from './load-secrets.js';
 import type { Step } from './questions.js';
-import { action, type Context, lines, loadSecrets, row } from './sections.js';
+import { action, type Context, lines, row } from './sections.js';
 
 export function profileSection({ words, account, client, change }: Context): HTMLElement {
   const name = account.name || words.none;

@@ -4,8 +4,7 @@ import { showError } from '../base/errors.js';
 import { createForm, type Form } from '../base/form.js';
 import { dialogStyle } from './dialog-style.js';
 import { prove } from './prove.js';
-import type { Dialog, Step } from './questions.js';
-import type { AccountChange } from './sections.js';
+import type { AccountChange, Dialog, Step } from './questions.js';
 import type { AccountTexts } from './texts.js';
 
 /** Changes of a credential or a factor. A new password ends the other logins by itself. */

@@ -14,8 +14,8 @@ import { textOf } from '../base/form-texts.js';
 import { addressSection, passwordSection, pinSection, profileSection } from './credentials.js';
 import { factorSection, identitySection } from './factors.js';
 import { activitySection, dataSection, deviceSection } from './history.js';
-import type { Dialog } from './questions.js';
-import type { AccountChange, AccountSection, Context } from './sections.js';
+import type { AccountChange, Dialog } from './questions.js';
+import type { AccountSection, Context } from './sections.js';
 import { style } from './style.js';
 import { type AccountTexts, english } from './texts.js';
 

@@ -1,8 +1,9 @@
 import type { ExternalIdentity, Passkey } from '@postern/client';
 import { element } from '../base/dom.js';
 import { fill } from '../base/texts.js';
+import { loadSecrets } from './load-secrets.js';
 import type { Step } from './questions.js';
-import { action, type Context, lines, loadSecrets, row } from './sections.js';
+import { action, type Context, lines, row } from './sections.js';
 
 export async function factorSection(context: Context): Promise<HTMLElement> {
   const { words, account, client, change, language, signal } = context;

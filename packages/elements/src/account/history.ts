@@ -4,8 +4,9 @@ import { element, replaceContent } from '../base/dom.js';
 import { textOf } from '../base/form-texts.js';
 import { fill } from '../base/texts.js';
 import { fullTime, timeAgo } from '../base/time.js';
+import { loadSecrets } from './load-secrets.js';
 import type { Step } from './questions.js';
-import { action, type Context, lines, loadSecrets, row } from './sections.js';
+import { action, type Context, lines, row } from './sections.js';
 
 function deviceName({ make, model, os_name, os_version }: Device, unknown: string): string {
   const makeAndModel = [make, model].filter(Boolean).join(' ');

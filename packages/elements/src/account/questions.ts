@@ -1,7 +1,15 @@
-import type { Prover } from '@postern/client';
+import type { AccountOperation, Prover } from '@postern/client';
 import type { Child } from '../base/dom.js';
 import type { FieldOptions } from '../base/form.js';
-import type { AccountChange } from './sections.js';
+
+/** The name of a change in the event `postern-changed`. */
+export type AccountChange =
+  | AccountOperation
+  | 'update'
+  | 'rename_passkey'
+  | 'remove_device'
+  | 'log_out_everywhere'
+  | 'cancel_pin_recovery';
 
 /** One form of the dialog. */
 export interface Step {

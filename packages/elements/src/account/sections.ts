@@ -1,8 +1,7 @@
-import type { AccountClient, AccountDetails, AccountOperation, Devices, OfferedLogins, Postern } from '@postern/client';
-import { loadPart } from '@postern/client/internal';
+import type { AccountClient, AccountDetails, Devices, OfferedLogins, Postern } from '@postern/client';
 import { type Child, element } from '../base/dom.js';
 import type { OidcSignIn } from '../base/options.js';
-import type { Step } from './questions.js';
+import type { AccountChange, Step } from './questions.js';
 import type { AccountTexts } from './texts.js';
 
 /** The sections of `<postern-account>`. */
@@ -16,15 +15,6 @@ export type AccountSection =
   | 'devices'
   | 'activity'
   | 'data';
-
-/** The name of a change in the event `postern-changed`. */
-export type AccountChange =
-  | AccountOperation
-  | 'update'
-  | 'rename_passkey'
-  | 'remove_device'
-  | 'log_out_everywhere'
-  | 'cancel_pin_recovery';
 
 /** The values that all sections use. */
 export interface Context {
@@ -44,9 +34,6 @@ export interface Context {
    */
   readonly change: (key: string, change: AccountChange, step?: Step) => Promise<void>;
 }
-
-/** Later steps, and the export, are loaded when they are used. */
-export const loadSecrets = () => loadPart(() => import('./secrets.js'));
 
 /** A line of a section: a name, a value, and buttons. */
 export function row(name: Child, value: Child, ...actions: Child[]): HTMLElement {
