@@ -2,6 +2,10 @@
 -- release neither reads nor writes it.
 alter table authentications add column idle_expires_at timestamptz;
 
+-- The session that this one replaces after a re-authentication, until this one is first used. Then the former session is deleted.
+-- The former release does not read it: there the former session ends by its own time, a minute later.
+alter table sessions add column replaces uuid;
+
 -- A change of users.epoch ends every login of the user, except one that the same statement has moved to the new epoch. Then the
 -- others have ended one by one, and have an event each.
 create or replace function webhook_of_row() returns trigger language plpgsql as $$
