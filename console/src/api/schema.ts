@@ -1362,6 +1362,8 @@ export type RecordedProof = {
   readonly proven_at: string;
   /** The session counts as re-authenticated until this time. */
   readonly expires_at: string;
+  /** The token of a new session, which replaces the calling one and expires at the same time. Use it from now on: the old token is valid until the new one is first used, for 60 seconds at most. */
+  readonly token: string;
 };
 
 export type RecoverableSecret = 'password' | 'pin';

@@ -18,6 +18,7 @@ export const shell = {
   signOutElsewhere: 'Sign out everywhere else',
   signedOutElsewhere: (ended: number) =>
     ended === 1 ? 'One other login has ended.' : `${ended} other logins have ended.`,
+  away: 'Nobody has used this page for a while. Move the pointer or press a key to continue.',
   signOutFailed: 'The sign-out failed.',
   roles: { user: 'user', support: 'support agent', operator: 'operator' },
   notFound: 'There is no such page',
