@@ -13,6 +13,7 @@ import { Problem } from '../lib/problem.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
+import { loginPolicies } from './base/login-policies.js';
 import { createAccountServices } from './domains/account.js';
 import { createAdmissionServices } from './domains/admission.js';
 import { createConfiguredProviders, publicUrlOf } from './domains/authenticators.js';
@@ -63,7 +64,7 @@ export async function createServices(
   const providers = createConfiguredProviders(config, outbound);
   const testCodes = createTestCodes({ database, keys });
   const deviceLimit = createDeviceLimit(database, {
-    max: config.MAX_DEVICES,
+    policies: loginPolicies(config),
     notices: messaging.notices,
     onUnfinished: (error) => log.warn({ err: error }, 'devices beyond MAX_DEVICES could not be removed'),
   });
@@ -132,6 +133,7 @@ export async function createServices(
     // Self-service
     proofs,
     account: account.account,
+    logOutEverywhere: account.logOutEverywhere,
     addresses: account.addresses,
     ownExternalIdentities: account.ownExternalIdentities,
     ownTotp: ownFactors.ownTotp,

@@ -13,6 +13,7 @@ export function contradictions(config: Values): string[] {
     ...imageErrors(config),
     ...retentionErrors(config),
     ...lockErrors(config),
+    ...idleErrors(config),
     ...dpopErrors(config),
     ...passkeyErrors(config),
     ...redirectErrors(config),
@@ -133,6 +134,16 @@ function retentionErrors({ NOTIFICATION_TYPES: types = [], NOTIFICATION_RETENTIO
 function lockErrors({ GUESS_LOCK: lock, GUESS_LOCK_MAX: max }: Values): string[] {
   const isTooLong = lock !== undefined && max !== undefined && lock > max;
   return isTooLong ? ['GUESS_LOCK must not be longer than GUESS_LOCK_MAX'] : [];
+}
+
+/** A client gets a new session only when the last one ends. A shorter limit would end logins that are in use. */
+function idleErrors({ SESSION_TTL: session, IDLE_TTL: idle, IDLE_TTL_BY_ROLE: idleByRole = {} }: Values): string[] {
+  if (session === undefined) return [];
+  const limits = [['IDLE_TTL', idle] as const, ...Object.entries(idleByRole)];
+  return limits
+    .filter(([, limit]) => limit !== undefined && limit < 2 * session)
+    .map(([name]) => (name === 'IDLE_TTL' ? name : `IDLE_TTL_BY_ROLE: ${name}`))
+    .map((name) => `${name} must be at least twice SESSION_TTL`);
 }
 
 function dpopErrors({ DPOP_ORIGINS: origins, PUBLIC_URL: publicUrl }: Values): string[] {

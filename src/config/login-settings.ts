@@ -2,10 +2,10 @@ import { maxSessionDays } from '../lib/times.js';
 import { customAuthenticators } from './authenticators.js';
 import { oidcProviders, redirectUris } from './identity-providers.js';
 import {
+  byRole,
   choice,
   duration,
   factorPolicy,
-  factorPolicyByRole,
   flag,
   hashList,
   integer,
@@ -25,11 +25,30 @@ export const accountSettings = {
     fallback: '365d',
     about: 'Lifetime of an authentication token.',
   },
+  AUTHENTICATION_TTL_BY_ROLE: {
+    parse: byRole(duration('1s', '3650d'), 'duration', 'operator:8h'),
+    about:
+      'AUTHENTICATION_TTL for users with a role, such as operator:8h,support:12h. A role that it does not name: 12h for operator and support. The smaller value holds. A role that a user gets later also shortens the open logins of the user.',
+  },
+  IDLE_TTL: {
+    parse: duration('2s', '3650d'),
+    about:
+      'A login ends if no session is created with it for this time. At least twice SESSION_TTL, because a client gets a new session only when the last one ends. When unset: no limit.',
+  },
+  IDLE_TTL_BY_ROLE: {
+    parse: byRole(duration('2s', '3650d'), 'duration', 'operator:30m'),
+    about:
+      'IDLE_TTL for users with a role, such as operator:30m,support:1h. A role that it does not name: the larger of 30m and twice SESSION_TTL for operator and support. The smaller value holds.',
+  },
   MAX_DEVICES: {
     parse: integer(1, 10_000),
     fallback: '100',
     about:
       'The number of devices on which a user can be logged in. At the first session of a login on a further device, Postern logs out and removes the device that was unused for longest, and notifies the user.',
+  },
+  MAX_DEVICES_BY_ROLE: {
+    parse: byRole(integer(1, 10_000), 'number', 'operator:3'),
+    about: 'MAX_DEVICES for users with a role, such as operator:3,support:5. The smaller value holds.',
   },
   REGISTRATION: {
     parse: choice('off', 'on'),
@@ -104,7 +123,7 @@ export const factorSettings = {
       'When a login requires a second factor. own: if the user has an authenticator app, or has a role and a passkey. required: if the user has an app or a passkey. Users with neither are never asked. off: never. A login with a passkey that verifies its user needs no other factor.',
   },
   SECOND_FACTOR_BY_ROLE: {
-    parse: factorPolicyByRole,
+    parse: byRole(factorPolicy, 'policy', 'operator:required'),
     about:
       'SECOND_FACTOR for users with a role, such as support:required,operator:required. An operator can also set the policy of one user.',
   },

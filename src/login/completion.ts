@@ -65,7 +65,7 @@ export interface LoginCompletionOptions {
   /** Called when a part of the work after an approval has failed. */
   readonly onUnfinished: (error: unknown) => void;
   readonly counters: Counters;
-  readonly deviceLimit: Pick<DeviceLimit, 'max' | 'removeUnused'>;
+  readonly deviceLimit: Pick<DeviceLimit, 'removeUnused'>;
 }
 
 const setFirstPin = statement<{ userId: string; pinHash: string }>(

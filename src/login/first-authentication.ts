@@ -3,6 +3,7 @@ import type { Queryable } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
 import { recordDevice } from '../devices/queries.js';
 import type { Origin } from '../lib/origin.js';
+import { type LoginPolicies, loginIdleTtl, loginTtl } from '../limits/login-policies.js';
 import { type EventValues, eventCte, eventValues, insertEvent } from './authentication-fragments.js';
 
 /** The first login of a user who has just been created with a password and a second factor. */
@@ -12,7 +13,7 @@ export interface FirstAuthentication {
   readonly device: LoginDevice;
   readonly secondFactor: 'totp' | 'passkey';
   readonly tokenDigest: Buffer;
-  readonly lifetimeMs: number;
+  readonly policies: LoginPolicies;
 }
 
 interface Values extends FirstAuthentication, EventValues {
@@ -27,9 +28,9 @@ const insertFirst = statement<Values>(
   ${eventCte(p)},
   authentication as (
     insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, token_digest, second_factor,
-                                 expires_at, created_at, updated_at, approved_at)
+                                 expires_at, idle_expires_at, created_at, updated_at, approved_at)
     select u.id, ${p.id}, ${p.deviceId}, 'password', 'approved', u.epoch, ${p.device}::jsonb, ${p.tokenDigest},
-           ${p.secondFactor}, now + ${p.lifetimeMs} * interval '1 ms', now, now, now
+           ${p.secondFactor}, now + ${loginTtl(p.policies)}, now + ${loginIdleTtl(p.policies)}, now, now, now
     from users u, clock where u.id = ${p.userId}
     returning *),
   device as (${recordDevice(sql`authentication`)})

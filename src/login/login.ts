@@ -80,8 +80,8 @@ export function createLogin(options: LoginOptions): Login {
     await completion.refuseLocked(user, login);
     if (second !== undefined) return open(login, second, { factor: 2 });
     const { token, digest } = newToken('authentication', [user.userId, login.id]);
-    const { tokenLifetimeMs: lifetimeMs, noticeChannels, deviceLimit } = options;
-    const issued = { digest, lifetimeMs, noticeChannels, maxDevices: deviceLimit.max };
+    const { policies, noticeChannels } = options;
+    const issued = { digest, policies, noticeChannels };
     const approved = await guess.approve((takenGuess) =>
       insertApprovedAuthentication(database.user(user.userId), login, issued, takenGuess),
     );

@@ -7,6 +7,7 @@ import { lockKnownDevice, recordDevice } from '../devices/queries.js';
 import { lockHolds, nextPinIsDue } from '../identities/accounts.js';
 import type { Origin } from '../lib/origin.js';
 import { settleRightGuess, type TakenGuess } from '../limits/guess-budget.js';
+import { loginIdleTtl, loginTtl } from '../limits/login-policies.js';
 import { newDeviceNotice } from '../messages/notices.js';
 import {
   type EventValues,
@@ -185,14 +186,13 @@ interface ApprovalValues extends EventValues, TakenGuess {
   readonly id: string;
   readonly deviceId: string;
   readonly tokenDigest: Buffer;
-  readonly lifetimeMs: number;
+  readonly policies: IssuedToken['policies'];
   readonly approvalKey: Buffer | null;
   readonly approvalSecret: Buffer;
   readonly secondFactor: string | null;
   readonly fromStatuses: readonly AuthenticationStatus[];
   readonly fromApprovalKey: Buffer | null;
   readonly channels: IssuedToken['noticeChannels'];
-  readonly maxDevices: number;
 }
 
 /**
@@ -208,7 +208,8 @@ const approveOpen = statement<ApprovalValues, MaybeRecord>(
     ${lockKnownDevice({ userId: p.userId, deviceId: p.deviceId, after: sql`settled` })}),
   authentication as (
     update authentications a
-    set status = 'approved', token_digest = ${p.tokenDigest}, expires_at = n.now + ${p.lifetimeMs} * interval '1 ms',
+    set status = 'approved', token_digest = ${p.tokenDigest}, expires_at = n.now + ${loginTtl(p.policies)},
+        idle_expires_at = n.now + ${loginIdleTtl(p.policies)},
         updated_at = n.now, approved_at = n.now, approval_key = ${p.approvalKey}, approval_secret = ${p.approvalSecret},
         second_factor = coalesce(${p.secondFactor}, a.second_factor)
     from users u cross join lateral (select db_now() as now) n
@@ -221,7 +222,7 @@ const approveOpen = statement<ApprovalValues, MaybeRecord>(
   device as (${recordDevice(sql`authentication`)}),
   logged as (${insertEvent(sql`'login.approved'`)}),
   ${newDeviceNotice({ channels: p.channels })}
-  select ${recordColumns}, ${newDeviceColumns(p.userId, p.maxDevices)}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
+  select ${recordColumns}, ${newDeviceColumns(p.userId, p.policies)}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
 );
 
 /** The request that approves an authentication. */
@@ -260,14 +261,13 @@ export async function approveAuthentication(
       id: open.id,
       deviceId: open.device.id,
       tokenDigest: issued.digest,
-      lifetimeMs: issued.lifetimeMs,
+      policies: issued.policies,
       approvalKey,
       approvalSecret: approval.secret,
       secondFactor: approval.secondFactor ?? null,
       fromStatuses: isRepeat ? ['approved'] : ['created', 'pending'],
       fromApprovalKey: isRepeat ? approvalKey : null,
       channels: issued.noticeChannels,
-      maxDevices: issued.maxDevices,
       ...eventValues(origin),
       ...guess,
     }),

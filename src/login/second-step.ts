@@ -12,6 +12,7 @@ import { parseId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { throwIfErrors } from '../lib/problem.js';
 import type { Guess, GuessBudget } from '../limits/guess-budget.js';
+import type { LoginPolicies } from '../limits/login-policies.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import { createAccountLookup } from './account-lookup.js';
 import type { ApprovedRecord } from './authentications.js';
@@ -50,8 +51,8 @@ export interface SecondStepOptions extends LoginCompletionOptions {
    * @throws Problem `external_identity_taken`
    */
   readonly linkAccount: (userId: string, login: { readonly id: string }, link: string, origin: Origin) => Promise<void>;
-  /** The lifetime of an authentication token. */
-  readonly tokenLifetimeMs: number;
+  /** How long logins last. */
+  readonly policies: LoginPolicies;
   /** The channels of the notice about a login on a new device. */
   readonly noticeChannels: readonly NoticeChannel[];
 }
@@ -135,8 +136,8 @@ export function createSecondStep(
     { secret, key, origin }: { readonly secret: string; readonly key: Buffer | undefined; readonly origin: Origin },
   ): Promise<{ readonly record: ApprovedRecord; readonly result: LoginResult }> {
     const { token, digest } = newToken('authentication', [user.userId, open.id]);
-    const { tokenLifetimeMs: lifetimeMs, noticeChannels, deviceLimit } = options;
-    const issued = { digest, lifetimeMs, noticeChannels, maxDevices: deviceLimit.max };
+    const { policies, noticeChannels } = options;
+    const issued = { digest, policies, noticeChannels };
     const approval = { key, secret: Buffer.from(codeDigest(keys, open.id, secret), 'base64'), secondFactor };
     // The user has proven everything that this account asks for.
     if (open.challenge.link !== undefined) await options.linkAccount(user.userId, open, open.challenge.link, origin);

@@ -32,6 +32,7 @@ export const noticeKinds = {
   recovery_codes_made: 'New recovery codes have replaced the old ones.',
   external_identity_added: 'An account at an OpenID provider was linked and can log in now.',
   external_identity_removed: 'An account at an OpenID provider was unlinked.',
+  logged_out: 'The user has ended all logins, or all except the one that asked for it.',
   account_recovered: 'The account was recovered with a code.',
   pin_recovery:
     'The PIN is being recovered with a code. By SMS and by mail, a message with a code replaces this notice.',

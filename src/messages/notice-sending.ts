@@ -97,6 +97,7 @@ const hourlyLimits: Readonly<Partial<Record<NoticeKind, number>>> = {
   account_locked: 1,
   new_device: 20,
   device_removed: 20,
+  logged_out: 20,
   token_misused: 3,
   token_shared: 3,
 };

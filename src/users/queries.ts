@@ -7,6 +7,7 @@ import { currentCause } from '../database/traced.js';
 import { lockHolds } from '../identities/accounts.js';
 import { type DirectoryType, identityDigest } from '../identities/identity.js';
 import { guessLocks } from '../limits/guess-locks.js';
+import { loginEnd } from '../limits/login-policies.js';
 import { lastLogin } from './search/fields.js';
 import type { ShownIdentity } from './validation.js';
 
@@ -262,7 +263,7 @@ const countActiveLogins = statement<{ userId: string }, { active: number }>(
     select count(*)::int as active
     from authentications a join users u on u.id = a.user_id
     where a.user_id = ${p.userId} and a.status = 'approved' and a.ended_at is null and a.epoch = u.epoch
-      and a.expires_at > db_now()`,
+      and ${loginEnd} > db_now()`,
 );
 
 /** Counts the authentication tokens of a user that are valid now. */

@@ -14,6 +14,7 @@ import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import { errorCodeOfUnreadableTime, parseTime } from '../lib/times.js';
 import { clearGuesses } from '../limits/guess-budget.js';
+import { applyPolicyOfRole, type LoginPolicies } from '../limits/login-policies.js';
 import type { NoticeKind } from '../messages/kinds.js';
 import { type Notices, noticesOfChange } from '../messages/notices.js';
 import type { Counters } from '../statistics/counters.js';
@@ -127,6 +128,8 @@ export interface UsersOptions extends UserRules {
   readonly hashCostLimit: number;
   /** The maximum number of searches for users that run at the same time. The default is 2. */
   readonly searches?: number;
+  /** How long logins last: a new role shortens those of its user. */
+  readonly policies: LoginPolicies;
   /** Notifies users of changed credentials. */
   readonly notices?: Pick<Notices, 'notify'>;
   readonly counters?: Counters;
@@ -158,6 +161,7 @@ export function createUsers(options: UsersOptions): Users {
       const before = await requireUser(findUserForUpdate(tx, id));
       const endLogins = await invalidateByChange(tx, before, prepared.values, origin);
       const after = await changeUser(tx, before, prepared, endLogins, origin);
+      if (after.role !== before.role) await applyPolicyOfRole(tx, id, options.policies);
       const notices = noticesOfChange(before, prepared.values, noticeKind);
       for (const notice of notices) await options.notices?.notify(tx, { ...notice, userId: id, origin });
       return after;

@@ -14,7 +14,7 @@ let postern: TestApp;
 beforeAll(async () => {
   postern = await startTestApp({
     ...{ MAX_DEVICES: String(max), NOTICES: 'inbox', NOTIFICATION_TYPES: 'security' },
-    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' },
+    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', MAX_DEVICES_BY_ROLE: 'operator:1,support:50' },
   });
 });
 afterAll(() => postern.close());
@@ -39,6 +39,29 @@ async function signInOn(user: User, count: number) {
   for (let at = 0; at < count; at += 1) logins.push(await signIn(postern, user, { make: 'Acme', model: `No ${at}` }));
   return logins;
 }
+
+describe('MAX_DEVICES_BY_ROLE', () => {
+  test.each([
+    ['operator', 1],
+    ['support', max],
+    ['user', max],
+  ])('lets the role %s have %i devices: the smaller value holds', async (role, count) => {
+    const user = await createUser(postern, { role });
+    const logins = await signInOn(user, max + 2);
+    const newest = logins.map(({ authentication }) => authentication.device_id).slice(-count);
+    await eventually('the removal of the others', async () => (await devicesOf(user)).length === count || undefined);
+    expect(await devicesOf(user)).toEqual(newest);
+  });
+
+  test('counts by the role that the user has at the login', async () => {
+    const user = await createUser(postern);
+    await signInOn(user, max);
+    await postern.api('PATCH', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey, body: { role: 'operator' } });
+    expect(await devicesOf(user)).toHaveLength(max);
+    await signInOn(user, 1);
+    await eventually('the removal of the others', async () => (await devicesOf(user)).length === 1 || undefined);
+  });
+});
 
 describe('a login on one device more than MAX_DEVICES', () => {
   test('removes the device that was unused for longest, at its first session, and tells the user', async () => {

@@ -903,6 +903,11 @@ export type LoginWay = {
 
 export type LoginWayVerdict = 'yes' | 'maybe' | 'blocked' | 'no' | 'not_set_up';
 
+export type LogoutRequest = {
+  /** true: end the calling login too. */
+  readonly all?: boolean | undefined;
+};
+
 export type LogoutResult = {
   readonly ended: number;
 };
@@ -1357,6 +1362,8 @@ export type RecordedProof = {
   readonly proven_at: string;
   /** The session counts as re-authenticated until this time. */
   readonly expires_at: string;
+  /** The token of a new session, which replaces the calling one and expires at the same time. Use it from now on: the old token is valid until the new one is first used, for 60 seconds at most. */
+  readonly token: string;
 };
 
 export type RecoverableSecret = 'password' | 'pin';
@@ -2175,6 +2182,12 @@ export type DeletePinData = {
   readonly body: ProvenRequest;
 };
 export type DeletePinResponse = Account;
+
+export type LogOutEverywhereData = {
+  readonly url: '/v1/account/logout-everywhere';
+  readonly body?: LogoutRequest;
+};
+export type LogOutEverywhereResponse = LogoutResult;
 
 export type CancelPinRecoveryData = {
   readonly url: '/v1/account/pin-recovery';

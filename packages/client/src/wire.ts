@@ -343,6 +343,10 @@ export type LoginOptions = {
   readonly recovery: RecoveryOptions;
 };
 
+export type LogoutResult = {
+  readonly ended: number;
+};
+
 export type Marker = {
   /** Notifications up to this sequence are read. 0: none. */
   readonly last_read_sequence: number;

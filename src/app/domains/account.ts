@@ -1,5 +1,6 @@
 import { createOwnAccount } from '../../account/account.js';
 import { createCodeSender } from '../../account/code-sender.js';
+import { createLogOutEverywhere } from '../../account/logout-everywhere.js';
 import { createOwnAddresses } from '../../account/own-addresses.js';
 import { createOwnExternalIdentities } from '../../account/own-external-identities.js';
 import { createPinRecoveries } from '../../account/pin-recoveries.js';
@@ -40,6 +41,7 @@ type AccountServices = Pick<
   Services,
   | 'proofs'
   | 'account'
+  | 'logOutEverywhere'
   | 'addresses'
   | 'ownExternalIdentities'
   | 'exports'
@@ -89,6 +91,7 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
       rules,
       adminProofMaxAge: config.ADMIN_PROOF_MAX_AGE,
     }),
+    logOutEverywhere: createLogOutEverywhere({ database, limits, notices }),
     addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion }),
     ownExternalIdentities: createOwnExternalIdentities({
       database,

@@ -13,6 +13,7 @@ import { createTokens } from '../../login/tokens.js';
 import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import type { Users } from '../../users/users.js';
 import type { Base } from '../base/base.js';
+import { loginPolicies } from '../base/login-policies.js';
 import { createAuthenticators, publicUrlOf } from './authenticators.js';
 import type { Factors } from './factors.js';
 import type { Messaging } from './messages.js';
@@ -64,7 +65,7 @@ export function createLoginServices(
     counters,
     nextPins: account.pinRecoveries,
     enrolPin: config.PIN_ENROL === 'first_login',
-    tokenLifetimeMs: config.AUTHENTICATION_TTL,
+    policies: loginPolicies(config),
     deviceLimit,
     noticeChannels: messaging.notices.channels,
     linkAccount,

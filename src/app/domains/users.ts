@@ -11,6 +11,7 @@ import { createExternalIdentities } from '../../users/external-identities.js';
 import { createUserImport } from '../../users/import.js';
 import { createUsers, type UsersOptions } from '../../users/users.js';
 import type { Base } from '../base/base.js';
+import { loginPolicies } from '../base/login-policies.js';
 import { passwordRules } from '../base/password-rules.js';
 
 type UserServices = Pick<
@@ -42,6 +43,7 @@ export function createUserServices(
     counters: statistics.counters,
     defaultRegion: config.DEFAULT_REGION,
     ...passwordRules(config),
+    policies: loginPolicies(config),
     hashCostLimit: config.IMPORTED_HASH_COST_LIMIT,
     searches: Math.max(2, Math.floor(resources.connections / 4)),
   };

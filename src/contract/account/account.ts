@@ -105,6 +105,12 @@ export const ChangedPassword = Type.Object(
 );
 export type ChangedPassword = Static<typeof ChangedPassword>;
 
+export const LogoutRequest = Type.Object(
+  { all: Type.Optional(Type.Boolean({ description: 'true: end the calling login too.' })) },
+  { title: 'LogoutRequest', examples: [{ all: false }] },
+);
+export type LogoutRequest = Static<typeof LogoutRequest>;
+
 export const PinChange = Type.Object(
   { pin: Type.String({ pattern: pinPattern }), proof: Proof },
   { title: 'PinChange', examples: [{ pin: '2468', proof: { type: 'pin', secret: '1357' } }] },

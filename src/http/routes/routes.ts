@@ -1,4 +1,5 @@
 import type { OwnAccount } from '../../account/account.js';
+import type { LogOutEverywhere } from '../../account/logout-everywhere.js';
 import type { OperatorSetUp } from '../../account/operator-setup.js';
 import type { OwnAddresses } from '../../account/own-addresses.js';
 import type { OwnExternalIdentities } from '../../account/own-external-identities.js';
@@ -82,6 +83,7 @@ import { redirectRoutes } from './redirects.js';
 import { accountRoutes } from './v1/account/account.js';
 import { accountAddressRoutes } from './v1/account/addresses.js';
 import { accountExternalIdentityRoutes } from './v1/account/external-identities.js';
+import { accountLogoutRoutes } from './v1/account/logout-everywhere.js';
 import { accountPasskeyRoutes } from './v1/account/passkeys.js';
 import { accountPinRecoveryRoutes } from './v1/account/pin-recovery.js';
 import { accountProofRoutes } from './v1/account/proofs.js';
@@ -142,6 +144,7 @@ export interface Services extends WebhookServices {
   readonly pushTokens: DevicePushTokens;
   readonly proofs: Proofs;
   readonly account: OwnAccount;
+  readonly logOutEverywhere: LogOutEverywhere;
   readonly addresses: OwnAddresses;
   readonly ownExternalIdentities: OwnExternalIdentities;
   readonly recoveries: Recoveries;
@@ -192,6 +195,7 @@ export function registerRoutes(
   deviceRoutes(app, services);
   accountRoutes(app, services);
   accountSecretRoutes(app, services);
+  accountLogoutRoutes(app, services);
   accountPinRecoveryRoutes(app, services);
   accountAddressRoutes(app, services);
   accountExternalIdentityRoutes(app, services);

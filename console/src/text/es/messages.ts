@@ -10,6 +10,7 @@ const purposes: Readonly<Record<string, string>> = {
   registration_taken: 'Aviso de que la dirección ya tiene una cuenta',
   new_device: 'Aviso de dispositivo nuevo',
   device_removed: 'Aviso de dispositivo retirado',
+  logged_out: 'Aviso de cierre de sesión en todos los dispositivos',
   token_misused: 'Aviso de un token copiado',
   token_shared: 'Aviso de un token que usan dos clientes',
   account_locked: 'Aviso de bloqueo',

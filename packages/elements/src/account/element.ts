@@ -14,8 +14,8 @@ import { textOf } from '../base/form-texts.js';
 import { addressSection, passwordSection, pinSection, profileSection } from './credentials.js';
 import { factorSection, identitySection } from './factors.js';
 import { activitySection, dataSection, deviceSection } from './history.js';
-import type { Dialog } from './questions.js';
-import type { AccountChange, AccountSection, Context } from './sections.js';
+import type { AccountChange, Dialog } from './questions.js';
+import type { AccountSection, Context } from './sections.js';
 import { style } from './style.js';
 import { type AccountTexts, english } from './texts.js';
 
@@ -90,7 +90,7 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
     const dialog = () =>
       (loadedDialog ??= loadPart(() => import('./dialog.js'))
         .then(({ createDialog }) => {
-          const dialog = createDialog(words, signal, report);
+          const dialog = createDialog(client, words, signal, report);
           this.adoptStyle(dialog.style);
           this.root.append(dialog.node);
           return dialog;
@@ -162,7 +162,7 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
     };
     const change: Context['change'] = async (key, operation, step) => {
       try {
-        const isDone = await (await dialog()).ask(step);
+        const isDone = await (await dialog()).ask(operation, step);
         if (!isDone) return;
       } catch (error) {
         // The dialog could not be loaded.

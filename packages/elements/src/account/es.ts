@@ -83,6 +83,7 @@ export const spanish: AccountTexts = {
   sign_out: 'Cerrar sesión',
   sign_out_device: '¿Cerrar la sesión de este dispositivo?',
   sign_out_device_hint: '«{name}» tendrá que iniciar sesión otra vez.',
+  sign_out_others: 'Cerrar sesión en los demás dispositivos',
   activity: 'Actividad',
   show_more: 'Mostrar más',
   by_operator: 'por un operador',

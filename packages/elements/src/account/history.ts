@@ -4,6 +4,7 @@ import { element, replaceContent } from '../base/dom.js';
 import { textOf } from '../base/form-texts.js';
 import { fill } from '../base/texts.js';
 import { fullTime, timeAgo } from '../base/time.js';
+import { loadSecrets } from './load-secrets.js';
 import type { Step } from './questions.js';
 import { action, type Context, lines, row } from './sections.js';
 
@@ -37,6 +38,14 @@ export async function deviceSection({
         element('span', {}, element('bdi', {}, name), ' ', element('span', { class: 'tag' }, words.this_device)),
         lastLogin,
         signOutButton,
+        allDevices.length > 1 &&
+          action(
+            'other-devices',
+            words.sign_out_others,
+            words.devices,
+            () => change('this-device', 'log_out_everywhere'),
+            true,
+          ),
       );
     }
     const removeStep: Step = {
@@ -107,7 +116,8 @@ export async function activitySection({ words, client, language, signal, report 
   return container;
 }
 
-export function dataSection({ words, client, account, change, report, signal }: Context): HTMLElement {
+export function dataSection(context: Context): HTMLElement {
+  const { words, client, account, change, report, signal } = context;
   const errorText = element('p', { class: 'error small', role: 'alert' });
   let isBusy = false;
   const download = async () => {
@@ -115,10 +125,8 @@ export function dataSection({ words, client, account, change, report, signal }: 
     isBusy = true;
     errorText.textContent = '';
     try {
-      const blob = await new Response(await client.export({ signal })).blob();
-      const url = URL.createObjectURL(new Blob([blob], { type: 'application/json' }));
-      element('a', { href: url, download: `${words.export_file}.json` }).click();
-      URL.revokeObjectURL(url);
+      const { saveExport } = await loadSecrets();
+      await saveExport(context);
     } catch (error) {
       if (!signal.aborted) {
         report(error);

@@ -1,6 +1,7 @@
-import type { PendingTotp } from '@postern/client';
+import type { PendingAddress, PendingTotp } from '@postern/client';
 import { element } from '../base/dom.js';
 import { qrCode } from '../base/qr.js';
+import { fill } from '../base/texts.js';
 import type { Step } from './questions.js';
 import type { Context } from './sections.js';
 
@@ -50,6 +51,19 @@ export function confirmApp(context: Context, pending: PendingTotp): Step {
   };
 }
 
+/** Asks for the code that was sent to a new address. */
+export function confirmAddress({ words }: Context, pending: PendingAddress, to: string): Step {
+  return {
+    ...{ title: words.confirm_address, submit: words.continue },
+    introduction: [element('p', { class: 'muted' }, fill(words.code_sent_to, { to }))],
+    fields: [{ name: 'code', kind: 'code', label: words.code }],
+    async onSubmit({ code = '' }) {
+      await pending.confirm(code.replace(/\s/g, ''));
+      return undefined;
+    },
+  };
+}
+
 /** Shows recovery codes, which the service never shows again. */
 export function showCodes({ words }: Pick<Context, 'words'>, codes: readonly string[]): Step {
   const list = element(
@@ -71,4 +85,12 @@ export function showCodes({ words }: Pick<Context, 'words'>, codes: readonly str
     introduction: [element('p', {}, words.recovery_codes_once), list, element('div', { class: 'links' }, copy)],
     onSubmit: async () => undefined,
   };
+}
+
+/** Saves everything that is stored about the user as a file. */
+export async function saveExport({ client, words, signal }: Context): Promise<void> {
+  const blob = await new Response(await client.export({ signal })).blob();
+  const url = URL.createObjectURL(new Blob([blob], { type: 'application/json' }));
+  element('a', { href: url, download: `${words.export_file}.json` }).click();
+  URL.revokeObjectURL(url);
 }

@@ -80,6 +80,7 @@ const accountTexts = {
   sign_out: 'Sign out',
   sign_out_device: 'Sign out this device?',
   sign_out_device_hint: '“{name}” must sign in again.',
+  sign_out_others: 'Sign out everywhere else',
   activity: 'Activity',
   show_more: 'Show more',
   by_operator: 'by an operator',

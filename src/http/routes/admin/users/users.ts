@@ -4,7 +4,7 @@ import { readSearch } from '../../../../users/search/text.js';
 import type { Users } from '../../../../users/users.js';
 import { findRoute, type ListRoute, listRoutes } from '../../../lists/list-routes.js';
 import type { Idempotent } from '../../../requests/idempotent.js';
-import { type App, callerOf, originOf, requireRecentProof, requireScope } from '../../../requests/route.js';
+import { type App, callerOf, memberOf, originOf, requireScope } from '../../../requests/route.js';
 
 /** Routes that create and list users. */
 export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users; idempotent: Idempotent }): void {
@@ -23,14 +23,15 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
     config: {
       access: { scope: 'users:write' },
       idempotent: true,
-      problems: ['identity_taken', 'fresh_proof_required'],
+      recentProof: {
+        when: 'it gives a role',
+        applies: (request) => (memberOf(request, 'role') ?? 'user') !== 'user',
+      },
+      problems: ['identity_taken'],
     },
     async handler(request, reply) {
       return idempotent(request, reply, async (commit) => {
-        if (request.body.role !== undefined && request.body.role !== 'user') {
-          requireScope(callerOf(request), 'admin');
-          requireRecentProof(callerOf(request));
-        }
+        if (request.body.role !== undefined && request.body.role !== 'user') requireScope(callerOf(request), 'admin');
         const prepared = await users.prepare(request.body);
         const options = { mayAddScheme: callerOf(request).scopes.includes('admin') };
         return commit(async (tx) => ({
