@@ -14,6 +14,7 @@ import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import type { IdTokens } from '../../login/authenticators/oidc.js';
+import { emptyInbox } from '../../notifications/inbox/empty.js';
 import { createExports, type ExportSection, userSections } from '../../users/export.js';
 import type { Users } from '../../users/users.js';
 import type { UserRules } from '../../users/validation.js';
@@ -98,8 +99,8 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
       providers: parts.idTokens,
       loginColumns: ['password_hash', ...channels.map((channel) => (channel === 'sms' ? 'phone' : 'email'))],
     }),
-    recoveries: createRecoveries({ ...sessionlessDeps, pinRecoveries }),
-    registrations: createRegistrations({ ...sessionlessDeps, isOn: config.REGISTRATION === 'on' }),
+    recoveries: createRecoveries({ ...sessionlessDeps, pinRecoveries, emptyInbox }),
+    registrations: createRegistrations({ ...sessionlessDeps, isOn: config.REGISTRATION === 'on', tokenLifetimeMs: config.AUTHENTICATION_TTL }),
     exports: createExports(database, [...userSections(database), ...parts.exportSections]),
   };
 }
