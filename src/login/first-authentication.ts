@@ -50,7 +50,9 @@ export async function insertFirstAuthentication(
   authentication: FirstAuthentication,
   origin: Origin,
 ): Promise<AuthenticationRecord> {
-  const [record] = await tx.query(insertFirst({ ...authentication, deviceId: authentication.device.id, ...eventValues(origin) }));
+  const [record] = await tx.query(
+    insertFirst({ ...authentication, deviceId: authentication.device.id, ...eventValues(origin) }),
+  );
   if (record === undefined) throw new Error('an insert returned no row');
   return record;
 }

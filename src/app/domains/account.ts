@@ -100,7 +100,11 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
       loginColumns: ['password_hash', ...channels.map((channel) => (channel === 'sms' ? 'phone' : 'email'))],
     }),
     recoveries: createRecoveries({ ...sessionlessDeps, pinRecoveries, emptyInbox }),
-    registrations: createRegistrations({ ...sessionlessDeps, isOn: config.REGISTRATION === 'on', tokenLifetimeMs: config.AUTHENTICATION_TTL }),
+    registrations: createRegistrations({
+      ...sessionlessDeps,
+      isOn: config.REGISTRATION === 'on',
+      tokenLifetimeMs: config.AUTHENTICATION_TTL,
+    }),
     exports: createExports(database, [...userSections(database), ...parts.exportSections]),
   };
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { Authentication, DeviceInput } from '../authentication.js';
 import { pinPattern, Text } from '../common.js';
 import { NewUser } from '../user.js';
-import { Authentication, DeviceInput } from '../authentication.js';
 import { Account } from './account.js';
 import { CodeAnswer, ContactAddress, checkMember, IdentityText } from './code.js';
 
