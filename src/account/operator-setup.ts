@@ -133,7 +133,8 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
       await recordEvent(tx, { userId, type: `${factor.type}.enrolled`, origin });
       await activateNewRole(tx, userId, link.id, origin);
       const { policies } = options;
-      const login = { userId, id, device: describeDevice(device), secondFactor: factor.type, tokenDigest, policies };
+      const proven = { authenticator: 'password', keyThumbprint: null, secondFactor: factor.type };
+      const login = { userId, id, device: describeDevice(device), ...proven, tokenDigest, policies };
       await insertFirstAuthentication(tx, login, origin);
       return replaceRecoveryCodes(tx, keys, userId);
     });

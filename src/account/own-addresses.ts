@@ -133,7 +133,7 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
       });
       throw new Problem('code_rejected');
     }
-    const prepared = await users.prepareChange(userId, { [type]: address });
+    const prepared = await users.prepareChange(userId, { [type]: address, [`${type}_verified`]: true });
     const user = await database.user(userId).transaction(async (tx) => {
       await completeChallenge(tx, callingSession, id, 'code_rejected');
       const changedUser = await users.change(tx, userId, prepared, origin);

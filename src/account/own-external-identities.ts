@@ -59,8 +59,8 @@ const hasOtherLogin = statement<OtherLogins, { has: boolean }>(
   (p) => sql`
     select exists (select 1 from users u where u.id = ${p.userId}
                    and (('password_hash' = any(${p.loginColumns}) and u.password_hash is not null)
-                     or ('phone' = any(${p.loginColumns}) and u.phone is not null)
-                     or ('email' = any(${p.loginColumns}) and u.email is not null)))
+                     or ('phone' = any(${p.loginColumns}) and u.phone is not null and u.phone_verified)
+                     or ('email' = any(${p.loginColumns}) and u.email is not null and u.email_verified)))
         or exists (select 1 from passkeys p where p.user_id = ${p.userId})
         or exists (select 1 from external_identities e
                    where e.user_id = ${p.userId} and e.id <> ${p.id} and e.issuer = any(${p.issuers})) as has`,

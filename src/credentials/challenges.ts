@@ -119,6 +119,20 @@ export async function countChallengeGuess(
   return row?.state;
 }
 
+const findExpiry = statement<{ userId: string; id: string }, { expires_at: string }>(
+  'challenge_expiry',
+  (p) => sql`select expires_at from challenges where user_id = ${p.userId} and id = ${p.id}`,
+);
+
+/** When a challenge expires; undefined if it does not exist. */
+export async function findChallengeExpiry(
+  handle: Queryable,
+  { userId, id }: Pick<ChallengeRef, 'userId' | 'id'>,
+): Promise<string | undefined> {
+  const [row] = await handle.query(findExpiry({ userId, id }));
+  return row?.expires_at;
+}
+
 const endOne = statement<{ userId: string; id: string }>(
   'challenge_end',
   (p) => sql`

@@ -61,7 +61,7 @@ function readIdentity(
 }
 
 /** The thumbprint of the key that the token will be bound to. */
-function readKey({ jwk }: TokenRequest['device'], errors: FieldError[]): string | undefined {
+export function readKey({ jwk }: TokenRequest['device'], errors: FieldError[]): string | undefined {
   if (jwk === undefined) return undefined;
   const thumbprint = readClientKey(jwk)?.thumbprint;
   if (thumbprint === undefined) errors.push({ field: 'device.jwk', code: 'invalid_key' });

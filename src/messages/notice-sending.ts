@@ -57,7 +57,10 @@ const takeNotice = statement<{ userId: string; id: string }, NoticeRow>(
 /** Locks the user's row, so that the user is not deleted before the messages are written. */
 const selectRecipient = statement<{ userId: string }, RecipientRow>(
   'notice_recipient',
-  (p) => sql`select email, phone, locale from users where id = ${p.userId} and status = 'active' for key share`,
+  (
+    p,
+  ) => sql`select case when email_verified then email end as email, case when phone_verified then phone end as phone, locale
+    from users where id = ${p.userId} and status = 'active' for key share`,
 );
 
 const takeRequest = statement<{ key: Buffer; limit: number }, { wait: number | null }>(

@@ -30,8 +30,20 @@ export type NewUserValues = {
 
 /** The columns that a change of a user may write. */
 export type UserValues = Partial<
-  NewUserValues & Pick<UserRow, 'status' | 'second_factor' | 'lock_kind' | 'locked_until' | 'lock_reason'> & RoleEffect
+  NewUserValues &
+    Pick<UserRow, 'status' | 'second_factor' | 'lock_kind' | 'locked_until' | 'lock_reason'> &
+    RoleEffect &
+    PendingPinEnd & { readonly had_address_login: boolean }
 >;
+
+/** The columns of a pending PIN and of the guard of the PIN. A change of a user can only reset them. */
+interface PendingPinEnd {
+  readonly next_pin_hash: null;
+  readonly next_pin_since: null;
+  readonly next_pin_at: null;
+  readonly next_pin_cancel: null;
+  readonly pin_guarded_until: null;
+}
 
 /** The columns that show whether a role is in effect. A change of a user can only reset them. */
 interface RoleEffect {
@@ -52,6 +64,8 @@ const pinRecovery = sql`
 
 /** SQL: the columns of fields that are not the column of the same name. */
 const computedColumns: Readonly<Record<Exclude<keyof User, UserFieldsWith<'isColumn'>>, Sql>> = {
+  email_verified: sql`u.email is not null and u.email_verified as email_verified`,
+  phone_verified: sql`u.phone is not null and u.phone_verified as phone_verified`,
   role_active: sql`u.role <> 'user' and u.role_active_since is not null as role_active`,
   lock: sql`case when ${lockHolds} then u.lock_kind end as lock_kind, u.locked_until, u.lock_reason`,
   guess_locks: sql`${guessLocks} as guess_locks`,
@@ -70,7 +84,7 @@ export const userColumns = join(
 );
 
 /** The columns of `NewUserValues` with their types. */
-const storedColumns = Object.entries(userFieldsWith('stored')) as [keyof NewUserValues, 'text' | 'jsonb'][];
+const storedColumns = Object.entries(userFieldsWith('stored')) as [keyof NewUserValues, 'text' | 'jsonb' | 'boolean'][];
 
 /** SQL: the names of these columns, and their values as text from rows with the same names. */
 export const storedNames = join(
@@ -192,6 +206,27 @@ export async function updateUser(
   );
   if (row === undefined) throw new Error('the row of a locked user is gone');
   return row;
+}
+
+/**
+ * Whether the user has ever logged in with a code. Codes go only to proven addresses. Events remember what the logins
+ * themselves no longer show.
+ */
+const findAddressLogin = statement<{ userId: string }, { had: boolean }>(
+  'user_address_login',
+  (p) => sql`
+    select u.had_address_login
+        or exists (select from authentications a where a.user_id = u.id and a.status = 'approved'
+                   and a.authenticator in ('email', 'sms'))
+        or exists (select from events e where e.user_id = u.id and e.type = 'login.approved'
+                   and e.data->>'authenticator' in ('email', 'sms')) as had
+    from users u where u.id = ${p.userId}`,
+);
+
+/** Whether the user has ever logged in with a code to a proven address. */
+export async function hadAddressLogin(handle: Queryable, userId: string): Promise<boolean> {
+  const [row] = await handle.query(findAddressLogin({ userId }));
+  return row?.had === true;
 }
 
 const claimIdentity = statement<Claim, { type: DirectoryType }>(

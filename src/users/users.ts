@@ -26,6 +26,7 @@ import {
   deleteUser,
   findUser,
   findUserForUpdate,
+  hadAddressLogin,
   insertUser,
   isFuture,
   type NewUserValues,
@@ -240,8 +241,10 @@ async function prepareChange(
   errors.push(...(await userErrors(change, options, { ...user, ...change })));
   throwIfErrors(errors);
 
-  const { name, locale, status, role, password, pin, second_factor, metadata } = change;
+  const { name, locale, status, role, password, pin, second_factor, metadata, email_verified, phone_verified } = change;
   const values = {
+    ...(email_verified !== undefined && { email_verified }),
+    ...(phone_verified !== undefined && { phone_verified }),
     ...shownIdentities(identities),
     ...(name !== undefined && { name }),
     ...(locale !== undefined && { locale }),
@@ -269,9 +272,35 @@ async function changeUser(
   if (Object.keys(values).length === 0) return toUser(before);
   await releaseIdentities(tx, before.id, Object.keys(identities));
   await claim(tx, before.id, identities);
-  const after = await updateUser(tx, before.id, { ...values, ...roleEffect(before, values) }, { endLogins });
+  const verification = await verificationEffect(tx, before, values);
+  const after = await updateUser(
+    tx,
+    before.id,
+    { ...values, ...verification, ...roleEffect(before, values) },
+    { endLogins },
+  );
   for (const event of changeEvents(before, values)) await recordEvent(tx, { userId: before.id, origin, ...event });
   return toUser(after);
+}
+
+const addressTypes = ['email', 'phone'] as const;
+
+/**
+ * What a change of the addresses does to the columns that say whether they are proven. A new address counts as proven,
+ * unless the change says otherwise. Before the account loses a proven address, its logins by such an address are noted:
+ * then a recovery through an unproven address is refused.
+ */
+async function verificationEffect(tx: Queryable, before: UserRow, values: UserValues): Promise<UserValues> {
+  const effect: { email_verified?: boolean; phone_verified?: boolean; had_address_login?: boolean } = {};
+  let losesProven = false;
+  for (const type of addressTypes) {
+    const isNew = values[type] !== undefined && values[type] !== before[type];
+    const verified = `${type}_verified` as const;
+    if (isNew && values[verified] === undefined) effect[verified] = true;
+    losesProven ||= before[verified] && (isNew || values[verified] === false);
+  }
+  if (losesProven && (await hadAddressLogin(tx, before.id))) effect.had_address_login = true;
+  return effect;
 }
 
 /**

@@ -88,7 +88,11 @@ export type Account = {
   readonly id: string;
   readonly username: string | null;
   readonly email: string | null;
+  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
+  readonly email_verified: boolean;
   readonly phone: string | null;
+  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
+  readonly phone_verified: boolean;
   readonly name: string;
   readonly locale: string | null;
   readonly has_password: boolean;
@@ -110,7 +114,11 @@ export type AccountDetails = {
   readonly id: string;
   readonly username: string | null;
   readonly email: string | null;
+  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
+  readonly email_verified: boolean;
   readonly phone: string | null;
+  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
+  readonly phone_verified: boolean;
   readonly name: string;
   readonly locale: string | null;
   readonly has_password: boolean;
@@ -195,7 +203,11 @@ export type ChangedPassword = {
   readonly id: string;
   readonly username: string | null;
   readonly email: string | null;
+  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
+  readonly email_verified: boolean;
   readonly phone: string | null;
+  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
+  readonly phone_verified: boolean;
   readonly name: string;
   readonly locale: string | null;
   readonly has_password: boolean;

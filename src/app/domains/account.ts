@@ -15,10 +15,12 @@ import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
+import { emptyInbox } from '../../notifications/inbox/empty.js';
 import { createExports, type ExportSection, userSections } from '../../users/export.js';
 import type { Users } from '../../users/users.js';
 import type { UserRules } from '../../users/validation.js';
 import type { Base } from '../base/base.js';
+import { loginPolicies } from '../base/login-policies.js';
 import type { Factors } from './factors.js';
 import type { Messaging } from './messages.js';
 
@@ -101,8 +103,12 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
       providers: parts.providers,
       loginColumns: ['password_hash', ...channels.map((channel) => (channel === 'sms' ? 'phone' : 'email'))],
     }),
-    recoveries: createRecoveries({ ...sessionlessDeps, pinRecoveries }),
-    registrations: createRegistrations({ ...sessionlessDeps, isOn: config.REGISTRATION === 'on' }),
+    recoveries: createRecoveries({ ...sessionlessDeps, pinRecoveries, emptyInbox }),
+    registrations: createRegistrations({
+      ...sessionlessDeps,
+      isOn: config.REGISTRATION === 'on',
+      policies: loginPolicies(config),
+    }),
     exports: createExports(database, [...userSections(database), ...parts.exportSections]),
   };
 }

@@ -28,7 +28,15 @@ interface AuthenticatorBase {
 }
 
 /** What a user must have for an authenticator. A hash that this version cannot read counts as missing. */
-export type Requirement = 'password' | 'readable_password_hash' | 'phone' | 'email' | 'passkey' | 'external_identity';
+export type Requirement =
+  | 'password'
+  | 'readable_password_hash'
+  | 'phone'
+  | 'email'
+  | 'proven_phone'
+  | 'proven_email'
+  | 'passkey'
+  | 'external_identity';
 
 /** Decides in one step, from the secret of the login request. */
 export interface SingleStep extends AuthenticatorBase {

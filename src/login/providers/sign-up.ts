@@ -121,9 +121,11 @@ export function createSignUp({ database, keys, users, guesses, notices, sendsMai
     const open = await openWays(user);
     // The code was sent to the address of the account, so it proves what a login by mail would prove.
     if (hasCode && open.some(({ name }) => name === 'email')) return { userId: user.userId, link };
-    if (open.length === 0) return 'not_linked';
+    const isUnproven = user.unproven.email === address.canonical;
+    if (open.length === 0 && !isUnproven) return 'not_linked';
     const state = { step: 'link', user: user.userId, account: link };
-    return { next: linkChallenge(open, state), isSameStep: false };
+    // Nobody has proven this address for the account. If its owner is this person, a recovery through it helps.
+    return { next: linkChallenge(open, state, isUnproven ? { recovery: true } : {}), isSameStep: false };
   }
 
   async function openWays(user: AccountUser): Promise<WayIn[]> {

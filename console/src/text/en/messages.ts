@@ -7,6 +7,7 @@ const purposes: Readonly<Record<string, string>> = {
   address_code: 'Code for a new address',
   recovery_code: 'Recovery code',
   registration_code: 'Code to register',
+  registration_unproven: 'Notice how to recover the account',
   registration_taken: 'Notice that the address has an account',
   new_device: 'Notice of a new device',
   device_removed: 'Notice of a removed device',

@@ -7,6 +7,7 @@ const purposes: Readonly<Record<string, string>> = {
   address_code: 'Código para una dirección nueva',
   recovery_code: 'Código de recuperación',
   registration_code: 'Código de registro',
+  registration_unproven: 'Aviso de cómo recuperar la cuenta',
   registration_taken: 'Aviso de que la dirección ya tiene una cuenta',
   new_device: 'Aviso de dispositivo nuevo',
   device_removed: 'Aviso de dispositivo retirado',

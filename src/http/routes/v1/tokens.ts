@@ -28,13 +28,20 @@ interface LoginServices {
   readonly pinIsRequired: boolean;
 }
 
+/** Gives the client of a new bound token the nonce for its first DPoP proof. */
+export function addFirstNonce(
+  reply: FastifyReply,
+  dpopVerifier: Pick<DpopVerifier, 'nonceAt'>,
+  { is_bound, token, updated_at }: LoginResult,
+): void {
+  const [userId] = (is_bound && token !== undefined && parseToken('authentication', token)?.ids) || [];
+  if (userId !== undefined) reply.header('DPoP-Nonce', dpopVerifier.nonceAt(userId, Date.parse(updated_at) / 1000));
+}
+
 /** Routes for the two steps of a login. */
 export function loginRoutes(app: App, { login, dpopVerifier, pinIsRequired }: LoginServices): void {
   /** Gives the client the nonce for its first DPoP proof. */
-  function addNonce(reply: FastifyReply, { is_bound, token, updated_at }: LoginResult): void {
-    const [userId] = (is_bound && token !== undefined && parseToken('authentication', token)?.ids) || [];
-    if (userId !== undefined) reply.header('DPoP-Nonce', dpopVerifier.nonceAt(userId, Date.parse(updated_at) / 1000));
-  }
+  const addNonce = (reply: FastifyReply, result: LoginResult) => addFirstNonce(reply, dpopVerifier, result);
 
   app.route({
     method: 'POST',
@@ -166,7 +173,7 @@ const messageOf = (code: LoginResult['error_code'], request: FastifyRequest): st
   code === '' ? '' : formatText(authenticationErrors[code], preferredLanguage(request.headers['accept-language']));
 
 /** `is_bound` is present only if it is true, so that clients without a key get only the members that they know. */
-function toAuthentication({ is_bound, ...result }: LoginResult, request: FastifyRequest): Authentication {
+export function toAuthentication({ is_bound, ...result }: LoginResult, request: FastifyRequest): Authentication {
   const isBound = is_bound && result.token !== undefined;
   return { ...result, ...(isBound && { is_bound }), error_message: messageOf(result.error_code, request) };
 }
