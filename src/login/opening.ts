@@ -29,7 +29,9 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
     attempt: StartedLogin & LoginAttempt,
     request: { readonly identity: Identity; readonly pin: string | undefined },
   ): Promise<LoginResult> =>
-    limits.inAddressQueue(attempt.origin.clientAddress, () => beginInTurn(authenticator, attempt, request));
+    limits.inCodeQueue({ userId: attempt.userId, clientAddress: attempt.origin.clientAddress }, () =>
+      beginInTurn(authenticator, attempt, request),
+    );
 
   async function beginInTurn(
     authenticator: TwoStep,
@@ -76,9 +78,9 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
     { userId, knownDevice, origin }: NewAuthentication,
     identity: Identity,
   ) {
-    const recentCodes = await limits.countMessageByAddress(origin.clientAddress);
-    const resendAt = await limits.countMessageByIdentity(identityDigest(identity), knownDevice);
-    const mayBeSent = await limits.countMessageToRecipient({
+    const { recentCodes, resendAt, mayBeSent } = await limits.countCode({
+      clientAddress: origin.clientAddress,
+      identityDigest: identityDigest(identity),
       userId,
       channel,
       identity,
