@@ -31,10 +31,16 @@ export interface RequestLimits {
    */
   countOwnChange(userId: string): Promise<void>;
   /**
-   * Runs a request for a code: at most two of an address at a time, because each one commits several times, and occupies a
-   * connection meanwhile. Those of one account run one after the other, so that an account whose row is locked delays no
-   * others of the same address.
-   * @throws Problem `overloaded` if too many requests wait
+   * Runs the expensive part of a login by password: two of an address at a time, with pauses while more of them wait, so that
+   * the logins of one address leave connections and cores to others. More of them run if the limit of addresses is higher
+   * than the default, and all of them without a limit.
+   * @throws Problem `overloaded` if too many wait
+   */
+  inLoginQueue<T>(address: string | undefined, work: () => Promise<T>): Promise<T>;
+  /**
+   * Does the same for a request for a code, which takes still more work. The requests of one account run one after the other,
+   * so that an account whose row is locked delays no others of the same address.
+   * @throws Problem `overloaded` if too many wait
    */
   inCodeQueue<T>(request: Pick<CodeToCount, 'userId' | 'clientAddress'>, work: () => Promise<T>): Promise<T>;
   /** The key and the size of each limit. */
@@ -174,18 +180,27 @@ const takeMessage = statement<{ key: Buffer }, WaitRow>(
   (p) => sql`select wait from take_message_slot(${p.key})`,
 );
 
-/** The requests for codes of one account and of one address. */
-const codeQueues = {
-  account: { concurrency: 1, maxWaiting: 200, timeoutMs: 2000 },
-  address: { concurrency: 2, maxWaiting: 200, timeoutMs: 2000 },
-};
+/** How many requests may wait, and for how many milliseconds: less than the limit of time of a request. */
+const queue = { maxWaiting: 200, timeoutMs: 10_000 };
+
+/**
+ * A queue for each address. A burst of one address takes longer, and costs others little: see `rest` of the limiter.
+ * @param limit how many requests an address may send; 0: any number, and then nothing waits
+ * @param each one more request runs at a time for each further `each` requests of the limit
+ */
+function addressQueue(limit: number, { each, rest }: { readonly each: number; readonly rest: number }) {
+  const inQueue = createKeyedLimiter({ ...queue, concurrency: Math.max(2, Math.ceil(limit / each)), rest });
+  return <T>(address: string | undefined, work: () => Promise<T>): Promise<T> =>
+    limit === 0 ? work() : inQueue(network(address), work);
+}
 
 /** Creates the request limits. One statement counts a request toward one limit. */
 export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
   const { database } = options;
   const counts = createLimitCounts(options);
-  const ofAccount = createKeyedLimiter(codeQueues.account);
-  const ofAddress = createKeyedLimiter(codeQueues.address);
+  const inLoginQueue = addressQueue(options.loginsPerAddress, { each: 150, rest: 1 });
+  const inCodeQueue = addressQueue(options.messagesPerAddress, { each: 100, rest: 3 });
+  const inAccountQueue = createKeyedLimiter({ ...queue, concurrency: 1 });
 
   /** @returns how many codes the address has requested recently, including this one */
   async function countByAddress(address: string | undefined): Promise<number> {
@@ -196,7 +211,8 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
   }
 
   return {
-    inCodeQueue: ({ userId, clientAddress }, work) => ofAccount(userId, () => ofAddress(network(clientAddress), work)),
+    inLoginQueue,
+    inCodeQueue: ({ userId, clientAddress }, work) => inAccountQueue(userId, () => inCodeQueue(clientAddress, work)),
     counts,
     loginCountByAddress: counts.loginsFrom,
     loginCountByAccount: counts.loginsTo,

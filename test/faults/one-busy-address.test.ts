@@ -8,7 +8,7 @@ import { createUser, emailLogin, login, newEmail, passwordLogin, signIn } from '
 
 let postern: TestApp;
 beforeAll(async () => {
-  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '10000', TRUST_PROXY: '127.0.0.1' });
+  postern = await startTestApp({ TRUST_PROXY: '127.0.0.1' });
 });
 afterAll(() => postern.close());
 
@@ -75,4 +75,23 @@ test('a request for a code sends at most twice as many statements as a login wit
   const ofCode = await queriesOf(() => postern.api('POST', '/v1/tokens', { body: emailLogin(user.email) }));
   expect(ofLogin.length).toBeGreaterThan(0);
   expect(ofCode.length).toBeLessThanOrEqual(2 * ofLogin.length);
+});
+
+test('two logins of an address run at a time, and those of another address do not wait for them', async () => {
+  await postern.database.query(testSql('delete from request_limits'));
+  const client = await beginTransaction();
+  // Logins of all accounts now wait when they take a guess.
+  await client.query('lock table guess_budgets in exclusive mode');
+  const flood = Array.from({ length: 20 }, (_, at) =>
+    postern.api('POST', '/v1/tokens', { body: passwordLogin(`nobody${at}`, 'wrong'), ...from('11.0.0.3') }),
+  );
+  const isWaiting = (count: number) =>
+    eventually(`${count} logins to wait`, async () => ((await waiting(client)) === count ? true : undefined));
+  await isWaiting(2);
+  const other = postern.api('POST', '/v1/tokens', { body: passwordLogin('somebody', 'wrong'), ...from('11.0.0.4') });
+  await isWaiting(3);
+  expect((await postern.api('GET', '/readyz')).status).toBe(200);
+  expect(await waiting(client)).toBe(3);
+  await client.query('rollback');
+  for (const { status } of await Promise.all([...flood, other])) expect(status).toBe(201);
 });
