@@ -52,7 +52,9 @@ export function createLogin(options: LoginOptions): Login {
     if (identity === undefined) return beginWithoutIdentity(authenticator, startedLogin, request);
     const userId = await lookup.identify(identity, origin.clientAddress);
     const attempt = { ...startedLogin, userId, deviceId: device.id };
-    if (authenticator.steps === 1) return decideAtOnce(authenticator, attempt, request);
+    if (authenticator.steps === 1) {
+      return options.limits.inLoginQueue(origin.clientAddress, () => decideAtOnce(authenticator, attempt, request));
+    }
     return begin(authenticator, attempt, { identity, pin: request.pin });
   }
 

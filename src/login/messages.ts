@@ -22,9 +22,9 @@ export function createMessageAdmission({
     { userId, knownDevice, origin }: Pick<NewAuthentication, 'userId' | 'knownDevice' | 'origin'>,
     identity: Identity,
   ) {
-    const recentCodes = await limits.countMessageByAddress(origin.clientAddress);
-    const resendAt = await limits.countMessageByIdentity(identityDigest(identity), knownDevice);
-    const mayBeSent = await limits.countMessageToRecipient({
+    const { recentCodes, resendAt, mayBeSent } = await limits.countCode({
+      clientAddress: origin.clientAddress,
+      identityDigest: identityDigest(identity),
       userId,
       channel,
       identity,

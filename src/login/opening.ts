@@ -32,7 +32,9 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
     attempt: StartedLogin & LoginAttempt,
     request: { readonly identity: Identity; readonly pin: string | undefined },
   ): Promise<LoginResult> =>
-    limits.inAddressQueue(attempt.origin.clientAddress, () => beginInTurn(authenticator, attempt, request));
+    limits.inCodeQueue({ userId: attempt.userId, clientAddress: attempt.origin.clientAddress }, () =>
+      beginInTurn(authenticator, attempt, request),
+    );
 
   async function beginInTurn(
     authenticator: TwoStep,
