@@ -4,7 +4,7 @@ import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/database/migrate.js';
 import { createRunningRole } from '../../src/database/running-role.js';
 import { startEmbeddedPostgres } from '../../src/embedded/embedded.js';
-import { createDataFolder } from './data-folder.js';
+import { createRunFolder } from './run-folder.js';
 
 /** The tests' PostgreSQL server, as fields for `pg`. */
 export interface TestServer {
@@ -31,7 +31,10 @@ const quiet = { info: () => undefined, warn: () => undefined, error: () => undef
  * template database.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { server, isOurs, stop } = await openServer(process.env.TEST_DATABASE_URL);
+  const folder = await createRunFolder();
+  // The processes of the files inherit this.
+  process.env.TMPDIR = folder.temporary;
+  const { server, isOurs, stop } = await openServer(process.env.TEST_DATABASE_URL, folder.data);
   const template = `postern_test_template_${process.pid}`;
   await runAsAdmin(server, [
     `drop database if exists ${template}`,
@@ -50,6 +53,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       await runAsAdmin(server, [`drop database if exists ${template} with (force)`, `drop role ${runningRole}`]);
     }
     await stop();
+    await rm(folder.path, { recursive: true, force: true, maxRetries: 10 });
   };
 }
 
@@ -62,6 +66,7 @@ async function runAsAdmin(server: TestServer, statements: readonly string[]): Pr
 
 async function openServer(
   url: string | undefined,
+  dataDir: string,
 ): Promise<{ server: TestServer; isOurs: boolean; stop: () => Promise<void> }> {
   if (url !== undefined) {
     const { hostname, port, username, password } = new URL(url);
@@ -72,16 +77,12 @@ async function openServer(
       stop: async () => undefined,
     };
   }
-  const dataDir = await createDataFolder();
   const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
   const { host, port, user } = embedded.address;
   return {
     isOurs: true,
     // The path of the socket's folder goes through a descriptor of this process, also for the processes of the tests.
     server: { host: host.replace('/proc/self/', `/proc/${process.pid}/`), port, user },
-    stop: async () => {
-      await embedded.stop();
-      await rm(dataDir, { recursive: true, force: true });
-    },
+    stop: () => embedded.stop(),
   };
 }
