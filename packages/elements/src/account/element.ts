@@ -80,6 +80,17 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
   }
 
   /** @internal */
+  protected override options(): readonly unknown[] {
+    return this.sections;
+  }
+
+  /** @internal What is typed into an open dialog stays: other texts and sections come after it. */
+  protected override whenReplaceable(): Promise<unknown> {
+    const dialog = this.root.querySelector('dialog[open]');
+    return dialog ? new Promise((resolve) => dialog.addEventListener('close', resolve)) : Promise.resolve();
+  }
+
+  /** @internal */
   protected override start(postern: Postern, signal: AbortSignal): void {
     const { words } = this;
     const content = element('div', { class: 'sections' }, this.#note(words.loading));
@@ -145,6 +156,7 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
         const sections = await Promise.all(this.sections.map((name) => this.#section(name, context)));
         if (signal.aborted || postern.current.status !== 'signed_in') return;
         replaceContent(container, ...sections);
+        this.restoreTyped();
         if (key !== undefined) container.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus();
       } catch (error) {
         if (signal.aborted || !isPosternError(error) || error.kind === 'signed_out') return;

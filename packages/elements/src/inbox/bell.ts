@@ -19,6 +19,7 @@ export function createBell(panel: HTMLElement, words: ListTexts, onToggle: (isOp
     class: 'bell',
     part: 'bell',
     type: 'button',
+    'data-key': 'bell',
     'aria-haspopup': 'dialog',
     'aria-expanded': 'false',
   };
@@ -35,7 +36,7 @@ export function createBell(panel: HTMLElement, words: ListTexts, onToggle: (isOp
     }
     if (!isOpen) return;
     updatePosition();
-    panel.focus();
+    if (!panel.contains((panel.getRootNode() as ShadowRoot).activeElement)) panel.focus();
   });
   const show = ({ unread }: InboxSnapshot) => {
     const { unread_count: count, unread_count_capped: isCapped } = unread;

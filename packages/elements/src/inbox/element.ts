@@ -1,6 +1,7 @@
 import {
   createInbox,
   createInboxView,
+  type Inbox,
   type InboxItem,
   type InboxSnapshot,
   type InboxView,
@@ -54,6 +55,11 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
   #renderItem: ((item: InboxItem) => Node | string) | null = null;
   #unread = '';
   #togglePanel: ((isOpen: boolean) => void) | undefined;
+  #showAgain: (() => void) | undefined;
+  /** The list of a client, with the filter and the limit that it was created with. */
+  #list:
+    | { readonly key: string; readonly inbox: Inbox; readonly view: InboxView; readonly end: () => void }
+    | undefined;
 
   constructor() {
     super(english, { es: async () => (await import('./es.js')).spanish });
@@ -73,7 +79,7 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
   }
   set filter(filter: NotificationFilter | null) {
     this.#filter = filter;
-    this.restart();
+    this.update();
   }
 
   /** Attribute `limit`: the number of notifications that are loaded at once, from 1 to 100. 20 by default. */
@@ -108,7 +114,7 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
   }
   set renderItem(render: ((item: InboxItem) => Node | string) | null) {
     this.#renderItem = render;
-    this.restart();
+    this.#showAgain?.();
   }
 
   /** @internal */
@@ -117,10 +123,39 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
     else super.attributeChangedCallback(name, before, after);
   }
 
+  /** @internal A page that moves the element closes its panel. */
+  override connectedCallback(): void {
+    super.connectedCallback();
+    if (this.open) this.#togglePanel?.(true);
+  }
+
   /** @internal */
-  protected override start(postern: Postern, signal: AbortSignal): void {
-    const inbox = createInbox(postern, { stream: 'tab', ...this.settings?.inbox });
-    const view = createInboxView(postern, inbox, { filter: this.filter ?? undefined, limit: this.limit });
+  protected override options(): readonly unknown[] {
+    return [this.layout, this.filter, this.limit];
+  }
+
+  /** The list. It stays, with its stream, while only texts and the layout change. */
+  #listOf(postern: Postern, clientSignal: AbortSignal) {
+    const { filter, limit } = this;
+    const key = JSON.stringify([filter, limit]);
+    const former = this.#list;
+    if (former?.key === key) return former;
+    const inbox = former?.inbox ?? createInbox(postern, { stream: 'tab', ...this.settings?.inbox });
+    const view = createInboxView(postern, inbox, { filter: filter ?? undefined, limit });
+    const end = view.onChange(() => undefined);
+    former?.end();
+    const list = { key, inbox, view, end };
+    this.#list = list;
+    clientSignal.addEventListener('abort', () => {
+      list.end();
+      if (this.#list === list) this.#list = undefined;
+    });
+    return list;
+  }
+
+  /** @internal */
+  protected override start(postern: Postern, signal: AbortSignal, clientSignal: AbortSignal): void {
+    const { inbox, view } = this.#listOf(postern, clientSignal);
     const isBell = this.layout === 'bell';
     const panel = createPanel({
       postern,
@@ -131,13 +166,13 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
       language: this.language,
       root: this.root,
       isBell,
-      isLeftToRight: getComputedStyle(this).direction === 'ltr',
-      renderItem: this.#renderItem,
+      renderItem: () => this.#renderItem,
       markRead: () => this.markRead,
       choose: (item) => this.#choose(item, view, panel.node),
       retry: () => this.restart(),
       report: (error) => void this.report(error),
       adoptStyle: (style) => this.adoptStyle(style),
+      restoreTyped: () => this.restoreTyped(),
     });
     const setOpen = (isOpen: boolean) => {
       this.open = isOpen;
@@ -152,6 +187,7 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
       panel.show(snapshot);
       this.#reportUnread(snapshot);
     };
+    this.#showAgain = () => show(view.current);
     const unsubscribes = [view.subscribe(show), postern.onChange(() => show(view.current))];
     const timer = setInterval(() => panel.isShown() && show(view.current), refreshMs);
     signal.addEventListener('abort', () => {

@@ -27,7 +27,7 @@ li + li > .item { border-top: 1px solid var(--_line); }
 export interface ListOptions {
   readonly words: ListTexts;
   readonly language: string;
-  readonly renderItem: ((item: InboxItem) => Node | string) | null;
+  readonly renderItem: () => ((item: InboxItem) => Node | string) | null;
   readonly choose: (item: InboxItem) => void;
 }
 
@@ -43,6 +43,7 @@ interface Row {
   readonly button: HTMLElement;
   item: InboxItem;
   key: string;
+  render: ((item: InboxItem) => Node | string) | null;
 }
 
 export function createRows({ words, language, renderItem, choose }: ListOptions): Rows {
@@ -50,25 +51,32 @@ export function createRows({ words, language, renderItem, choose }: ListOptions)
   const list = element('ul', { part: 'list', keydown: (event) => moveFocus(event as KeyboardEvent) });
 
   function makeRow(item: InboxItem): Row {
-    const button = element('button', { class: 'item', type: 'button', click: () => choose(row.item) });
-    const row: Row = { node: element('li', {}, button), button, item, key: '' };
+    const button = element('button', {
+      class: 'item',
+      type: 'button',
+      'data-key': item.id,
+      click: () => choose(row.item),
+    });
+    const row: Row = { node: element('li', {}, button), button, item, key: '', render: null };
     return row;
   }
 
   function fillRow(row: Row, item: InboxItem, isNew: boolean): void {
     const ago = timeAgo(item.created_at, language);
     const key = [item.updated_at, item.created_at, item.description, item.actor, isNew, ago].join();
+    const render = renderItem();
     row.item = item;
-    if (row.key === key) return;
+    if (row.key === key && row.render === render) return;
     row.key = key;
+    row.render = render;
     row.node.setAttribute('part', isNew ? 'item item-unread' : 'item');
     row.button.classList.toggle('new', isNew);
     const time = { part: 'time', class: 'time', datetime: item.created_at, title: fullTime(item.created_at, language) };
     const text = element('bdi', { part: 'description', class: 'text' }, item.description);
     const timeElement = element('time', time, ago);
     const actor = item.actor && element('bdi', { part: 'actor', class: 'actor' }, item.actor);
-    const body = renderItem
-      ? [renderItem(item)]
+    const body = render
+      ? [render(item)]
       : [element('span', { class: 'top' }, actor || text, timeElement), actor && text];
     replaceContent(
       row.button,

@@ -1,7 +1,7 @@
 import type { Inbox, InboxItem, InboxSnapshot, InboxView, Postern } from '@postern/client';
 import { loadPart, wait } from '@postern/client/internal';
 import { element, icon, replaceContent } from '../base/dom.js';
-import { backPath, backPathRightToLeft, settingsPath } from './icons.js';
+import { backPath, settingsPath } from './icons.js';
 import type { Rows } from './list.js';
 import { emptyNote, skeleton } from './placeholders.js';
 import type { ListTexts } from './texts.js';
@@ -16,14 +16,16 @@ export interface PanelOptions {
   readonly root: ShadowRoot;
   /** Whether the panel is a popover of a bell. Otherwise it is always shown. */
   readonly isBell: boolean;
-  readonly isLeftToRight: boolean;
-  readonly renderItem: ((item: InboxItem) => Node | string) | null;
+  /** The page's own function for an item, if it has set one. */
+  renderItem(): ((item: InboxItem) => Node | string) | null;
   /** What marks notifications as read. */
   markRead(): 'open' | 'select' | 'never';
   choose(item: InboxItem): void;
   retry(): void;
   report(error: unknown): void;
   adoptStyle(style: string): void;
+  /** Puts the focus back after the panel was built again. */
+  restoreTyped(): void;
 }
 
 /** The list with its heading, and the push settings in its place when the user opens them. */
@@ -34,7 +36,7 @@ export interface Panel {
 }
 
 export function createPanel(options: PanelOptions): Panel {
-  const { postern, inbox, view, signal, words, language, isBell, isLeftToRight, root } = options;
+  const { postern, inbox, view, signal, words, language, isBell, root } = options;
   const isShown = () => !isBell || panel.matches(':popover-open');
   // The read position when the list was opened. Later notifications are marked as new until it is closed.
   let newAfter: number | undefined;
@@ -61,7 +63,7 @@ export function createPanel(options: PanelOptions): Panel {
       },
       icon(path),
     );
-  const backButton = iconButton(words.back, isLeftToRight ? backPath : backPathRightToLeft, false);
+  const backButton = iconButton(words.back, backPath, false);
   const settingsButton = iconButton(words.push_settings, settingsPath, true);
   const title = element('h2', { part: 'heading', id: 'heading' });
   const heading = element('slot', { name: 'heading' }, words.inbox);
@@ -112,6 +114,7 @@ export function createPanel(options: PanelOptions): Panel {
       }
       if (signal.aborted) return;
       show(view.current);
+      options.restoreTyped();
       if (rows === undefined) await wait(5000, signal);
     }
   };

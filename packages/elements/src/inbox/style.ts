@@ -15,6 +15,7 @@ export const style = `
 .head h2 { flex: 1; }
 .head .icon { margin-inline-end: -8px; }
 .head .icon.first { margin-inline: -8px 0; }
+.head .icon.first:dir(rtl) svg { transform: scaleX(-1); }
 .scroll { overflow-y: auto; overscroll-behavior: contain; max-height: var(--postern-inbox-height, 32rem); }
 .note { padding: 10px var(--_space); background: var(--_surface); border-bottom: 1px solid var(--_line); font-size: 0.8667em; }
 .note .link { padding-block: 0; margin-inline-start: 6px; }

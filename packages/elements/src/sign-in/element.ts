@@ -48,6 +48,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
   static readonly observedAttributes = ['lang', 'ways', 'identity-types', 'pin', 'registration', 'recovery'];
 
   #clientLogin: { readonly postern: Postern; readonly login: Login } | undefined;
+  #offered: OfferedLogins | undefined;
   #flow: Flow | null = null;
   readonly #input: Context['input'] = { identity: '', way: undefined };
 
@@ -126,18 +127,29 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
   }
 
   /** @internal */
-  protected override start(postern: Postern, signal: AbortSignal): void {
+  protected override options(): readonly unknown[] {
+    return [this.ways, this.identityTypes, this.pin, this.registration, this.recovery];
+  }
+
+  /** @internal */
+  protected override start(postern: Postern, signal: AbortSignal, clientSignal: AbortSignal): void {
     const { words } = this;
+    clientSignal.addEventListener('abort', () => {
+      this.#offered = undefined;
+    });
     const loading = element('slot', { class: 'full' }, element('p', { class: 'muted', role: 'status' }, words.loading));
     const container = element('div', {}, loading);
     replaceContent(this.root, element('slot', { name: 'logo' }), container, element('slot', { name: 'after' }));
-    void this.#load(postern, container, signal);
+    if (this.#offered !== undefined) this.#showStates(postern, this.#offered, container, signal);
+    else void this.#load(postern, container, signal);
   }
 
   async #load(postern: Postern, container: HTMLElement, signal: AbortSignal): Promise<void> {
     try {
       const offered = await offeredLogins(postern, { signal });
-      if (!signal.aborted) this.#showStates(postern, offered, container, signal);
+      if (signal.aborted) return;
+      this.#offered = offered;
+      this.#showStates(postern, offered, container, signal);
     } catch (error) {
       if (signal.aborted || this.report(error) === null) return;
       const { words } = this;
@@ -243,6 +255,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
         loadedView = nextView;
         const hadFocus = node.contains(this.root.activeElement);
         node.replaceWith(nextView.node);
+        this.restoreTyped();
         if (hadFocus) nextView.focus();
       },
       () => showFlow(null, words.offline),
