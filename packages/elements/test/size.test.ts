@@ -35,7 +35,11 @@ async function scriptsOf(code: string) {
   if (output === undefined || !('output' in output)) throw new Error('Vite built nothing.');
   const chunks = output.output.flatMap((chunk) => (chunk.type === 'chunk' ? [chunk] : []));
   const later = new Set(chunks.flatMap(({ dynamicImports }) => dynamicImports));
-  const first = chunks.filter(({ fileName }) => !later.has(fileName)).map(({ code: text }) => text);
+  // A part that only later scripts share is loaded with them.
+  const start = new Set(chunks.filter(({ isEntry }) => isEntry).map(({ fileName }) => fileName));
+  for (const name of start)
+    for (const next of chunks.find(({ fileName }) => fileName === name)?.imports ?? []) start.add(next);
+  const first = chunks.filter(({ fileName }) => start.has(fileName)).map(({ code: text }) => text);
   return { first: first.join('\n'), later: [...later] };
 }
 const importing = (...imports: readonly (readonly [names: string, path: string])[]) =>

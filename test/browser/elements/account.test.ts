@@ -119,7 +119,7 @@ test('a password and a PIN are set, and another device is signed out', async () 
     },
   });
   expect(later.status).toBe(201);
-  await page.evaluate('element.texts = {}');
+  await page.evaluate('element.texts = { profile: "You" }');
   await press(shown, 'Sign out: Nokia 6310');
   await press(shown, 'Sign out');
   await page.getByRole('button', { name: 'Sign out: Nokia 6310' }).waitFor({ state: 'detached' });

@@ -120,7 +120,7 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
 
   async function afterError(error: PosternError, reenter: (issue?: LoginIssue) => LoginState): Promise<Outcome> {
     const { kind, message } = error;
-    const isOffline = kind === 'network' || kind === 'foreign_answer';
+    const isOffline = kind === 'network';
     const loaded = isOffline ? undefined : await loadSteps().catch(() => undefined);
     return () => loaded?.afterError(error, reenter) ?? reenter({ kind: 'offline', message });
   }

@@ -196,7 +196,7 @@ describe('a second factor', () => {
 describe('a login whose request fails', () => {
   test.each<[string, () => Response, string]>([
     ['because the network is lost', lost, 'offline'],
-    ['because a page arrives instead of an answer', () => new Response('<html>'), 'offline'],
+    ['because a page arrives instead of an answer', () => new Response('<html>'), 'failed'],
     ['because of too many requests', () => problem(429, 'too_many_requests', { 'retry-after': '60' }), 'wait'],
     [
       'because the service is unavailable',

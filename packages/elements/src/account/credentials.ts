@@ -1,5 +1,5 @@
 import type { PendingAddress } from '@postern/client';
-import { element } from '../base/dom.js';
+import { digitsOf, element } from '../base/dom.js';
 import { fill } from '../base/texts.js';
 import type { Step } from './questions.js';
 import { action, type Context, lines, row } from './sections.js';
@@ -124,7 +124,7 @@ export function addressSection({ words, account, client, change }: Context): HTM
       introduction: [element('p', { class: 'muted' }, fill(words.code_sent_to, { to }))],
       fields: [{ name: 'code', kind: 'code', label: words.code }],
       async onSubmit({ code = '' }) {
-        await pending.confirm(code.replace(/\s/g, ''));
+        await pending.confirm(digitsOf(code));
         return undefined;
       },
     });

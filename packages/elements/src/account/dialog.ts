@@ -1,5 +1,5 @@
-import { isPosternError, isProblem } from '@postern/client';
-import { type Child, element, replaceContent } from '../base/dom.js';
+import { isPosternError } from '@postern/client';
+import { type Child, element, linkButton, replaceContent } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, type Form } from '../base/form.js';
 import { dialogStyle } from './dialog-style.js';
@@ -14,11 +14,7 @@ import type { AccountTexts } from './texts.js';
 export function createDialog(words: AccountTexts, signal: AbortSignal, report: (error: unknown) => void): Dialog {
   const title = element('h2', { id: 'dialog-title', part: 'heading' });
   const body = element('div', { class: 'body' });
-  const cancel = element(
-    'button',
-    { type: 'button', class: 'link small', part: 'link', click: () => node.close() },
-    words.cancel,
-  );
+  const cancel = linkButton(words.cancel, () => node.close());
   const footer = element('div', { class: 'row end' }, cancel);
   const node: HTMLDialogElement = element(
     'dialog',
@@ -70,8 +66,7 @@ export function createDialog(words: AccountTexts, signal: AbortSignal, report: (
               // The dialog shows a proof instead of the form.
               if (!form.node.isConnected) showForm();
               report(error);
-              if (isProblem(error, 'last_way_in')) form.showIssue(words.last_way_in);
-              else showError(form, error, words, signal);
+              await showError(form, error, words, signal);
             }
           },
         });

@@ -10,7 +10,7 @@ import {
 import { loadPart } from '@postern/client/internal';
 import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
-import { textOf } from '../base/form-texts.js';
+import { textOf } from '../base/error-text.js';
 import { addressSection, passwordSection, pinSection, profileSection } from './credentials.js';
 import { factorSection, identitySection } from './factors.js';
 import { activitySection, dataSection, deviceSection } from './history.js';
@@ -161,12 +161,14 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
       } catch (error) {
         if (signal.aborted || !isPosternError(error) || error.kind === 'signed_out') return;
         report(error);
+        const text = await textOf(error, words);
+        if (signal.aborted) return;
         replaceContent(
           container,
           element(
             'p',
             { class: 'issue', part: 'issue', role: 'alert' },
-            `${textOf(error, words)} `,
+            `${text} `,
             this.#retryButton(() => show()),
           ),
         );
@@ -181,7 +183,7 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
         if (signal.aborted || !isPosternError(error)) throw error;
         report(error);
         container.querySelector('.issue[role=alert]')?.remove();
-        container.prepend(element('p', { class: 'issue', part: 'issue', role: 'alert' }, textOf(error, words)));
+        container.prepend(element('p', { class: 'issue', part: 'issue', role: 'alert' }, await textOf(error, words)));
         return;
       }
       this.emit('postern-changed', { operation });

@@ -1,5 +1,5 @@
 import type { PendingTotp } from '@postern/client';
-import { element } from '../base/dom.js';
+import { digitsOf, element } from '../base/dom.js';
 import { qrCode } from '../base/qr.js';
 import type { Step } from './questions.js';
 import type { Context } from './sections.js';
@@ -44,7 +44,7 @@ export function confirmApp(context: Context, pending: PendingTotp): Step {
     ],
     fields: [{ name: 'code', kind: 'code', label: words.authenticator_code }],
     async onSubmit({ code = '' }) {
-      const { recovery_codes } = await pending.confirm(code.replace(/\s/g, ''));
+      const { recovery_codes } = await pending.confirm(digitsOf(code));
       return showCodes(context, recovery_codes);
     },
   };

@@ -158,7 +158,7 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
       this.#end();
       this.#client = { postern, controller: new AbortController() };
     }
-    const { signal } = this.#client?.controller as AbortController;
+    const { signal } = (this.#client as { controller: AbortController }).controller;
     const language = languageOf(this);
     const shown = JSON.stringify([language, Object.entries(this.#texts).sort(), this.options()]);
     if (shown === this.#shown) return;
