@@ -76,7 +76,7 @@ export function testElementsIn(launch: () => Promise<ClientBrowser>): void {
     await expectNoFaults();
   });
 
-  test('the bell counts what arrives, and its panel lists it and marks it as read', async () => {
+  test('the bell counts what arrives, and its panel lists it and clears the number', async () => {
     const user = await createUser(server.app);
     const publish = (description: string) =>
       server.app.api('POST', '/admin/v1/notifications', {
