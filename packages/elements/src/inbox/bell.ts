@@ -47,7 +47,7 @@ export function createBell(
     if (isOpen) {
       updatePosition();
       if (!panel.contains(activeElement)) panel.focus();
-    } else if (hadFocus && activeElement === null) button.focus();
+    } else if (hadFocus && (activeElement === null || panel.contains(activeElement))) button.focus();
   });
   const show: Bell['show'] = ({ count, capped }) => {
     badge.hidden = count === 0;
