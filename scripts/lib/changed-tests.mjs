@@ -31,7 +31,7 @@ const readers = [
 
 /** Files on which every test depends. */
 const everything =
-  /^(package(-lock)?\.json|vitest\.config\.ts|tsconfig.*\.json|test\/support\/(global-setup|data-folder)\.ts|scripts\/test\.mjs)$/;
+  /^(package(-lock)?\.json|vitest\.config\.ts|tsconfig.*\.json|test\/support\/(global-setup|run-folder)\.ts|scripts\/test\.mjs)$/;
 
 /** Files on which no test depends. */
 const nothing = /^(\.github\/|LICENSE$|\.gitignore$|biome\.json$|knip\.json$)/;

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/database/migrate.js';
 import { startEmbeddedPostgres } from '../../src/embedded/embedded.js';
-import { createDataFolder } from './data-folder.js';
+import { createRunFolder } from './run-folder.js';
 
 /** The tests' PostgreSQL server, as fields for `pg`. */
 export interface TestServer {
@@ -28,7 +28,10 @@ const quiet = { info: () => undefined, warn: () => undefined, error: () => undef
  * template database.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { server, isOurs, stop } = await openServer(process.env.TEST_DATABASE_URL);
+  const folder = await createRunFolder();
+  // The processes of the files inherit this.
+  process.env.TMPDIR = folder.temporary;
+  const { server, isOurs, stop } = await openServer(process.env.TEST_DATABASE_URL, folder.data);
   const template = `postern_test_template_${process.pid}`;
   await runAsAdmin(server, [
     `drop database if exists ${template}`,
@@ -42,6 +45,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     if (!isOurs) await runAsAdmin(server, [`drop database if exists ${template} with (force)`]);
     await stop();
+    await rm(folder.path, { recursive: true, force: true, maxRetries: 10 });
   };
 }
 
@@ -54,6 +58,7 @@ async function runAsAdmin(server: TestServer, statements: readonly string[]): Pr
 
 async function openServer(
   url: string | undefined,
+  dataDir: string,
 ): Promise<{ server: TestServer; isOurs: boolean; stop: () => Promise<void> }> {
   if (url !== undefined) {
     const { hostname, port, username, password } = new URL(url);
@@ -64,16 +69,12 @@ async function openServer(
       stop: async () => undefined,
     };
   }
-  const dataDir = await createDataFolder();
   const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
   const { host, port, user } = embedded.address;
   return {
     isOurs: true,
     // The path of the socket's folder goes through a descriptor of this process, also for the processes of the tests.
     server: { host: host.replace('/proc/self/', `/proc/${process.pid}/`), port, user },
-    stop: async () => {
-      await embedded.stop();
-      await rm(dataDir, { recursive: true, force: true });
-    },
+    stop: () => embedded.stop(),
   };
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { removeAbandoned } from './data-folder.js';
+import { removeAbandoned } from './run-folder.js';
 
 /** More than the largest process id of Linux. */
 const nobody = 2 ** 22 + 1;

@@ -1,17 +1,32 @@
-import { access, constants, mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const prefix = 'postern-test-';
 
+/** The folders of one run of the tests. */
+export interface RunFolder {
+  readonly path: string;
+  /** The data of the server that all files share. */
+  readonly data: string;
+  /** The temporary folder of all files. */
+  readonly temporary: string;
+}
+
 /**
- * A new folder for the data of a run's server: in memory if there is room, because a test database is created and dropped for
- * every test file. On a disk, this takes up to seconds. TMPDIR chooses another place.
+ * Makes the folder of a run: in memory if there is room. A test database is created and dropped for every file, and many
+ * files write whole database clusters. On a disk, this takes twice the time. TMPDIR chooses another place.
  */
-export async function createDataFolder(): Promise<string> {
+export async function createRunFolder(): Promise<RunFolder> {
   const place = await chosenPlace();
   await removeAbandoned(place);
-  return mkdtemp(join(place, `${prefix}${process.pid}-`));
+  const path = await mkdtemp(join(place, `${prefix}${process.pid}-`));
+  // As root, an embedded PostgreSQL runs as another account, which must reach its files.
+  await chmod(path, 0o711);
+  const folder = { path, data: join(path, 'data'), temporary: join(path, 'tmp') };
+  await mkdir(folder.temporary);
+  await chmod(folder.temporary, 0o1777);
+  return folder;
 }
 
 async function chosenPlace(): Promise<string> {
