@@ -261,27 +261,6 @@ test('rows with an address are links, other protocols are refused, and a middle 
   await page.waitForURL(`${pages.origin}/bills/1`);
 });
 
-test('an error of the service has words and can be tried again, and a lost network says so', async () => {
-  const user = await createUser(pages.app);
-  const context = await pages.browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
-  const shown = await inboxOf(user, { context });
-  await shown.page.close();
-  let status = 500;
-  await context.route(/\/v1\/notifications(\?|$)/, (route) =>
-    status === 0 ? route.abort() : route.fulfill({ status }),
-  );
-  const failing = await inboxOf(user, { context, attributes: { layout: 'list' } });
-  await failing.page.getByText('The notifications could not be loaded.').waitFor();
-  await failing.expectAccessible();
-  status = 0;
-  await failing.page.getByRole('button', { name: 'Try again' }).click();
-  await failing.page.getByText('No connection.').waitFor();
-  await context.unroute(/\/v1\/notifications(\?|$)/);
-  await failing.page.getByRole('button', { name: 'Try again' }).click();
-  await failing.page.getByText('No notifications yet').waitFor();
-  await context.close();
-});
-
 test('the push settings list every type, also one that is not on the first page', async () => {
   const user = await createUser(pages.app);
   await publish(user, 'The oldest', { notification_type: 'pool' });
