@@ -136,7 +136,7 @@ test('a password and a PIN are set, and another device is signed out', async () 
   ]);
   expect(await isUsable(kept)).toBe(true);
   expect((await signInWith(undefined, '6310')).status).toBe(201);
-  await page.evaluate('element.texts = {}');
+  await page.evaluate('element.texts = { profile: "You" }');
   await press(shown, 'Sign out: Nokia 6310');
   await press(shown, 'Sign out');
   await page.getByRole('button', { name: 'Sign out: Nokia 6310' }).waitFor({ state: 'detached' });

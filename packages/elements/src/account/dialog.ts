@@ -1,5 +1,5 @@
-import { type AccountClient, isPosternError, isProblem } from '@postern/client';
-import { type Child, element, replaceContent } from '../base/dom.js';
+import { type AccountClient, isPosternError } from '@postern/client';
+import { type Child, element, linkButton, replaceContent } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, type Form } from '../base/form.js';
 import { dialogStyle } from './dialog-style.js';
@@ -32,11 +32,7 @@ export function createDialog(
 ): Dialog {
   const title = element('h2', { id: 'dialog-title', part: 'heading' });
   const body = element('div', { class: 'body' });
-  const cancel = element(
-    'button',
-    { type: 'button', class: 'link small', part: 'link', click: () => node.close() },
-    words.cancel,
-  );
+  const cancel = linkButton(words.cancel, () => node.close());
   const footer = element('div', { class: 'row end' }, cancel);
   const node: HTMLDialogElement = element(
     'dialog',
@@ -109,8 +105,7 @@ export function createDialog(
               // The dialog shows a proof instead of the form.
               if (!form.node.isConnected) showForm();
               report(error);
-              if (isProblem(error, 'last_way_in')) form.showIssue(words.last_way_in);
-              else showError(form, error, words, signal);
+              await showError(form, error, words, signal);
             }
           },
         });

@@ -10,7 +10,7 @@ import {
 import { loadPart } from '@postern/client/internal';
 import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
-import { textOf } from '../base/form-texts.js';
+import { textOf } from '../base/error-text.js';
 import { addressSection, passwordSection, pinSection, profileSection } from './credentials.js';
 import { factorSection, identitySection } from './factors.js';
 import { activitySection, dataSection, deviceSection } from './history.js';
@@ -80,6 +80,17 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
   }
 
   /** @internal */
+  protected override options(): readonly unknown[] {
+    return this.sections;
+  }
+
+  /** @internal What is typed into an open dialog stays: other texts and sections come after it. */
+  protected override whenReplaceable(): Promise<unknown> {
+    const dialog = this.root.querySelector('dialog[open]');
+    return dialog ? new Promise((resolve) => dialog.addEventListener('close', resolve)) : Promise.resolve();
+  }
+
+  /** @internal */
   protected override start(postern: Postern, signal: AbortSignal): void {
     const { words } = this;
     const content = element('div', { class: 'sections' }, this.#note(words.loading));
@@ -145,16 +156,19 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
         const sections = await Promise.all(this.sections.map((name) => this.#section(name, context)));
         if (signal.aborted || postern.current.status !== 'signed_in') return;
         replaceContent(container, ...sections);
+        this.restoreTyped();
         if (key !== undefined) container.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus();
       } catch (error) {
         if (signal.aborted || !isPosternError(error) || error.kind === 'signed_out') return;
         report(error);
+        const text = await textOf(error, words);
+        if (signal.aborted) return;
         replaceContent(
           container,
           element(
             'p',
             { class: 'issue', part: 'issue', role: 'alert' },
-            `${textOf(error, words)} `,
+            `${text} `,
             this.#retryButton(() => show()),
           ),
         );
@@ -169,7 +183,7 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
         if (signal.aborted || !isPosternError(error)) throw error;
         report(error);
         container.querySelector('.issue[role=alert]')?.remove();
-        container.prepend(element('p', { class: 'issue', part: 'issue', role: 'alert' }, textOf(error, words)));
+        container.prepend(element('p', { class: 'issue', part: 'issue', role: 'alert' }, await textOf(error, words)));
         return;
       }
       this.emit('postern-changed', { operation });

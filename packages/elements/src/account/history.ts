@@ -1,7 +1,7 @@
 import type { ActivityEntry, Device } from '@postern/client';
 import { isPosternError } from '@postern/client';
-import { element, replaceContent } from '../base/dom.js';
-import { textOf } from '../base/form-texts.js';
+import { element, linkButton, replaceContent } from '../base/dom.js';
+import { textOf } from '../base/error-text.js';
 import { fill } from '../base/texts.js';
 import { fullTime, timeAgo } from '../base/time.js';
 import { loadSecrets } from './load-secrets.js';
@@ -74,11 +74,7 @@ export async function deviceSection({
 export async function activitySection({ words, client, language, signal, report }: Context): Promise<HTMLElement> {
   const pages = client.activity({ limit: 10, signal }).pages()[Symbol.asyncIterator]();
   const list = element('ul', { class: 'lines' });
-  const moreButton = element(
-    'button',
-    { type: 'button', class: 'link small', part: 'button', click: () => void showMore() },
-    words.show_more,
-  );
+  const moreButton = linkButton(words.show_more, () => void showMore(), 'button');
   const errorText = element('p', { class: 'error small', role: 'alert' });
   const container = element('div', {}, list, errorText, moreButton);
   const showPage = async () => {
@@ -97,7 +93,7 @@ export async function activitySection({ words, client, language, signal, report 
     } catch (error) {
       if (signal.aborted) return;
       report(error);
-      if (isPosternError(error)) errorText.textContent = textOf(error, words);
+      if (isPosternError(error)) errorText.textContent = await textOf(error, words);
     }
   };
   function entryRow({ text, created_at, by, address }: ActivityEntry): HTMLElement {

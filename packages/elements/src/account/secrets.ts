@@ -1,5 +1,5 @@
 import type { PendingAddress, PendingTotp } from '@postern/client';
-import { element } from '../base/dom.js';
+import { digitsOf, element } from '../base/dom.js';
 import { qrCode } from '../base/qr.js';
 import { fill } from '../base/texts.js';
 import type { Step } from './questions.js';
@@ -45,7 +45,7 @@ export function confirmApp(context: Context, pending: PendingTotp): Step {
     ],
     fields: [{ name: 'code', kind: 'code', label: words.authenticator_code }],
     async onSubmit({ code = '' }) {
-      const { recovery_codes } = await pending.confirm(code.replace(/\s/g, ''));
+      const { recovery_codes } = await pending.confirm(digitsOf(code));
       return showCodes(context, recovery_codes);
     },
   };
@@ -58,7 +58,7 @@ export function confirmAddress({ words }: Context, pending: PendingAddress, to: 
     introduction: [element('p', { class: 'muted' }, fill(words.code_sent_to, { to }))],
     fields: [{ name: 'code', kind: 'code', label: words.code }],
     async onSubmit({ code = '' }) {
-      await pending.confirm(code.replace(/\s/g, ''));
+      await pending.confirm(digitsOf(code));
       return undefined;
     },
   };

@@ -1,0 +1,1 @@
+function e({state:e,expires_at:t,attempts:n}){return(e===`failed`||e===`undelivered`)&&Date.parse(t)>Date.now()&&n<20}export{e as t};
