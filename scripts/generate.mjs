@@ -149,7 +149,7 @@ function clientTypes({ components }) {
   const names = ['Account', 'Authentication', 'AuthenticationState', 'Device', 'DeviceInput', 'FieldError', 'Identity'];
   names.push('Changes', 'DeliveryTrace', 'Image', 'Marker', 'Mute', 'Notification', 'DeviceToken', 'PushKey');
   names.push('AccountDetails', 'ActivityEntry', 'ChangedPassword', 'ExternalIdentity', 'NewPasskey', 'NewTotp');
-  names.push('Passkey', 'RecoveryCodes', 'StartedExternalIdentity', 'StartedProof');
+  names.push('LogoutResult', 'Passkey', 'RecoveryCodes', 'StartedExternalIdentity', 'StartedProof');
   names.push('LoginOptions', 'NewSession', 'PageInfo', 'Recovered', 'Session', 'StartedChallenge');
   const statuses = Object.entries(errors).map(([code, { status }]) => `  readonly ${code}: ${status};`);
   const kinds = fieldsWith('filter').map(([name, { filter }]) => `  readonly ${name}: '${filter}';`);

@@ -10,6 +10,7 @@ static_checks() {
   begin 'The built console matches its sources' node console/build.mjs --check
   begin 'Environment is read in config only' one_reader_of_the_environment
   begin 'Generated files' node scripts/generate.mjs --check
+  begin 'Known vulnerabilities' node scripts/ci/advisories.mjs
   finish
 }
 

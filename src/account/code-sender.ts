@@ -82,19 +82,18 @@ export interface CodeSenderOptions {
 export function createCodeSender({ keys, limits, channels, onQueued }: CodeSenderOptions): CodeSender {
   return {
     supports: (type) => channels.includes(channelOf[type]),
-    countRequest: ({ userId, address, recipient, knownDevice, clientAddress: from }) =>
-      limits.inAddressQueue(from, async () => {
-        const recentCodes = await limits.countMessageByAddress(from);
-        const resendAt = await limits.countMessageByIdentity(identityDigest(address), knownDevice);
-        const channel = address.type === 'email' ? 'email' : 'sms';
-        const maySend = await limits.countMessageToRecipient({
+    countRequest: ({ userId, address, recipient, knownDevice, clientAddress }) =>
+      limits.inCodeQueue({ userId, clientAddress }, async () => {
+        const { mayBeSent, ...counted } = await limits.countCode({
+          clientAddress,
+          identityDigest: identityDigest(address),
           userId,
-          channel,
+          channel: address.type === 'email' ? 'email' : 'sms',
           identity: address,
           address: recipient,
           knownDevice,
         });
-        return { recipient: maySend ? recipient : undefined, resendAt, recentCodes };
+        return { ...counted, recipient: mayBeSent ? recipient : undefined };
       }),
     async send(tx, { type, ...message }) {
       await enqueueCode(tx, keys, { lifetime: codeLifetime, ...message, channel: channelOf[type] });

@@ -19,6 +19,7 @@ import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
+import type { LoginPolicies } from '../limits/login-policies.js';
 import { insertFirstAuthentication } from '../login/first-authentication.js';
 import { describeDevice } from '../login/login-request.js';
 import { readSetUpLink, useSetUpLink } from '../sessions/setup-links.js';
@@ -58,7 +59,7 @@ export interface OperatorSetUpOptions {
   /** The name of the service: the issuer that an authenticator app shows. */
   readonly appName: string;
   /** Lifetime of an authentication token, in milliseconds. */
-  readonly tokenLifetimeMs: number;
+  readonly policies: LoginPolicies;
 }
 
 type Details = Omit<SetUpFactorRequest, 'secret' | 'factor'>;
@@ -131,8 +132,9 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
       await factor.save(tx);
       await recordEvent(tx, { userId, type: `${factor.type}.enrolled`, origin });
       await activateNewRole(tx, userId, link.id, origin);
-      const lifetimeMs = options.tokenLifetimeMs;
-      const login = { userId, id, device: describeDevice(device), secondFactor: factor.type, tokenDigest, lifetimeMs };
+      const { policies } = options;
+      const proven = { authenticator: 'password', keyThumbprint: null, secondFactor: factor.type };
+      const login = { userId, id, device: describeDevice(device), ...proven, tokenDigest, policies };
       await insertFirstAuthentication(tx, login, origin);
       return replaceRecoveryCodes(tx, keys, userId);
     });

@@ -5,7 +5,6 @@ import { countChallengeGuess, type StartedChallenge, startChallenge } from '../c
 import { codeDigest, codeLifetime, codeMatches, newCode } from '../credentials/codes.js';
 import type { Database } from '../database/database.js';
 import { canonicalIdentity, type Identity } from '../identities/identity.js';
-import { sha256 } from '../lib/crypto/digests.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
@@ -70,7 +69,7 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
    */
   async function countCodeRequest({ userId, origin }: CallingSession, address: Identity): Promise<string | undefined> {
     // All new addresses of one user share the limit of one identity, which has no other requests.
-    await limits.countMessageByIdentity(sha256(`new address\n${userId}`), undefined);
+    await limits.countNewAddress(userId);
     const recipient = address.canonical;
     const request = { userId, address, recipient, knownDevice: undefined, clientAddress: origin.clientAddress };
     return (await codes.countRequest(request)).recipient;
@@ -133,7 +132,7 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
       });
       throw new Problem('code_rejected');
     }
-    const prepared = await users.prepareChange(userId, { [type]: address });
+    const prepared = await users.prepareChange(userId, { [type]: address, [`${type}_verified`]: true });
     const user = await database.user(userId).transaction(async (tx) => {
       await completeChallenge(tx, callingSession, id, 'code_rejected');
       const changedUser = await users.change(tx, userId, prepared, origin);

@@ -7,7 +7,8 @@ import { sql, statement } from '../database/sql.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import type { RequestLimits } from '../limits/request-limits.js';
-import { type IdTokens, oidcChallenge, provenSubject } from '../login/authenticators/oidc.js';
+import { accountOfIdToken, idTokenChallenge } from '../login/providers/id-token-challenge.js';
+import type { IdentityProvider } from '../login/providers/provider.js';
 import type { Notices } from '../messages/notices.js';
 import { linkExternalIdentity, listExternalIdentities, unlinkExternalIdentity } from '../users/external-identities.js';
 import { type CallingSession, completeChallenge, defaultProofs, type Proofs } from './proofs.js';
@@ -40,7 +41,7 @@ export interface OwnExternalIdentitiesOptions {
   readonly proofs: Proofs;
   readonly limits: Pick<RequestLimits, 'countLoginByAddress' | 'countLoginByAccount'>;
   readonly notices: Pick<Notices, 'notify'>;
-  readonly providers: readonly IdTokens[];
+  readonly providers: readonly IdentityProvider[];
   /** What a login can use here: columns of `users`, and passkeys. */
   readonly loginColumns: readonly ('password_hash' | 'phone' | 'email' | 'passkey')[];
   /** Whether logins of this name are open, such as `oidc:google`. */
@@ -60,8 +61,8 @@ const hasOtherLogin = statement<OtherLogins, { has: boolean }>(
   (p) => sql`
     select exists (select 1 from users u where u.id = ${p.userId}
                    and (('password_hash' = any(${p.loginColumns}) and u.password_hash is not null)
-                     or ('phone' = any(${p.loginColumns}) and u.phone is not null)
-                     or ('email' = any(${p.loginColumns}) and u.email is not null)))
+                     or ('phone' = any(${p.loginColumns}) and u.phone is not null and u.phone_verified)
+                     or ('email' = any(${p.loginColumns}) and u.email is not null and u.email_verified)))
         or ('passkey' = any(${p.loginColumns}) and exists (select 1 from passkeys p where p.user_id = ${p.userId}))
         or exists (select 1 from external_identities e
                    where e.user_id = ${p.userId} and e.id <> ${p.id} and e.issuer = any(${p.issuers})) as has`,
@@ -71,14 +72,14 @@ const hasOtherLogin = statement<OtherLogins, { has: boolean }>(
 export function createOwnExternalIdentities(options: OwnExternalIdentitiesOptions): OwnExternalIdentities {
   const { database, proofs, limits, notices, providers, loginColumns, isOpenLogin } = options;
 
-  function providerOf(name: string): IdTokens {
+  function providerOf(name: string): IdentityProvider {
     const provider = providers.find((one) => one.name === name);
     if (provider === undefined) throw new Problem('not_found');
     return provider;
   }
 
   async function begin(callingSession: CallingSession, name: string, proof: Proof) {
-    const { state, lifetime, clientChallenge } = oidcChallenge(providerOf(name));
+    const { state, lifetime, clientChallenge } = idTokenChallenge(providerOf(name));
     const proven = await proofs.check(callingSession, proof, defaultProofs);
     const { userId, deviceId } = callingSession;
     const purpose = 'external_identity';
@@ -99,9 +100,9 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
     const address = { userId, id, purpose: 'external_identity', deviceId } as const;
     const state = await countChallengeGuess(database.user(userId), address);
     if (state?.provider !== name) throw new Problem('external_identity_rejected');
-    const subject = await provenSubject(database, provider, state.nonce, idToken);
-    if (subject === undefined) throw new Problem('external_identity_rejected');
-    const account = { provider: name, issuer: provider.issuer, subject };
+    const proven = await accountOfIdToken(database, provider, state.nonce, idToken);
+    if (proven === undefined) throw new Problem('external_identity_rejected');
+    const account = { provider: name, issuer: proven.issuer, subject: proven.subject };
     return database.user(userId).transaction(async (tx) => {
       await completeChallenge(tx, callingSession, id, 'external_identity_rejected');
       return linkExternalIdentity(tx, userId, account, { origin, notices });

@@ -283,7 +283,7 @@ const maskOf = ({ type, to }: NonNullable<ProofChallenge['message']>) => maskAdd
  * @returns the user's epoch, the number whose increase ends every login of the user
  * @throws Problem `invalid_session_token`
  */
-async function lockCallingSession(tx: Queryable, { userId, sessionId }: CallingSession): Promise<number> {
+export async function lockCallingSession(tx: Queryable, { userId, sessionId }: CallingSession): Promise<number> {
   const epoch = await findEpochForUpdate(tx, userId);
   // A separate statement, so that it sees that a session was revoked while the first statement waited for the lock.
   const [session] = await tx.query(readSession({ userId, sessionId }));

@@ -1,5 +1,5 @@
 import { recordEvent } from '../audit/events.js';
-import type { Recovered, RecoveryAnswer, RecoveryRequest } from '../contract/account/recovery.js';
+import type { RecoveryAnswer, RecoveryRequest, RecoveryResult } from '../contract/account/recovery.js';
 import { endChallenge, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
 import { codeDigest, codeLifetime, newCode } from '../credentials/codes.js';
 import type { Queryable } from '../database/database.js';
@@ -11,11 +11,12 @@ import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import { forgiveGuesses } from '../limits/guess-budget.js';
-import { findEpochForUpdate } from '../users/queries.js';
+import { findEpochForUpdate, hadAddressLogin } from '../users/queries.js';
 import { type UserRules, userErrors } from '../users/validation.js';
 import { addressTypes } from './code-sender.js';
 import type { PinRecoveries } from './pin-recoveries.js';
 import type { SessionlessDependencies, VerifiedCode } from './sessionless-codes.js';
+import { isUnproven, recoverUnproven } from './unproven-recovery.js';
 
 /**
  * Recovery of a forgotten password or PIN by a code that is sent to an address of the account. A recovery is not a
@@ -31,9 +32,11 @@ export interface Recoveries {
   /**
    * Sets the new secret and ends every login of the user. Also ends the locks after wrong guesses that `forgiveGuesses`
    * may end. An operator's lock stays. For a PIN, all of this happens after PIN_RECOVERY_DELAY.
+   * If nobody had proven the address, it removes everything of the account instead, and proves the address: then the new
+   * password is optional. With `check`, it only says that the code is correct.
    * @throws Problem `code_rejected`, `validation_failed`, `account_temporarily_locked`, `too_many_requests`
    */
-  complete(id: string, answer: RecoveryAnswer, origin: Origin): Promise<Recovered>;
+  complete(id: string, answer: RecoveryAnswer, origin: Origin): Promise<RecoveryResult>;
 }
 
 const findIdentity = statement<{ digest: Buffer; userId: string }, { user_id: string }>(
@@ -43,6 +46,8 @@ const findIdentity = statement<{ digest: Buffer; userId: string }, { user_id: st
 
 export interface RecoveriesOptions extends SessionlessDependencies {
   readonly pinRecoveries: Pick<PinRecoveries, 'isOn' | 'start'>;
+  /** Removes everything from a user's inbox. */
+  readonly emptyInbox: (tx: Queryable, userId: string) => Promise<void>;
 }
 
 /** Creates the recovery of passwords and PINs. */
@@ -55,9 +60,12 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
     const { userId, user } = await findAccount(database, keys, address);
     const knownDevice = await findKnownDevice(database.user(userId), userId, device?.id ?? newId());
     await limits.countLoginByAccount(userId, knownDevice);
+    const hadLogin = await hadAddressLogin(database.user(userId), userId);
+    const unproven = purpose === 'password' && isUnproven(user, address) && !hadLogin;
     // Only an existing secret can be recovered. A code alone must not add a way to log in.
     const existingHash = purpose === 'password' ? user?.passwordHash : user?.pinHash;
-    const recipient = existingHash === undefined ? undefined : address.canonical;
+    const mayRecover = unproven || (existingHash !== undefined && user?.[address.type] === address.canonical);
+    const recipient = mayRecover ? address.canonical : undefined;
     const counted = await codes.countRequest({
       userId,
       address,
@@ -81,6 +89,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
           epoch: String(user?.epoch ?? 0),
           identity: identityDigest(address).toString('hex'),
           type,
+          unproven: String(unproven),
         },
       });
       const { recipient: to, recentCodes } = counted;
@@ -90,7 +99,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
     });
   }
 
-  async function complete(id: string, answer: RecoveryAnswer, origin: Origin): Promise<Recovered> {
+  async function complete(id: string, answer: RecoveryAnswer, origin: Origin): Promise<RecoveryResult> {
     const { recovers, change } = await readAnswer(answer, rules);
     const { secret } = answer;
     const result = await sessionless.check({
@@ -100,10 +109,25 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
       origin,
       rejectedEvent: 'recovery.rejected',
     });
+    if (answer.check === true) return { expires_at: result.expiresAt };
+    const unproven = result.state.unproven === 'true';
+    if (recovers === undefined && !unproven) {
+      throw new Problem('validation_failed', { errors: [{ code: 'one_required', params: secretFields }] });
+    }
     // A code recovers only the secret that it was requested for.
-    if (result.state.recovers !== recovers) throw new Problem('code_rejected');
+    if (result.state.recovers !== (recovers ?? 'password')) throw new Problem('code_rejected');
     const { userId } = result;
     const prepared = await users.prepareChange(userId, change);
+    if (unproven) {
+      await database.user(userId).transaction(async (tx) => {
+        await lockAndCheckCode(tx, result);
+        const { state } = result;
+        await recoverUnproven(tx, { userId, state, values: prepared.values, origin, emptyInbox: options.emptyInbox });
+        await recordEvent(tx, { userId, type: 'recovery.completed', origin, data: { recovers: 'password' } });
+      });
+      return { id: result.id, recovered: 'password' };
+    }
+    if (recovers === undefined) throw new Error('unreachable: the error was thrown above');
     const effectiveAt = await database.user(userId).transaction(async (tx) => {
       await lockAndCheckCode(tx, result);
       const { pin_hash: pinHash } = prepared.values;
@@ -138,13 +162,18 @@ async function lockAndCheckCode(tx: Queryable, { userId, id, state }: VerifiedCo
   if (!(await endChallenge(tx, { userId, id }))) throw new Problem('code_rejected');
 }
 
-/** Reads the new secret. @throws Problem `validation_failed` unless there is exactly one with a valid form */
+const secretFields = { fields: 'password, pin' };
+
+/**
+ * Reads the new secret, if there is one: whether one is needed depends on the recovery.
+ * @throws Problem `validation_failed` for two secrets, or an invalid one
+ */
 async function readAnswer({ password, pin }: RecoveryAnswer, rules: UserRules) {
   const errors: FieldError[] = [];
-  const params = { fields: 'password, pin' };
-  if (password === undefined && pin === undefined) errors.push({ code: 'one_required', params });
+  const params = secretFields;
   if (password !== undefined && pin !== undefined) errors.push({ field: 'pin', code: 'conflicting_fields', params });
-  const recovers = password === undefined ? ('pin' as const) : ('password' as const);
+  const given = pin === undefined ? undefined : ('pin' as const);
+  const recovers = password === undefined ? given : ('password' as const);
   const change = password === undefined ? { ...(pin !== undefined && { pin }) } : { password };
   errors.push(...(await userErrors(change, rules)));
   throwIfErrors(errors);

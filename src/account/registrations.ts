@@ -1,14 +1,22 @@
 import { recordEvent } from '../audit/events.js';
 import type { Account } from '../contract/account/account.js';
+import type { CheckedCode } from '../contract/account/code.js';
 import type { RegistrationAnswer, RegistrationRequest } from '../contract/account/registration.js';
 import { endChallenge, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
 import { codeDigest, codeLifetime, newCode } from '../credentials/codes.js';
+import type { Transaction } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
+import { claimPushTokens } from '../devices/push-devices.js';
 import { derivedRegistrationId } from '../identities/accounts.js';
 import { identityDigest } from '../identities/identity.js';
+import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
+import type { LoginPolicies } from '../limits/login-policies.js';
+import type { LoginResult } from '../login/completion.js';
+import { type FirstAuthentication, insertFirstAuthentication } from '../login/first-authentication.js';
+import { describeDevice, readKey } from '../login/login-request.js';
 import { readIdentities, type UserRules, userErrors } from '../users/validation.js';
 import { toAccount } from './account.js';
 import type { SessionlessDependencies } from './sessionless-codes.js';
@@ -21,24 +29,34 @@ export interface Registrations {
    */
   begin(request: RegistrationRequest, origin: Origin): Promise<StartedChallenge>;
   /**
-   * Creates the account. The user then logs in as usual.
+   * Creates the account and, with `device`, its first login. Otherwise the user then logs in as usual. With `check`, it only
+   * says that the code is correct.
    * @throws Problem `registration_off`, `code_rejected`, `validation_failed`, `identity_taken`,
    *   `account_temporarily_locked`, `too_many_requests`
    */
-  complete(id: string, answer: RegistrationAnswer, origin: Origin): Promise<Account>;
+  complete(id: string, answer: RegistrationAnswer, origin: Origin): Promise<Registration | CheckedCode>;
+}
+
+/** A new account, and its first login. */
+export interface Registration {
+  readonly account: Account;
+  readonly authentication: LoginResult | undefined;
 }
 
 export interface RegistrationsOptions extends SessionlessDependencies {
   readonly isOn: boolean;
+  /** The lifetime of an authentication token. */
+  readonly policies: LoginPolicies;
 }
 
 const findOwner = statement<{ digest: Buffer }, { user_id: string }>(
   'registration_taken',
   (p) => sql`select user_id from identities where digest = ${p.digest}`,
 );
-const findLocale = statement<{ userId: string }, { locale: string | null }>(
-  'registration_locale',
-  (p) => sql`select locale from users where id = ${p.userId}`,
+const findRegistered = statement<{ userId: string }, { locale: string | null; email: boolean; phone: boolean }>(
+  'registration_user',
+  (p) => sql`
+    select locale, email_verified as email, phone_verified as phone from users where id = ${p.userId}`,
 );
 
 /** Creates registrations. With `isOn` false, each call is refused with `registration_off`. */
@@ -55,7 +73,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     await limits.countLoginByAccount(userId, undefined);
     const [owner] = await database.query(findOwner({ digest: identityDigest(address) }));
     // Runs for an address without an account too, so that both take the same time.
-    const [user] = await database.query(findLocale({ userId: owner?.user_id ?? userId }));
+    const [user] = await database.query(findRegistered({ userId: owner?.user_id ?? userId }));
     const request = {
       userId,
       address,
@@ -79,39 +97,70 @@ export function createRegistrations(options: RegistrationsOptions): Registration
       const message =
         owner === undefined
           ? ({ kind: 'registration_code', code, locale: locale ?? undefined } as const)
-          : ({ kind: 'registration_taken', code: undefined, locale: user?.locale ?? undefined } as const);
+          : ({
+              // Nobody has proven the address, so its owner can only recover the account.
+              kind: user?.[type] === false ? 'registration_unproven' : 'registration_taken',
+              code: undefined,
+              locale: user?.locale ?? undefined,
+            } as const);
       await codes.send(tx, { userId, type, recipient, recentCodes, ...message });
       await recordEvent(tx, { userId, type: 'registration.started', origin, data: { field: type } });
       return challenge;
     });
   }
 
-  async function complete(id: string, answer: RegistrationAnswer, origin: Origin): Promise<Account> {
+  async function complete(id: string, answer: RegistrationAnswer, origin: Origin): Promise<Registration | CheckedCode> {
     if (!options.isOn) throw new Problem('registration_off');
-    const { secret, username, password, pin, name, locale } = answer;
+    const { secret, username, password, pin, name, locale, device } = answer;
     const fields = JSON.parse(JSON.stringify({ username, password, pin, name, locale }));
-    await refuseInvalid(fields, rules);
+    const errors: FieldError[] = [];
+    const keyThumbprint = (device && readKey(device, errors)) ?? null;
+    await refuseInvalid(fields, rules, errors);
     const check = { purpose: 'registration', id, secret, origin, rejectedEvent: 'registration.rejected' } as const;
-    const { userId, state, ...checked } = await sessionless.check(check);
+    const { userId, state, expiresAt, ...checked } = await sessionless.check(check);
+    if (answer.check === true) return { expires_at: expiresAt };
     const prepared = await users.prepare({ ...fields, [state.type === 'email' ? 'email' : 'phone']: state.address });
-    const user = await database.user(userId).transaction(async (tx) => {
+    return database.user(userId).transaction(async (tx) => {
       if (!(await endChallenge(tx, { userId, id: checked.id }))) throw new Problem('code_rejected');
       const created = await users.create(tx, prepared, origin);
       // Both events are recorded now, because they concern the new user. Before, there was only the id that is derived
       // from the address.
       await recordEvent(tx, { userId: created.id, type: 'identity.verified', origin, data: { field: state.type } });
       await recordEvent(tx, { userId: created.id, type: 'registration.completed', origin });
-      return created;
+      const account = toAccount(created);
+      if (device === undefined) return { account, authentication: undefined };
+      const authenticator = state.type === 'email' ? 'email' : 'sms';
+      const login = { authenticator, keyThumbprint, device: describeDevice(device) };
+      return { account, authentication: await logIn(tx, created.id, login, origin) };
     });
-    return toAccount(user);
+  }
+
+  /** The code is the secret of the first login. A new user has no second factor. */
+  async function logIn(
+    tx: Transaction,
+    userId: string,
+    login: Pick<FirstAuthentication, 'authenticator' | 'keyThumbprint' | 'device'>,
+    origin: Origin,
+  ): Promise<LoginResult> {
+    const id = newId();
+    const { token, digest: tokenDigest } = newToken('authentication', [userId, id]);
+    const { policies } = options;
+    const first = { ...login, userId, id, secondFactor: null, tokenDigest, policies };
+    const record = await insertFirstAuthentication(tx, first, origin);
+    const { apn_device_token, gcm_device_token } = login.device;
+    await claimPushTokens(tx, userId, login.device.id, { apn_device_token, gcm_device_token });
+    return { ...record, token, user_id: userId };
   }
 
   return { begin, complete };
 }
 
 /** Runs before the code is checked, so that a validation error does not use a guess. */
-async function refuseInvalid(fields: Omit<RegistrationAnswer, 'secret'>, rules: UserRules): Promise<void> {
-  const errors: FieldError[] = [];
+async function refuseInvalid(
+  fields: Omit<RegistrationAnswer, 'secret' | 'device' | 'check'>,
+  rules: UserRules,
+  errors: FieldError[],
+): Promise<void> {
   readIdentities(fields, rules, errors);
   errors.push(...(await userErrors(fields, rules)));
   throwIfErrors(errors);

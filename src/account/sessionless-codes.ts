@@ -1,6 +1,11 @@
 import { type EventType, recordEvent } from '../audit/events.js';
 import type { ChallengeState } from '../credentials/challenge.js';
-import { type ChallengePurpose, countChallengeGuess, findChallengeOwner } from '../credentials/challenges.js';
+import {
+  type ChallengePurpose,
+  countChallengeGuess,
+  findChallengeExpiry,
+  findChallengeOwner,
+} from '../credentials/challenges.js';
 import { codeMatches } from '../credentials/codes.js';
 import type { Database } from '../database/database.js';
 import { canonicalIdentity, type Identity } from '../identities/identity.js';
@@ -47,6 +52,8 @@ export interface VerifiedCode {
   readonly userId: string;
   readonly id: string;
   readonly state: ChallengeState;
+  /** When the code expires. */
+  readonly expiresAt: string;
 }
 
 /** The dependencies of recoveries and registrations. */
@@ -98,7 +105,9 @@ export function createSessionlessCodes(options: {
       await recordEvent(database.user(userId), { userId, type: rejected, origin });
       throw new Problem('code_rejected');
     }
-    return { userId, id, state };
+    const expiresAt = await findChallengeExpiry(database.user(userId), { userId, id });
+    if (expiresAt === undefined) throw new Problem('code_rejected');
+    return { userId, id, state, expiresAt };
   }
 
   return {

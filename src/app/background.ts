@@ -1,6 +1,6 @@
 import { sealTask } from '../audit/integrity/seal.js';
 import { eventFeedTask } from '../audit/stream/feed-retention.js';
-import { unusedSchemesTask } from '../credentials/password-schemes.js';
+import { unusedSchemesTask, wrapHashesTask } from '../credentials/password-schemes.js';
 import { startIndexBuild } from '../database/late-indexes.js';
 import { expiryTasks } from '../database/maintenance/expiry.js';
 import { startMaintenance } from '../database/maintenance/tasks.js';
@@ -24,14 +24,17 @@ const maxOtherJobs = 4;
 
 /**
  * Starts the queue, the relays that fill it, and the maintenance tasks.
- * @param queueConnections for tests
+ * @param options.queueConnections for tests
  */
 export async function startBackgroundWork(
   base: Base,
   domains: Domains,
-  queueConnections = base.resources.jobs,
+  {
+    version,
+    queueConnections = base.resources.jobs,
+  }: { readonly version: string; readonly queueConnections?: number | undefined },
 ): Promise<{ readonly queue: Queue }> {
-  const { config, log, lifecycle, resources, target, database, keys, statistics, tracing } = base;
+  const { config, log, lifecycle, resources, target, database, keys, statistics, hasher, tracing } = base;
   const { messaging, push, notifications, webhooks, backups } = domains;
   const jobGroups = [
     { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
@@ -55,6 +58,7 @@ export async function startBackgroundWork(
     eventFeedTask,
     sealTask(config.EVENT_RETENTION, (day) => log.info(day, 'the audit events of a day were sealed')),
     unusedSchemesTask,
+    wrapHashesTask(hasher, version),
     tombstoneTask,
     statisticsTask,
     ...notifications.retention.tasks,

@@ -115,7 +115,11 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     imageTimeout: options.imageTimeout,
     blockInterval: options.blockInterval,
   });
-  const { queue } = await startBackgroundWork(base, { services, ...domains }, options.queueConnections);
+  const { queue } = await startBackgroundWork(
+    base,
+    { services, ...domains },
+    { version, queueConnections: options.queueConnections },
+  );
   const metrics = await startMetrics(base, { version, queue, isWorker: worker !== undefined });
   const { main, administration } = await listen(base, services, requestObserver(base, options), consoleCodes.watch);
   // After it listens: a start that fails, for example because the port is taken, must not use up the key that is shown once.

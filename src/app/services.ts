@@ -13,9 +13,10 @@ import { Problem } from '../lib/problem.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
+import { loginPolicies } from './base/login-policies.js';
 import { createAccountServices } from './domains/account.js';
 import { createAdmissionServices } from './domains/admission.js';
-import { createConfiguredIdTokens } from './domains/authenticators.js';
+import { createConfiguredProviders, publicUrlOf } from './domains/authenticators.js';
 import { type BackupDomain, createBackupDomain } from './domains/backups.js';
 import { createFactors } from './domains/factors.js';
 import { createConfiguredGuessBudget, createConfiguredLimits } from './domains/limits.js';
@@ -60,22 +61,22 @@ export async function createServices(
   const guesses = createConfiguredGuessBudget(base, messaging.notices);
   const pins = createPins({ hasher, keys });
   const factors = createFactors(base);
-  const idTokens = createConfiguredIdTokens(config, outbound);
+  const providers = createConfiguredProviders(config, outbound);
   const testCodes = createTestCodes({ database, keys });
   const deviceLimit = createDeviceLimit(database, {
-    max: config.MAX_DEVICES,
+    policies: loginPolicies(config),
     notices: messaging.notices,
     onUnfinished: (error) => log.warn({ err: error }, 'devices beyond MAX_DEVICES could not be removed'),
   });
   const sessions = createSessionServices(base, { notices: messaging.notices, deviceLimit });
-  const users = createUserServices(base, idTokens, messaging.notices);
+  const users = createUserServices(base, providers, messaging.notices);
   const account = createAccountServices(base, {
     messaging,
     pins,
     guesses,
     limits,
     rules: users.rules,
-    idTokens,
+    providers,
     factors,
     testCodes,
     users: users.users,
@@ -87,7 +88,7 @@ export async function createServices(
     guesses,
     limits,
     factors,
-    idTokens,
+    providers,
     account,
     testCodes,
     deviceLimit,
@@ -121,6 +122,9 @@ export async function createServices(
     loginOptions: login.loginOptions,
     pinIsRequired: login.pinIsRequired,
     tokens: login.tokens,
+    redirects: login.redirects,
+    publicUrl: publicUrlOf(config),
+    redirectLimits: limits,
     sessions: sessions.sessions,
     dpopVerifier: sessions.dpopVerifier,
     takeOverProof: sessions.takeOverProof,
@@ -129,6 +133,7 @@ export async function createServices(
     // Self-service
     proofs,
     account: account.account,
+    logOutEverywhere: account.logOutEverywhere,
     addresses: account.addresses,
     ownExternalIdentities: account.ownExternalIdentities,
     ownTotp: ownFactors.ownTotp,

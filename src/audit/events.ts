@@ -31,6 +31,7 @@ export type EventType =
   | 'user.locked'
   | 'user.unlocked'
   | 'user.logged_out'
+  | 'user.logged_out_elsewhere'
   | 'user.deleted'
   | 'role.link_made'
   | 'role.activated'

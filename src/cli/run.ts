@@ -4,6 +4,7 @@ import { auditCommand } from './commands/audit.js';
 import { backupCommand } from './commands/backup.js';
 import { blocksCommand } from './commands/blocks.js';
 import { completionCommand } from './commands/completion.js';
+import { databaseCommand } from './commands/database.js';
 import { doctorCommand } from './commands/doctor.js';
 import { helpCommand } from './commands/help.js';
 import { imagesCommand } from './commands/images.js';
@@ -66,6 +67,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
     .showHelpAfterError('(see --help)');
   serveCommand(program, io);
   migrateCommand(program, io);
+  databaseCommand(program, io);
   usersCommand(program, io, exitWith);
   keysCommand(program, io);
   blocksCommand(program, io);

@@ -13,9 +13,11 @@ export function contradictions(config: Values): string[] {
     ...imageErrors(config),
     ...retentionErrors(config),
     ...lockErrors(config),
+    ...idleErrors(config),
     ...dpopErrors(config),
     ...passkeyErrors(config),
     ...loginMethodErrors(config),
+    ...redirectErrors(config),
     ...pushErrors(config),
     ...urlErrors(config),
     ...breachedPasswordErrors(config),
@@ -135,8 +137,23 @@ function lockErrors({ GUESS_LOCK: lock, GUESS_LOCK_MAX: max }: Values): string[]
   return isTooLong ? ['GUESS_LOCK must not be longer than GUESS_LOCK_MAX'] : [];
 }
 
+/** A client gets a new session only when the last one ends. A shorter limit would end logins that are in use. */
+function idleErrors({ SESSION_TTL: session, IDLE_TTL: idle, IDLE_TTL_BY_ROLE: idleByRole = {} }: Values): string[] {
+  if (session === undefined) return [];
+  const limits = [['IDLE_TTL', idle] as const, ...Object.entries(idleByRole)];
+  return limits
+    .filter(([, limit]) => limit !== undefined && limit < 2 * session)
+    .map(([name]) => (name === 'IDLE_TTL' ? name : `IDLE_TTL_BY_ROLE: ${name}`))
+    .map((name) => `${name} must be at least twice SESSION_TTL`);
+}
+
 function dpopErrors({ DPOP_ORIGINS: origins, PUBLIC_URL: publicUrl }: Values): string[] {
   return origins !== undefined && publicUrl === undefined ? ['PUBLIC_URL is required with DPOP_ORIGINS'] : [];
+}
+
+/** A provider sends browsers back to PUBLIC_URL. */
+function redirectErrors({ REDIRECT_URIS: uris, PUBLIC_URL: publicUrl }: Values): string[] {
+  return uris !== undefined && publicUrl === undefined ? ['PUBLIC_URL is required with REDIRECT_URIS'] : [];
 }
 
 /** A passkey works only on its domain and subdomains. Without such an origin, no passkey could be used. */
@@ -221,8 +238,11 @@ function guardedUrls(config: Values): NamedUrl[] {
   for (const { name, url } of config.CUSTOM_AUTHENTICATORS ?? []) {
     urls.push([`CUSTOM_AUTHENTICATORS: url of ${name}`, url]);
   }
-  for (const { name, issuer } of config.OIDC_PROVIDERS ?? []) {
-    urls.push([`OIDC_PROVIDERS: issuer of ${name}`, issuer]);
+  for (const { name, issuer, endpoints } of config.OIDC_PROVIDERS ?? []) {
+    if (endpoints === undefined) urls.push([`OIDC_PROVIDERS: issuer of ${name}`, issuer]);
+    else
+      for (const [member, url] of Object.entries(endpoints))
+        urls.push([`OIDC_PROVIDERS: ${member}_endpoint of ${name}`, url]);
   }
   return urls;
 }

@@ -15,7 +15,7 @@ export interface EffectiveSetting {
 /** Settings whose values are objects without a secret. */
 const plainObjects = [
   ...['MAIL_FROM', 'NOTIFICATION_RETENTION', 'SECOND_FACTOR_BY_ROLE', 'SMS_SENDERS', 'IMAGE_STORAGE'],
-  'OTEL_RESOURCE_ATTRIBUTES',
+  ...['AUTHENTICATION_TTL_BY_ROLE', 'IDLE_TTL_BY_ROLE', 'MAX_DEVICES_BY_ROLE', 'OTEL_RESOURCE_ATTRIBUTES'],
   ...['REQUEST_LIMIT_PER_ADDRESS', 'REQUEST_LIMIT_PER_SESSION'],
 ];
 

@@ -1,10 +1,11 @@
 import { maxSessionDays } from '../lib/times.js';
-import { customAuthenticators, oidcProviders } from './authenticators.js';
+import { customAuthenticators } from './authenticators.js';
+import { oidcProviders, redirectUris } from './identity-providers.js';
 import {
+  byRole,
   choice,
   duration,
   factorPolicy,
-  factorPolicyByRole,
   flag,
   hashList,
   integer,
@@ -25,11 +26,30 @@ export const accountSettings = {
     fallback: '365d',
     about: 'Lifetime of an authentication token.',
   },
+  AUTHENTICATION_TTL_BY_ROLE: {
+    parse: byRole(duration('1s', '3650d'), 'duration', 'operator:8h'),
+    about:
+      'AUTHENTICATION_TTL for users with a role, such as operator:8h,support:12h. A role that it does not name: 12h for operator and support. The smaller value holds. A role that a user gets later also shortens the open logins of the user.',
+  },
+  IDLE_TTL: {
+    parse: duration('2s', '3650d'),
+    about:
+      'A login ends if no session is created with it for this time. At least twice SESSION_TTL, because a client gets a new session only when the last one ends. When unset: no limit.',
+  },
+  IDLE_TTL_BY_ROLE: {
+    parse: byRole(duration('2s', '3650d'), 'duration', 'operator:30m'),
+    about:
+      'IDLE_TTL for users with a role, such as operator:30m,support:1h. A role that it does not name: the larger of 30m and twice SESSION_TTL for operator and support. The smaller value holds.',
+  },
   MAX_DEVICES: {
     parse: integer(1, 10_000),
     fallback: '100',
     about:
       'The number of devices on which a user can be logged in. At the first session of a login on a further device, Postern logs out and removes the device that was unused for longest, and notifies the user.',
+  },
+  MAX_DEVICES_BY_ROLE: {
+    parse: byRole(integer(1, 10_000), 'number', 'operator:3'),
+    about: 'MAX_DEVICES for users with a role, such as operator:3,support:5. The smaller value holds.',
   },
   REGISTRATION: {
     parse: choice('off', 'on'),
@@ -104,7 +124,7 @@ export const factorSettings = {
       'When a login requires a second factor. own: if the user has an authenticator app, or has a role and a passkey. required: always. A user without an app or a passkey enrols one within the login, after a code to the mail address or phone of the account, if there is one. off: never. A login with a passkey that verifies its user needs no other factor.',
   },
   SECOND_FACTOR_BY_ROLE: {
-    parse: factorPolicyByRole,
+    parse: byRole(factorPolicy, 'policy', 'operator:required'),
     about:
       'SECOND_FACTOR for users with a role, such as support:required,operator:required. An operator can also set the policy of one user.',
   },
@@ -145,7 +165,12 @@ export const authenticatorSettings = {
     isSecret: true,
     parse: oidcProviders,
     about:
-      'OpenID providers, as JSON or the path of a file: `{"google":{"issuer":"https://accounts.google.com","client_ids":["…"]}}` is the authenticator `oidc:google`. The optional member `algorithms` lists the accepted signature algorithms; the default is RS256.',
+      'Providers whose accounts can log in, as JSON or the path of a file: `{"google":{"preset":"google","client_id":"…","client_secret":"…","sign_up":true}}` is the authenticator `oidc:google`. The presets are google, apple, microsoft and github. Without a preset, `issuer` names an OpenID provider. See docs/providers.md.',
+  },
+  REDIRECT_URIS: {
+    parse: redirectUris,
+    about:
+      'Where a login at a provider may return to, joined by commas: the exact addresses of pages and apps, such as https://app.example.com/callback, com.example.app:/callback or http://127.0.0.1/callback (any port). Needs PUBLIC_URL.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -14,7 +14,6 @@ import { parseDuration } from '../lib/times.js';
 import { parseSmtpUrl, parseUrl } from '../lib/urls.js';
 
 type Role = (typeof roles)[number];
-type SecondFactorPolicy = (typeof secondFactorPolicies)[number];
 
 /** A configured secret. Printing, logging or serialising it does not reveal it. */
 export class Secret {
@@ -316,20 +315,26 @@ const isPageOrigin = (text: string): boolean =>
 
 export const factorPolicy = choice(...secondFactorPolicies);
 
-/** Roles, each with a policy for second factors. */
-export function factorPolicyByRole(text: string): Parsed<Readonly<Partial<Record<Role, SecondFactorPolicy>>>> {
-  const policies: Partial<Record<Role, SecondFactorPolicy>> = {};
-  for (const rule of text.split(',')) {
-    const [name, policy = ''] = rule.trim().split(':');
-    const role = roles.find((candidate) => candidate === name);
-    const parsed = factorPolicy(policy);
-    if (role === undefined || role in policies || 'error' in parsed) {
-      return invalid(`must be different roles (${roles.join(', ')}) with a policy each, such as operator:required`);
+/**
+ * Roles, each with a value, such as `operator:30m,support:1h`.
+ * @param parse reads the value of a role
+ * @param what the name of a value
+ */
+export const byRole =
+  <T>(parse: (text: string) => Parsed<T>, what: string, example: string) =>
+  (text: string): Parsed<Readonly<Partial<Record<Role, T>>>> => {
+    const values: Partial<Record<Role, T>> = {};
+    for (const rule of text.split(',')) {
+      const [name, value = ''] = rule.trim().split(':');
+      const role = roles.find((candidate) => candidate === name);
+      const parsed = parse(value);
+      if (role === undefined || role in values || 'error' in parsed) {
+        return invalid(`must be different roles (${roles.join(', ')}) with a ${what} each, such as ${example}`);
+      }
+      values[role] = parsed.value;
     }
-    policies[role] = parsed.value;
-  }
-  return ok(policies);
-}
+    return ok(values);
+  };
 
 /** The names of notification types, joined by commas. */
 export function notificationTypes(text: string): Parsed<readonly string[]> {

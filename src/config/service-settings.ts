@@ -299,6 +299,6 @@ export const administrationSettings = {
     parse: duration('1s', '1d'),
     fallback: '15m',
     about:
-      'For admin requests with a session: the maximum age of the login, or of the last re-authentication in the session. It applies to actions that could give others access to an account or to the service. API keys have no such limit.',
+      'For admin requests with a session: the maximum age of the login, or of the last re-authentication in the session. It applies to actions that give others access, that cannot be undone or that reach many users. API keys have no such limit.',
   },
 } as const satisfies Record<string, Setting<unknown>>;

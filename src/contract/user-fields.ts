@@ -82,6 +82,22 @@ const externalId = {
   description:
     'The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it.',
 };
+const yesOrNo = { kind: 'enum', values: ['true', 'false'] } as const;
+/** The field that says whether an address is proven. */
+const verified = (address: string) => {
+  const description = `Whether the ${address} is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a ${address}.`;
+  const input = Type.Optional(
+    Type.Boolean({ description: `Whether the ${address} is proven. The default for a new ${address} is true.` }),
+  );
+  return {
+    answer: Type.Boolean({ description }),
+    create: input,
+    change: input,
+    stored: 'boolean',
+    filter: yesOrNo,
+    isInEvents: true,
+  } as const;
+};
 const Locale = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   pattern: '^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$',
@@ -118,7 +134,6 @@ interface UserField {
 }
 
 const like = { kind: 'string', like: true } as const;
-const yesOrNo = { kind: 'enum', values: ['true', 'false'] } as const;
 const stored = { stored: 'text', isColumn: true } as const;
 const identity = {
   answer: NullableString,
@@ -139,7 +154,9 @@ const userFields = {
   id: { answer: Id, isColumn: true, filter: { kind: 'id' } },
   username: identity,
   email: identity,
+  email_verified: verified('mail address'),
   phone: identity,
+  phone_verified: verified('phone number'),
   external_id: {
     answer: Type.Unsafe<string | null>({
       ...NullableString,

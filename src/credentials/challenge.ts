@@ -11,6 +11,8 @@ export interface Challenge {
   readonly lifetime: number;
   /** Sent to the client, as `challenge` of the authentication. */
   readonly clientChallenge?: ClientChallenge;
+  /** Whether the client also gets the time at which the login expires, as `expires_at` of the challenge. */
+  readonly showsExpiry?: boolean;
   /** A code to send through the durable queue. */
   readonly message?: CodeMessage;
 }

@@ -34,7 +34,8 @@ export type ChallengePurpose =
   | 'recovery'
   | 'registration'
   | 'setup'
-  | 'external_identity';
+  | 'external_identity'
+  | 'provider_address';
 
 /** A challenge as the client sees it. */
 export interface StartedChallenge {
@@ -74,6 +75,23 @@ export async function startChallenge(handle: Queryable, challenge: NewChallenge)
   return row;
 }
 
+const selectRecent = statement<{ userId: string; purpose: ChallengePurpose; seconds: number }, { id: string }>(
+  'challenge_recent',
+  (p) => sql`
+    select id from challenges
+    where user_id = ${p.userId} and purpose = ${p.purpose} and ended_at is null
+      and created_at > db_now() - ${p.seconds} * interval '1 second' and ${isNotAhead(sql`created_at`)}
+    order by created_at desc limit 1`,
+);
+
+/** The open challenge that was started last, if that was less than these seconds ago. */
+export async function findRecentChallenge(
+  handle: Queryable,
+  recent: { readonly userId: string; readonly purpose: ChallengePurpose; readonly seconds: number },
+): Promise<string | undefined> {
+  return (await handle.query(selectRecent(recent)))[0]?.id;
+}
+
 interface ChallengeKey extends Omit<ChallengeRef, 'deviceId'> {
   readonly deviceId: string | null;
 }
@@ -99,6 +117,20 @@ export async function countChallengeGuess(
 ): Promise<ChallengeState | undefined> {
   const [row] = await handle.query(countGuess({ ...challenge, deviceId: challenge.deviceId ?? null }));
   return row?.state;
+}
+
+const findExpiry = statement<{ userId: string; id: string }, { expires_at: string }>(
+  'challenge_expiry',
+  (p) => sql`select expires_at from challenges where user_id = ${p.userId} and id = ${p.id}`,
+);
+
+/** When a challenge expires; undefined if it does not exist. */
+export async function findChallengeExpiry(
+  handle: Queryable,
+  { userId, id }: Pick<ChallengeRef, 'userId' | 'id'>,
+): Promise<string | undefined> {
+  const [row] = await handle.query(findExpiry({ userId, id }));
+  return row?.expires_at;
 }
 
 const endOne = statement<{ userId: string; id: string }>(

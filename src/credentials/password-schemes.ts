@@ -1,9 +1,10 @@
 import type { Database, Queryable } from '../database/database.js';
 import type { MaintenanceTask } from '../database/maintenance/tasks.js';
 import { compose, sql, statement } from '../database/sql.js';
+import { nilId } from '../lib/ids.js';
 import { type FieldError, Problem } from '../lib/problem.js';
 import { dummyHashFor } from './hashes/registry.js';
-import { currentScheme, type PasswordHasher, schemeOf } from './passwords.js';
+import { currentScheme, isReadableHash, isUnwrappedScheme, type PasswordHasher, schemeOf } from './passwords.js';
 import { schemeCost, totalSchemeCost } from './scheme-cost.js';
 
 /**
@@ -139,6 +140,71 @@ export const unusedSchemesTask: MaintenanceTask = {
     return { removed: row?.dropped ?? 0 };
   },
 };
+
+/** The number of hashes that one step wraps: about a tenth of a second of a core. */
+const wrappedPerStep = 10;
+
+const findUnwrapped = statement<
+  { scheme: string; after: string; limit: number },
+  { id: string; password_hash: string }
+>(
+  'password_schemes_find_unwrapped',
+  (p) => sql`
+    select u.id, u.password_hash from imported_hashes h join users u on u.id = h.user_id
+    where h.scheme = ${p.scheme} and h.user_id > ${p.after}::uuid and imported_scheme(u.password_hash) = h.scheme
+    order by h.user_id limit ${p.limit}`,
+);
+const replaceUnwrapped = statement<{ ids: readonly string[]; found: readonly string[]; wrapped: readonly string[] }>(
+  'password_schemes_replace_unwrapped',
+  (p) => sql`
+    update users u set password_hash = n.wrapped
+    from unnest(${p.ids}::uuid[], ${p.found}::text[], ${p.wrapped}::text[]) n (id, found, wrapped)
+    where u.id = n.id and u.password_hash = n.found`,
+);
+const countOtherReleases = statement<{ version: string }, { count: number }>(
+  'password_schemes_other_releases',
+  (p) => sql`
+    select count(*)::int as count from instances
+    where version <> ${p.version} and seen_at > db_now() - interval '90 seconds'`,
+);
+
+/**
+ * Wraps the weak hashes that an earlier release has imported, as an import does now. A change of the password in the
+ * meantime is not undone. Hashes that this version cannot read stay. The task waits while an instance of another release
+ * runs, because that release cannot verify wrapped hashes.
+ */
+export function wrapHashesTask(hasher: PasswordHasher, version: string): MaintenanceTask {
+  return {
+    name: 'wrap weak password hashes',
+    pauseMs: 600_000,
+    async step(tx, position) {
+      const [others] = await tx.query(countOtherReleases({ version }));
+      const schemes = (await importedSchemes(tx)).filter(isUnwrappedScheme);
+      const scheme = schemes.find((each) => each >= (position?.scheme ?? ''));
+      if (scheme === undefined || (others?.count ?? 0) > 0) return { removed: 0 };
+      const after = scheme === position?.scheme && position.id !== undefined ? position.id : nilId;
+      const rows = await tx.query(findUnwrapped({ scheme, after, limit: wrappedPerStep }));
+      await wrap(
+        tx,
+        rows.filter(({ password_hash }) => isReadableHash(password_hash)),
+      );
+      const last = rows.at(-1);
+      if (last !== undefined) return { removed: 0, next: { scheme, id: last.id } };
+      const following = schemes[schemes.indexOf(scheme) + 1];
+      return following === undefined ? { removed: 0 } : { removed: 0, next: { scheme: following, id: nilId } };
+    },
+  };
+
+  /** The transaction holds only the lock of this task while it hashes. */
+  async function wrap(tx: Queryable, rows: readonly { readonly id: string; readonly password_hash: string }[]) {
+    const wrapped = await Promise.all(rows.map(({ password_hash }) => hasher.toStored(password_hash)));
+    // Stored together with the hashes, so that failed logins do the work of the scheme from this moment on. It takes the
+    // place of another scheme, so no limit applies.
+    await tx.query(addSchemes({ schemes: [...new Set(wrapped.map(schemeOf))] }));
+    const found = rows.map(({ password_hash }) => password_hash);
+    await tx.query(replaceUnwrapped({ ids: rows.map(({ id }) => id), found, wrapped }));
+  }
+}
 
 /** Creates the check that makes every failed login take the same time, whatever scheme the user's hash has. */
 export function createPasswordSchemes(database: Database, hasher: PasswordHasher): PasswordSchemes {

@@ -1,8 +1,10 @@
 import { createConcurrencyLimiter } from '../lib/concurrency-limiter.js';
 import { availableCores } from '../lib/machine.js';
 import { createHashThreads, type HashThreads } from './hash-threads.js';
-import type { PasswordHash } from './hashes/password-hash.js';
-import { parseHash } from './hashes/registry.js';
+import { isWeak } from './hashes/minimum-cost.js';
+import { matches } from './hashes/password-hash.js';
+import { dummyHashFor, parseHash } from './hashes/registry.js';
+import { outerInput, type StoredHash, wrappedScheme, wrappedText } from './hashes/wrapped.js';
 
 /**
  * OWASP's parameters for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. RFC 9106 defines argon2.
@@ -25,6 +27,12 @@ export interface PasswordHasher {
    * @throws Problem `overloaded` when the queue is full
    */
   verify(stored: string | undefined, password: string): Promise<boolean>;
+  /**
+   * The text to store for a hash of another system: as it is, or wrapped in argon2id if it costs less than OWASP
+   * recommends.
+   * @throws Error if this version cannot verify it
+   */
+  toStored(imported: string): Promise<string>;
   /** The number of hashes that wait for a thread. */
   waiting(): number;
 }
@@ -57,10 +65,19 @@ function formsOf(password: string): readonly string[] {
   return [...new Set([password, normalise(password), password.normalize('NFKC')])];
 }
 
-/** The text of an imported hash to store: see `PasswordHash.stored`. @throws Error if this version cannot verify it */
-export function storedForm(imported: string): string {
-  return readStored(imported).stored;
+/** The scheme of the text that `PasswordHasher.toStored` returns for a hash. */
+export function schemeToStore(imported: string): string {
+  const hash = readStored(imported);
+  return mustBeWrapped(hash) ? wrappedScheme(currentScheme, hash.scheme) : hash.scheme;
 }
+
+/** Whether a hash of this scheme is stored but would be wrapped if it was imported today. */
+export function isUnwrappedScheme(scheme: string): boolean {
+  const hash = parseHash(dummyHashFor(scheme) ?? '');
+  return hash !== undefined && mustBeWrapped(hash);
+}
+
+const mustBeWrapped = (hash: StoredHash) => hash.outer === undefined && isWeak(hash);
 
 /** The scheme of a stored hash. */
 export function schemeOf(stored: string): string {
@@ -84,7 +101,7 @@ export function isReadableHash(stored: string): boolean {
 }
 
 /** @throws Error if this version cannot verify the hash */
-function readStored(stored: string): PasswordHash {
+function readStored(stored: string): StoredHash {
   const hash = parseHash(stored);
   if (hash === undefined) throw new Error('a stored password hash cannot be read');
   return hash;
@@ -101,11 +118,13 @@ export function createPasswordHasher(options: HasherOptions = {}): PasswordHashe
     maxWaiting: queue - queuedAtThreads,
   });
   const runInPoolLimited = createConcurrencyLimiter({ concurrency, maxWaiting: queuedAtThreads });
-  const verifyStored = (stored: string, password: string) => {
+  const verifyStored = async (stored: string, password: string) => {
     const hash = readStored(stored);
-    // An imported hash can take much longer, and would delay the next hash of the same thread.
     if (hash.scheme === currentScheme) return threads.verify(stored, password);
-    return threads.runInPool(() => runInPoolLimited(() => hash.verify(password)));
+    // An imported hash can take much longer, and would delay the next hash of the same thread.
+    const inPool = <T>(compute: () => Promise<T>) => threads.runInPool(() => runInPoolLimited(compute));
+    if (hash.outer === undefined) return inPool(() => matches(hash, password));
+    return threads.verify(hash.outer, outerInput(await inPool(() => hash.derive(password))));
   };
   let unfinished = 0;
   const runLimited = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -129,6 +148,11 @@ export function createPasswordHasher(options: HasherOptions = {}): PasswordHashe
         if (await runLimited(() => verifyStored(stored ?? dummyHash, form))) matches = true;
       }
       return matches && stored !== undefined;
+    },
+    async toStored(imported) {
+      const hash = readStored(imported);
+      if (!mustBeWrapped(hash)) return hash.stored;
+      return wrappedText(hash, await runLimited(() => threads.hash(outerInput(hash.output), parameters)));
     },
     waiting: () => Math.max(0, unfinished - concurrency),
   };

@@ -31,9 +31,14 @@ const costs: Readonly<Record<string, (cost: Cost) => number>> = {
  * up to tenths. A scheme that cannot be parsed costs 1: its dummy hash has the current scheme.
  */
 export function schemeCost(scheme: string): number {
-  const hash = parseHash(dummyHashFor(scheme) ?? '');
-  const cost = hash === undefined ? 1 : (costs[hash.algorithm]?.(hash.cost) ?? 1);
-  return Math.max(1, Math.ceil(cost * 10)) / 10;
+  return Math.max(1, Math.ceil(costOf(dummyHashFor(scheme) ?? '') * 10)) / 10;
+}
+
+function costOf(text: string): number {
+  const hash = parseHash(text);
+  if (hash === undefined) return 1;
+  const outer = hash.outer === undefined ? 0 : costOf(hash.outer);
+  return (costs[hash.algorithm]?.(hash.cost) ?? 1) + outer;
 }
 
 /** The total cost of several schemes. */

@@ -174,6 +174,7 @@ export function startIndexBuild(
   const stopping = new AbortController();
   const running = (async () => {
     let wasLogged = false;
+    let refusal: unknown;
     while (!stopping.signal.aborted) {
       try {
         const { built, missing, installError } = await buildIndexes(target, stopping.signal);
@@ -187,7 +188,12 @@ export function startIndexBuild(
         wasLogged = installError !== undefined;
         if (missing.length === 0) return;
       } catch (error) {
-        if (!stopping.signal.aborted) log.warn({ err: error }, 'indexes could not be built; this is tried again');
+        const isRefused = (error as pg.DatabaseError).code === '42501';
+        const text = isRefused
+          ? 'indexes are missing, and the role may not build them: run `postern migrate` with the role that owns the tables'
+          : 'indexes could not be built; this is tried again';
+        if (!stopping.signal.aborted && !(isRefused && refusal !== undefined)) log.warn({ err: error }, text);
+        refusal = isRefused ? error : undefined;
       }
       await wait(pause, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
     }

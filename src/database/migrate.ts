@@ -58,6 +58,8 @@ export async function migrate(target: DatabaseTarget, log: MigrationLog, folder 
     await buildSmallIndexes(client);
     await migrateQueue(target);
     return applied;
+  } catch (error) {
+    throw refusalToMigrate(error);
   } finally {
     await client.end();
   }
@@ -80,6 +82,19 @@ export async function createSchema(target: DatabaseTarget, applied: ReadonlyMap<
   } finally {
     await client.end();
   }
+}
+
+/** insufficient_privilege */
+const noRight = '42501';
+
+/** A role that only runs the service cannot change the schema. */
+function refusalToMigrate(error: unknown): unknown {
+  const cause = error instanceof MigrationError ? error.cause : error;
+  if ((cause as pg.DatabaseError | undefined)?.code !== noRight) return error;
+  return new MigrationError(
+    `The role of DATABASE_URL may not change the schema, which this version needs: run \`postern migrate\` of this version with the role that owns the tables (${(cause as Error).message})`,
+    { cause },
+  );
 }
 
 /** Waits for the lock, and says which connection holds it. The lock ends with the connection. */
@@ -115,7 +130,9 @@ const createMigrationsTable = `create table if not exists schema_migrations (
 )`;
 
 async function applyPending(client: pg.Client, folder: string): Promise<string[]> {
-  await client.query(createMigrationsTable);
+  // `create table if not exists` needs the right to create tables, also if the table exists.
+  const { rows: found } = await client.query("select where to_regclass('schema_migrations') is null");
+  if (found.length > 0) await client.query(createMigrationsTable);
   const { rows } = await client.query<{ name: string; digest: string }>('select name, digest from schema_migrations');
   const appliedDigests = new Map(rows.map((row) => [row.name, row.digest]));
   const migrations = await readMigrations(folder);

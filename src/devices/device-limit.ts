@@ -4,14 +4,13 @@ import type { UserDevice } from '../contract/administration.js';
 import type { Database } from '../database/database.js';
 import { literal, type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 import type { Origin } from '../lib/origin.js';
+import { type LoginPolicies, maxDevicesOf } from '../limits/login-policies.js';
 import type { Notices } from '../messages/notices.js';
 import { auditedMembers, removedDevice } from './devices.js';
 import { deleteDevice, deviceColumns, endDeviceLogins } from './queries.js';
 
-/** Removes the devices of users who have more than `MAX_DEVICES`. */
+/** Removes the devices of users who have more than the policy of their role allows. */
 export interface DeviceLimit {
-  /** The setting `MAX_DEVICES`. */
-  readonly max: number;
   /**
    * Call it at the first session of a login, if `hasMoreDevices` is true. Removes the devices that were unused for longest, ends
    * their logins, and notifies the user. It never throws: the session is committed. The next login does what failed.
@@ -39,15 +38,17 @@ const unusedReserve = 10;
 /** The maximum number of devices that one login removes. A user of a release without the limit may have many more. */
 const maxRemoved = 50;
 
-/** SQL: whether a user has more than this number of devices, as far as the statement sees them. */
-export function hasMoreDevices(userId: SqlPart, max: SqlPart): Sql {
-  return sql`(select count(*) > ${max}::integer from (
-    select from devices known where known.user_id = ${userId} limit ${max}::integer + 1) counted)`;
+/** SQL: whether a user has more devices than allowed, as far as the statement sees them. @param policies `LoginPolicies` */
+export function hasMoreDevices(userId: SqlPart, policies: SqlPart): Sql {
+  return moreDevicesThan(userId, maxDevicesOf(policies, userId));
 }
 
+const moreDevicesThan = (userId: SqlPart, max: Sql): Sql => sql`(select count(*) > ${max} from (
+    select from devices known where known.user_id = ${userId} limit ${max} + 1) counted)`;
+
 /** SQL: `hasMoreDevices` at an approval, before the new device is stored. */
-export function hasMoreUnusedDevices(userId: SqlPart, max: SqlPart): Sql {
-  return hasMoreDevices(userId, sql`(${max}::integer + ${literal(unusedReserve - 1)})`);
+export function hasMoreUnusedDevices(userId: SqlPart, policies: SqlPart): Sql {
+  return moreDevicesThan(userId, sql`(${maxDevicesOf(policies, userId)} + ${literal(unusedReserve - 1)})`);
 }
 
 /** Locks the user's row, so that parallel logins remove devices one after the other. */
@@ -60,7 +61,16 @@ const lockUser = statement<{ userId: string }, { id: string }>(
  * The devices beyond the newest ones, the one unused for longest first. A device is used when a session is created: the stored
  * sessions and logins show it, and `last_used_at` shows it after these were removed.
  */
-const selectOldest = statement<{ userId: string; deviceId: string; max: number; onlyUnused: boolean }, UserDevice>(
+interface OldestValues {
+  readonly userId: string;
+  readonly deviceId: string;
+  readonly policies: LoginPolicies;
+  /** Devices beyond the limit that stay. */
+  readonly reserve: number;
+  readonly onlyUnused: boolean;
+}
+
+const selectOldest = statement<OldestValues, UserDevice>(
   'device_limit_oldest',
   (p) => sql`
     with used as (
@@ -75,27 +85,27 @@ const selectOldest = statement<{ userId: string; deviceId: string; max: number; 
       from used)
     select ${deviceColumns} from devices join (
       select id as old, used_at, last_login_at as logged_in_at from ordered
-      where place > ${p.max} and id <> ${p.deviceId} and (used_at is null or not ${p.onlyUnused}::boolean)
+      where place > ${maxDevicesOf(p.policies, p.userId)} + ${p.reserve}::integer and id <> ${p.deviceId} and (used_at is null or not ${p.onlyUnused}::boolean)
       order by used_at nulls first, last_login_at, id limit ${literal(maxRemoved)}) oldest on oldest.old = devices.id
     where devices.user_id = ${p.userId}
     order by oldest.used_at nulls first, oldest.logged_in_at, id`,
 );
 
-/** Creates the limit. @param options.max the setting `MAX_DEVICES` */
+/** Creates the limit. */
 export function createDeviceLimit(
   database: Database,
   options: {
-    readonly max: number;
+    readonly policies: LoginPolicies;
     readonly notices: Pick<Notices, 'notify'>;
     /** Called when the devices beyond the limit could not be removed. */
     readonly onUnfinished: (error: unknown) => void;
   },
 ): DeviceLimit {
-  const { max, notices, onUnfinished } = options;
-  const remove = ({ userId, deviceId, origin }: LimitedLogin, limit: { max: number; onlyUnused: boolean }) =>
+  const { policies, notices, onUnfinished } = options;
+  const remove = ({ userId, deviceId, origin }: LimitedLogin, limit: { reserve: number; onlyUnused: boolean }) =>
     database.user(userId).transaction(async (tx) => {
       await tx.query(lockUser({ userId }));
-      for (const device of await tx.query(selectOldest({ userId, deviceId, ...limit }))) {
+      for (const device of await tx.query(selectOldest({ userId, deviceId, policies, ...limit }))) {
         // First, because the notice copies the description of the device.
         await notices.notify(tx, { userId, kind: 'device_removed', origin: { ...origin, deviceId: device.id } });
         await endDeviceLogins(tx, userId, device.id);
@@ -106,8 +116,7 @@ export function createDeviceLimit(
       }
     });
   return {
-    max,
-    removeOldest: (login) => remove(login, { max, onlyUnused: false }).catch(onUnfinished),
-    removeUnused: (login) => remove(login, { max: max + unusedReserve, onlyUnused: true }).catch(onUnfinished),
+    removeOldest: (login) => remove(login, { reserve: 0, onlyUnused: false }).catch(onUnfinished),
+    removeUnused: (login) => remove(login, { reserve: unusedReserve, onlyUnused: true }).catch(onUnfinished),
   };
 }

@@ -2,6 +2,7 @@ import type { DeliveryReason, PushChannel, WebPushSubscription } from '../contra
 import type { Queryable } from '../database/database.js';
 import { bound, compose, sql, statement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
+import { loginEnd } from '../limits/login-policies.js';
 
 /** A device of a user, and the channel that reaches it. */
 export interface PushDevice {
@@ -35,7 +36,7 @@ const tokens = sql`(values ('apns', 1, nullif(d.apn_device_token, '')),
 const loggedIn = sql`exists (
   select 1 from authentications a
   where a.user_id = d.user_id and a.device_id = d.id and a.status = 'approved' and a.ended_at is null
-    and a.expires_at > db_now() and a.epoch = u.epoch)`;
+    and ${loginEnd} > db_now() and a.epoch = u.epoch)`;
 
 const unreachable = sql`case when u.status <> 'active' then 'account_deactivated'
                              when ${lockHolds} then 'account_locked'

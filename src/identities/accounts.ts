@@ -20,10 +20,12 @@ export interface Candidate {
   readonly role: Role;
   readonly passwordHash: string | undefined;
   readonly username: string | undefined;
-  /** In canonical form. */
+  /** The proven mail address in canonical form: codes go to it. */
   readonly email: string | undefined;
-  /** E.164. */
+  /** The proven phone number: E.164. */
   readonly phone: string | undefined;
+  /** The addresses that nobody has proven yet. They name the account at a password login, and get no codes. */
+  readonly unproven: { readonly email: string | undefined; readonly phone: string | undefined };
   /** BCP 47. */
   readonly locale: string | undefined;
 }
@@ -64,6 +66,8 @@ export interface AccountRow {
   username: string | null;
   email: string | null;
   phone: string | null;
+  email_verified: boolean;
+  phone_verified: boolean;
   locale: string | null;
   lock_kind: 'temporary' | 'permanent' | null;
   lock_seconds: number | null;
@@ -88,7 +92,8 @@ const findIdentity = statement<{ digest: Buffer }, { user_id: string }>(
 
 /** SQL: the columns of the user `u` for `activeUser`. */
 export const accountColumns = sql`u.id, u.status, u.epoch, u.role, u.password_hash, u.must_change, u.pin_hash,
-  ${nextPinIsDue} as next_pin_is_due, ${onlyPinChangesPin} as only_pin_changes_pin, u.username, u.email, u.phone, u.locale,
+  ${nextPinIsDue} as next_pin_is_due, ${onlyPinChangesPin} as only_pin_changes_pin, u.username, u.email, u.phone,
+  u.email_verified, u.phone_verified, u.locale,
   u.lock_kind, extract(epoch from u.locked_until - db_now())::float8 as lock_seconds, u.second_factor,
   exists (select 1 from totp t where t.user_id = u.id) as has_totp,
   exists (select 1 from passkeys p where p.user_id = u.id) as has_passkey`;
@@ -123,13 +128,22 @@ export function activeUser(row: AccountRow | undefined): AccountUser | undefined
     nextPinIsDue: row.next_pin_is_due,
     onlyPinChangesPin: row.only_pin_changes_pin,
     username: row.username ?? undefined,
-    email: row.email ?? undefined,
-    phone: row.phone ?? undefined,
+    ...addressesOf(row),
     locale: row.locale ?? undefined,
     lock: lockOf(row),
     hasTotp: row.has_totp,
     hasPasskey: row.has_passkey,
     secondFactorPolicy: row.second_factor ?? undefined,
+  };
+}
+
+function addressesOf(row: AccountRow): Pick<AccountUser, 'email' | 'phone' | 'unproven'> {
+  const email = row.email ?? undefined;
+  const phone = row.phone ?? undefined;
+  return {
+    email: row.email_verified ? email : undefined,
+    phone: row.phone_verified ? phone : undefined,
+    unproven: { email: row.email_verified ? undefined : email, phone: row.phone_verified ? undefined : phone },
   };
 }
 
@@ -154,6 +168,11 @@ export function derivedUserId(keys: SecretKeys, identity: Identity): string {
  */
 export function derivedRegistrationId(keys: SecretKeys, identity: Identity): string {
   return idOf(keys, `registration ${identityDigest(identity).toString('hex')}`);
+}
+
+/** The derived id under which wrong codes for an account at a provider are counted, until it belongs to a user. */
+export function derivedProviderAccountId(keys: SecretKeys, issuer: string, subject: string): string {
+  return idOf(keys, `account at a provider ${issuer}\n${subject}`);
 }
 
 const idOf = (keys: SecretKeys, subject: string) => idFromBytes(keys.digest('identity', subject).subarray(0, 16));

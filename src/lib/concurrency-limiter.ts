@@ -10,6 +10,11 @@ export interface ConcurrencyLimiterOptions {
   readonly maxWaiting: number;
   /** The maximum wait in milliseconds. Absent: no limit. */
   readonly timeoutMs?: number;
+  /**
+   * While tasks wait, the place of a task that has ended stays empty for this many times as long as the task took. So a long
+   * queue leaves resources to others, and a task that finds no queue never waits. Absent: 0.
+   */
+  readonly rest?: number;
 }
 
 /** @returns a limiter that throws Problem `overloaded` if too many tasks wait already, or a task has waited too long */
@@ -48,10 +53,13 @@ class Limiter {
   async run<T>(task: () => Promise<T>): Promise<T> {
     if (this.running >= this.options.concurrency) await this.waitForTurn();
     else this.running += 1;
+    const { rest = 0 } = this.options;
+    const startedAt = rest === 0 ? 0 : performance.now();
     try {
       return await task();
     } finally {
-      this.endTask();
+      if (rest === 0 || !this.waiting?.size) this.endTask();
+      else setTimeout(() => this.endTask(), rest * (performance.now() - startedAt));
     }
   }
 

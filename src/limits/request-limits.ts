@@ -1,6 +1,7 @@
-import type { Database, Queryable } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import { type Parameters, type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 import { createKeyedLimiter } from '../lib/concurrency-limiter.js';
+import { sha256 } from '../lib/crypto/digests.js';
 import { Problem } from '../lib/problem.js';
 import {
   createLimitCounts,
@@ -35,11 +36,18 @@ export interface RequestLimits {
    */
   countOwnUsername(userId: string): Promise<void>;
   /**
-   * Runs a request for a code: at most four of an address at a time, because each one commits several times and occupies a
-   * connection meanwhile.
-   * @throws Problem `overloaded` if too many requests of the address wait
+   * Runs the expensive part of a login by password: two of an address at a time, with pauses while more of them wait, so that
+   * the logins of one address leave connections and cores to others. More of them run if the limit of addresses is higher
+   * than the default, and all of them without a limit.
+   * @throws Problem `overloaded` if too many wait
    */
-  inAddressQueue<T>(address: string | undefined, work: () => Promise<T>): Promise<T>;
+  inLoginQueue<T>(address: string | undefined, work: () => Promise<T>): Promise<T>;
+  /**
+   * Does the same for a request for a code, which takes still more work. The requests of one account run one after the other,
+   * so that an account whose row is locked delays no others of the same address.
+   * @throws Problem `overloaded` if too many wait
+   */
+  inCodeQueue<T>(request: Pick<CodeToCount, 'userId' | 'clientAddress'>, work: () => Promise<T>): Promise<T>;
   /** The key and the size of each limit. */
   readonly counts: LimitCounts;
   /** The parameters of `countRequest`, for a statement that replaces `countLoginByAddress` and also does other work. */
@@ -47,25 +55,39 @@ export interface RequestLimits {
   /** The parameters of `countRequest`, for a statement that replaces `countLoginByAccount`. */
   loginCountByAccount(userId: string, knownDevice: string | undefined): RequestCount;
   /**
-   * Counts a request for a code toward the limit of the client's address.
-   * @returns how many codes the address has requested recently, including this one
+   * Counts a request for a code: toward the limits of the client's address, of its identity, such as a phone number, and of
+   * its recipient. An identity and a recipient get one code a minute, five an hour and ten a day. The requests of each known
+   * device are counted separately, so that other people cannot use up the limit of the owner. Requests for unknown
+   * identities are counted in the same way.
+   * @throws Problem `too_many_requests` with the seconds to wait, if the limit of the address or of the identity is used up
+   */
+  countCode(request: CodeToCount): Promise<CountedCode>;
+  /**
+   * Counts a code that a user requests for a new address of the own account, in addition to `countCode`: as many as an
+   * identity gets.
    * @throws Problem `too_many_requests` with the seconds to wait
    */
-  countMessageByAddress(address: string | undefined): Promise<number>;
+  countNewAddress(userId: string): Promise<void>;
+}
+
+/** A request for a code. */
+export interface CodeToCount extends Recipient {
+  readonly clientAddress: string | undefined;
+  /** The digest of the identity that the request names. */
+  readonly identityDigest: Buffer;
+}
+
+/** A code that was counted. */
+export interface CountedCode {
+  /** How many codes the address has requested recently, including this one. */
+  readonly recentCodes: number;
+  /** When the identity may request the next code. */
+  readonly resendAt: string;
   /**
-   * Counts a request for a code toward the limit of its identity, such as a phone number. The limit is one code a minute,
-   * five an hour and ten a day. The requests of each known device are counted separately, so that other people cannot use
-   * up the limit of the owner. Requests for unknown identities are counted in the same way.
-   * @returns when the identity may request the next code
-   * @throws Problem `too_many_requests` with the seconds to wait
+   * False if the limit of the recipient, or one of all SMS, is used up. Then the code must not be sent. Do not show this to
+   * the client: the client could find out which identities belong to the same account.
    */
-  countMessageByIdentity(identity: Buffer, knownDevice: string | undefined): Promise<string>;
-  /**
-   * Counts a code toward the limit of its recipient. Call it before the code is sent.
-   * @returns false if the code must not be sent. Do not show this to the client: the client could find out which identities
-   * belong to the same account.
-   */
-  countMessageToRecipient(recipient: Recipient): Promise<boolean>;
+  readonly mayBeSent: boolean;
 }
 
 /** SQL: counts a request. The value is the number of seconds to wait, or null if the request may continue. */
@@ -121,41 +143,93 @@ const countCodeRequest = statement<
          set_config('synchronous_commit', 'off', true) as flush
   from counted`,
 );
-const takeMessage = statement<{ key: Buffer }, WaitRow & { readonly free_at: string }>(
+/**
+ * Counts a code toward the limits of its identity, its recipient, and of all SMS. If the identity has to wait, it counts
+ * nothing else. The limits of all SMS come last, so that their rows are locked only until the commit, also while somebody
+ * has locked the row of an identity or a recipient.
+ *
+ * The commit does not wait for the disk. A code is sent only after a later commit that does, and the log is written in the
+ * order of the commits, so no crash loses the count of a code that was sent.
+ */
+const countMessage = statement<
+  {
+    identityKey: Buffer;
+    recipientKey: Buffer;
+    prefixKey: Buffer | null;
+    prefixSize: number;
+    totalKey: Buffer | null;
+    totalSize: number;
+    window: number;
+  },
+  WaitRow & { readonly free_at: string; readonly may_be_sent: boolean }
+>(
+  'limit_message_count',
+  (p) => sql`
+  with identity as materialized (select wait, free_at from take_message_slot(${p.identityKey})),
+  recipient as materialized (
+    select r.wait from identity i
+    cross join lateral take_message_slot(case when i.wait is null then ${p.recipientKey}::bytea end) r
+    where i.wait is null),
+  prefix as materialized (
+    select wait as recipient_wait,
+           ${countRequest({ key: p.prefixKey, size: p.prefixSize, window: p.window })} as prefix_wait from recipient),
+  total as materialized (
+    select recipient_wait, prefix_wait,
+           ${countRequest({ key: p.totalKey, size: p.totalSize, window: p.window })} as total_wait from prefix)
+  select i.wait, i.free_at, coalesce(num_nonnulls(t.recipient_wait, t.prefix_wait, t.total_wait) = 0, false) as may_be_sent,
+         set_config('synchronous_commit', 'off', true) as flush
+  from identity i left join total t on true`,
+);
+const takeMessage = statement<{ key: Buffer }, WaitRow>(
   'limit_message',
-  (p) => sql`select wait, free_at from take_message_slot(${p.key})`,
+  (p) => sql`select wait from take_message_slot(${p.key})`,
 );
 
-const addressQueue = { concurrency: 4, maxWaiting: 200, timeoutMs: 2000 };
+/** How many requests may wait, and for how many milliseconds: less than the limit of time of a request. */
+const queue = { maxWaiting: 200, timeoutMs: 10_000 };
+
+/**
+ * A queue for each address. A burst of one address takes longer, and costs others little: see `rest` of the limiter.
+ * @param limit how many requests an address may send; 0: any number, and then nothing waits
+ * @param each one more request runs at a time for each further `each` requests of the limit
+ */
+function addressQueue(limit: number, { each, rest }: { readonly each: number; readonly rest: number }) {
+  const inQueue = createKeyedLimiter({ ...queue, concurrency: Math.max(2, Math.ceil(limit / each)), rest });
+  return <T>(address: string | undefined, work: () => Promise<T>): Promise<T> =>
+    limit === 0 ? work() : inQueue(network(address), work);
+}
 
 /** Creates the request limits. One statement counts a request toward one limit. */
 export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
   const { database } = options;
   const counts = createLimitCounts(options);
-  const inQueue = createKeyedLimiter(addressQueue);
+  const inLoginQueue = addressQueue(options.loginsPerAddress, { each: 150, rest: 1 });
+  const inCodeQueue = addressQueue(options.messagesPerAddress, { each: 100, rest: 3 });
+  const inAccountQueue = createKeyedLimiter({ ...queue, concurrency: 1 });
 
-  async function secondsToWait(count: RequestCount, handle: Queryable = database): Promise<number> {
-    if (count.limitSize === 0) return 0;
-    const [row] = await handle.query(takeRequest(count));
-    return row?.wait ?? 0;
-  }
   async function countOwn(userId: string, count: RequestCount): Promise<void> {
     const [row] = await database.user(userId).query(takeAccountRequest(count));
     refuseOverLimit(row?.wait);
   }
-  async function countMessage(key: Buffer) {
-    const [row] = await database.query(takeMessage({ key }));
-    if (row === undefined) throw new Error('a function returned no row');
-    return row;
+  /** @returns how many codes the address has requested recently, including this one */
+  async function countByAddress(address: string | undefined): Promise<number> {
+    const { count, recentCodesKey } = counts.messagesFrom(address);
+    const [row] = await database.user(network(address)).query(countCodeRequest({ ...count, recentCodesKey }));
+    refuseOverLimit(row?.wait);
+    return row?.recent_codes ?? 0;
   }
 
   return {
-    inAddressQueue: (address, work) => inQueue(network(address), work),
+    inLoginQueue,
+    inCodeQueue: ({ userId, clientAddress }, work) => inAccountQueue(userId, () => inCodeQueue(clientAddress, work)),
     counts,
     loginCountByAddress: counts.loginsFrom,
     loginCountByAccount: counts.loginsTo,
     async countLoginByAddress(address) {
-      refuseOverLimit(await secondsToWait(counts.loginsFrom(address), database.user(network(address))));
+      const count = counts.loginsFrom(address);
+      if (count.limitSize === 0) return;
+      const [row] = await database.user(network(address)).query(takeRequest(count));
+      refuseOverLimit(row?.wait);
     },
     async countLoginByAccount(userId, knownDevice) {
       const count = counts.loginsTo(userId, knownDevice);
@@ -166,24 +240,33 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     },
     countOwnChange: (userId) => countOwn(userId, counts.ownChangesOf(userId)),
     countOwnUsername: (userId) => countOwn(userId, counts.ownUsernamesOf(userId)),
-    async countMessageByAddress(address) {
-      const { count, recentCodesKey } = counts.messagesFrom(address);
-      const [row] = await database.user(network(address)).query(countCodeRequest({ ...count, recentCodesKey }));
+    async countCode({ clientAddress, identityDigest, ...recipient }) {
+      const recentCodes = await countByAddress(clientAddress);
+      const { identity, channel, knownDevice } = recipient;
+      // The limits of prefixes and in total restrict the cost of SMS. They do not apply to mail.
+      const [prefix, total] =
+        channel === 'sms' ? [counts.smsOfPrefix(identity), counts.smsInTotal] : [notLimited, notLimited];
+      const [row] = await database.query(
+        countMessage({
+          identityKey: counts.messagesOf(identityDigest, knownDevice),
+          recipientKey: counts.messagesTo(recipient),
+          prefixKey: prefix.limitKey,
+          prefixSize: prefix.limitSize,
+          totalKey: total.limitKey,
+          totalSize: total.limitSize,
+          window: total.limitWindow,
+        }),
+      );
+      if (row === undefined) throw new Error('limit_message_count returned no row');
+      refuseOverLimit(row.wait);
+      return { recentCodes, resendAt: row.free_at, mayBeSent: row.may_be_sent };
+    },
+    async countNewAddress(userId) {
+      const key = counts.messagesOf(sha256(`new address\n${userId}`), undefined);
+      const [row] = await database.query(takeMessage({ key }));
       refuseOverLimit(row?.wait);
-      return row?.recent_codes ?? 0;
-    },
-    async countMessageByIdentity(identity, knownDevice) {
-      const { wait, free_at } = await countMessage(counts.messagesOf(identity, knownDevice));
-      refuseOverLimit(wait);
-      return free_at;
-    },
-    async countMessageToRecipient(recipient) {
-      const isWithinLimit = (await countMessage(counts.messagesTo(recipient))).wait === null;
-      // The limits below restrict the cost of SMS. They do not apply to mail.
-      if (recipient.channel !== 'sms') return isWithinLimit;
-      const waitForPrefix = await secondsToWait(counts.smsOfPrefix(recipient.identity));
-      const waitInTotal = await secondsToWait(counts.smsInTotal);
-      return isWithinLimit && waitForPrefix === 0 && waitInTotal === 0;
     },
   };
 }
+
+const notLimited: RequestCount = { limitKey: null, limitSize: 0, limitWindow: 0 };

@@ -53,16 +53,16 @@ export const messageCtes = (p: Parameters<MessageValues>): Sql => sql`message as
 export const timeForSecret = sql`interval '10 minutes'`;
 
 /** SQL: the columns of `AuthenticationRecord`. */
-export const recordColumns = sql`id, device_id, status, error_code, expires_at, created_at, updated_at,
+export const recordColumns = sql`id, device_id, status, error_code, least(expires_at, idle_expires_at) as expires_at, created_at, updated_at,
   key_thumbprint is not null as is_bound`;
 
 /**
  * SQL: two columns of a statement that approves a login. `is_new_device`: its CTE `device` has inserted the device.
  * `has_more_devices`: then the user may have more devices than allowed on which no session was created.
  */
-export const newDeviceColumns = (userId: SqlPart, maxDevices: SqlPart): Sql => sql`
+export const newDeviceColumns = (userId: SqlPart, policies: SqlPart): Sql => sql`
   exists (select from device where is_new) as is_new_device,
-  exists (select from device where is_new) and ${hasMoreUnusedDevices(userId, maxDevices)} as has_more_devices`;
+  exists (select from device where is_new) and ${hasMoreUnusedDevices(userId, policies)} as has_more_devices`;
 
 /** The parameters of a statement that records an audit event. */
 export interface EventValues {

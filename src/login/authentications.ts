@@ -8,6 +8,7 @@ import { lockKnownDevice, recordDevice } from '../devices/queries.js';
 import { lockHolds, nextPinIsDue } from '../identities/accounts.js';
 import type { Origin } from '../lib/origin.js';
 import { settleRightGuess, type TakenGuess } from '../limits/guess-budget.js';
+import { type LoginPolicies, loginEnd, loginIdleTtl, loginTtl } from '../limits/login-policies.js';
 import { newDeviceNotice } from '../messages/notices.js';
 import {
   type EncryptedMessage,
@@ -71,10 +72,9 @@ function loginValues(login: NewAuthentication): LoginValues {
 interface ApprovedValues extends LoginValues, TakenGuess {
   readonly device: LoginDevice;
   readonly tokenDigest: Buffer;
-  readonly lifetimeMs: number;
+  readonly policies: LoginPolicies;
   readonly knownDevice: string | null;
   readonly channels: readonly NoticeChannel[];
-  readonly maxDevices: number;
 }
 
 /**
@@ -91,9 +91,10 @@ const insertApproved = statement<ApprovedValues, MaybeRecord>(
     ${lockKnownDevice({ userId: p.userId, deviceId: p.knownDevice, after: sql`settled` })}),
   authentication as (
     insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, key_thumbprint,
-                                 token_digest, expires_at, created_at, updated_at, approved_at)
+                                 token_digest, expires_at, idle_expires_at, created_at, updated_at, approved_at)
     select u.id, ${p.id}, ${p.deviceId}, ${p.authenticator}, 'approved', u.epoch, ${p.device}::jsonb,
-           ${p.keyThumbprint}, ${p.tokenDigest}, now + ${p.lifetimeMs} * interval '1 ms', now, now, now
+           ${p.keyThumbprint}, ${p.tokenDigest}, now + ${loginTtl(p.policies)}, now + ${loginIdleTtl(p.policies)},
+           now, now, now
     from users u, clock where u.id = ${p.userId} and u.epoch = ${p.epoch} and u.status = 'active' and not ${lockHolds}
       and not ${nextPinIsDue}
       and (${p.knownDevice}::uuid is null or exists (select 1 from held_device))
@@ -101,7 +102,7 @@ const insertApproved = statement<ApprovedValues, MaybeRecord>(
   device as (${recordDevice(sql`authentication`)}),
   logged as (${insertEvent(sql`'login.approved'`)}),
   ${newDeviceNotice({ channels: p.channels })}
-  select ${recordColumns}, ${newDeviceColumns(p.userId, p.maxDevices)}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
+  select ${recordColumns}, ${newDeviceColumns(p.userId, p.policies)}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
 );
 
 /** The result of an approving statement: the id is null if the login could not be approved. */
@@ -123,11 +124,9 @@ export function approvedRecord(row: MaybeRecord | undefined): ApprovedRecord | u
 /** The token of an approved login. */
 export interface IssuedToken {
   readonly digest: Buffer;
-  readonly lifetimeMs: number;
+  readonly policies: LoginPolicies;
   /** The channels of the notice to the user if the device is new. */
   readonly noticeChannels: readonly NoticeChannel[];
-  /** The setting `MAX_DEVICES`. */
-  readonly maxDevices: number;
 }
 
 /**
@@ -146,10 +145,9 @@ export async function insertApprovedAuthentication(
       ...guess,
       device: login.device,
       tokenDigest: token.digest,
-      lifetimeMs: token.lifetimeMs,
+      policies: token.policies,
       knownDevice: login.knownDevice ?? null,
       channels: token.noticeChannels,
-      maxDevices: token.maxDevices,
     }),
   );
   return approvedRecord(row);
@@ -275,7 +273,7 @@ const endApproved = statement<{ userId: string; id: string; tokenDigest: Buffer 
     where a.user_id = ${p.userId} and a.id = ${p.id}
       and (${p.tokenDigest}::bytea is null or a.token_digest = ${p.tokenDigest})
       and u.id = a.user_id and u.epoch = a.epoch
-      and a.status = 'approved' and a.ended_at is null and a.expires_at > n.now
+      and a.status = 'approved' and a.ended_at is null and ${loginEnd} > n.now
     returning a.*),
   logged as (${insertEvent(sql`'token.deleted'`)})
   select id from authentication`,

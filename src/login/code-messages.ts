@@ -33,9 +33,9 @@ export function createCodeMessages(keys: SecretKeys, limits: RequestLimits): Cod
     async admit(message, { userId, knownDevice, origin }, identity) {
       if (message === undefined) return undefined;
       const { channel, recipient, code, isDropped } = message;
-      const recentCodes = await limits.countMessageByAddress(origin.clientAddress);
-      const resendAt = await limits.countMessageByIdentity(identityDigest(identity), knownDevice);
-      const mayBeSent = await limits.countMessageToRecipient({
+      const { recentCodes, resendAt, mayBeSent } = await limits.countCode({
+        clientAddress: origin.clientAddress,
+        identityDigest: identityDigest(identity),
         userId,
         channel,
         identity,

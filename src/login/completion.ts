@@ -25,12 +25,13 @@ export type LoginResult = AuthenticationRecord & {
 /** Adds what the client needs for the next secret to the record: the challenge, and where a code was sent. */
 export function withChallenge(
   record: AuthenticationRecord,
-  { clientChallenge }: Challenge,
+  { clientChallenge, showsExpiry }: Challenge,
   message?: AdmittedMessage | undefined,
 ): LoginResult {
+  const expiry = showsExpiry === true ? { expires_at: record.expires_at } : {};
   return {
     ...record,
-    ...(clientChallenge !== undefined && { challenge: clientChallenge }),
+    ...(clientChallenge !== undefined && { challenge: { ...clientChallenge, ...expiry } }),
     ...(message !== undefined && { destination: message.destination, resend_at: message.resendAt }),
   };
 }
@@ -73,7 +74,7 @@ export interface LoginCompletionOptions {
   /** Called when a part of the work after an approval has failed. */
   readonly onUnfinished: (error: unknown) => void;
   readonly counters: Counters;
-  readonly deviceLimit: Pick<DeviceLimit, 'max' | 'removeUnused'>;
+  readonly deviceLimit: Pick<DeviceLimit, 'removeUnused'>;
 }
 
 const setFirstPin = statement<{ userId: string; pinHash: string }>(

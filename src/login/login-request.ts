@@ -1,4 +1,5 @@
 import type { TokenRequest } from '../contract/authentication.js';
+import type { AuthenticationErrorCode } from '../contract/errors/authentications.js';
 import { canonicalApnsToken, canonicalFcmToken } from '../devices/push-tokens.js';
 import { canonicalIdentity, type Identity } from '../identities/identity.js';
 import { readClientKey } from '../lib/crypto/client-key.js';
@@ -60,7 +61,7 @@ function readIdentity(
 }
 
 /** The thumbprint of the key that the token will be bound to. */
-function readKey({ jwk }: TokenRequest['device'], errors: FieldError[]): string | undefined {
+export function readKey({ jwk }: TokenRequest['device'], errors: FieldError[]): string | undefined {
   if (jwk === undefined) return undefined;
   const thumbprint = readClientKey(jwk)?.thumbprint;
   if (thumbprint === undefined) errors.push({ field: 'device.jwk', code: 'invalid_key' });
@@ -90,9 +91,13 @@ export function describeDevice(device: TokenRequest['device']): NewAuthenticatio
  * Refuses a wrong, expired, used-up or unknown authentication. The response is the same in all cases, so that it does
  * not show the reason.
  */
-export function rejection(id: string, options: Pick<ProblemOptions, 'errors'> = {}): Problem {
+export function rejection(
+  id: string,
+  options: Pick<ProblemOptions, 'errors'> = {},
+  errorCode: AuthenticationErrorCode = 'authorization_rejected',
+): Problem {
   return new Problem('authorization_rejected', {
     ...options,
-    members: { authentication: { id: parseId(id) ?? id, status: 'rejected', error_code: 'authorization_rejected' } },
+    members: { authentication: { id: parseId(id) ?? id, status: 'rejected', error_code: errorCode } },
   });
 }

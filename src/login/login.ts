@@ -50,10 +50,12 @@ export function createLogin(options: LoginOptions): Login {
   async function start(request: TokenRequest, origin: Origin): Promise<LoginResult> {
     const { authenticator, identity, device, keyThumbprint } = checkRequest(request, registry, options.defaultRegion);
     const startedLogin = { id: newId(), authenticator: authenticator.name, device, keyThumbprint, origin };
-    if (identity === undefined) return beginWithoutIdentity(authenticator, startedLogin);
+    if (identity === undefined) return beginWithoutIdentity(authenticator, startedLogin, request);
     const userId = await lookup.identify(identity, origin.clientAddress);
     const attempt = { ...startedLogin, userId, deviceId: device.id };
-    if (authenticator.steps === 1) return decideAtOnce(authenticator, attempt, request);
+    if (authenticator.steps === 1) {
+      return options.limits.inLoginQueue(origin.clientAddress, () => decideAtOnce(authenticator, attempt, request));
+    }
     return begin(authenticator, attempt, { identity, pin: request.pin });
   }
 
@@ -84,8 +86,8 @@ export function createLogin(options: LoginOptions): Login {
       return open(login, challenge, { factor: 2, pinRefused: false, message });
     }
     const { token, digest } = newToken('authentication', [user.userId, login.id]);
-    const { tokenLifetimeMs: lifetimeMs, noticeChannels, deviceLimit } = options;
-    const issued = { digest, lifetimeMs, noticeChannels, maxDevices: deviceLimit.max };
+    const { policies, noticeChannels } = options;
+    const issued = { digest, policies, noticeChannels };
     const approved = await guess.approve((takenGuess) =>
       insertApprovedAuthentication(database.user(user.userId), login, issued, takenGuess),
     );

@@ -7,6 +7,7 @@ import { lockKnownDevice, recordDevice } from '../devices/queries.js';
 import { lockHolds, nextPinIsDue } from '../identities/accounts.js';
 import type { Origin } from '../lib/origin.js';
 import { settleRightGuess, type TakenGuess } from '../limits/guess-budget.js';
+import { loginIdleTtl, loginTtl } from '../limits/login-policies.js';
 import { newDeviceNotice } from '../messages/notices.js';
 import {
   type EncryptedMessage,
@@ -45,6 +46,8 @@ export interface OpenAuthentication {
   readonly challenge: ChallengeState;
   readonly approval_secret: Buffer | null;
   readonly device: LoginDevice;
+  /** The guesses that are used, with the one that was taken. */
+  readonly guesses: number;
   /** Whether step 1 contained a wrong PIN. It is reported at step 2 (decision 7). */
   readonly pin_refused: boolean;
 }
@@ -93,7 +96,7 @@ const takeGuess = statement<{ userId: string; id: string; approvalKey: Buffer | 
           and a.guesses < ${maxGuessesWithRepeats} and a.approved_at > db_now() - interval '10 minutes'
           and ${isNotAhead(sql`a.approved_at`)}))
   returning a.id, a.user_id, a.authenticator, a.status, a.factor, a.challenge, a.approval_secret, a.device,
-            a.pin_refused`,
+            a.pin_refused, a.guesses`,
 );
 
 /**
@@ -166,7 +169,10 @@ export async function awaitNextStep(
  * Deletes the row under its temporary user id and inserts it under the id of the user. The delete locks the row, so
  * only one of several parallel answers moves it. No other statement moves a row from one user to another.
  */
-const assignToUser = statement<{ temporaryUserId: string; id: string; userId: string; epoch: number }, { id: string }>(
+const assignToUser = statement<
+  { temporaryUserId: string; id: string; userId: string; epoch: number },
+  { challenge: ChallengeState }
+>(
   'authentication_adopt',
   (p) => sql`
   with nameless as (
@@ -175,15 +181,16 @@ const assignToUser = statement<{ temporaryUserId: string; id: string; userId: st
     returning *)
   insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, key_thumbprint, challenge,
                                factor, challenge_ends_at, expires_at, created_at, updated_at, guesses)
-  select ${p.userId}, id, device_id, authenticator, 'pending', ${p.epoch}, device, key_thumbprint, '{}', factor,
+  select ${p.userId}, id, device_id, authenticator, 'pending', ${p.epoch}, device, key_thumbprint,
+         jsonb_strip_nulls(jsonb_build_object('redirect', challenge->'redirect')), factor,
          challenge_ends_at, expires_at, created_at, db_now(), ${maxGuesses}
   from nameless
-  returning id`,
+  returning challenge`,
 );
 
 /**
- * Assigns a login that began without an identity to its user, once. The login then has no challenge and no guesses
- * left, so a later answer is refused.
+ * Assigns a login that began without an identity to its user, once. The login then has no guesses left, so a later answer is
+ * refused. Of its challenge it keeps how a browser was redirected, for a browser that repeats the last step.
  * @returns undefined if a parallel answer was first
  */
 export async function assignAuthentication(
@@ -191,8 +198,8 @@ export async function assignAuthentication(
   open: OpenAuthentication,
   { userId, epoch }: { readonly userId: string; readonly epoch: number },
 ): Promise<OpenAuthentication | undefined> {
-  const assigned = await handle.query(assignToUser({ temporaryUserId: open.user_id, id: open.id, userId, epoch }));
-  return assigned.length === 0 ? undefined : { ...open, user_id: userId, status: 'pending', challenge: {} };
+  const [assigned] = await handle.query(assignToUser({ temporaryUserId: open.user_id, id: open.id, userId, epoch }));
+  return assigned && { ...open, user_id: userId, status: 'pending', challenge: assigned.challenge };
 }
 
 interface ApprovalValues extends EventValues, TakenGuess {
@@ -200,7 +207,7 @@ interface ApprovalValues extends EventValues, TakenGuess {
   readonly id: string;
   readonly deviceId: string;
   readonly tokenDigest: Buffer;
-  readonly lifetimeMs: number;
+  readonly policies: IssuedToken['policies'];
   readonly approvalKey: Buffer | null;
   readonly approvalSecret: Buffer;
   readonly secondFactor: string | null;
@@ -209,7 +216,6 @@ interface ApprovalValues extends EventValues, TakenGuess {
   /** How much the epoch of the user has grown in this transaction. */
   readonly newEpochs: number;
   readonly channels: IssuedToken['noticeChannels'];
-  readonly maxDevices: number;
 }
 
 /**
@@ -225,7 +231,8 @@ const approveOpen = statement<ApprovalValues, MaybeRecord>(
     ${lockKnownDevice({ userId: p.userId, deviceId: p.deviceId, after: sql`settled` })}),
   authentication as (
     update authentications a
-    set status = 'approved', epoch = u.epoch, token_digest = ${p.tokenDigest}, expires_at = n.now + ${p.lifetimeMs} * interval '1 ms',
+    set status = 'approved', epoch = u.epoch, token_digest = ${p.tokenDigest}, expires_at = n.now + ${loginTtl(p.policies)},
+        idle_expires_at = n.now + ${loginIdleTtl(p.policies)},
         updated_at = n.now, approved_at = n.now, approval_key = ${p.approvalKey}, approval_secret = ${p.approvalSecret},
         second_factor = coalesce(${p.secondFactor}, a.second_factor)
     from users u cross join lateral (select db_now() as now) n
@@ -238,7 +245,7 @@ const approveOpen = statement<ApprovalValues, MaybeRecord>(
   device as (${recordDevice(sql`authentication`)}),
   logged as (${insertEvent(sql`'login.approved'`)}),
   ${newDeviceNotice({ channels: p.channels })}
-  select ${recordColumns}, ${newDeviceColumns(p.userId, p.maxDevices)}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
+  select ${recordColumns}, ${newDeviceColumns(p.userId, p.policies)}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
 );
 
 /** The request that approves an authentication. */
@@ -279,7 +286,7 @@ export async function approveAuthentication(
       id: open.id,
       deviceId: open.device.id,
       tokenDigest: issued.digest,
-      lifetimeMs: issued.lifetimeMs,
+      policies: issued.policies,
       approvalKey,
       approvalSecret: approval.secret,
       secondFactor: approval.secondFactor ?? null,
@@ -287,7 +294,6 @@ export async function approveAuthentication(
       fromApprovalKey: isRepeat ? approvalKey : null,
       newEpochs: approval.hasNewEpoch ? 1 : 0,
       channels: issued.noticeChannels,
-      maxDevices: issued.maxDevices,
       ...eventValues(origin),
       ...guess,
     }),
@@ -313,4 +319,67 @@ const rejectOpen = statement<{ userId: string; id: string } & EventValues>(
 /** Records a wrong answer. After the last guess the authentication is rejected. */
 export async function rejectAuthentication(handle: Queryable, open: OpenAuthentication, origin: Origin): Promise<void> {
   await handle.query(rejectOpen({ userId: open.user_id, id: open.id, ...eventValues(origin) }));
+}
+
+const rejectUnlinked = statement<{ userId: string; id: string } & EventValues>(
+  'authentication_not_linked',
+  (p) => sql`
+  with clock as materialized (select db_now() as now),
+  ${eventCte(p)},
+  authentication as (
+    update authentications a set updated_at = now, status = 'rejected', error_code = 'not_linked', guesses = ${maxGuesses}
+    from clock
+    where a.user_id = ${p.userId} and a.id = ${p.id} and a.status in ('created', 'pending')
+    returning a.*)
+  ${insertEvent(sql`'login.rejected'`)}`,
+);
+
+/** Rejects a login at a provider whose account no user has. It counts in no guess budget. */
+export async function endUnlinked(handle: Queryable, open: OpenAuthentication, origin: Origin): Promise<void> {
+  await handle.query(rejectUnlinked({ userId: open.user_id, id: open.id, ...eventValues(origin) }));
+}
+
+interface NextChallengeValues extends MessageValues {
+  readonly userId: string;
+  readonly id: string;
+  readonly challenge: ChallengeState;
+  readonly lifetimeSeconds: number;
+  readonly guesses: number;
+}
+
+const setNextChallenge = statement<NextChallengeValues, AuthenticationRecord>(
+  'authentication_next_challenge',
+  (p) => sql`
+  with authentication as (
+    update authentications a
+    set status = 'pending', guesses = ${p.guesses}, challenge = ${p.challenge}::jsonb, updated_at = n.now,
+        challenge_ends_at = n.now + ${p.lifetimeSeconds} * interval '1 second', expires_at = n.now + ${timeForSecret}
+    from (select db_now() as now) n
+    where a.user_id = ${p.userId} and a.id = ${p.id} and a.factor = 1 and a.status in ('created', 'pending')
+      and a.ended_at is null
+    returning a.*),
+  ${messageCtes(p)}
+  select ${recordColumns} from authentication`,
+);
+
+/**
+ * Makes a login whose user is not known yet wait for a further answer.
+ * @param next.guesses the guesses that count as used
+ * @returns undefined if a parallel answer has decided the login
+ */
+export async function awaitNextAnswer(
+  handle: Queryable,
+  open: OpenAuthentication,
+  next: Pick<Challenge, 'state' | 'lifetime'> & {
+    readonly guesses: number;
+    readonly message: EncryptedMessage | undefined;
+  },
+): Promise<AuthenticationRecord | undefined> {
+  const [row] = await handle.query(
+    setNextChallenge({
+      ...{ userId: open.user_id, id: open.id, challenge: next.state, lifetimeSeconds: next.lifetime },
+      ...{ guesses: next.guesses, ...messageValues(next.message) },
+    }),
+  );
+  return row;
 }

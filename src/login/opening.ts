@@ -7,6 +7,7 @@ import { insertOpenAuthentication, type NewAuthentication, type OpenState } from
 import type { TwoStep, UserIdentifying } from './authenticators/authenticator.js';
 import type { AdmittedMessage } from './code-messages.js';
 import { type LoginResult, withChallenge } from './completion.js';
+import type { RedirectRequest } from './providers/redirect-state.js';
 import type { SecondStepOptions } from './second-step.js';
 
 /** A login before its user is known. */
@@ -30,7 +31,9 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
     attempt: StartedLogin & LoginAttempt,
     request: { readonly identity: Identity; readonly pin: string | undefined },
   ): Promise<LoginResult> =>
-    limits.inAddressQueue(attempt.origin.clientAddress, () => beginInTurn(authenticator, attempt, request));
+    limits.inCodeQueue({ userId: attempt.userId, clientAddress: attempt.origin.clientAddress }, () =>
+      beginInTurn(authenticator, attempt, request),
+    );
 
   async function beginInTurn(
     authenticator: TwoStep,
@@ -49,10 +52,11 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
   async function beginWithoutIdentity(
     authenticator: UserIdentifying,
     startedLogin: StartedLogin,
+    request: RedirectRequest,
   ): Promise<LoginResult> {
     await limits.countLoginByAddress(startedLogin.origin.clientAddress);
     const login = { ...startedLogin, userId: newId(), epoch: 0, knownDevice: undefined };
-    return open(login, await authenticator.begin(login.id), { factor: 1, pinRefused: false });
+    return open(login, await authenticator.begin(login.id, request), { factor: 1, pinRefused: false });
   }
 
   async function open(

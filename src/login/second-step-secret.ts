@@ -5,12 +5,16 @@ import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { Origin } from '../lib/origin.js';
 import type { Problem } from '../lib/problem.js';
 import type { Counters } from '../statistics/counters.js';
-import { type Authenticator, identifiesUser } from './authenticators/authenticator.js';
+import { type Authenticator, identifiesUser, type NextChallenge } from './authenticators/authenticator.js';
+import type { CodeMessages } from './code-messages.js';
+import { type LoginResult, withChallenge } from './completion.js';
 import { rejection } from './login-request.js';
 import { awaitedStep, type LoginStep, type LoginSteps, type StepCheck } from './login-steps.js';
 import {
   type AuthenticationOwner,
   assignAuthentication,
+  awaitNextAnswer,
+  endUnlinked,
   type OpenAuthentication,
   rejectAuthentication,
   takeAuthenticationGuess,
@@ -26,6 +30,8 @@ export interface Evaluated {
   readonly since: number;
   /** The type of the second factor, if this secret was one. */
   readonly secondFactor?: string | undefined;
+  /** An account at a provider, encrypted, that the approval links to the user. */
+  readonly link?: string | undefined;
   /** Whether this secret is a right code of an app that was used before. */
   readonly isUsedCode?: boolean;
   readonly effect?: StepCheck['effect'];
@@ -36,11 +42,14 @@ interface SecretCheckOptions {
   readonly keys: SecretKeys;
   readonly steps: LoginSteps;
   readonly counters: Counters;
+  readonly messages: CodeMessages;
+  /** Called after a message is written and committed. */
+  readonly onMessageWritten: () => void;
 }
 
 /** Creates the checks of a further secret of a login, and its refusals. */
 export function createSecretChecks(
-  { database, keys, steps, counters }: SecretCheckOptions,
+  { database, keys, steps, messages, counters, onMessageWritten }: SecretCheckOptions,
   registry: ReadonlyMap<string, Authenticator>,
 ) {
   /** The refusal of an answer to a login that is decided, expired or unknown. */
@@ -103,7 +112,11 @@ export function createSecretChecks(
    * Identifies the user of a login, and assigns the login to that user. An invalid answer counts only against this
    * authentication. Otherwise an attacker could use up a victim's guesses with false answers that name the victim.
    */
-  async function identify(owner: AuthenticationOwner, secret: string, origin: Origin): Promise<Evaluated> {
+  async function identify(
+    owner: AuthenticationOwner,
+    secret: string,
+    origin: Origin,
+  ): Promise<Evaluated | { readonly pending: LoginResult }> {
     const open = await takeAuthenticationGuess(database.user(owner.userId), owner, undefined);
     const authenticator = registry.get(owner.authenticator);
     if (open === undefined || authenticator === undefined || !identifiesUser(authenticator))
@@ -115,6 +128,13 @@ export function createSecretChecks(
       secret,
       origin,
     });
+    if (identified === 'not_linked') {
+      await endUnlinked(database.user(open.user_id), open, origin);
+      counters.add('logins.failed', 'not_linked', 1, open.authenticator);
+      throw rejection(owner.id, {}, 'not_linked');
+    }
+    if (identified !== undefined && 'next' in identified)
+      return { pending: await continueWith(open, identified, origin) };
     const { user } =
       identified === undefined
         ? { user: undefined }
@@ -131,7 +151,27 @@ export function createSecretChecks(
     }
     const secondFactor = identified.isMultiFactor ? authenticator.name : undefined;
     const done = identified.isMultiFactor ? 'second_factor' : 'first';
-    return { open: assigned, isRight: true, done, since, secondFactor };
+    return { open: assigned, isRight: true, done, since, secondFactor, link: identified.link };
+  }
+
+  /** Stores the next challenge of a login whose user is not known yet, with its message. */
+  async function continueWith(
+    open: OpenAuthentication,
+    { next, recipient, isSameStep }: NextChallenge,
+    origin: Origin,
+  ): Promise<LoginResult> {
+    const message =
+      recipient &&
+      (await messages.admit(
+        next.message,
+        { userId: recipient.userId, knownDevice: undefined, origin },
+        recipient.identity,
+      ));
+    const guesses = isSameStep ? open.guesses : 0;
+    const record = await awaitNextAnswer(database.user(open.user_id), open, { ...next, guesses, message });
+    if (record === undefined) throw countAndReject(open.id);
+    if (message !== undefined) onMessageWritten();
+    return withChallenge(record, next, message);
   }
 
   return { countAndReject, refuse, awaitsIdentification, evaluate, identify };

@@ -12,6 +12,7 @@ import { newId, parseId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { throwIfErrors } from '../lib/problem.js';
 import type { Guess, GuessBudget } from '../limits/guess-budget.js';
+import type { LoginPolicies } from '../limits/login-policies.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import { createAccountLookup } from './account-lookup.js';
 import type { ApprovedRecord, NewAuthentication } from './authentications.js';
@@ -43,8 +44,14 @@ export interface SecondStepOptions extends LoginCompletionOptions {
   readonly onMessageWritten: () => void;
   /** Recovered PINs that have not taken effect yet. The account look-up applies those that are due. */
   readonly nextPins: PendingPins;
-  /** The lifetime of an authentication token. */
-  readonly tokenLifetimeMs: number;
+  /**
+   * Links an account at a provider to the user who has just proven to own both.
+   * @param link the account, encrypted
+   * @throws Problem `external_identity_taken`
+   */
+  readonly linkAccount: (userId: string, login: { readonly id: string }, link: string, origin: Origin) => Promise<void>;
+  /** How long logins last. */
+  readonly policies: LoginPolicies;
   /** The channels of the notice about a login on a new device. */
   readonly noticeChannels: readonly NoticeChannel[];
 }
@@ -98,6 +105,7 @@ export function createSecondStep(
     }
     const approvalKey = input.idempotencyKey === undefined ? undefined : sha256(input.idempotencyKey);
     const identified = awaitsIdentification(owner) ? await identify(owner, input.secret, origin) : undefined;
+    if (identified !== undefined && 'pending' in identified) return identified.pending;
     const userId = identified?.open.user_id ?? owner.userId;
     // Also takes one of the guesses that the account has left.
     const { user, knownDevice, guess } = await lookup.findToGuess({
@@ -154,8 +162,10 @@ export function createSecondStep(
     evaluated: Evaluated,
     { challenge, message }: StartedStep,
   ): Promise<LoginResult> {
+    const link = evaluated.link ?? evaluated.open.challenge.link;
+    const next = link === undefined ? challenge : { ...challenge, state: { ...challenge.state, link } };
     const { written } = await withEffect(evaluated, user, (handle, { hasNewEpoch = false }) =>
-      awaitNextStep(handle, evaluated.open, challenge, { message, hasNewEpoch }),
+      awaitNextStep(handle, evaluated.open, next, { message, hasNewEpoch }),
     );
     if (message !== undefined) options.onMessageWritten();
     return withChallenge(written, challenge, message);
@@ -169,8 +179,11 @@ export function createSecondStep(
   ): Promise<{ readonly record: ApprovedRecord; readonly result: LoginResult }> {
     const { open, secondFactor } = evaluated;
     const { token, digest } = newToken('authentication', [user.userId, open.id]);
-    const { tokenLifetimeMs: lifetimeMs, noticeChannels, deviceLimit } = options;
-    const issued = { digest, lifetimeMs, noticeChannels, maxDevices: deviceLimit.max };
+    const { policies, noticeChannels } = options;
+    const issued = { digest, policies, noticeChannels };
+    // The user has proven everything that this account asks for.
+    const link = evaluated.link ?? open.challenge.link;
+    if (link !== undefined) await options.linkAccount(user.userId, open, link, origin);
     // No digest of a password, because it would be fast to guess at: see `LoginSteps.checkRepeat`.
     const repeated = open.challenge.awaits === 'new_password' ? newId() : secret;
     const approvalSecret = Buffer.from(codeDigest(keys, open.id, repeated), 'base64');

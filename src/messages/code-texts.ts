@@ -35,6 +35,10 @@ export const codeTexts: Readonly<Record<`${MessageChannel}.${CodeKind}`, Readonl
     en: 'Somebody tried to sign up at {app} with this number, but it already has an account. If it was you, sign in instead.',
     es: 'Alguien ha intentado registrarse en {app} con este número, que ya tiene una cuenta. Si has sido tú, entra en ella.',
   },
+  'sms.registration_unproven': {
+    en: 'Somebody tried to sign up at {app} with this number. An account has it already, but nobody has confirmed it. Recover that account with a code.',
+    es: 'Alguien ha intentado registrarse en {app} con este número. Ya hay una cuenta con él, sin confirmar. Recupérala con un código.',
+  },
   'email.code': {
     en: `Subject: {code} is your {app} code
 
@@ -150,6 +154,22 @@ Si has sido tú, no tienes que hacer nada. Si no, anula el PIN nuevo antes de es
     {code}
 
 El código solo sirve para anular el PIN nuevo.`,
+  },
+  'email.registration_unproven': {
+    en: `Subject: Recover your account at {app}
+
+Somebody tried to sign up at {app} with this address. An account has the address already, but nobody has confirmed it.
+
+If it was you, choose "Forgot your password?" and enter this address. {app} sends you a code. It makes the account yours, and removes everything that was in it before.
+
+If not, you do not need to do anything. Nothing has changed.`,
+    es: `Subject: Recupera tu cuenta de {app}
+
+Alguien ha intentado registrarse en {app} con esta dirección. Ya hay una cuenta con ella, pero nadie la ha confirmado.
+
+Si has sido tú, elige «¿Has olvidado tu contraseña?» y escribe esta dirección. {app} te envía un código. Con él la cuenta es tuya, y se borra todo lo que había antes en ella.
+
+Si no, no tienes que hacer nada. Nada ha cambiado.`,
   },
   'email.registration_taken': {
     en: `Subject: You already have an account at {app}

@@ -60,7 +60,7 @@ export function addMessageJobs(from: SqlPart, jobs: MessageJobs): Sql {
  * SQL: queues rows of the outbox for `dispatchMessages`.
  *
  * @param rows.from the rows (user_id, id, created_at)
- * @param rows.recentCodes how many codes the client's address requested recently: see `RequestLimits.countMessageByAddress`
+ * @param rows.recentCodes how many codes the client's address requested recently: see `CountedCode`
  */
 export function queueForDispatch({
   from,

@@ -9,6 +9,8 @@ export const codeKinds = {
   registration_code: 'The code of a registration.',
   pin_recovery:
     'The PIN is being recovered with a code that was sent to another address of the account. Contains the code that cancels the recovery.',
+  registration_unproven:
+    'Somebody tried to register with an address of an account that nobody has proven. Says how to recover the account. Contains no code.',
   registration_taken: 'Somebody tried to register with an address that already has an account. Contains no code.',
 } as const;
 export type CodeKind = keyof typeof codeKinds;
@@ -33,6 +35,7 @@ export const noticeKinds = {
   recovery_codes_made: 'New recovery codes have replaced the old ones.',
   external_identity_added: 'An account at an OpenID provider was linked and can log in now.',
   external_identity_removed: 'An account at an OpenID provider was unlinked.',
+  logged_out: 'The user has ended all logins, or all except the one that asked for it.',
   account_recovered: 'The account was recovered with a code.',
   pin_recovery:
     'The PIN is being recovered with a code. By SMS and by mail, a message with a code replaces this notice.',
@@ -63,8 +66,8 @@ export interface TemplateRules {
   readonly required: readonly string[];
 }
 
-/** The purposes without the two whose templates have other placeholders. */
-const { registration_taken, pin_recovery, ...otherCodes } = codeKinds;
+/** The purposes without the three whose templates have other placeholders. */
+const { registration_taken, registration_unproven, pin_recovery, ...otherCodes } = codeKinds;
 
 const codePlaceholders = {
   app: 'The setting `APP_NAME`.',
@@ -96,7 +99,11 @@ const pinRecoveryPlaceholders = {
  */
 export const textRules: ReadonlyMap<string, TemplateRules> = new Map([
   ...rulesOf(messageChannels, otherCodes, { placeholders: codePlaceholders, required: ['code'] }),
-  ...rulesOf(messageChannels, { registration_taken }, { placeholders: { app: codePlaceholders.app }, required: [] }),
+  ...rulesOf(
+    messageChannels,
+    { registration_taken, registration_unproven },
+    { placeholders: { app: codePlaceholders.app }, required: [] },
+  ),
   ...rulesOf(textChannels, noticeKinds, { placeholders: noticePlaceholders, required: [] }),
   ...rulesOf(messageChannels, { pin_recovery }, { placeholders: pinRecoveryPlaceholders, required: ['code'] }),
   ...rulesOf(['email'], operatorMailKinds, { placeholders: operatorMailPlaceholders, required: [] }),

@@ -57,7 +57,10 @@ const takeNotice = statement<{ userId: string; id: string }, NoticeRow>(
 /** Locks the user's row, so that the user is not deleted before the messages are written. */
 const selectRecipient = statement<{ userId: string }, RecipientRow>(
   'notice_recipient',
-  (p) => sql`select email, phone, locale from users where id = ${p.userId} and status = 'active' for key share`,
+  (
+    p,
+  ) => sql`select case when email_verified then email end as email, case when phone_verified then phone end as phone, locale
+    from users where id = ${p.userId} and status = 'active' for key share`,
 );
 
 const takeRequest = statement<{ key: Buffer; limit: number }, { wait: number | null }>(
@@ -97,6 +100,7 @@ const hourlyLimits: Readonly<Partial<Record<NoticeKind, number>>> = {
   account_locked: 1,
   new_device: 20,
   device_removed: 20,
+  logged_out: 20,
   token_misused: 3,
   token_shared: 3,
 };

@@ -71,6 +71,10 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
     en: 'An account at another provider can no longer sign in to your account.',
     es: 'Una cuenta de otro proveedor ya no puede entrar en tu cuenta.',
   },
+  logged_out: {
+    en: 'Your account was signed out on all devices, or on all except one ({device}), as one of them has asked.',
+    es: 'Se ha cerrado la sesión de tu cuenta en todos los dispositivos, o en todos menos uno ({device}), a petición de uno de ellos.',
+  },
   account_recovered: {
     en: 'Your account was recovered with a code, and all devices were signed out.',
     es: 'Se ha recuperado tu cuenta con un código y se ha cerrado la sesión en todos los dispositivos.',

@@ -82,7 +82,7 @@ export function createNotices(channels: readonly NoticeChannel[]): Notices {
 
 /** SQL: whether one of the channels reaches the user `u`; push must reach another device than `device`. */
 const isReached = (channels: SqlPart, device: SqlPart) => sql`
-  ('email' = any (${channels}::text[]) and u.email is not null or 'sms' = any (${channels}::text[]) and u.phone is not null
+  ('email' = any (${channels}::text[]) and u.email is not null and u.email_verified or 'sms' = any (${channels}::text[]) and u.phone is not null and u.phone_verified
    or 'inbox' = any (${channels}::text[])
    or 'push' = any (${channels}::text[]) and exists (
         select from devices other where other.user_id = u.id and other.id <> ${device}
@@ -118,12 +118,18 @@ interface ChangedValues {
 }
 
 /**
- * The notices of a change of a user. A notice of a changed address goes to the former address too.
+ * The notices of a change of a user. A notice of a changed address goes to the former address too, if that was proven.
  *
  * @param onlyKind send one notice of this kind instead, for any change
  */
 export function noticesOfChange(
-  before: { readonly username: string | null; readonly email: string | null; readonly phone: string | null },
+  before: {
+    readonly username: string | null;
+    readonly email: string | null;
+    readonly email_verified: boolean;
+    readonly phone: string | null;
+    readonly phone_verified: boolean;
+  },
   values: ChangedValues,
   onlyKind?: NoticeKind,
 ): Pick<NewNotice, 'kind' | 'former'>[] {
@@ -131,10 +137,16 @@ export function noticesOfChange(
   if (values.password_hash !== undefined) notices.push({ kind: 'password_changed' });
   if (values.pin_hash !== undefined) notices.push({ kind: 'pin_changed' });
   if (values.email !== undefined && values.email !== before.email) {
-    notices.push({ kind: 'email_changed', former: before.email === null ? {} : { email: before.email } });
+    notices.push({
+      kind: 'email_changed',
+      former: before.email !== null && before.email_verified ? { email: before.email } : {},
+    });
   }
   if (values.phone !== undefined && values.phone !== before.phone) {
-    notices.push({ kind: 'phone_changed', former: before.phone === null ? {} : { phone: before.phone } });
+    notices.push({
+      kind: 'phone_changed',
+      former: before.phone !== null && before.phone_verified ? { phone: before.phone } : {},
+    });
   }
   if (values.username !== undefined && values.username !== before.username) notices.push({ kind: 'username_changed' });
   return onlyKind === undefined || notices.length === 0 ? notices : [{ kind: onlyKind }];

@@ -30,7 +30,7 @@ const selectOperators = statement<object, Recipient>(
   'operator_mail_recipients',
   () => sql`
   select id, email from users
-  where role = 'operator' and role_active_since is not null and status = 'active' and email is not null
+  where role = 'operator' and role_active_since is not null and status = 'active' and email is not null and email_verified
     and (lock_kind is null or locked_until <= db_now())
   order by id for key share`,
 );

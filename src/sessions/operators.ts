@@ -3,9 +3,10 @@ import type { roles } from '../contract/user-fields.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Database, Queryable } from '../database/database.js';
 import { type SqlPart, sql, statement } from '../database/sql.js';
-import type { ParsedToken } from '../lib/crypto/token-strings.js';
+import { newToken, type ParsedToken } from '../lib/crypto/token-strings.js';
+import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
-import { validSessions } from './verifier.js';
+import { endReplacedSessions, validSessions } from './verifier.js';
 
 /** An operator, or a member of the support staff, who uses a session instead of an API key. */
 export interface Operator {
@@ -45,6 +46,7 @@ interface OperatorRow {
   readonly is_active: boolean;
   readonly used_second_factor: boolean;
   readonly is_fresh: boolean;
+  readonly replaces: string | null;
 }
 
 /** SQL: whether a time is at most `maxAge` milliseconds ago. The age of a time ahead of the clock is unknown (decision 4). */
@@ -55,15 +57,18 @@ const findOperator = statement<{ userId: string; id: string; digest: Buffer; max
   'session_operator',
   (p) => sql`
   select u.role, u.role_active_since is not null as is_active, a.second_factor is not null as used_second_factor,
-         (${isFresh(sql`a.approved_at`, p.maxAge)} or ${isFresh(sql`s.proven_at`, p.maxAge)}) is true as is_fresh
+         (${isFresh(sql`a.approved_at`, p.maxAge)} or ${isFresh(sql`s.proven_at`, p.maxAge)}) is true as is_fresh, s.replaces
   from ${validSessions} and s.user_id = ${p.userId} and s.id = ${p.id} and s.token_digest = ${p.digest}`,
 );
 
 /** @param maxAge milliseconds: ADMIN_PROOF_MAX_AGE */
 export function createVerifyOperator(database: Database, maxAge: number): VerifyOperator {
-  return async ({ ids: [userId = '', id = ''], digest }) => {
+  return async (token) => {
+    const [userId = '', id = ''] = token.ids;
+    const { digest } = token;
     const [row] = await database.user(userId).query(findOperator({ userId, id, digest, maxAge }));
     if (row === undefined) throw new Problem('invalid_session_token');
+    if (row.replaces !== null) await endReplacedSessions(database.user(userId), [token]);
     const scopes = scopesOf[row.role];
     if (scopes.length === 0) return undefined;
     if (!row.is_active) throw new Problem('role_not_active');
@@ -72,28 +77,52 @@ export function createVerifyOperator(database: Database, maxAge: number): Verify
   };
 }
 
-/** The last re-authentication of a session, and until when it is valid. */
+/** A re-authentication of a session, until when it is valid, and the token of the session that replaces the old one. */
 export interface RecordedProof {
   readonly proven_at: string;
   readonly expires_at: string;
+  readonly token: string;
 }
 
-const recordProof = statement<{ userId: string; sessionId: string; maxAge: number }, RecordedProof>(
+interface ProofValues {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly newId: string;
+  readonly digest: Buffer;
+  readonly maxAge: number;
+}
+
+/**
+ * A session that was stolen before the re-authentication must not have its rights. The client's requests that are on their way
+ * still carry the old token, and the answer may be lost, so the old session lasts for another minute at most.
+ */
+const recordProof = statement<ProofValues, Omit<RecordedProof, 'token'>>(
   'session_prove',
   (p) => sql`
-  update sessions set proven_at = db_now() where user_id = ${p.userId} and id = ${p.sessionId}
+  with former as materialized (
+    select s.*, db_now() as now from sessions s where s.user_id = ${p.userId} and s.id = ${p.sessionId} for no key update),
+  shortened as (
+    update sessions s set proven_at = former.now, expires_at = least(s.expires_at, former.now + interval '60 seconds')
+    from former where s.user_id = former.user_id and s.id = former.id)
+  insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at, proven_at, replaces)
+  select user_id, ${p.newId}, authentication_id, device_id, ${p.digest}, now, expires_at, now, id from former
   returning proven_at, least(proven_at + ${p.maxAge} * interval '1 ms', expires_at) as expires_at`,
 );
 
-/** Records a re-authentication in a session. @param maxAge milliseconds: ADMIN_PROOF_MAX_AGE */
+/**
+ * Records a re-authentication in a new session, which replaces the old one: the old one ends when the new one is first used.
+ * @param maxAge milliseconds: ADMIN_PROOF_MAX_AGE
+ */
 export async function recordSessionProof(
   tx: Queryable,
   { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
   maxAge: number,
 ): Promise<RecordedProof> {
-  const [recorded] = await tx.query(recordProof({ userId, sessionId, maxAge }));
+  const id = newId();
+  const { token, digest } = newToken('session', [userId, id]);
+  const [recorded] = await tx.query(recordProof({ userId, sessionId, newId: id, digest, maxAge }));
   if (recorded === undefined) throw new Problem('invalid_session_token');
-  return recorded;
+  return { ...recorded, token };
 }
 
 const takeOverProof = statement<{ userId: string; sessionId: string }, Record<string, never>>(

@@ -1,6 +1,7 @@
 import { literal, type Parameters, type Sql, sql, statement } from '../database/sql.js';
 import { hasMoreDevices } from '../devices/device-limit.js';
 import { lockHolds } from '../identities/accounts.js';
+import { type LoginPolicies, loginEnd, loginIdleTtl, loginTtl, useMovesEnd } from '../limits/login-policies.js';
 import { type DpopProofState, dpopProofState, noDpopProofState } from './dpop/dpop-proof-queries.js';
 import type { DpopProofValues } from './dpop/presented-dpop-proof.js';
 
@@ -44,7 +45,7 @@ export interface CreateValues {
   readonly lifetime: number;
   readonly agent: string;
   readonly network: string;
-  readonly maxDevices: number;
+  readonly policies: LoginPolicies;
 }
 
 /**
@@ -57,18 +58,27 @@ const isShared = (p: Parameters<CreateValues>): Sql => sql`
     and token.client_network <> ${p.network}::text`;
 
 /**
- * SQL: the CTE `moved`, which stores the client of this request with the token of the CTE `accepted`. It changes no row if
- * the client is the same as before.
+ * SQL: the end of the login `a` whose token `t` is used. If a new role has shortened the login since the token was read, the
+ * shorter end stays.
+ */
+const endOfUsedLogin = sql`expires_at = least(a.expires_at, t.expires_at),
+        idle_expires_at = case when a.idle_expires_at is not distinct from t.idle_expires_at then t.next_idle_expires_at
+                               else a.idle_expires_at end`;
+
+/**
+ * SQL: the CTE `moved`, which stores the client of this request with the token of the CTE `accepted`, and the new end of the
+ * login. It changes no row if the client is the same as before and the end moves little.
  */
 const recordClient = (p: Parameters<CreateValues>): Sql => sql`
   moved as (
     update authentications a
     set client_agent = ${p.agent}, client_network = ${p.network},
         former_agent = case when a.client_agent <> ${p.agent}::bigint and a.client_network <> ${p.network}::text
-                            then a.client_agent else a.former_agent end
+                            then a.client_agent else a.former_agent end,
+        ${endOfUsedLogin}
     from accepted t
     where t.first_used_at is not null
-      and (t.client_agent, t.client_network) is distinct from (${p.agent}::bigint, ${p.network}::text)
+      and (t.moves_end or (t.client_agent, t.client_network) is distinct from (${p.agent}::bigint, ${p.network}::text))
       and a.user_id = t.user_id and a.id = t.id and a.ended_at is null)`;
 
 /**
@@ -77,11 +87,14 @@ const recordClient = (p: Parameters<CreateValues>): Sql => sql`
  */
 const tokenOfRequest = (p: Parameters<CreateValues>, dpopProof: Sql): Sql => sql`
   token as materialized (
-    select a.user_id, a.id, a.device_id, a.expires_at, a.first_used_at, a.epoch = u.epoch as current,
+    select a.user_id, a.id, a.device_id, least(a.expires_at, a.approved_at + ${loginTtl(p.policies)}) as expires_at,
+           a.idle_expires_at, db_now() + ${loginIdleTtl(p.policies)} as next_idle_expires_at,
+           ${useMovesEnd(p.policies)} as moves_end, a.first_used_at, a.epoch = u.epoch as current,
            u.status = 'active' as active, ${lockHolds} as locked, a.client_agent, a.client_network, a.former_agent, ${dpopProof}
     from authentications a join users u on u.id = a.user_id
     where a.user_id = ${p.userId} and a.id = ${p.authenticationId} and a.token_digest = ${p.authenticationDigest}
-      and a.status = 'approved' and a.ended_at is null and a.expires_at > db_now())`;
+      and a.status = 'approved' and a.ended_at is null
+      and least(${loginEnd}, a.approved_at + ${loginTtl(p.policies)}) > db_now())`;
 
 /**
  * SQL: the CTEs that create a session for the token in the CTE `accepted`, and the result. `accepted` has the row of
@@ -96,7 +109,7 @@ const tokenOfRequest = (p: Parameters<CreateValues>, dpopProof: Sql): Sql => sql
 const sessionOfAccepted = (p: Parameters<CreateValues>, isProven: Sql): Sql => sql`
   first_use as (
     update authentications a set first_used_at = coalesce(a.first_used_at, db_now()), client_agent = ${p.agent},
-      client_network = ${p.network}
+      client_network = ${p.network}, ${endOfUsedLogin}
     from accepted t
     where t.first_used_at is null and a.user_id = t.user_id and a.id = t.id
       and a.token_digest = ${p.authenticationDigest} and a.ended_at is null
@@ -121,7 +134,7 @@ const sessionOfAccepted = (p: Parameters<CreateValues>, isProven: Sql): Sql => s
   select token.current, token.active, token.locked, token.key_thumbprint, token.key_fits, token.nonce_fits, token.time_fits,
          token.is_used, token.now, ${isProven} as is_proven, token.client_network,
          ${isShared(p)} as is_shared,
-         case when exists (select from first_use) then ${hasMoreDevices(p.userId, p.maxDevices)} end as has_more_devices, session.*
+         case when exists (select from first_use) then ${hasMoreDevices(p.userId, p.policies)} end as has_more_devices, session.*
   from token left join session on true`;
 
 /** The number of sessions that are stored for one login. */

@@ -9,6 +9,7 @@ import { sha256 } from '../lib/crypto/digests.js';
 import { newToken, type ParsedToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
+import { type LoginPolicies, loginEnd, useMovesEnd } from '../limits/login-policies.js';
 import { describeNetwork } from '../messages/notice-values.js';
 import type { Counters } from '../statistics/counters.js';
 import type { DpopVerifier, TokenUse } from './dpop/dpop-verifier.js';
@@ -52,12 +53,13 @@ interface CreateManyValues {
   readonly networks: string;
   /** Milliseconds. */
   readonly lifetime: number;
+  readonly policies: LoginPolicies;
 }
 
 /**
  * Creates one session for each of many authentication tokens that were used before. It takes no locks, so it never waits. The
- * result has no row for a token that is used for the first time, that another client used last, that is bound to a key, or
- * that must be refused. For such a token, `createSession` decides.
+ * result has no row for a token that is used for the first time, that another client used last, that is bound to a key, whose
+ * login gets another end by this use, or that must be refused. For such a token, `createSession` decides.
  */
 const createFurtherSessions = statement<CreateManyValues, SessionRow>(
   'session_create_many',
@@ -70,11 +72,12 @@ const createFurtherSessions = statement<CreateManyValues, SessionRow>(
               (select ${p.agents}::bigint[]), (select ${p.networks}::text[]))
     requested (user_id, authentication_id, authentication_digest, id, digest, agent, network)
   cross join lateral (
-    select a.id, a.device_id, a.expires_at, db_now() as now
+    select a.id, a.device_id, ${loginEnd} as expires_at, db_now() as now
     from authentications a join users u on u.id = a.user_id
     where a.user_id = requested.user_id and a.id = requested.authentication_id
       and a.token_digest = requested.authentication_digest and a.status = 'approved' and a.ended_at is null
-      and a.expires_at > db_now() and a.first_used_at is not null and a.key_thumbprint is null
+      and ${loginEnd} > db_now() and a.first_used_at is not null and a.key_thumbprint is null
+      and not ${useMovesEnd(sql`(select ${p.policies}::jsonb)`)}
       and coalesce(a.client_agent = requested.agent and a.client_network = requested.network, true)
       and a.epoch = u.epoch and u.status = 'active' and not ${lockHolds}
     limit 1) token
@@ -97,13 +100,14 @@ export interface SessionOptions {
   readonly counters: Counters;
   readonly dpopVerifier: DpopVerifier;
   readonly report: ReportToken;
-  readonly deviceLimit: Pick<DeviceLimit, 'max' | 'removeOldest'>;
+  readonly policies: LoginPolicies;
+  readonly deviceLimit: Pick<DeviceLimit, 'removeOldest'>;
 }
 
 /** Creates the service that creates sessions. */
 export function createSessions(
   database: Database,
-  { lifetime, batching, counters, dpopVerifier, report, deviceLimit }: SessionOptions,
+  { lifetime, batching, counters, dpopVerifier, report, policies, deviceLimit }: SessionOptions,
 ): Sessions {
   const valuesOf = ({ token, id, digest, agent, network }: RequestedSession): CreateValues => {
     const [userId = '', authenticationId = ''] = token.ids;
@@ -116,7 +120,7 @@ export function createSessions(
       lifetime,
       agent,
       network,
-      maxDevices: deviceLimit.max,
+      policies,
     };
   };
   const createAlone = async (requested: RequestedSession) => {
@@ -136,7 +140,7 @@ export function createSessions(
   const createOne = batching
     ? createWriteCoalescer({
         alone: createAlone,
-        many: (requests: readonly RequestedSession[]) => createMany(database, requests, lifetime),
+        many: (requests: readonly RequestedSession[]) => createMany(database, requests, { lifetime, policies }),
       })
     : createAlone;
   return {
@@ -183,7 +187,7 @@ const furtherSession = {
 async function createMany(
   database: Database,
   requests: readonly RequestedSession[],
-  lifetime: number,
+  options: Pick<CreateManyValues, 'lifetime' | 'policies'>,
 ): Promise<(CreatedRow | undefined)[]> {
   const rows = await database.query(
     createFurtherSessions({
@@ -194,7 +198,7 @@ async function createMany(
       digests: arrayText(requests.map(({ digest }) => byteaText(digest.toString('hex')))),
       agents: arrayText(requests.map(({ agent }) => agent)),
       networks: arrayText(requests.map(({ network }) => network)),
-      lifetime,
+      ...options,
     }),
   );
   const createdById = new Map(rows.map((row) => [row.id, { ...row, ...furtherSession }]));

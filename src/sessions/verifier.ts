@@ -1,6 +1,7 @@
 import type { Session } from '../contract/session.js';
+import { arrayText } from '../database/array-text.js';
 import { isNotAhead } from '../database/clock.js';
-import type { Database } from '../database/database.js';
+import type { Database, Queryable } from '../database/database.js';
 import { literal, type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
 import { type ParsedToken, parseToken } from '../lib/crypto/token-strings.js';
@@ -34,7 +35,10 @@ export const validSessions = sql`sessions s
      and u.status = 'active' and not ${lockHolds}`;
 
 /** The columns of a session that its token does not contain. */
-export type SessionRow = Pick<Session, 'device_id' | 'created_at' | 'expires_at'>;
+export interface SessionRow extends Pick<Session, 'device_id' | 'created_at' | 'expires_at'> {
+  /** See `endReplacedSessions`. Null for most sessions. */
+  readonly replaces: string | null;
+}
 
 /** SQL: the `SessionRow` of a token if its session is valid. At most one row, found by three primary keys. */
 export function sessionOfToken(token: {
@@ -43,13 +47,36 @@ export function sessionOfToken(token: {
   readonly digest: SqlPart;
 }): Sql {
   const { userId, id, digest } = token;
-  return sql`select s.device_id, s.created_at, s.expires_at
+  return sql`select s.device_id, s.created_at, s.expires_at, s.replaces
    from ${validSessions} and s.user_id = ${userId} and s.id = ${id} and s.token_digest = ${digest}`;
 }
 
 const findSession = statement<{ userId: string; id: string; digest: Buffer }, SessionRow>('session_verify', (p) =>
   sessionOfToken({ userId: p.userId, id: p.id, digest: p.digest }),
 );
+
+const endReplaced = statement<{ userIds: string; ids: string }>(
+  'session_end_replaced',
+  (p) => sql`
+  with fresh as materialized (
+    select s.user_id, s.id, s.replaces
+    from unnest(${p.userIds}::uuid[], ${p.ids}::uuid[]) used (user_id, id)
+    join sessions s on s.user_id = used.user_id and s.id = used.id
+    where s.replaces is not null
+    for no key update of s skip locked),
+  ended as (
+    delete from sessions s using fresh where s.user_id = fresh.user_id and s.id = fresh.replaces)
+  update sessions s set replaces = null from fresh where s.user_id = fresh.user_id and s.id = fresh.id`,
+);
+
+/**
+ * Ends the sessions that these sessions have replaced after a re-authentication. Call it at the first use of a session whose
+ * `replaces` is not null, before the request is answered.
+ */
+export async function endReplacedSessions(handle: Queryable, tokens: readonly ParsedToken[]): Promise<void> {
+  const [userIds, ids] = [0, 1].map((part) => arrayText(tokens.map((token) => token.ids[part])));
+  await handle.query(endReplaced({ userIds: userIds ?? '', ids: ids ?? '' }));
+}
 
 /** Verifies each session by one query. `DATABASE_BATCHING` replaces it with the verifier of `fast-path/`. */
 export function createPlainVerifier(database: Database): SessionVerifier {
@@ -60,6 +87,7 @@ export function createPlainVerifier(database: Database): SessionVerifier {
       const [userId = '', id = ''] = token.ids;
       const [row] = await database.user(userId).query(findSession({ userId, id, digest: token.digest }));
       if (row === undefined) throw new Problem('invalid_session_token');
+      if (row.replaces !== null) await endReplacedSessions(database.user(userId), [token]);
       return sessionOf(token, row);
     },
   };

@@ -67,6 +67,10 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
   'user.locked': text('The account was locked.', 'La cuenta se bloqueó.'),
   'user.unlocked': text('The account was unlocked.', 'La cuenta se desbloqueó.'),
   'user.logged_out': text('All devices were signed out.', 'Se cerraron todas las sesiones.'),
+  'user.logged_out_elsewhere': text(
+    'All other devices were signed out.',
+    'Se cerraron las sesiones en los demás dispositivos.',
+  ),
   'user.deleted': text('The account was deleted.', 'La cuenta se eliminó.'),
   'role.link_made': text(
     'A link to activate the role was created: {role}.',

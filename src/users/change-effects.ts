@@ -71,7 +71,7 @@ export function changeEvents(before: UserRow, values: UserValues): ChangeEvent[]
   const { password_hash, must_change, pin_hash, status, ...others } = values;
   const statusEvent = status === 'deactivated' ? 'user.deactivated' : 'user.reactivated';
   const events: ChangeEvent[] = [];
-  const shown = changesBetween(shownFields, before, others);
+  const shown = changesBetween(shownFields, before, withoutImplied(before, others));
   const metadata =
     others.metadata === undefined ? [] : memberChanges('metadata', before.metadata, membersOf(others.metadata));
   const fields = [...shown.map(({ field }) => field), ...(metadata.length > 0 ? ['metadata'] : [])];
@@ -84,10 +84,21 @@ export function changeEvents(before: UserRow, values: UserValues): ChangeEvent[]
   return events;
 }
 
+/** Leaves out that a new address is proven, because the events of new addresses mean that. */
+function withoutImplied(before: UserRow, values: UserValues): UserValues {
+  const shown = { ...values };
+  for (const type of ['email', 'phone'] as const) {
+    if (values[type] !== undefined && values[type] !== before[type] && values[`${type}_verified`] === true) {
+      delete shown[`${type}_verified`];
+    }
+  }
+  return shown;
+}
+
 /** The values of a new user. */
 export function creationChanges(values: NewUserValues): EventChange[] {
   return [
-    ...changesBetween(shownFields, { name: '' }, values),
+    ...changesBetween(shownFields, { name: '', email_verified: true, phone_verified: true }, values),
     ...(values.password_hash === null ? [] : [secretChange('password')]),
     ...(values.pin_hash === null ? [] : [secretChange('pin')]),
     ...memberChanges('metadata', {}, membersOf(values.metadata)),

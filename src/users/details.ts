@@ -4,6 +4,7 @@ import type { Database } from '../database/database.js';
 import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
 import { bound, sql } from '../database/sql.js';
 import type { FilterFields } from '../lib/filter/fields.js';
+import { loginEnd } from '../limits/login-policies.js';
 import { validSessions } from '../sessions/verifier.js';
 
 /** The logins and sessions of one user, for support. The lists of an unknown user are empty. */
@@ -39,12 +40,12 @@ export const sessionFilterFields: FilterFields = {
 
 const tokensOf = (userId: string): ListSource => ({
   columns: sql`id, device_id, authenticator, ${status} as status,
-            status = 'approved' and ended_at is null and expires_at > db_now() and exists (
+            status = 'approved' and ended_at is null and ${loginEnd} > db_now() and exists (
               select 1 from users u where u.id = a.user_id and u.epoch = a.epoch and u.status = 'active') as active,
-            key_thumbprint is not null as is_bound, first_used_at, ended_at, expires_at, created_at, updated_at`,
+            key_thumbprint is not null as is_bound, first_used_at, ended_at, ${loginEnd} as expires_at, created_at, updated_at`,
   from: sql`authentications a`,
   where: sql`user_id = ${bound(userId)}::uuid`,
-  filterExpressions: { status: sql`(${status})` },
+  filterExpressions: { status: sql`(${status})`, expires_at: loginEnd },
 });
 
 const sessionsOf = (userId: string): ListSource => ({

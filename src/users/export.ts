@@ -42,7 +42,8 @@ export function userSections(database: Database): readonly ExportSection[] {
     section(
       'logins',
       'authentications',
-      sql`id, device_id, authenticator, status, created_at, updated_at, approved_at, first_used_at, ended_at, expires_at`,
+      sql`id, device_id, authenticator, status, created_at, updated_at, approved_at, first_used_at, ended_at,
+          least(expires_at, idle_expires_at) as expires_at`,
     ),
     section('sessions', 'sessions', sql`id, authentication_id, device_id, created_at, expires_at`),
     section('activity', 'events', sql`id, type, ${actorForUser}, ${addressForUser}, ${ownData}, created_at`),

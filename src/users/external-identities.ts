@@ -109,6 +109,28 @@ interface LinkingContext {
 }
 
 /**
+ * Links an external account to a user whom the transaction creates.
+ * @returns false if the account is linked already
+ */
+export async function recordExternalIdentity(
+  tx: Queryable,
+  userId: string,
+  { provider, issuer, subject }: ExternalAccount,
+  origin: Origin,
+): Promise<boolean> {
+  return (await insertNewLink(tx, userId, { provider, issuer, subject }, origin)) !== undefined;
+}
+
+async function insertNewLink(tx: Queryable, userId: string, account: ExternalAccount, origin: Origin) {
+  const digest = digestOf(account.issuer, account.subject);
+  const [linked] = await tx.query(insertLink({ ...account, digest, userId, id: newId() }));
+  if (linked === undefined) return undefined;
+  const data = { external_identity_id: linked.id, provider: account.provider };
+  await recordEvent(tx, { userId, type: 'external_identity.linked', origin, data });
+  return linked;
+}
+
+/**
  * Links an external account to a user whose row the transaction has locked. A repeated link changes nothing.
  * @throws Problem `external_identity_taken` when it is linked to another user
  */
@@ -118,15 +140,12 @@ export async function linkExternalIdentity(
   { provider, issuer, subject }: ExternalAccount,
   { origin, notices }: LinkingContext,
 ): Promise<ExternalIdentity> {
-  const digest = digestOf(issuer, subject);
-  const [linked] = await tx.query(insertLink({ digest, userId, id: newId(), provider, issuer, subject }));
+  const linked = await insertNewLink(tx, userId, { provider, issuer, subject }, origin);
   if (linked === undefined) {
-    const [link] = await tx.query(selectOwnLink({ digest, userId }));
+    const [link] = await tx.query(selectOwnLink({ digest: digestOf(issuer, subject), userId }));
     if (link === undefined) throw new Problem('external_identity_taken');
     return link;
   }
-  const data = { external_identity_id: linked.id, provider };
-  await recordEvent(tx, { userId, type: 'external_identity.linked', origin, data });
   await notices.notify(tx, { userId, kind: 'external_identity_added', origin });
   return linked;
 }

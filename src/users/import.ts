@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { UserToImport } from '../contract/user-import.js';
 import { registerSchemes, type SchemeRules } from '../credentials/password-schemes.js';
-import { currentScheme, schemeOf } from '../credentials/passwords.js';
+import { currentScheme, schemeToStore } from '../credentials/passwords.js';
 import { createPins } from '../credentials/pins/pins.js';
 import type { Database } from '../database/database.js';
 import { identityDigest } from '../identities/identity.js';
@@ -143,7 +143,7 @@ function toCandidate(input: UserToImport, identities: readonly ShownIdentity[]):
 }
 
 function importedScheme({ password_hash: hash }: UserToImport): string | undefined {
-  const scheme = hash === undefined ? currentScheme : schemeOf(hash);
+  const scheme = hash === undefined ? currentScheme : schemeToStore(hash);
   return scheme === currentScheme ? undefined : scheme;
 }
 

@@ -7,6 +7,7 @@ import { currentCause } from '../database/traced.js';
 import { lockHolds } from '../identities/accounts.js';
 import { type DirectoryType, identityDigest } from '../identities/identity.js';
 import { guessLocks } from '../limits/guess-locks.js';
+import { loginEnd } from '../limits/login-policies.js';
 import { lastLogin } from './search/fields.js';
 import type { ShownIdentity } from './validation.js';
 
@@ -31,8 +32,20 @@ export type NewUserValues = {
 
 /** The columns that a change of a user may write. */
 export type UserValues = Partial<
-  NewUserValues & Pick<UserRow, 'status' | 'second_factor' | 'lock_kind' | 'locked_until' | 'lock_reason'> & RoleEffect
+  NewUserValues &
+    Pick<UserRow, 'status' | 'second_factor' | 'lock_kind' | 'locked_until' | 'lock_reason'> &
+    RoleEffect &
+    PendingPinEnd & { readonly had_address_login: boolean }
 >;
+
+/** The columns of a pending PIN and of the guard of the PIN. A change of a user can only reset them. */
+interface PendingPinEnd {
+  readonly next_pin_hash: null;
+  readonly next_pin_since: null;
+  readonly next_pin_at: null;
+  readonly next_pin_cancel: null;
+  readonly pin_guarded_until: null;
+}
 
 /** The columns that show whether a role is in effect. A change of a user can only reset them. */
 interface RoleEffect {
@@ -53,6 +66,8 @@ const pinRecovery = sql`
 
 /** SQL: the columns of fields that are not the column of the same name. */
 const computedColumns: Readonly<Record<Exclude<keyof User, UserFieldsWith<'isColumn'>>, Sql>> = {
+  email_verified: sql`u.email is not null and u.email_verified as email_verified`,
+  phone_verified: sql`u.phone is not null and u.phone_verified as phone_verified`,
   role_active: sql`u.role <> 'user' and u.role_active_since is not null as role_active`,
   lock: sql`case when ${lockHolds} then u.lock_kind end as lock_kind, u.locked_until, u.lock_reason`,
   guess_locks: sql`${guessLocks} as guess_locks`,
@@ -195,6 +210,27 @@ export async function updateUser(
   return row;
 }
 
+/**
+ * Whether the user has ever logged in with a code. Codes go only to proven addresses. Events remember what the logins
+ * themselves no longer show.
+ */
+const findAddressLogin = statement<{ userId: string }, { had: boolean }>(
+  'user_address_login',
+  (p) => sql`
+    select u.had_address_login
+        or exists (select from authentications a where a.user_id = u.id and a.status = 'approved'
+                   and a.authenticator in ('email', 'sms'))
+        or exists (select from events e where e.user_id = u.id and e.type = 'login.approved'
+                   and e.data->>'authenticator' in ('email', 'sms')) as had
+    from users u where u.id = ${p.userId}`,
+);
+
+/** Whether the user has ever logged in with a code to a proven address. */
+export async function hadAddressLogin(handle: Queryable, userId: string): Promise<boolean> {
+  const [row] = await handle.query(findAddressLogin({ userId }));
+  return row?.had === true;
+}
+
 const claimIdentity = statement<Claim, { type: DirectoryType }>(
   'identity_claim',
   (p) => sql`
@@ -264,7 +300,7 @@ const countActiveLogins = statement<{ userId: string }, { active: number }>(
     select count(*)::int as active
     from authentications a join users u on u.id = a.user_id
     where a.user_id = ${p.userId} and a.status = 'approved' and a.ended_at is null and a.epoch = u.epoch
-      and a.expires_at > db_now()`,
+      and ${loginEnd} > db_now()`,
 );
 
 /** Counts the authentication tokens of a user that are valid now. */

@@ -14,6 +14,7 @@ import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import { errorCodeOfUnreadableTime, parseTime } from '../lib/times.js';
 import { clearGuesses } from '../limits/guess-budget.js';
+import { applyPolicyOfRole, type LoginPolicies } from '../limits/login-policies.js';
 import type { NoticeKind } from '../messages/kinds.js';
 import { type Notices, noticesOfChange } from '../messages/notices.js';
 import type { Counters } from '../statistics/counters.js';
@@ -25,6 +26,7 @@ import {
   deleteUser,
   findUser,
   findUserForUpdate,
+  hadAddressLogin,
   insertUser,
   isFuture,
   type NewUserValues,
@@ -38,6 +40,7 @@ import {
   checkNewUser,
   type Identities,
   identitiesToSet,
+  type NewUserOptions,
   readIdentities,
   shownIdentities,
   type UserRules,
@@ -65,7 +68,7 @@ export interface Users {
    * @param id the id of the user, if something is bound to it already
    * @throws Problem `validation_failed` with all errors, `overloaded`
    */
-  prepare(input: NewUser, id?: string): Promise<PreparedUser>;
+  prepare(input: NewUser, id?: string, options?: NewUserOptions): Promise<PreparedUser>;
   /**
    * @param options.mayAddScheme whether an imported hash may have a scheme that no other user has
    * @throws Problem `identity_taken` with the fields, `validation_failed` (`too_many_schemes`, `schemes_too_expensive`),
@@ -126,6 +129,8 @@ export interface UsersOptions extends UserRules {
   readonly hashCostLimit: number;
   /** The maximum number of searches for users that run at the same time. The default is 2. */
   readonly searches?: number;
+  /** How long logins last: a new role shortens those of its user. */
+  readonly policies: LoginPolicies;
   /** Notifies users of changed credentials. */
   readonly notices?: Pick<Notices, 'notify'>;
   readonly counters?: Counters;
@@ -141,7 +146,7 @@ export function createUsers(options: UsersOptions): Users {
     return user;
   };
   return {
-    prepare: (input, id = newId()) => prepareUser(options, pins, input, id),
+    prepare: (input, id = newId(), kind = {}) => prepareUser(options, pins, input, id, kind),
     async create(tx, { id, identities, values }, origin, { mayAddScheme } = { mayAddScheme: false }) {
       // This comes first, so that a transaction that waits here holds no other lock.
       await registerScheme(tx, values.password_hash, { costLimit: options.hashCostLimit, canAddSchemes: mayAddScheme });
@@ -157,6 +162,7 @@ export function createUsers(options: UsersOptions): Users {
       const before = await requireUser(findUserForUpdate(tx, id));
       const endLogins = await invalidateByChange(tx, before, prepared.values, origin);
       const after = await changeUser(tx, before, prepared, endLogins, origin);
+      if (after.role !== before.role) await applyPolicyOfRole(tx, id, options.policies);
       const notices = noticesOfChange(before, prepared.values, noticeKind);
       for (const notice of notices) await options.notices?.notify(tx, { ...notice, userId: id, origin });
       return after;
@@ -205,8 +211,14 @@ export function createUsers(options: UsersOptions): Users {
   };
 }
 
-async function prepareUser(options: UsersOptions, pins: Pins, input: NewUser, id: string): Promise<PreparedUser> {
-  const { identities, errors } = await checkNewUser(input, options);
+async function prepareUser(
+  options: UsersOptions,
+  pins: Pins,
+  input: NewUser,
+  id: string,
+  kind: NewUserOptions,
+): Promise<PreparedUser> {
+  const { identities, errors } = await checkNewUser(input, options, kind);
   throwIfErrors(errors);
   return { id, identities, values: await newUserValues({ hasher: options.hasher, pins }, id, input, identities) };
 }
@@ -229,8 +241,10 @@ async function prepareChange(
   errors.push(...(await userErrors(change, options, { ...user, ...change })));
   throwIfErrors(errors);
 
-  const { name, locale, status, role, password, pin, second_factor, metadata } = change;
+  const { name, locale, status, role, password, pin, second_factor, metadata, email_verified, phone_verified } = change;
   const values = {
+    ...(email_verified !== undefined && { email_verified }),
+    ...(phone_verified !== undefined && { phone_verified }),
     ...shownIdentities(identities),
     ...(name !== undefined && { name }),
     ...(locale !== undefined && { locale }),
@@ -253,13 +267,41 @@ async function changeUser(
   origin: Origin,
 ): Promise<User> {
   const { username, email, phone } = { ...before, ...values };
-  if (username === null && email === null && phone === null) throwIfErrors([{ code: 'identity_required' }]);
+  // A user who signed up with an account at a provider may never have had an identity.
+  const hadIdentity = (before.username ?? before.email ?? before.phone) !== null;
+  if (hadIdentity && (username ?? email ?? phone) === null) throwIfErrors([{ code: 'identity_required' }]);
   if (Object.keys(values).length === 0) return toUser(before);
   await releaseIdentities(tx, before.id, Object.keys(identities));
   await claim(tx, before.id, identities);
-  const after = await updateUser(tx, before.id, { ...values, ...roleEffect(before, values) }, { endLogins });
+  const verification = await verificationEffect(tx, before, values);
+  const after = await updateUser(
+    tx,
+    before.id,
+    { ...values, ...verification, ...roleEffect(before, values) },
+    { endLogins },
+  );
   for (const event of changeEvents(before, values)) await recordEvent(tx, { userId: before.id, origin, ...event });
   return toUser(after);
+}
+
+const addressTypes = ['email', 'phone'] as const;
+
+/**
+ * What a change of the addresses does to the columns that say whether they are proven. A new address counts as proven,
+ * unless the change says otherwise. Before the account loses a proven address, its logins by such an address are noted:
+ * then a recovery through an unproven address is refused.
+ */
+async function verificationEffect(tx: Queryable, before: UserRow, values: UserValues): Promise<UserValues> {
+  const effect: { email_verified?: boolean; phone_verified?: boolean; had_address_login?: boolean } = {};
+  let losesProven = false;
+  for (const type of addressTypes) {
+    const isNew = values[type] !== undefined && values[type] !== before[type];
+    const verified = `${type}_verified` as const;
+    if (isNew && values[verified] === undefined) effect[verified] = true;
+    losesProven ||= before[verified] && (isNew || values[verified] === false);
+  }
+  if (losesProven && (await hadAddressLogin(tx, before.id))) effect.had_address_login = true;
+  return effect;
 }
 
 /**

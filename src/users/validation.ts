@@ -98,11 +98,22 @@ export interface CheckedUser {
   readonly errors: readonly FieldError[];
 }
 
+/** How a user is created. */
+export interface NewUserOptions {
+  /** Whether the user logs in with an account at a provider, and so needs no identity. */
+  readonly hasExternalIdentity?: boolean;
+}
+
 /** Checks a new user by all rules. */
-export async function checkNewUser(input: NewUser, rules: UserRules): Promise<CheckedUser> {
+export async function checkNewUser(
+  input: NewUser,
+  rules: UserRules,
+  { hasExternalIdentity = false }: NewUserOptions = {},
+): Promise<CheckedUser> {
   const errors: FieldError[] = [];
   const identities = readIdentities(input, rules, errors);
-  if (identityTypes.every((type) => input[type] === undefined)) errors.push({ code: 'identity_required' });
+  const needsIdentity = !hasExternalIdentity && identityTypes.every((type) => input[type] === undefined);
+  if (needsIdentity) errors.push({ code: 'identity_required' });
   errors.push(...(await userErrors(input, rules, input)));
   return { identities, errors: errors };
 }

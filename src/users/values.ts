@@ -1,5 +1,5 @@
 import type { NewUser } from '../contract/user.js';
-import { type PasswordHasher, storedForm } from '../credentials/passwords.js';
+import type { PasswordHasher } from '../credentials/passwords.js';
 import type { Pins } from '../credentials/pins/pins.js';
 import type { NewUserValues } from './queries.js';
 import { type Identities, shownIdentities } from './validation.js';
@@ -21,8 +21,11 @@ export async function newUserValues(
     name: input.name ?? '',
     locale: input.locale ?? null,
     role: input.role ?? 'user',
+    // The operator vouches for an address, unless the request says otherwise.
+    email_verified: input.email_verified ?? true,
+    phone_verified: input.phone_verified ?? true,
     password_hash:
-      password === undefined ? (hash === undefined ? null : storedForm(hash)) : await hasher.hash(password),
+      password === undefined ? (hash === undefined ? null : await hasher.toStored(hash)) : await hasher.hash(password),
     must_change: input.must_change ?? false,
     pin_hash: pin === undefined ? null : await pins.hash(id, pin),
     metadata: JSON.stringify(input.metadata ?? {}),

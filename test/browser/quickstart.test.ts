@@ -84,6 +84,7 @@ test('the commands create a user, install the packages, and the backend knows wh
 test('the page logs in, shows the notification and the devices, and a second tab follows', async () => {
   const page = await open('/');
   await page.getByLabel('Email, phone or username').fill('ada.lovelace');
+  await page.getByRole('button', { name: 'Continue', exact: true }).click();
   await page.getByLabel('Password', { exact: true }).fill('a battery of horses');
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('heading', { name: 'Devices' }).waitFor();
@@ -93,7 +94,7 @@ test('the page logs in, shows the notification and the devices, and a second tab
   await other.goto(origin);
   await other.getByText('You are signed in.').waitFor();
   await page.getByRole('button', { name: 'Sign out', exact: true }).first().click();
-  await other.getByRole('button', { name: 'Sign in', exact: true }).waitFor();
+  await other.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
 });
 
 test('the page in React works like the page without it', async () => {

@@ -128,7 +128,12 @@ function SignIn(): ReactNode {
   );
 }
 
-const parts = { Inbox, Badge, Who, Devices, Activity, Account, SignIn };
+function Countdown(): ReactNode {
+  const [until] = useState(() => new Date(Date.now() + 60_000));
+  return h('p', { id: 'countdown' }, `${useCountdown(until)} s`);
+}
+
+const parts = { Inbox, Badge, Who, Devices, Activity, Account, SignIn, Countdown };
 export type Part = keyof typeof parts;
 
 /** A page with these parts, in StrictMode. */

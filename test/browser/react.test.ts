@@ -271,3 +271,17 @@ test('devices are signed out, and the activity is read page by page', async () =
   await tab.page.getByText('Earlier').click();
   await shows(tab.page, 'activity', '3');
 });
+
+test.each<[string, number]>([
+  ['back', -86_400_000],
+  ['forward', 86_400_000],
+])('a clock that is set %s does not lock a countdown', async (_, change) => {
+  const tab = await openTab();
+  await tab.page.clock.install();
+  await render(tab.page, ['Countdown']);
+  await tab.page.clock.runFor(20_000);
+  await shows(tab.page, 'countdown', '40 s');
+  await tab.page.clock.setSystemTime(Date.now() + change);
+  await tab.page.clock.runFor(41_000);
+  expect(await tab.page.innerText('#countdown')).toBe('0 s');
+});

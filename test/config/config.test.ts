@@ -87,8 +87,8 @@ describe('external authenticators', () => {
     expect(config.CUSTOM_AUTHENTICATORS).toMatchObject([{ name: 'badge', url, steps: 1 }]);
     expect(config.CUSTOM_AUTHENTICATORS?.[0]?.secret.reveal()).toBe(secret);
     expect(JSON.stringify(config)).not.toContain(secret);
-    expect(config.OIDC_PROVIDERS).toEqual([
-      { name: 'google', issuer: google.issuer, clientIds: ['an-app'], algorithms: ['RS256'] },
+    expect(config.OIDC_PROVIDERS).toMatchObject([
+      { name: 'google', issuer: google.issuer, clientIds: ['an-app'], algorithms: ['RS256'], signUp: false },
     ]);
   });
 
@@ -111,6 +111,63 @@ describe('external authenticators', () => {
     );
     expect(oidc({ google: { ...google, client_ids: [] } })[0]).toContain('google: client_ids must be');
     expect(oidc({ google: { ...google, issuer: 'http://x.example' } })[0]).toContain('issuer of google must be https');
+  });
+
+  test('a preset fills in what an entry leaves out', () => {
+    const [github, entra] =
+      readConfig({
+        OIDC_PROVIDERS: JSON.stringify({
+          github: { preset: 'github', client_id: 'ours', client_secret: 'a secret', scopes: 'read:user' },
+          entra: { preset: 'microsoft', client_id: 'ours', title: 'Contoso', sign_up: true },
+        }),
+      }).OIDC_PROVIDERS ?? [];
+    expect(github).toMatchObject({
+      ...{ title: 'GitHub', issuer: 'https://github.com', map: { subject: 'id' }, scopes: 'read:user' },
+      endpoints: { token: 'https://github.com/login/oauth/access_token', userinfo: 'https://api.github.com/user' },
+    });
+    expect(entra).toMatchObject({ title: 'Contoso', clientIds: ['ours'], signUp: true, endpoints: undefined });
+  });
+
+  test.each([
+    ['without a client', { preset: 'google' }, 'client_id or client_ids is missing'],
+    ['with an unknown preset', { preset: 'facebook' }, 'preset must be one of google, apple, microsoft, github'],
+    ['without an issuer or endpoints', { client_id: 'a' }, 'issuer is missing'],
+    [
+      'with one endpoint',
+      { client_id: 'a', token_endpoint: 'https://x.example' },
+      'authorization_endpoint must be a URL',
+    ],
+    ['without a map', { preset: 'github', client_id: 'a', map: {} }, 'map must have subject'],
+    [
+      "with Apple's key in another form",
+      { preset: 'apple', client_id: 'a', apple: { team_id: 'T' } },
+      'apple must have',
+    ],
+    ['with a text for sign_up', { ...google, sign_up: 'yes' }, 'sign_up must be true or false'],
+  ])('a provider %s is refused', (_title, entry, error) => {
+    expect(oidc({ google: entry })[0]).toContain(error);
+  });
+
+  test.each([
+    'https://app.example.com/callback',
+    'com.example.app:/callback',
+    'http://127.0.0.1/callback,http://[::1]/callback,http://localhost:3000/callback',
+  ])('a login may return to %s', (uris) => {
+    expect(readConfig({ PUBLIC_URL: 'https://x.example', REDIRECT_URIS: uris }).REDIRECT_URIS).toEqual(uris.split(','));
+  });
+
+  test.each([
+    ...['https://*.example.com/callback', 'http://app.example.com/callback', 'javascript:alert(1)', 'data:text/html,x'],
+    ...['https://app.example.com/#here', 'https://ada@app.example.com/', 'https:\\\\app.example.com', 'app:/callback'],
+    ...['https://app.example.com/a b', '/callback', 'https:app.example.com', 'file:///etc/passwd', 'HTTPS://APP/'],
+  ])('a login may not return to %j', (uri) => {
+    expect(errorsOf({ PUBLIC_URL: 'https://x.example', REDIRECT_URIS: uri })[0]).toMatch(/^REDIRECT_URIS /);
+  });
+
+  test('REDIRECT_URIS need PUBLIC_URL', () => {
+    expect(errorsOf({ REDIRECT_URIS: 'https://app.example.com/' })).toEqual([
+      'PUBLIC_URL is required with REDIRECT_URIS',
+    ]);
   });
 
   test.each(['none', 'None', 'HS256', 'RS1', 'RS256 ', '', 'ES256K', 'dir'])(

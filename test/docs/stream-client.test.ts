@@ -46,7 +46,7 @@ test('the client in the guide gets every event once, across a lost connection, u
 
   const published: string[] = [];
   const publish = async () => {
-    const body = { user_id: user.id, notification_type: 'payment', description: 'x\n\ny' };
+    const body = { user_id: user.id, notification_type: 'payment', description: 'x\n\ny\u2028z' };
     const answer = await postern.api<Notification>('POST', '/admin/v1/notifications', {
       bearer: postern.adminKey,
       body,

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openClient } from '../../src/database/connections/open-client.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { queriesOf } from '../support/queries.js';
 import { testSql } from '../support/sql.js';
-import { createUser, passwordLogin, signIn } from '../support/users.js';
+import { createUser, emailLogin, login, newEmail, passwordLogin, signIn } from '../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
-  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '10000', TRUST_PROXY: '127.0.0.1' });
+  postern = await startTestApp({ TRUST_PROXY: '127.0.0.1' });
 });
 afterAll(() => postern.close());
 
@@ -22,19 +23,24 @@ async function waiting(client: Awaited<ReturnType<typeof openClient>>): Promise<
   return rows[0]?.count ?? 0;
 }
 
-test.each([
-  ['logins', passwordLogin('nobody', 'wrong')],
-  ['codes', { identity: { type: 'email', value: 'nobody@example.com' }, authenticator: 'email', device: {} }],
-])('a hundred %s of one address use few connections while they wait, so others log in meanwhile', async (_, body) => {
-  const other = await createUser(postern);
-  await postern.database.query(testSql('delete from request_limits'));
-  await postern.api('POST', '/v1/tokens', { body: passwordLogin('nobody', 'wrong'), ...from('11.0.0.1') });
+async function beginTransaction() {
   const client = await openClient(postern.databaseEnv.DATABASE_URL, {
     application_name: 'test',
     connectionTimeoutMillis: 10_000,
   });
   onTestFinished(() => client.end());
   await client.query('begin');
+  return client;
+}
+
+test.each([
+  ['logins', passwordLogin('nobody', 'wrong')],
+  ['codes', emailLogin('nobody@example.com')],
+])('a hundred %s of one address use few connections while they wait, so others log in meanwhile', async (_, body) => {
+  const other = await createUser(postern);
+  await postern.database.query(testSql('delete from request_limits'));
+  await postern.api('POST', '/v1/tokens', { body: passwordLogin('nobody', 'wrong'), ...from('11.0.0.1') });
+  const client = await beginTransaction();
   await client.query('select from request_limits for update');
   const flood = Array.from({ length: 100 }, () => postern.api('POST', '/v1/tokens', { body, ...from('11.0.0.1') }));
   await eventually('requests to wait', async () => ((await waiting(client)) > 0 ? true : undefined));
@@ -44,4 +50,48 @@ test.each([
   expect(await waiting(client)).toBeLessThanOrEqual(4);
   await client.query('rollback');
   await Promise.all(flood);
+});
+
+test('ten requests for codes of a locked account delay no other account of the same address', async () => {
+  const locked = await createUser(postern, { email: newEmail() });
+  const other = await createUser(postern, { email: newEmail() });
+  const code = ({ email }: { readonly email: string | null }) =>
+    postern.api('POST', '/v1/tokens', { body: emailLogin(email), ...from('11.0.0.2') });
+  await code(locked);
+  const client = await beginTransaction();
+  await client.query('select from message_limits for update');
+  const waitingRequests = Array.from({ length: 10 }, () => code(locked));
+  await eventually('a request to wait', async () => ((await waiting(client)) > 0 ? true : undefined));
+  expect((await code(other)).status).toBe(201);
+  expect(await waiting(client)).toBe(1);
+  await client.query('rollback');
+  await Promise.all(waitingRequests);
+});
+
+test('a request for a code sends at most twice as many statements as a login with a password', async () => {
+  const user = await createUser(postern, { email: newEmail() });
+  await signIn(postern, user);
+  const ofLogin = await queriesOf(() => login(postern, user));
+  const ofCode = await queriesOf(() => postern.api('POST', '/v1/tokens', { body: emailLogin(user.email) }));
+  expect(ofLogin.length).toBeGreaterThan(0);
+  expect(ofCode.length).toBeLessThanOrEqual(2 * ofLogin.length);
+});
+
+test('two logins of an address run at a time, and those of another address do not wait for them', async () => {
+  await postern.database.query(testSql('delete from request_limits'));
+  const client = await beginTransaction();
+  // Logins of all accounts now wait when they take a guess.
+  await client.query('lock table guess_budgets in exclusive mode');
+  const flood = Array.from({ length: 20 }, (_, at) =>
+    postern.api('POST', '/v1/tokens', { body: passwordLogin(`nobody${at}`, 'wrong'), ...from('11.0.0.3') }),
+  );
+  const isWaiting = (count: number) =>
+    eventually(`${count} logins to wait`, async () => ((await waiting(client)) === count ? true : undefined));
+  await isWaiting(2);
+  const other = postern.api('POST', '/v1/tokens', { body: passwordLogin('somebody', 'wrong'), ...from('11.0.0.4') });
+  await isWaiting(3);
+  expect((await postern.api('GET', '/readyz')).status).toBe(200);
+  expect(await waiting(client)).toBe(3);
+  await client.query('rollback');
+  for (const { status } of await Promise.all([...flood, other])) expect(status).toBe(201);
 });

@@ -36,7 +36,7 @@ ${script}</script>
     @postern-error="(event) => open(event.detail.kind)"
   />
   <postern-inbox
-    layout="list" :limit="10" mark-read="select" open :render-item="label" :filter="{ notification_type: 'payment' }"
+    layout="list" :limit="10" open :render-item="label" :filter="{ notification_type: 'payment' }"
     @postern-select="({ detail }) => open(detail.description)" @click="open('click')"
   />
   <postern-account sections="profile security" @postern-changed="({ detail }) => open(detail.operation)" />
@@ -45,7 +45,7 @@ ${script}</script>
   'vue/Wrong.vue': `<template>
   <postern-inbox layout="bel" />
   <postern-inbox :limit="'ten'" />
-  <postern-inbox mark-read="never ever" />
+  <postern-inbox layout="never ever" />
   <postern-inbox @postern-select="({ detail }) => detail.nothing" />
   <postern-sign-in registration="yes" />
 </template>
@@ -60,7 +60,7 @@ ${script}</script>
   onpostern-error={({ detail }) => open(detail.kind)}
 ></postern-sign-in>
 <postern-inbox
-  layout="list" limit={10} mark-read="select" open renderItem={label} filter={{ notification_type: 'payment' }}
+  layout="list" limit={10} open renderItem={label} filter={{ notification_type: 'payment' }}
   onpostern-select={({ detail }) => open(detail.description)} onfocusin={() => open('focus')}
 ><span slot="heading">News</span></postern-inbox>
 <postern-account sections="profile security" onpostern-changed={({ detail }) => open(detail.operation)}></postern-account>
@@ -68,7 +68,7 @@ ${script}</script>
   'svelte/Wrong.svelte': `<script lang="ts"></script>
 <postern-inbox layout="bel"></postern-inbox>
 <postern-inbox limit={'ten'}></postern-inbox>
-<postern-inbox mark-read="never ever"></postern-inbox>
+<postern-inbox layout="never ever"></postern-inbox>
 <postern-inbox onpostern-select={({ detail }) => detail.nothing}></postern-inbox>
 <postern-sign-in registration="yes"></postern-sign-in>
 `,
@@ -82,7 +82,7 @@ export const app = (
       onpostern-error={({ detail }) => open(detail.kind)}
     />
     <postern-inbox
-      layout="list" limit={10} mark-read="select" open renderItem={label} filter={{ notification_type: 'payment' }}
+      layout="list" limit={10} open renderItem={label} filter={{ notification_type: 'payment' }}
       onpostern-select={({ detail }) => open(detail.description)} onClick={() => open('click')} key="inbox"
     ><span slot="heading">News</span></postern-inbox>
     <postern-account sections="profile security" onpostern-changed={({ detail }) => open(detail.operation)} />
@@ -92,7 +92,7 @@ export const app = (
   'react/Wrong.tsx': `export const wrong = [
   <postern-inbox layout="bel" />,
   <postern-inbox limit="ten" />,
-  <postern-inbox mark-read="never ever" />,
+  <postern-inbox layout="never ever" />,
   <postern-inbox onpostern-select={({ detail }) => detail.nothing} />,
   <postern-sign-in registration="yes" />,
 ];

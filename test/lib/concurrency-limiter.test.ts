@@ -66,6 +66,35 @@ test('a task is refused if it has waited for too long, and the next one runs', a
   expect(await next).toBe('next');
 });
 
+test('while tasks wait, a place rests for as many times as long as its task took; without a queue it does not', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const limit = createConcurrencyLimiter({ concurrency: 1, maxWaiting: 2, rest: 3 });
+  const started: number[] = [];
+  const ends: (() => void)[] = [];
+  const start = (task: number) =>
+    limit(() => {
+      started.push(task);
+      return new Promise<void>((resolve) => ends.push(resolve));
+    });
+  const first = start(1);
+  const second = start(2);
+  vi.advanceTimersByTime(10);
+  ends[0]?.();
+  await first;
+  vi.advanceTimersByTime(29);
+  await turn();
+  expect(started).toEqual([1]);
+  vi.advanceTimersByTime(1);
+  await turn();
+  expect(started).toEqual([1, 2]);
+  vi.advanceTimersByTime(10);
+  ends[1]?.();
+  await second;
+  void start(3);
+  await turn();
+  expect(started).toEqual([1, 2, 3]);
+});
+
 test('tasks with different keys do not wait for each other', async () => {
   const limits = createKeyedLimiter({ concurrency: 1, maxWaiting: 1 });
   const blocked = limits('a', () => new Promise<void>(() => undefined));

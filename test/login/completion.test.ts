@@ -48,7 +48,7 @@ const warnings = () => postern.logged.filter((line) => line.includes('the login 
 const stateOf = async (id: string) => {
   const [row] = await postern.database.query(
     testSql(
-      `select pin_hash is not null as pin, password_hash like '$argon2%' as rehashed
+      `select pin_hash is not null as pin, password_hash like '$argon2id$v=%' as rehashed
          from users u where id = $1`,
       [id],
     ),

@@ -145,18 +145,31 @@ describe.each(['authentications', 'outbox'])('while a transaction locks a row of
 });
 
 describe('the number of recent codes', () => {
-  const limits = () =>
-    createRequestLimits({
+  let identities = 0;
+  /** Counts a code for another identity at each call. */
+  async function recentCodesOf(clientAddress: string, messagesPerAddress = 0): Promise<number> {
+    const limits = createRequestLimits({
       database: testDatabase.database,
       keys,
       loginsPerAddress: 0,
-      messagesPerAddress: 0,
+      messagesPerAddress,
       messagesPerPrefix: 0,
       messagesInTotal: 0,
     });
+    identities += 1;
+    const { recentCodes } = await limits.countCode({
+      clientAddress,
+      identityDigest: Buffer.from(`identity ${identities}`),
+      userId: newId(),
+      channel: 'email',
+      identity: { type: 'email', canonical: `n${identities}@example.com` },
+      address: undefined,
+      knownDevice: undefined,
+    });
+    return recentCodes;
+  }
 
   test('is how many codes the client’s network requested recently, by the clock of the database', async () => {
-    const recentCodesOf = (address: string) => limits().countMessageByAddress(address);
     expect(await recentCodesOf('192.0.2.1')).toBe(1);
     expect(await recentCodesOf('192.0.2.1')).toBe(2);
     expect(await recentCodesOf('192.0.2.2')).toBe(1);
@@ -176,17 +189,9 @@ describe('the number of recent codes', () => {
   });
 
   test('increases with each code that is not refused', async () => {
-    const few = createRequestLimits({
-      database: testDatabase.database,
-      keys,
-      loginsPerAddress: 0,
-      messagesPerAddress: 2,
-      messagesPerPrefix: 0,
-      messagesInTotal: 0,
-    });
-    expect(await few.countMessageByAddress('192.0.2.1')).toBe(1);
-    expect(await few.countMessageByAddress('192.0.2.1')).toBe(2);
-    await expect(few.countMessageByAddress('192.0.2.1')).rejects.toMatchObject({ code: 'too_many_requests' });
-    expect(await limits().countMessageByAddress('192.0.2.1')).toBe(3);
+    expect(await recentCodesOf('192.0.2.1', 2)).toBe(1);
+    expect(await recentCodesOf('192.0.2.1', 2)).toBe(2);
+    await expect(recentCodesOf('192.0.2.1', 2)).rejects.toMatchObject({ code: 'too_many_requests' });
+    expect(await recentCodesOf('192.0.2.1')).toBe(3);
   });
 });

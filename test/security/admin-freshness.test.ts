@@ -16,8 +16,34 @@ afterAll(() => postern.close());
 
 const stale = [403, 'fresh_proof_required'];
 
-/** Actions that would let an attacker with a stolen session keep access. */
-const privileged = (user: User) =>
+/** Admin requests that do more than read and need no recent proof, each with the reason why. */
+const withoutProof: Readonly<Record<string, string>> = {
+  'POST /admin/v1/users/find': 'reads',
+  'POST /admin/v1/login-diagnosis': 'reads',
+  'POST /admin/v1/notifications/dry-run': 'reads',
+  'POST /admin/v1/users/{id}/logout': 'takes rights away, and the user logs in again',
+  'DELETE /admin/v1/users/{id}/devices/{device_id}': 'takes rights away, and the user logs in again',
+  'DELETE /admin/v1/users/{id}/pin-recovery': 'protects the user',
+  'POST /admin/v1/outbox/{id}/retry': 'sends what the user asked for',
+  'PATCH /admin/v1/notifications/{id}': 'changes one message to one user',
+  'POST /admin/v1/images': 'stores an image that nobody sees yet',
+  'POST /admin/v1/webhooks/{id}/test': 'sends an example, with no data of users',
+  'POST /admin/v1/backups': 'writes to the place that the configuration names',
+  'POST /admin/v1/backups/{id}/verify': 'reads',
+};
+
+/** Admin requests that need a recent proof only for some bodies. `actionsWithProof` has these. */
+const withConditions = [
+  'PATCH /admin/v1/users/{id}',
+  'POST /admin/v1/notifications',
+  'POST /admin/v1/notifications/batch',
+  'POST /admin/v1/notifications/ndjson',
+  'POST /admin/v1/users',
+  'POST /admin/v1/users/{id}/lock',
+];
+
+/** Actions that give lasting access, that cannot be undone, or that reach many users. */
+const actionsWithProof = (user: User) =>
   [
     ['POST', '/admin/v1/keys', { name: 'mine', scopes: ['admin'] }],
     ['POST', '/admin/v1/users', { username: 'another.operator', role: 'support' }],
@@ -27,37 +53,119 @@ const privileged = (user: User) =>
     ['PATCH', `/admin/v1/users/${user.id}`, { second_factor: 'off' }],
     ['PATCH', `/admin/v1/users/${user.id}`, { email: newEmail() }],
     ['PATCH', `/admin/v1/users/${user.id}`, { phone: newPhone() }],
+    ['PATCH', `/admin/v1/users/${user.id}`, { username: `u${randomUUID()}` }],
     ['PATCH', `/admin/v1/users/${user.id}`, { status: 'active' }],
-    ['POST', `/admin/v1/users/${user.id}/unlock`, undefined],
-    ['DELETE', `/admin/v1/users/${user.id}/second-factors`, undefined],
-    ['POST', `/admin/v1/users/${user.id}/enrollment-links`, undefined],
-    ['POST', '/admin/v1/set-up-links', { role: 'operator' }],
-    ['POST', '/admin/v1/webhooks', { url: 'https://thief.example/', events: ['*'], payload: 'full' }],
-    ['PATCH', `/admin/v1/webhooks/${user.id}`, { url: 'https://thief.example/' }],
-    ['POST', `/admin/v1/webhooks/${user.id}/rotate-secret`, undefined],
-    [
-      'POST',
-      '/admin/v1/test-identities',
-      { identity: { type: 'phone', value: '+15551234567' }, expires_at: '2030-01-01T00:00:00Z' },
-    ],
+    ['PATCH', `/admin/v1/users/${user.id}`, { status: 'deactivated' }],
+    ['POST', `/admin/v1/users/${user.id}/lock`, { permanent: true }],
+    ['POST', '/admin/v1/notifications', [message(user.id), message(randomUUID())]],
+    ['POST', '/admin/v1/notifications', { ...message(undefined), user_ids: [user.id, randomUUID()] }],
+    ['POST', '/admin/v1/notifications/batch', [message(user.id), message(randomUUID())]],
   ] as const;
 
-describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
-  test('privileged actions are refused and change nothing, and all other actions work', async () => {
+const message = (userId: string | undefined) => ({
+  ...(userId !== undefined && { user_id: userId }),
+  notification_type: 'payment',
+  description: 'You were paid',
+});
+
+interface DocumentedOperation {
+  readonly description?: string;
+}
+
+/** The operations of the administration, each with what the document says about it. */
+async function adminOperations(): Promise<[string, string][]> {
+  const { body } = await postern.api<{ paths: Record<string, Record<string, DocumentedOperation>> }>(
+    'GET',
+    '/openapi.json',
+  );
+  return Object.entries(body.paths)
+    .filter(([path]) => path.startsWith('/admin/'))
+    .flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, { description = '' }]): [string, string] => [
+        `${method.toUpperCase()} ${path}`,
+        description,
+      ]),
+    );
+}
+
+describe('the operations of the administration', () => {
+  test('each that does more than read is named here, with whether it needs a recent proof', async () => {
+    const operations = await adminOperations();
+    const isChange = ([name]: [string, string]) => !name.startsWith('GET ');
+    const needsProof = ([, description]: [string, string]) => description.includes('ADMIN_PROOF_MAX_AGE');
+    const namesOf = (some: [string, string][]) => some.map(([name]) => name).sort();
+    expect(namesOf(operations.filter((one) => isChange(one) && !needsProof(one)))).toEqual(
+      Object.keys(withoutProof).sort(),
+    );
+    expect(namesOf(operations.filter((one) => !isChange(one) && needsProof(one)))).toEqual([
+      'GET /admin/v1/users/{id}/export',
+    ]);
+    const conditional = operations.filter(([, description]) => / ADMIN_PROOF_MAX_AGE if /.test(description));
+    expect(namesOf(conditional)).toEqual(withConditions);
+  });
+
+  test('those that always need one refuse an old login before they read the request', async () => {
     const operator = await signInWithRole(postern, 'operator');
-    const user = await createUser(postern, { role: 'support' });
+    await ageLogin(postern, operator.user.id, 16);
+    const operations = await adminOperations();
+    const always = operations.filter(([, description]) => / ADMIN_PROOF_MAX_AGE\./.test(description));
+    expect(always.length).toBeGreaterThan(20);
+    for (const [name] of always) {
+      const [method = '', path = ''] = name.split(' ');
+      const answer = await operator.codeOf(method, path.replace(/\{\w+\}/g, randomUUID()));
+      expect([name, ...answer]).toEqual([name, ...stale]);
+    }
+  });
+});
+
+describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
+  test('the actions that need a proof are refused and change nothing, and all other actions work', async () => {
+    const operator = await signInWithRole(postern, 'operator');
+    const user = await createUser(postern);
     await ageLogin(postern, operator.user.id, 14);
     expect(await operator.codeOf('PATCH', `/admin/v1/users/${user.id}`, { pin: '1357' })).toEqual([200, undefined]);
     await ageLogin(postern, operator.user.id, 2);
     const before = await postern.api<User>('GET', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey });
-    for (const [method, path, body] of privileged(user)) {
+    for (const [method, path, body] of actionsWithProof(user)) {
       expect([path, body, ...(await operator.codeOf(method, path, body))]).toEqual([path, body, ...stale]);
     }
     const after = await postern.api<User>('GET', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey });
     expect(after.body).toEqual(before.body);
     expect((await operator.call('GET', '/admin/v1/users')).status).toBe(200);
     expect((await operator.call('PATCH', `/admin/v1/users/${user.id}`, { name: 'Ada' })).status).toBe(200);
-    expect((await operator.call('POST', `/admin/v1/users/${user.id}/lock`, { permanent: true })).status).toBe(200);
+    const until = new Date(Date.now() + 60_000).toISOString();
+    expect((await operator.call('POST', `/admin/v1/users/${user.id}/lock`, { until })).status).toBe(200);
+    const toOne = [message(user.id), message(user.id)];
+    expect((await operator.call('POST', '/admin/v1/notifications', toOne)).status).toBe(201);
+    expect((await operator.call('POST', '/admin/v1/notifications?dry_run=true', [message(user.id)])).status).toBe(200);
+  });
+
+  test('a proof makes all of these possible', async () => {
+    const operator = await signInWithRole(postern, 'operator');
+    await ageLogin(postern, operator.user.id, 16);
+    expect((await operator.call('PUT', '/v1/account/session-proof', { proof: byPassword })).status).toBe(200);
+    const user = await createUser(postern);
+    for (const [method, path, body] of actionsWithProof(user)) {
+      const [, code] = await operator.codeOf(method, path, body);
+      expect([path, body, code]).not.toEqual([path, body, 'fresh_proof_required']);
+    }
+  });
+
+  test('an NDJSON request to publish is refused, because it may have any number of lines', async () => {
+    const operator = await signInWithRole(postern, 'operator');
+    await ageLogin(postern, operator.user.id, 16);
+    const user = await createUser(postern);
+    const publish = async (path: string) => {
+      const response = await fetch(`${postern.url}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${operator.bearer}`, 'content-type': 'application/x-ndjson' },
+        body: `${JSON.stringify(message(user.id))}\n`,
+      });
+      return response.status;
+    };
+    expect(await publish('/admin/v1/notifications')).toBe(403);
+    expect(await publish('/admin/v1/notifications/ndjson')).toBe(403);
+    expect(await publish('/admin/v1/notifications/ndjson?dry_run=true')).toBe(200);
   });
 
   test('an import is refused', async () => {

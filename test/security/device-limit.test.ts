@@ -9,15 +9,21 @@ import { testSql } from '../support/sql.js';
 import { createUser, login, signIn } from '../support/users.js';
 
 const max = 3;
+const rounds = process.env.CI_FULL === undefined ? 3 : 20;
 
 let postern: TestApp;
+let other: TestApp;
 beforeAll(async () => {
   postern = await startTestApp({
     ...{ MAX_DEVICES: String(max), NOTICES: 'inbox', NOTIFICATION_TYPES: 'security' },
-    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' },
+    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', MAX_DEVICES_BY_ROLE: 'operator:1,support:50' },
   });
+  other = await postern.another();
 });
-afterAll(() => postern.close());
+afterAll(async () => {
+  await other.close();
+  await postern.close();
+});
 
 const newSession = (token: string) => postern.api('POST', '/v1/sessions', { basic: token });
 const verify = async (token: string) => (await postern.api('POST', '/v1/sessions/verify', { bearer: token })).status;
@@ -39,6 +45,29 @@ async function signInOn(user: User, count: number) {
   for (let at = 0; at < count; at += 1) logins.push(await signIn(postern, user, { make: 'Acme', model: `No ${at}` }));
   return logins;
 }
+
+describe('MAX_DEVICES_BY_ROLE', () => {
+  test.each([
+    ['operator', 1],
+    ['support', max],
+    ['user', max],
+  ])('lets the role %s have %i devices: the smaller value holds', async (role, count) => {
+    const user = await createUser(postern, { role });
+    const logins = await signInOn(user, max + 2);
+    const newest = logins.map(({ authentication }) => authentication.device_id).slice(-count);
+    await eventually('the removal of the others', async () => (await devicesOf(user)).length === count || undefined);
+    expect(await devicesOf(user)).toEqual(newest);
+  });
+
+  test('counts by the role that the user has at the login', async () => {
+    const user = await createUser(postern);
+    await signInOn(user, max);
+    await postern.api('PATCH', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey, body: { role: 'operator' } });
+    expect(await devicesOf(user)).toHaveLength(max);
+    await signInOn(user, 1);
+    await eventually('the removal of the others', async () => (await devicesOf(user)).length === 1 || undefined);
+  });
+});
 
 describe('a login on one device more than MAX_DEVICES', () => {
   test('removes the device that was unused for longest, at its first session, and tells the user', async () => {
@@ -102,6 +131,39 @@ describe('a login on one device more than MAX_DEVICES', () => {
     expect(await devicesOf(user)).toHaveLength(max);
   });
 });
+
+test('of fifty parallel logins on two instances no more than the limit stay, and each removed device is told once', async () => {
+  for (let round = 0; round < rounds; round += 1) {
+    const user = await createUser(postern);
+    const before = (await signInOn(user, max)).map(({ authentication }) => authentication.device_id);
+    const devices = await Promise.all(
+      Array.from({ length: 50 }, async (_, at) => {
+        const instance = at % 2 === 0 ? postern : other;
+        const { body, status } = await login(instance, user);
+        if (status !== 201) return undefined;
+        await instance.api('POST', '/v1/sessions', { basic: body.token ?? '' });
+        return body.device_id;
+      }),
+    );
+    expect(devices.filter((id) => id !== undefined).length).toBeGreaterThan(max);
+    // One more login and session, after all others.
+    const { authentication, session } = await signIn(postern, user);
+    const left = await devicesOf(user);
+    expect(left).toHaveLength(max);
+    expect(left).toContain(authentication.device_id);
+    expect(left.filter((id) => before.includes(id))).toEqual([]);
+    expect(await verify(session.token)).toBe(200);
+    const events = await postern.database.query<{ device: string }>(
+      testSql(`select data->>'device_id' as device from events where user_id = $1 and type = 'device.removed'`, [
+        user.id,
+      ]),
+    );
+    const told = events.map(({ device }) => device);
+    expect(new Set(told).size).toBe(told.length);
+    for (const id of before) expect(told).toContain(id);
+    expect(told.filter((id) => left.includes(id))).toEqual([]);
+  }
+}, 120_000);
 
 test('logins whose tokens are never used make no more than ten devices beyond the limit, and end no used one', async () => {
   const user = await createUser(postern);

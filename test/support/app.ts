@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
 import { createLog } from '../../src/app/base/log.js';
 import { type StartOptions, startPostern } from '../../src/app/main.js';
 import { type Config, readConfig } from '../../src/config/config.js';
@@ -6,7 +7,7 @@ import type { Database } from '../../src/database/database.js';
 import type { App } from '../../src/http/requests/route.js';
 import type { Services } from '../../src/http/routes/routes.js';
 import { type Conformance, createConformance, type OpenApi } from './conformance.js';
-import { createTestDatabase } from './database.js';
+import { createTestDatabase, type TestDatabase, withRole } from './database.js';
 import { fastHashes } from './fast-hashes.js';
 
 export interface ApiOptions {
@@ -50,7 +51,7 @@ export interface TestApp {
   readonly services: Services;
   readonly database: Database;
   readonly config: Config;
-  /** DATABASE_URL of the service, for commands on the same database. */
+  /** The DATABASE_URL of the owner of the tables, for commands on the same database. */
   readonly databaseEnv: { readonly DATABASE_URL: string };
   /** The value of ADMIN_API_KEY, a key that has every scope. */
   readonly adminKey: string;
@@ -65,7 +66,10 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-/** Starts a Postern on a free port of 127.0.0.1 with its own database. Close it in `afterAll`. */
+/**
+ * Starts a Postern on a free port of 127.0.0.1 with its own database. It runs with the role that `postern database
+ * create-role` creates, which cannot change the schema. Close it in `afterAll`.
+ */
 export async function startTestApp(
   env: Readonly<Record<string, string>> = {},
   options: StartOptions = {},
@@ -77,7 +81,8 @@ export async function startTestApp(
     ADMIN_API_KEY: `admin-${randomBytes(24).toString('hex')}`,
     LOG_LEVEL: 'info',
   };
-  return startInstance({ ...ownEnv, DATABASE_URL: url, ...env }, database, drop, options);
+  const role = inject('runningRole');
+  return startInstance({ ...ownEnv, DATABASE_URL: withRole(url, role), ...env }, { database, drop, url }, options);
 }
 
 /**
@@ -98,8 +103,7 @@ export const patient: StartOptions = { outboundTimeout: 150_000 };
 
 async function startInstance(
   env: Readonly<Record<string, string>>,
-  database: Database,
-  drop: () => Promise<void>,
+  { database, drop, url: ownerUrl }: Pick<TestDatabase, 'database' | 'drop' | 'url'>,
   options: StartOptions,
 ): Promise<TestApp> {
   const config = readConfig(env);
@@ -109,12 +113,16 @@ async function startInstance(
   const postern = await startPostern(config, { ...quick, ...options, log, print: (line) => void printed.push(line) });
   const { app, services, url, administrationUrl, metrics } = postern;
   return {
-    databaseEnv: { DATABASE_URL: env.DATABASE_URL ?? '' },
+    databaseEnv: { DATABASE_URL: ownerUrl },
     ...{ url, administrationUrl, metricsUrl: metrics?.url, app, services, database, config, printed, logged },
     adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
     api: createApi(url, conformanceOf(app)),
     another: (more = {}, others = {}) =>
-      startInstance({ ...env, ...more }, database, async () => undefined, { ...options, ...others }),
+      startInstance(
+        { ...env, ...more },
+        { database, drop: async () => undefined, url: ownerUrl },
+        { ...options, ...others },
+      ),
     async close() {
       await postern.close();
       await drop();

@@ -2,18 +2,18 @@ import { accessSync, constants } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
-import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
+import { type Browser, type CDPSession, chromium, type LaunchOptions, type Page } from 'playwright-core';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /** The Chromium of this machine. */
-export function launchBrowser(): Promise<Browser> {
+export function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const candidates = folders.flatMap((folder) => names.map((name) => join(folder, name)));
   const executablePath = candidates.find(isExecutable);
   if (executablePath === undefined) throw new Error(`there is none of ${names.join(', ')} in PATH`);
   // The sandbox of Chromium needs rights that a container may lack. The browser loads only pages of the tests.
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  return chromium.launch({ ...options, executablePath, args: ['--no-sandbox'] });
 }
 
 function isExecutable(path: string): boolean {

@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formatsPlugin from 'ajv-formats';
+import { cacheControlError } from './cache-control.js';
 
 interface Answer {
   readonly content?: Record<string, { schema: object }>;
@@ -83,6 +84,8 @@ export function createConformance(document: OpenApi): Conformance {
     const operation = route?.operations[method.toLowerCase()];
     if (route === undefined || operation === undefined) return;
     const where = `${method} ${path} -> ${status}`;
+    const wrongCache = cacheControlError(`${method} ${route.path}`, status, answer.headers);
+    if (wrongCache !== undefined) throw new Error(wrongCache);
     const forms = [route.path, ...(furtherForms[`${method} ${route.path}`] ?? [])];
     const documented = forms.flatMap((form) => {
       const found = answerOf(document.paths[form]?.[method.toLowerCase()], status);

@@ -45,6 +45,11 @@ export function connectionString({ host, port, user, password, database }: TestT
   return `postgres://${auth}@${host}:${port}/${database}`;
 }
 
+/** A connection string whose sessions have the rights of a role. It must be a role of the user. */
+export function withRole(url: string, role: string): string {
+  return `${url}${url.includes('?') ? '&' : '?'}options=${encodeURIComponent(`-c role=${role}`)}`;
+}
+
 /** Runs a statement in the database `postgres` of the server. */
 async function runInPostgresDatabase(server: TestServer, statement: string): Promise<void> {
   const client = new pg.Client({ ...server, database: 'postgres' });

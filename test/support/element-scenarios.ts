@@ -61,9 +61,10 @@ export function testElementsIn(launch: () => Promise<ClientBrowser>): void {
     const user = await createUser(server.app);
     await show('postern-sign-in');
     await fill('Email, phone or username', user.username ?? '');
+    await press('Continue');
     await fill('Password', 'wrong');
     await press('Sign in');
-    await tab.until(`shows('That is wrong')`);
+    await tab.until(`shows('Username or password is wrong.')`);
     await fill('Password', password);
     await press('Sign in');
     await tab.until(`shows('You are signed in.')`);
@@ -71,11 +72,11 @@ export function testElementsIn(launch: () => Promise<ClientBrowser>): void {
       await tab.evaluate(`events.filter(([type]) => type === 'signed-in').map(([, { user_id }]) => user_id)`),
     ).toEqual([user.id]);
     await press('Sign out');
-    await tab.until(`field('Password')`);
+    await tab.until(`field('Email, phone or username')`);
     await expectNoFaults();
   });
 
-  test('the bell counts what arrives, and its panel lists it and marks it as read', async () => {
+  test('the bell counts what arrives, and its panel lists it and clears the number', async () => {
     const user = await createUser(server.app);
     const publish = (description: string) =>
       server.app.api('POST', '/admin/v1/notifications', {

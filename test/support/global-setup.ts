@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/database/migrate.js';
+import { createRunningRole } from '../../src/database/running-role.js';
 import { startEmbeddedPostgres } from '../../src/embedded/embedded.js';
 import { createRunFolder } from './run-folder.js';
 
@@ -18,6 +19,8 @@ declare module 'vitest' {
     server: TestServer;
     /** The name of the migrated database. Each run has its own, because several may use one server at the same time. */
     template: string;
+    /** The role of the services of the tests, which cannot change the schema. */
+    runningRole: string;
   }
 }
 
@@ -40,10 +43,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
     ...(isOurs ? ['alter role current_user set synchronous_commit = off'] : []),
   ]);
   await migrate({ ...server, database: template }, quiet);
+  const runningRole = `postern_test_app_${process.pid}`;
+  await createRunningRole({ ...server, database: template }, runningRole);
+  project.provide('runningRole', runningRole);
   project.provide('server', server);
   project.provide('template', template);
   return async () => {
-    if (!isOurs) await runAsAdmin(server, [`drop database if exists ${template} with (force)`]);
+    if (!isOurs) {
+      await runAsAdmin(server, [`drop database if exists ${template} with (force)`, `drop role ${runningRole}`]);
+    }
     await stop();
     await rm(folder.path, { recursive: true, force: true, maxRetries: 10 });
   };

@@ -7,6 +7,7 @@ import { Problem } from '../../src/lib/problem.js';
 import { eraseUser } from '../../src/users/erase.js';
 import { createUsers, type Users } from '../../src/users/users.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { testPolicies } from '../support/login-policies.js';
 import { testSql } from '../support/sql.js';
 
 const origin = { actor: 'system' };
@@ -24,6 +25,7 @@ beforeAll(async () => {
     passwordWords: [],
     passwordMin: 8,
     hashCostLimit: 60,
+    policies: testPolicies,
   });
 });
 afterAll(() => test.drop());

@@ -99,6 +99,19 @@ describe('with a webhook', () => {
     expect(all.filter((type) => type === 'token.ended')).toHaveLength(2);
   });
 
+  test('a logout on all other devices is an event for each login that it ended, and a logout everywhere is one', async () => {
+    const user = await createUser(postern);
+    const [caller, second] = [await signIn(postern, user), await signIn(postern, user)];
+    const logOut = (body: object) =>
+      postern.api('POST', '/v1/account/logout-everywhere', { bearer: caller.session.token, body });
+    const endedIds = async () =>
+      (await eventsOf(user)).flatMap(({ type, data }) => (type === 'token.ended' ? [data.authentication_id] : []));
+    expect((await logOut({})).status).toBe(200);
+    expect(await endedIds()).toEqual([second.authentication.id]);
+    expect((await logOut({ all: true })).status).toBe(200);
+    expect(await endedIds()).toEqual([second.authentication.id, null]);
+  });
+
   test('an event of a change names only the fields that have changed, and an equal value is no event', async () => {
     const user = await createUser(postern, { name: 'Ada', metadata: { plan: 'free', seats: 1 } });
     const change = (fields: object) => admin('PATCH', `/users/${user.id}`, fields);

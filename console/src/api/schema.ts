@@ -4,7 +4,11 @@ export type Account = {
   readonly id: string;
   readonly username: string | null;
   readonly email: string | null;
+  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
+  readonly email_verified: boolean;
   readonly phone: string | null;
+  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
+  readonly phone_verified: boolean;
   readonly name: string;
   readonly locale: string | null;
   readonly has_password: boolean;
@@ -35,7 +39,11 @@ export type AccountDetails = {
   readonly id: string;
   readonly username: string | null;
   readonly email: string | null;
+  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
+  readonly email_verified: boolean;
   readonly phone: string | null;
+  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
+  readonly phone_verified: boolean;
   readonly name: string;
   readonly locale: string | null;
   readonly has_password: boolean;
@@ -192,7 +200,7 @@ export type Authentication = {
   readonly updated_at: string;
 };
 
-export type AuthenticationErrorCode = '' | 'invalid_credentials' | 'authorization_rejected';
+export type AuthenticationErrorCode = '' | 'invalid_credentials' | 'not_linked' | 'authorization_rejected';
 
 export type AuthenticationState = {
   readonly id: string;
@@ -332,7 +340,11 @@ export type ChangedPassword = {
   readonly id: string;
   readonly username: string | null;
   readonly email: string | null;
+  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
+  readonly email_verified: boolean;
   readonly phone: string | null;
+  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
+  readonly phone_verified: boolean;
   readonly name: string;
   readonly locale: string | null;
   readonly has_password: boolean;
@@ -364,6 +376,11 @@ export type Changes = {
   readonly reset: boolean;
   /** A time for each notification type: older notifications are no longer stored. */
   readonly retained_from: Readonly<Record<string, unknown>>;
+};
+
+export type CheckedCode = {
+  /** When the code expires. */
+  readonly expires_at: string;
 };
 
 export type CodeAnswer = {
@@ -854,7 +871,7 @@ export type LoginReason = {
   readonly remedies: readonly LoginRemedy[];
 };
 
-export type LoginReasonCode = 'unknown_identity' | 'deactivated' | 'locked_by_operator' | 'device_locked_by_guesses' | 'new_devices_locked_by_guesses' | 'other_devices_locked_by_guesses' | 'guesses_in_progress' | 'account_limit' | 'address_blocked' | 'address_limit' | 'address_code_limit' | 'code_limit_minute' | 'code_limit_hour' | 'code_limit_day' | 'test_identity' | 'recipient_limit' | 'sms_prefix_limit' | 'sms_total_limit' | 'sms_country_off' | 'sms_prefix_paused' | 'last_message_failed' | 'not_configured' | 'no_password' | 'password_hash_unreadable' | 'no_phone' | 'no_email' | 'no_passkey' | 'no_external_identity' | 'pin_missing' | 'pin_unreadable' | 'pin_replacement_pending' | 'app_unreadable' | 'factor_not_enrolled' | 'role_not_active' | 'decided_elsewhere';
+export type LoginReasonCode = 'unknown_identity' | 'deactivated' | 'locked_by_operator' | 'device_locked_by_guesses' | 'new_devices_locked_by_guesses' | 'other_devices_locked_by_guesses' | 'guesses_in_progress' | 'account_limit' | 'address_blocked' | 'address_limit' | 'address_code_limit' | 'code_limit_minute' | 'code_limit_hour' | 'code_limit_day' | 'test_identity' | 'recipient_limit' | 'sms_prefix_limit' | 'sms_total_limit' | 'sms_country_off' | 'sms_prefix_paused' | 'last_message_failed' | 'not_configured' | 'no_password' | 'password_hash_unreadable' | 'no_phone' | 'phone_not_proven' | 'email_not_proven' | 'no_email' | 'no_passkey' | 'no_external_identity' | 'pin_missing' | 'pin_unreadable' | 'pin_replacement_pending' | 'app_unreadable' | 'factor_not_enrolled' | 'role_not_active' | 'decided_elsewhere';
 
 export type LoginReasonData = Readonly<Record<string, unknown>>;
 
@@ -877,7 +894,7 @@ export type LoginRemedy = {
   readonly setting: string | null;
 };
 
-export type LoginRemedyAction = 'unlock' | 'reset_budget' | 'reactivate' | 'create_user' | 'create_enrollment_link' | 'remove_second_factors' | 'set_password' | 'set_phone' | 'set_email' | 'set_pin' | 'link_external_identity' | 'enrol_passkey' | 'configure' | 'retry_message';
+export type LoginRemedyAction = 'unlock' | 'reset_budget' | 'reactivate' | 'create_user' | 'create_enrollment_link' | 'remove_second_factors' | 'set_password' | 'set_phone' | 'set_email' | 'verify_phone' | 'verify_email' | 'set_pin' | 'link_external_identity' | 'enrol_passkey' | 'configure' | 'retry_message';
 
 export type LoginRemedyActor = 'operator' | 'user' | 'administrator';
 
@@ -904,6 +921,11 @@ export type LoginWay = {
 };
 
 export type LoginWayVerdict = 'yes' | 'maybe' | 'blocked' | 'no' | 'not_set_up';
+
+export type LogoutRequest = {
+  /** true: end the calling login too. */
+  readonly all?: boolean | undefined;
+};
 
 export type LogoutResult = {
   readonly ended: number;
@@ -1044,7 +1066,11 @@ export type NewTotp = {
 export type NewUser = {
   readonly username?: string | undefined;
   readonly email?: string | undefined;
+  /** Whether the mail address is proven. The default for a new mail address is true. */
+  readonly email_verified?: boolean | undefined;
   readonly phone?: string | undefined;
+  /** Whether the phone number is proven. The default for a new phone number is true. */
+  readonly phone_verified?: boolean | undefined;
   /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it. */
   readonly external_id?: string | undefined;
   readonly name?: string | undefined;
@@ -1361,6 +1387,8 @@ export type RecordedProof = {
   readonly proven_at: string;
   /** The session counts as re-authenticated until this time. */
   readonly expires_at: string;
+  /** The token of a new session, which replaces the calling one and expires at the same time. Use it from now on: the old token is valid until the new one is first used, for 60 seconds at most. */
+  readonly token: string;
 };
 
 export type RecoverableSecret = 'password' | 'pin';
@@ -1376,6 +1404,8 @@ export type Recovered = {
 export type RecoveryAnswer = {
   /** The code. */
   readonly secret: string;
+  /** Only checks the code, and answers with its end. It counts as a guess, and the code stays valid. So a form can ask for the code first. */
+  readonly check?: true | undefined;
   readonly password?: string | undefined;
   readonly pin?: string | undefined;
 };
@@ -1408,6 +1438,36 @@ export type RecoveryRequest = {
   readonly device?: RecoveryDevice | undefined;
 };
 
+export type RecoveryResult = Recovered | CheckedCode;
+
+export type Registered = {
+  readonly id: string;
+  readonly username: string | null;
+  readonly email: string | null;
+  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
+  readonly email_verified: boolean;
+  readonly phone: string | null;
+  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
+  readonly phone_verified: boolean;
+  readonly name: string;
+  readonly locale: string | null;
+  readonly has_password: boolean;
+  readonly has_pin: boolean;
+  /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
+  readonly pin_recovery: PinRecovery | null;
+  readonly role: Role;
+  /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
+  readonly role_active: boolean;
+  /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
+  readonly capabilities: readonly Scope[];
+  /** The enrolled second factors, oldest first. */
+  readonly second_factors: readonly SecondFactor[];
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** The first login, if the request has `device`. */
+  readonly authentication?: Authentication | undefined;
+};
+
 export type RegisteredPush = {
   readonly ios: boolean;
   readonly android: boolean;
@@ -1417,6 +1477,10 @@ export type RegisteredPush = {
 export type RegistrationAnswer = {
   /** The code. */
   readonly secret: string;
+  /** Only checks the code, and answers with its end. It counts as a guess, and the code stays valid. So a form can ask for the code first. */
+  readonly check?: true | undefined;
+  /** The device to log in on. The answer then has `authentication`, with its token. */
+  readonly device?: DeviceInput | undefined;
   readonly username?: string | undefined;
   readonly password?: string | undefined;
   readonly pin?: string | undefined;
@@ -1687,6 +1751,12 @@ export type TokenRequest = {
   readonly device: DeviceInput;
   /** 4 to 12 digits. */
   readonly pin?: string | undefined;
+  /** For a login at a provider by redirect: where the browser returns to. It must be one of REDIRECT_URIS, as the same text. */
+  readonly redirect_to?: string | undefined;
+  /** For a login by redirect: base64url of the SHA-256 of a random text of 43 to 128 characters (S256 of PKCE, RFC 7636). That text ends the login as `code_verifier`. */
+  readonly code_challenge?: string | undefined;
+  /** For a login by redirect: the account that the provider should propose, such as a mail address. */
+  readonly login_hint?: string | undefined;
 };
 
 export type TotpConfirmation = {
@@ -1698,7 +1768,11 @@ export type User = {
   readonly id: string;
   readonly username: string | null;
   readonly email: string | null;
+  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
+  readonly email_verified: boolean;
   readonly phone: string | null;
+  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
+  readonly phone_verified: boolean;
   /** The external id: the id of the user in your other systems, or null. */
   readonly external_id: string | null;
   readonly name: string;
@@ -1735,7 +1809,11 @@ export type UserActivityPage = {
 export type UserChange = {
   readonly username?: string | null | undefined;
   readonly email?: string | null | undefined;
+  /** Whether the mail address is proven. The default for a new mail address is true. */
+  readonly email_verified?: boolean | undefined;
   readonly phone?: string | null | undefined;
+  /** Whether the phone number is proven. The default for a new phone number is true. */
+  readonly phone_verified?: boolean | undefined;
   /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it. */
   readonly external_id?: string | null | undefined;
   readonly name?: string | undefined;
@@ -1821,7 +1899,11 @@ export type UserToImport = {
   readonly id?: string | undefined;
   readonly username?: string | undefined;
   readonly email?: string | undefined;
+  /** Whether the mail address is proven. The default for a new mail address is true. */
+  readonly email_verified?: boolean | undefined;
   readonly phone?: string | undefined;
+  /** Whether the phone number is proven. The default for a new phone number is true. */
+  readonly phone_verified?: boolean | undefined;
   /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it. */
   readonly external_id?: string | undefined;
   readonly name?: string | undefined;
@@ -2178,6 +2260,12 @@ export type DeletePinData = {
 };
 export type DeletePinResponse = Account;
 
+export type LogOutEverywhereData = {
+  readonly url: '/v1/account/logout-everywhere';
+  readonly body?: LogoutRequest;
+};
+export type LogOutEverywhereResponse = LogoutResult;
+
 export type CancelPinRecoveryData = {
   readonly url: '/v1/account/pin-recovery';
   readonly body?: never;
@@ -2343,7 +2431,7 @@ export type CompleteRecoveryData = {
   };
   readonly body: RecoveryAnswer;
 };
-export type CompleteRecoveryResponse = Recovered;
+export type CompleteRecoveryResponse = RecoveryResult;
 
 export type CancelRecoveryData = {
   readonly url: '/v1/recovery-cancellations';
@@ -2364,7 +2452,7 @@ export type CompleteRegistrationData = {
   };
   readonly body: RegistrationAnswer;
 };
-export type CompleteRegistrationResponse = Account;
+export type CompleteRegistrationResponse = CheckedCode | Registered;
 
 export type StartTotpData = {
   readonly url: '/v1/account/totp';

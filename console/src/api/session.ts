@@ -10,6 +10,8 @@ export type SessionState =
   | { readonly status: 'unknown' }
   | { readonly status: 'out' }
   | { readonly status: 'in'; readonly userId: string }
+  /** Nobody has used the page until the session expired. The next use renews it. */
+  | { readonly status: 'away'; readonly userId: string }
   /** The login ended in the middle of the work: it expired, or it was revoked. */
   | { readonly status: 'ended'; readonly userId: string; readonly reason: ProblemError };
 
@@ -28,12 +30,14 @@ export interface ConsoleSession {
   /** Starts with a session that the service has just created, such as by the set-up. */
   startWithSession(session: GrantedSession): void;
   /**
-   * A session token that is valid now. Renews it if it ends soon, once for all callers. After the login has ended it waits
-   * until the same user has signed in again.
+   * A session token that is valid now. Renews it if it ends soon, once for all callers. If it has expired and nobody uses the
+   * page, it waits for the next use. After the login has ended it waits until the same user has signed in again.
    */
   token(): Promise<string>;
   /** The service refused this token: the next call renews it. */
   discardToken(token: string): void;
+  /** A re-authentication has replaced the session: the new token expires when the old one would have expired. */
+  replaceToken(token: string): void;
   end(): Promise<void>;
   /** Another tab has signed out. */
   forget(): void;
@@ -45,25 +49,56 @@ function renewalDelay(session: GrantedSession): number {
   return Math.max(0, lifetime - Math.max(lifetime / 10, Math.min(30_000, lifetime / 2)));
 }
 
+/**
+ * The page counts as used for this many milliseconds after an input. A renewal is a use of the login, so without inputs there is
+ * none: neither by a timer nor by requests that the page repeats by itself. Otherwise an open page would keep its login.
+ */
+const useMs = 60_000;
+const inputs = ['pointermove', 'pointerdown', 'keydown', 'wheel', 'touchstart'];
+
 /** Keeps the session token in memory only, so no script can read it from a storage of the browser. */
 export function createSession(service: SessionService): ConsoleSession {
   const state = createStore<SessionState>({ status: 'unknown' });
-  let currentToken: { readonly token: string; readonly renewAt: number } | undefined;
+  let currentToken: { readonly token: string; readonly renewAt: number; readonly endsAt: number } | undefined;
+  let usedAt = performance.now();
+  const waiting: (() => void)[] = [];
   let renewal: Promise<void> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function setSession(session: GrantedSession): void {
     const before = state.get();
     // Drafts and lists belong to the former user.
-    const isOtherUser = (before.status === 'in' || before.status === 'ended') && before.userId !== session.user_id;
+    const isOtherUser = 'userId' in before && before.userId !== session.user_id;
     const renewIn = renewalDelay(session);
     // The clock of this machine may be wrong: only the length of the session counts.
-    currentToken = { token: session.token, renewAt: performance.now() + renewIn };
+    const now = performance.now();
+    const endsIn = Date.parse(session.expires_at) - Date.parse(session.created_at);
+    currentToken = { token: session.token, renewAt: now + renewIn, endsAt: now + endsIn };
     clearTimeout(timer);
-    // Renews also while nobody uses the page, so that the next click does not wait for a renewal.
-    timer = setTimeout(() => void renew().catch(() => undefined), Math.min(renewIn, 2 ** 31 - 1));
+    timer = after(renewIn, () => {
+      // Before it is needed, so that the next click does not wait for a renewal.
+      if (isUsed()) void renew().catch(() => undefined);
+      else timer = after(endsIn - renewIn, leave);
+    });
     if (isOtherUser) window.location.reload();
     else if (before.status !== 'in') state.set({ status: 'in', userId: session.user_id });
+  }
+
+  const isUsed = () => performance.now() - usedAt < useMs;
+
+  function onInput(): void {
+    usedAt = performance.now();
+    const { status } = state.get();
+    const isOld = currentToken === undefined || usedAt >= currentToken.renewAt;
+    if ((status === 'in' || status === 'away') && isOld) void renew().catch(() => undefined);
+    for (const resume of waiting.splice(0)) resume();
+  }
+  for (const input of inputs) window.addEventListener(input, onInput, { capture: true, passive: true });
+
+  /** The page must not show anything of a session that has ended. */
+  function leave(): void {
+    const before = state.get();
+    if (before.status === 'in' && !isUsed()) state.set({ status: 'away', userId: before.userId });
   }
 
   function onRefusal(error: unknown): void {
@@ -72,7 +107,8 @@ export function createSession(service: SessionService): ConsoleSession {
     if (!isFinal) return;
     currentToken = undefined;
     clearTimeout(timer);
-    if (before.status === 'in') state.set({ status: 'ended', userId: before.userId, reason: error });
+    if (before.status === 'in' || before.status === 'away')
+      state.set({ status: 'ended', userId: before.userId, reason: error });
     else if (before.status === 'unknown') state.set({ status: 'out' });
   }
 
@@ -94,6 +130,11 @@ export function createSession(service: SessionService): ConsoleSession {
     const { status } = state.get();
     if (status === 'out') throw new SignedOutError();
     if (status === 'ended') return waitForSignIn();
+    if (!isUsed()) {
+      if (currentToken !== undefined && performance.now() < currentToken.endsAt) return currentToken.token;
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return token();
+    }
     try {
       await renew();
     } catch (error) {
@@ -126,7 +167,12 @@ export function createSession(service: SessionService): ConsoleSession {
     resume: () => renew().catch((error) => (state.get().status === 'out' ? undefined : Promise.reject(error))),
     start: async (authenticationToken) => setSession(await service.open(authenticationToken)),
     discardToken(refusedToken) {
-      if (currentToken?.token === refusedToken) currentToken = undefined;
+      if (currentToken?.token !== refusedToken) return;
+      currentToken = undefined;
+      leave();
+    },
+    replaceToken(token) {
+      if (currentToken !== undefined) currentToken = { ...currentToken, token };
     },
     async end() {
       await service.close();
@@ -134,3 +180,6 @@ export function createSession(service: SessionService): ConsoleSession {
     },
   };
 }
+
+/** A timer for any time: the browser fires longer ones at once. */
+const after = (ms: number, work: () => void) => setTimeout(work, Math.min(ms, 2 ** 31 - 1));

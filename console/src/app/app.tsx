@@ -1,4 +1,4 @@
-import { QueryClient, QueryClientProvider, useQueryClient } from '@tanstack/react-query';
+import { hashKey, QueryClient, QueryClientProvider, useQueryClient } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { session } from '../api/client.js';
@@ -12,6 +12,7 @@ import { TextProvider, useText } from '../text/text.js';
 import { Entrance } from './entrance.js';
 import { ConfirmationGate, EndedGate } from './gates.js';
 import { loadCode, reloadOnce, UpgradedError } from './load-code.js';
+import { operatorQuery } from './operator.js';
 import { router } from './routes.js';
 import { followSignOut } from './sign-out.js';
 
@@ -39,6 +40,8 @@ const queryClient = new QueryClient({
   },
 });
 
+const operatorHash = hashKey(operatorQuery.queryKey);
+
 export function App() {
   return (
     <QueryClientProvider client={queryClient}>
@@ -57,7 +60,11 @@ function Console() {
   useRefresh();
   useOtherTabs();
   useEffect(() => {
-    if (state.status !== 'out') return;
+    if (state.status === 'unknown' || state.status === 'in') return;
+    // Nothing of what was shown stays in the page. The sign-in in the middle of the work names the operator.
+    document.title = 'Postern';
+    if (state.status !== 'out')
+      return client.removeQueries({ predicate: ({ queryHash }) => queryHash !== operatorHash });
     forgetDrafts();
     client.clear();
   }, [state, client]);
@@ -80,12 +87,23 @@ function Console() {
       </Suspense>
     );
   }
+  if (state.status === 'away') return <Away />;
+  if (state.status === 'ended') return <EndedGate reason={state.reason} />;
   return (
     <>
       <RouterProvider router={router} />
       <ConfirmationGate />
-      {state.status === 'ended' && <EndedGate reason={state.reason} />}
     </>
+  );
+}
+
+/** Shown while nobody uses the page and its session has ended. Any input opens the page again. */
+function Away() {
+  const { shell } = useText();
+  return (
+    <Entrance>
+      <p role="status">{shell.away}</p>
+    </Entrance>
   );
 }
 
@@ -120,7 +138,7 @@ function useRefresh(): void {
     let before = session.state.get().status;
     const onSession = () => {
       const { status } = session.state.get();
-      if (status === 'in' && before === 'ended') void client.invalidateQueries();
+      if (status === 'in' && (before === 'ended' || before === 'away')) void client.invalidateQueries();
       before = status;
     };
     const unsubscribes = [connection.subscribe(onConnection), session.state.subscribe(onSession)];

@@ -4,7 +4,13 @@ import { confirmation, request, session } from '../api/client.js';
 import { usedCodeMessage } from '../api/login.js';
 import { hasPasskeys, signChallenge } from '../api/passkeys.js';
 import { ProblemError } from '../api/problem.js';
-import type { Proof, PutSessionProofData, StartProofData, StartProofResponse } from '../api/schema.js';
+import type {
+  Proof,
+  PutSessionProofData,
+  PutSessionProofResponse,
+  StartProofData,
+  StartProofResponse,
+} from '../api/schema.js';
 import { Button } from '../components/button/button.js';
 import { Dialog } from '../components/dialog/dialog.js';
 import { CodeField } from '../components/field/field.js';
@@ -15,7 +21,7 @@ import { SignInForm } from '../pages/sign-in/form.js';
 import { useText } from '../text/text.js';
 import { operatorQuery } from './operator.js';
 
-/** Shown if the login ends during the work. The page stays as it is, and requests wait for the new session. */
+/** Shown instead of the page if the login ends during the work. Requests wait for the new session, and drafts are kept. */
 export function EndedGate({ reason }: { reason: ProblemError }) {
   const text = useText();
   const { data: operator } = useQuery({ ...operatorQuery, enabled: false });
@@ -61,7 +67,10 @@ function ConfirmIdentity({ onConfirmed, onClose }: { onConfirmed: () => void; on
     setError(undefined);
     try {
       const proof = await createProof();
-      await request<PutSessionProofData, unknown>('PUT', '/v1/account/session-proof', { body: { proof } });
+      const body = { proof };
+      const url = '/v1/account/session-proof';
+      const { token } = await request<PutSessionProofData, PutSessionProofResponse>('PUT', url, { body });
+      session.replaceToken(token);
       onConfirmed();
     } catch (failure) {
       setError(failure);

@@ -12,7 +12,7 @@ import { useHasScope } from './operator.js';
 import styles from './palette.module.css';
 import { useOpenUser, useUserActions } from './palette-actions.js';
 import { type PaletteEntry, useUserEntries } from './palette-users.js';
-import { signOut } from './sign-out.js';
+import { signOut, signOutElsewhere } from './sign-out.js';
 
 interface PaletteProps {
   readonly pages: readonly NavigationEntry[];
@@ -253,6 +253,14 @@ function useGeneralEntries(pages: readonly NavigationEntry[], onHelp: () => void
       run: () => language.set(name),
     })),
     { ...actions, id: 'keys', name: shell.shortcuts, icon: 'keyboard', run: onHelp },
+    {
+      ...{ ...actions, id: 'sign-out-elsewhere', name: shell.signOutElsewhere, icon: 'logout' },
+      run: () =>
+        void signOutElsewhere().then(
+          (ended) => toast.done(shell.signedOutElsewhere(ended)),
+          (error) => toast.failed(shell.signOutFailed, error),
+        ),
+    },
     {
       ...{ ...actions, id: 'sign-out', name: shell.signOut, icon: 'logout' },
       run: () => void signOut().catch((error) => toast.failed(shell.signOutFailed, error)),

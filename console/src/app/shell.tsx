@@ -19,7 +19,7 @@ import { type NavigationEntry, navigation } from './navigation.js';
 import { entryQuery, operatorQuery, useHasScope } from './operator.js';
 import { Palette } from './palette.js';
 import styles from './shell.module.css';
-import { signOut } from './sign-out.js';
+import { signOut, signOutElsewhere } from './sign-out.js';
 
 /** The frame of every page: the sidebar, or bars on a phone, and the dialogs that every page can open. */
 export function Shell() {
@@ -157,6 +157,14 @@ function useAccountActions(onHelp: () => void): MenuItem[] {
       run: () => language.set(choice),
     })),
     { name: text.shell.shortcuts, icon: 'keyboard', run: onHelp },
+    {
+      ...{ name: text.shell.signOutElsewhere, icon: 'logout' },
+      run: () =>
+        void signOutElsewhere().then(
+          (ended) => toast.done(text.shell.signedOutElsewhere(ended)),
+          (error) => toast.failed(text.shell.signOutFailed, error),
+        ),
+    },
     {
       ...{ name: text.shell.signOut, icon: 'logout' },
       run: () => void signOut().catch((error) => toast.failed(text.shell.signOutFailed, error)),

@@ -1,4 +1,5 @@
-import { session } from '../api/client.js';
+import { request, session } from '../api/client.js';
+import type { LogOutEverywhereData, LogOutEverywhereResponse } from '../api/schema.js';
 
 const tabs = new BroadcastChannel('postern-console');
 
@@ -6,6 +7,12 @@ const tabs = new BroadcastChannel('postern-console');
 export async function signOut(): Promise<void> {
   await session.end();
   tabs.postMessage('signed-out');
+}
+
+/** Ends the other logins of the operator. @returns how many have ended */
+export async function signOutElsewhere(): Promise<number> {
+  const url = '/v1/account/logout-everywhere';
+  return (await request<LogOutEverywhereData, LogOutEverywhereResponse>('POST', url)).ended;
 }
 
 /** Follows a sign-out in another tab. @returns the function that stops it */

@@ -79,6 +79,7 @@ export type {
   FieldError,
   Image,
   LoginOptions as OfferedLogins,
+  LogoutResult,
   Marker,
   Mute,
   Passkey,

@@ -8,7 +8,7 @@ export interface Store<T> {
   readonly current: T;
   /** Calls the listener at once and after each change. */
   readonly subscribe: (listener: (value: T) => void) => Unsubscribe;
-  /** Calls the listener after each change. */
+  /** Calls the listener after each change. What it throws is an unhandled rejection, and does not stop others. */
   readonly onChange: (listener: (value: T, previous: T) => void) => Unsubscribe;
 }
 
@@ -20,13 +20,14 @@ export interface MutableStore<T> extends Store<T> {
 
 /** Creates a store. @param onUse called for the first subscriber; what it returns is called after the last one */
 export function createStore<T>(value: T, onUse?: () => Unsubscribe): MutableStore<T> {
-  const listeners = new Set<(value: T, previous: T) => void>();
+  const listeners = new Set<(value: T, previous: T) => Promise<void>>();
   let stop: Unsubscribe | undefined;
   const store: MutableStore<T> = {
     current: value,
     onChange(listener) {
-      // A new function for each subscription, so that one listener can subscribe twice.
-      const subscription = (next: T, previous: T) => listener(next, previous);
+      // A new function for each subscription, so that one listener can subscribe twice. It runs at once, and because it is
+      // asynchronous, what the listener throws is an unhandled rejection that stops nobody else.
+      const subscription = async (next: T, previous: T) => listener(next, previous);
       listeners.add(subscription);
       if (listeners.size === 1) stop = onUse?.();
       return () => {
@@ -43,7 +44,7 @@ export function createStore<T>(value: T, onUse?: () => Unsubscribe): MutableStor
       if (next === previous) return;
       store.current = next;
       first?.();
-      for (const listener of [...listeners]) listener(next, previous);
+      for (const listener of [...listeners]) void listener(next, previous);
     },
   };
   return store;

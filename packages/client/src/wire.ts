@@ -49,6 +49,7 @@ export interface ProblemStatuses {
   readonly message_outdated: 409;
   readonly too_many_webhooks: 409;
   readonly message_tried_too_often: 409;
+  readonly redirect_not_allowed: 422;
   readonly validation_failed: 422;
   readonly idempotency_key_reused: 422;
   readonly invalid_image: 422;
@@ -87,7 +88,11 @@ export type Account = {
   readonly id: string;
   readonly username: string | null;
   readonly email: string | null;
+  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
+  readonly email_verified: boolean;
   readonly phone: string | null;
+  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
+  readonly phone_verified: boolean;
   readonly name: string;
   readonly locale: string | null;
   readonly has_password: boolean;
@@ -109,7 +114,11 @@ export type AccountDetails = {
   readonly id: string;
   readonly username: string | null;
   readonly email: string | null;
+  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
+  readonly email_verified: boolean;
   readonly phone: string | null;
+  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
+  readonly phone_verified: boolean;
   readonly name: string;
   readonly locale: string | null;
   readonly has_password: boolean;
@@ -169,7 +178,7 @@ export type Authentication = {
   readonly updated_at: string;
 };
 
-export type AuthenticationErrorCode = '' | 'invalid_credentials' | 'authorization_rejected';
+export type AuthenticationErrorCode = '' | 'invalid_credentials' | 'not_linked' | 'authorization_rejected';
 
 export type AuthenticationState = {
   readonly id: string;
@@ -196,7 +205,11 @@ export type ChangedPassword = {
   readonly id: string;
   readonly username: string | null;
   readonly email: string | null;
+  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
+  readonly email_verified: boolean;
   readonly phone: string | null;
+  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
+  readonly phone_verified: boolean;
   readonly name: string;
   readonly locale: string | null;
   readonly has_password: boolean;
@@ -342,6 +355,10 @@ export type LoginOptions = {
   readonly password: PasswordRules;
   readonly registration: RegistrationOptions;
   readonly recovery: RecoveryOptions;
+};
+
+export type LogoutResult = {
+  readonly ended: number;
 };
 
 export type Marker = {

@@ -154,6 +154,40 @@ test('"it crashes in an iframe": a browser that refuses channels to other tabs d
   }
 });
 
+test('"an exception in my callback breaks the login": a listener that throws stops neither the client nor other listeners', async () => {
+  const thrown: unknown[] = [];
+  const note = (error: unknown) => thrown.push(error);
+  const others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection');
+  process.on('unhandledRejection', note);
+  try {
+    const storage = memoryStorage();
+    const [postern, otherTab] = [clientOf(app, { storage }), clientOf(app, { storage })];
+    const user = await createUser(app);
+    const states: string[] = [];
+    await Promise.all([postern.ready(), otherTab.ready()]);
+    const fail = ({ status }: { readonly status: string }) => {
+      throw new Error(`a bug of the app at ${status}`);
+    };
+    for (const client of [postern, otherTab]) client.onChange(fail);
+    postern.onChange(({ status }) => states.push(status));
+    const done = await createLogin(postern)
+      .start()
+      .password({ identity: user.username ?? '', password });
+    expect(done.step).toBe('done');
+    await eventually('the other tab', async () => (otherTab.current.status === 'signed_in' ? true : undefined));
+    expect(await postern.logOut()).toEqual({ revoked: true });
+    await eventually('the other tab', async () => (otherTab.current.status === 'signed_out' ? true : undefined));
+    expect(states).toEqual(['signed_in', 'signed_out']);
+    // The app finds out, as from a listener of the browser.
+    await eventually('the errors', async () => (thrown.length === 4 ? true : undefined));
+    for (const client of [postern, otherTab]) client.close();
+  } finally {
+    process.removeListener('unhandledRejection', note);
+    for (const listener of others) process.on('unhandledRejection', listener);
+  }
+});
+
 test('"errors cannot be told apart": errors of another copy of the package are recognised', async () => {
   vi.resetModules();
   const copy = await import('../src/errors.js');

@@ -37,7 +37,7 @@ type Listeners<Events> = {
 type Camel<Name extends string> = Name extends `${infer First}-${infer Rest}`
   ? `${Capitalize<First>}${Camel<Rest>}`
   : Capitalize<Name>;
-/** The same attributes and listeners as Vue names them: `markRead` for `mark-read`, `onPosternSignedIn` for `@postern-signed-in`. */
+/** The same attributes and listeners as Vue names them: `returnTo` for `return-to`, `onPosternSignedIn` for `@postern-signed-in`. */
 type VueProps<P> = {
   readonly [Name in keyof P as Name extends `on${infer Event}-${infer Rest}`
     ? `on${Camel<`${Event}-${Rest}`>}`
@@ -79,10 +79,8 @@ export interface PosternIntrinsicElements<Attributes = unknown> {
       readonly sections?: string | undefined;
     };
   readonly 'postern-inbox': Attributes &
-    Props<PosternInbox, 'postern' | 'texts' | 'layout' | 'limit' | 'open' | 'filter' | 'renderItem'> &
-    Listeners<InboxEvents> & {
-      readonly 'mark-read'?: PosternInbox['markRead'] | undefined;
-    };
+    Props<PosternInbox, 'postern' | 'texts' | 'layout' | 'limit' | 'open' | 'filter' | 'renderItem' | 'hrefOf'> &
+    Listeners<InboxEvents>;
 }
 
 /**

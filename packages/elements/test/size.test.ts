@@ -35,7 +35,11 @@ async function scriptsOf(code: string) {
   if (output === undefined || !('output' in output)) throw new Error('Vite built nothing.');
   const chunks = output.output.flatMap((chunk) => (chunk.type === 'chunk' ? [chunk] : []));
   const later = new Set(chunks.flatMap(({ dynamicImports }) => dynamicImports));
-  const first = chunks.filter(({ fileName }) => !later.has(fileName)).map(({ code: text }) => text);
+  // A part that only later scripts share is loaded with them.
+  const start = new Set(chunks.filter(({ isEntry }) => isEntry).map(({ fileName }) => fileName));
+  for (const name of start)
+    for (const next of chunks.find(({ fileName }) => fileName === name)?.imports ?? []) start.add(next);
+  const first = chunks.filter(({ fileName }) => start.has(fileName)).map(({ code: text }) => text);
   return { first: first.join('\n'), later: [...later] };
 }
 const importing = (...imports: readonly (readonly [names: string, path: string])[]) =>
@@ -47,8 +51,8 @@ const client = ['createPostern, indexedDbStorage', 'client/src/index.ts'] as con
 /** What a page loads with the client, compressed by gzip, in bytes. */
 test.each<[string, number, string]>([
   ['defineInbox', 15_000, 'elements/src/inbox/index.ts'],
-  ['defineSignIn', 17_200, 'elements/src/sign-in/index.ts'],
-  ['defineAccount', 17_700, 'elements/src/account/index.ts'],
+  ['defineSignIn', 19_200, 'elements/src/sign-in/index.ts'],
+  ['defineAccount', 19_700, 'elements/src/account/index.ts'],
 ])(
   'a page with %s and the client loads less than %d bytes, and Spanish only when it is used',
   async (names, limit, path) => {

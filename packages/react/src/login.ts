@@ -1,4 +1,5 @@
 import { createLogin, type Login, type LoginOptions, type LoginState, type Postern } from '@postern/client';
+import { stopwatch } from '@postern/client/internal';
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { useScope } from './context.js';
 
@@ -65,7 +66,14 @@ export function useLogin({ resume = false }: LoginOptions = {}): UseLogin {
   return useMemo(() => ({ state, start: login.start }), [state, login]);
 }
 
-const secondsUntil = (end: number) => Math.max(0, Math.ceil((end - Date.now()) / 1000));
+const secondsOf = (milliseconds: number) => Math.ceil(milliseconds / 1000);
+
+/** The time until `end`. The clock of the device is read once, because it may be set later. */
+function countTo(end: number) {
+  const [wholeMs, elapsed] = [end - Date.now(), stopwatch()];
+  const leftMs = () => Math.max(0, wholeMs - elapsed());
+  return { end, leftMs, left: secondsOf(leftMs()) };
+}
 
 /**
  * Counts down the whole seconds until a time, such as `until` of a lock. 0 without a time.
@@ -87,13 +95,13 @@ const secondsUntil = (end: number) => Math.max(0, Math.ceil((end - Date.now()) /
  */
 export function useCountdown(until: Date | null | undefined): number {
   const end = until?.getTime() ?? 0;
-  const [shown, setShown] = useState(() => ({ end, left: secondsUntil(end) }));
-  const next = shown.end === end ? shown : { end, left: secondsUntil(end) };
+  const [shown, setShown] = useState(() => countTo(end));
+  const next = shown.end === end ? shown : countTo(end);
   if (next !== shown) setShown(next);
   useEffect(() => {
     if (shown.left === 0) return undefined;
-    const delay = Math.max(0, shown.end - Date.now() - (shown.left - 1) * 1000);
-    const timer = setTimeout(() => setShown({ end: shown.end, left: secondsUntil(shown.end) }), delay);
+    const delay = shown.leftMs() - (shown.left - 1) * 1000;
+    const timer = setTimeout(() => setShown({ ...shown, left: secondsOf(shown.leftMs()) }), delay);
     return () => clearTimeout(timer);
   }, [shown]);
   return next.left;

@@ -418,7 +418,7 @@ export type LoginReason = {
   readonly remedies: readonly LoginRemedy[];
 };
 
-export type LoginReasonCode = 'unknown_identity' | 'deactivated' | 'locked_by_operator' | 'device_locked_by_guesses' | 'new_devices_locked_by_guesses' | 'other_devices_locked_by_guesses' | 'guesses_in_progress' | 'account_limit' | 'address_blocked' | 'address_limit' | 'address_code_limit' | 'code_limit_minute' | 'code_limit_hour' | 'code_limit_day' | 'test_identity' | 'recipient_limit' | 'sms_prefix_limit' | 'sms_total_limit' | 'sms_country_off' | 'sms_prefix_paused' | 'last_message_failed' | 'not_configured' | 'no_password' | 'password_hash_unreadable' | 'no_phone' | 'no_email' | 'no_passkey' | 'no_external_identity' | 'pin_missing' | 'pin_unreadable' | 'pin_replacement_pending' | 'app_unreadable' | 'factor_not_enrolled' | 'role_not_active' | 'decided_elsewhere';
+export type LoginReasonCode = 'unknown_identity' | 'deactivated' | 'locked_by_operator' | 'device_locked_by_guesses' | 'new_devices_locked_by_guesses' | 'other_devices_locked_by_guesses' | 'guesses_in_progress' | 'account_limit' | 'address_blocked' | 'address_limit' | 'address_code_limit' | 'code_limit_minute' | 'code_limit_hour' | 'code_limit_day' | 'test_identity' | 'recipient_limit' | 'sms_prefix_limit' | 'sms_total_limit' | 'sms_country_off' | 'sms_prefix_paused' | 'last_message_failed' | 'not_configured' | 'no_password' | 'password_hash_unreadable' | 'no_phone' | 'phone_not_proven' | 'email_not_proven' | 'no_email' | 'no_passkey' | 'no_external_identity' | 'pin_missing' | 'pin_unreadable' | 'pin_replacement_pending' | 'app_unreadable' | 'factor_not_enrolled' | 'role_not_active' | 'decided_elsewhere';
 
 export type LoginReasonData = Readonly<Record<string, unknown>>;
 
@@ -441,7 +441,7 @@ export type LoginRemedy = {
   readonly setting: string | null;
 };
 
-export type LoginRemedyAction = 'unlock' | 'reset_budget' | 'reactivate' | 'create_user' | 'create_enrollment_link' | 'remove_second_factors' | 'set_password' | 'set_phone' | 'set_email' | 'set_pin' | 'link_external_identity' | 'enrol_passkey' | 'configure' | 'retry_message';
+export type LoginRemedyAction = 'unlock' | 'reset_budget' | 'reactivate' | 'create_user' | 'create_enrollment_link' | 'remove_second_factors' | 'set_password' | 'set_phone' | 'set_email' | 'verify_phone' | 'verify_email' | 'set_pin' | 'link_external_identity' | 'enrol_passkey' | 'configure' | 'retry_message';
 
 export type LoginRemedyActor = 'operator' | 'user' | 'administrator';
 
@@ -491,7 +491,11 @@ export type NewApiKey = {
 export type NewUser = {
   readonly username?: string | undefined;
   readonly email?: string | undefined;
+  /** Whether the mail address is proven. The default for a new mail address is true. */
+  readonly email_verified?: boolean | undefined;
   readonly phone?: string | undefined;
+  /** Whether the phone number is proven. The default for a new phone number is true. */
+  readonly phone_verified?: boolean | undefined;
   /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it. */
   readonly external_id?: string | undefined;
   readonly name?: string | undefined;
@@ -675,7 +679,11 @@ export type User = {
   readonly id: string;
   readonly username: string | null;
   readonly email: string | null;
+  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
+  readonly email_verified: boolean;
   readonly phone: string | null;
+  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
+  readonly phone_verified: boolean;
   /** The external id: the id of the user in your other systems, or null. */
   readonly external_id: string | null;
   readonly name: string;
@@ -707,7 +715,11 @@ export type User = {
 export type UserChange = {
   readonly username?: string | null | undefined;
   readonly email?: string | null | undefined;
+  /** Whether the mail address is proven. The default for a new mail address is true. */
+  readonly email_verified?: boolean | undefined;
   readonly phone?: string | null | undefined;
+  /** Whether the phone number is proven. The default for a new phone number is true. */
+  readonly phone_verified?: boolean | undefined;
   /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it. */
   readonly external_id?: string | null | undefined;
   readonly name?: string | undefined;
@@ -761,7 +773,11 @@ export type UserToImport = {
   readonly id?: string | undefined;
   readonly username?: string | undefined;
   readonly email?: string | undefined;
+  /** Whether the mail address is proven. The default for a new mail address is true. */
+  readonly email_verified?: boolean | undefined;
   readonly phone?: string | undefined;
+  /** Whether the phone number is proven. The default for a new phone number is true. */
+  readonly phone_verified?: boolean | undefined;
   /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it. */
   readonly external_id?: string | undefined;
   readonly name?: string | undefined;

@@ -10,6 +10,7 @@ import { importedSchemes } from '../../credentials/password-schemes.js';
 import { totalSchemeCost } from '../../credentials/scheme-cost.js';
 import type { Queryable } from '../../database/database.js';
 import { indexState } from '../../database/late-indexes.js';
+import { readRoleState } from '../../database/running-role.js';
 import { readSchemaState } from '../../database/schema-state.js';
 import { bound, compose, sql } from '../../database/sql.js';
 import { findSecretKeys, secretKeyFile } from '../../keys/secret-key-file.js';
@@ -92,6 +93,29 @@ export async function checkSchema(handle: Queryable): Promise<Finding> {
   return pending.length === 0
     ? ok('migrations', 'all applied')
     : warn('migrations', `pending: ${pending.join(', ')}; the next start or \`postern migrate\` applies them`);
+}
+
+/** Checks the rights of the role on a migrated database. The embedded server has one role. */
+export async function checkRole(handle: Queryable, { DATABASE_URL }: Config): Promise<Finding[]> {
+  const { pending } = await readSchemaState(handle);
+  if (DATABASE_URL === undefined || pending.length > 0) return [];
+  const { name, canChangeSchema, missing } = await readRoleState(handle);
+  if (missing.length > 0) {
+    return [
+      fail(
+        'database role',
+        `${name} has no rights on ${missing.join(', ')}: run \`postern database create-role ${name}\` with the role that owns the tables`,
+      ),
+    ];
+  }
+  return [
+    canChangeSchema
+      ? ok(
+          'database role',
+          `${name} can change the schema; \`postern database create-role\` creates a role for running that cannot`,
+        )
+      : ok('database role', `${name} reads and writes rows, and cannot change the schema`),
+  ];
 }
 
 /** Checks the indexes for searches. A database that was not migrated needs none. */

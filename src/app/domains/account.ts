@@ -1,5 +1,6 @@
 import { createOwnAccount } from '../../account/account.js';
 import { createCodeSender } from '../../account/code-sender.js';
+import { createLogOutEverywhere } from '../../account/logout-everywhere.js';
 import { createOwnAddresses } from '../../account/own-addresses.js';
 import { createOwnExternalIdentities } from '../../account/own-external-identities.js';
 import { createPinRecoveries } from '../../account/pin-recoveries.js';
@@ -13,11 +14,13 @@ import type { TestCodes } from '../../credentials/test-identities/test-codes.js'
 import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
-import type { IdTokens } from '../../login/authenticators/oidc.js';
+import type { IdentityProvider } from '../../login/providers/provider.js';
+import { emptyInbox } from '../../notifications/inbox/empty.js';
 import { createExports, type ExportSection, userSections } from '../../users/export.js';
 import type { Users } from '../../users/users.js';
 import type { UserRules } from '../../users/validation.js';
 import type { Base } from '../base/base.js';
+import { loginPolicies } from '../base/login-policies.js';
 import { isOpenLogin } from './authenticators.js';
 import type { Factors } from './factors.js';
 import type { Messaging } from './messages.js';
@@ -30,7 +33,7 @@ interface AccountParts {
   readonly users: Users;
   readonly rules: UserRules;
   /** The configured OpenID providers. */
-  readonly idTokens: readonly IdTokens[];
+  readonly providers: readonly IdentityProvider[];
   readonly factors: Factors;
   readonly testCodes: TestCodes;
   /** The lists of other domains in the export of a user. */
@@ -41,6 +44,7 @@ type AccountServices = Pick<
   Services,
   | 'proofs'
   | 'account'
+  | 'logOutEverywhere'
   | 'addresses'
   | 'ownExternalIdentities'
   | 'exports'
@@ -95,18 +99,23 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
       rules,
       adminProofMaxAge: config.ADMIN_PROOF_MAX_AGE,
     }),
+    logOutEverywhere: createLogOutEverywhere({ database, limits, notices }),
     addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion }),
     ownExternalIdentities: createOwnExternalIdentities({
       database,
       proofs,
       limits,
       notices,
-      providers: parts.idTokens,
+      providers: parts.providers,
       isOpenLogin: (name) => isOpenLogin(config, name),
       loginColumns: loginColumns.filter(([name]) => isOpenLogin(config, name)).map(([, column]) => column),
     }),
-    recoveries: createRecoveries({ ...sessionlessDeps, pinRecoveries }),
-    registrations: createRegistrations({ ...sessionlessDeps, isOn: config.REGISTRATION === 'on' }),
+    recoveries: createRecoveries({ ...sessionlessDeps, pinRecoveries, emptyInbox }),
+    registrations: createRegistrations({
+      ...sessionlessDeps,
+      isOn: config.REGISTRATION === 'on',
+      policies: loginPolicies(config),
+    }),
     exports: createExports(database, [...userSections(database), ...parts.exportSections]),
   };
 }

@@ -1,17 +1,25 @@
 import type { Config } from '../../config/config.js';
+import type { ProviderSettings } from '../../config/identity-providers.js';
 import type { MessageChannel } from '../../contract/administration.js';
 import type { PasswordHasher } from '../../credentials/passwords.js';
 import type { TestCodes } from '../../credentials/test-identities/test-codes.js';
 import type { Database } from '../../database/database.js';
 import { createAuthenticatorWebhook } from '../../delivery/authenticator-webhook.js';
-import { createIdTokens } from '../../delivery/oidc/id-tokens.js';
+import { createIdentityProvider, type ProviderOptions } from '../../delivery/oidc/provider.js';
 import type { Outbound } from '../../delivery/outbound.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
+import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { Authenticator } from '../../login/authenticators/authenticator.js';
 import { codeAuthenticators } from '../../login/authenticators/code.js';
 import { customAuthenticator } from '../../login/authenticators/custom.js';
-import { type IdTokens, oidcAuthenticator } from '../../login/authenticators/oidc.js';
 import { passwordAuthenticator } from '../../login/authenticators/password.js';
+import { providerAuthenticator } from '../../login/authenticators/provider.js';
+import type { IdentityProvider } from '../../login/providers/provider.js';
+import type { Redirects } from '../../login/providers/redirects.js';
+import { createSignUp, type SignUp } from '../../login/providers/sign-up.js';
+import { createWaysIn } from '../../login/ways-in.js';
+import type { Notices } from '../../messages/notices.js';
+import type { Users } from '../../users/users.js';
 
 /** Whether LOGIN_METHODS opens a way to log in. */
 export const isOpenLogin = ({ LOGIN_METHODS: open }: Pick<Config, 'LOGIN_METHODS'>, name: string): boolean =>
@@ -28,19 +36,31 @@ export function createAuthenticators(parts: {
   /** The channels for codes. */
   readonly channels: readonly MessageChannel[];
   readonly outbound: Outbound;
-  readonly idTokens: readonly IdTokens[];
-}): Authenticator[] {
-  const { config, database, hasher, channels, outbound, idTokens } = parts;
-  const configured = [
-    passwordAuthenticator(database, hasher),
-    ...codeAuthenticators(parts)
-      .toReversed()
-      .filter(({ name }) => channels.includes(name)),
+  readonly providers: readonly IdentityProvider[];
+  readonly redirects: Redirects;
+  readonly users: Users;
+  readonly guesses: GuessBudget;
+  readonly notices: Notices;
+}): { readonly authenticators: Authenticator[]; readonly linkAccount: SignUp['link'] } {
+  const { config, database, hasher, channels, outbound, providers, redirects } = parts;
+  const isOpen = ({ name }: Authenticator) => isOpenLogin(config, name);
+  const password = passwordAuthenticator(database, hasher);
+  const codes = codeAuthenticators(parts)
+    .toReversed()
+    .filter(({ name }) => channels.includes(name));
+  const signUp = createSignUp({
+    ...parts,
+    sendsMail: channels.includes('email'),
+    waysIn: createWaysIn([password, parts.passkey, ...codes].filter(isOpen)),
+  });
+  const configured: Authenticator[] = [
+    password,
+    ...codes,
     parts.passkey,
-    ...idTokens.map((tokens) => oidcAuthenticator(database, tokens)),
+    ...providers.map((provider) => providerAuthenticator({ database, redirects, signUp }, provider)),
     ...customAuthenticators(config, outbound),
   ];
-  return configured.filter(({ name }) => isOpenLogin(config, name));
+  return { authenticators: configured.filter(isOpen), linkAccount: signUp.link };
 }
 
 function customAuthenticators({ CUSTOM_AUTHENTICATORS: configured = [] }: Config, outbound: Outbound): Authenticator[] {
@@ -51,7 +71,29 @@ function customAuthenticators({ CUSTOM_AUTHENTICATORS: configured = [] }: Config
   });
 }
 
-/** The verifiers of the id_tokens of each OpenID provider. */
-export function createConfiguredIdTokens({ OIDC_PROVIDERS: providers = [] }: Config, outbound: Outbound): IdTokens[] {
-  return providers.map((provider) => createIdTokens({ ...provider, outbound }));
+/** The providers whose accounts can log in. */
+export function createConfiguredProviders(config: Config, outbound: Outbound): IdentityProvider[] {
+  const { OIDC_PROVIDERS: providers = [] } = config;
+  return providers.map((settings) => createIdentityProvider({ ...optionsOf(settings, config), outbound }));
+}
+
+/** PUBLIC_URL without a slash at its end. */
+export const publicUrlOf = ({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>) => PUBLIC_URL?.replace(/\/+$/, '');
+
+function optionsOf(settings: ProviderSettings, config: Config): Omit<ProviderOptions, 'outbound'> {
+  const { clientId, clientSecret, apple, preset, hasPresetIssuer, scopes, ...others } = settings;
+  const publicUrl = publicUrlOf(config);
+  // A provider that a test starts has the issuer of a private network.
+  const isVendor = hasPresetIssuer || config.ALLOW_PRIVATE_NETWORK_TARGETS;
+  const secret = apple ? { ...apple, privateKey: apple.privateKey.reveal() } : clientSecret?.reveal();
+  const redirectUri = `${publicUrl}/callback/${settings.name}`;
+  return {
+    ...others,
+    mailboxesOf: preset === 'github' || !isVendor ? undefined : preset,
+    hasTenants: preset === 'microsoft',
+    client:
+      clientId === undefined || publicUrl === undefined
+        ? undefined
+        : { clientId, secret, scopes, redirectUri, postsAnswer: preset === 'apple' },
+  };
 }

@@ -14,6 +14,7 @@ import type { Notices } from '../../messages/notices.js';
 import type { Users } from '../../users/users.js';
 import type { UserRules } from '../../users/validation.js';
 import type { Base } from '../base/base.js';
+import { loginPolicies } from '../base/login-policies.js';
 
 /** Second factors and passkeys. */
 export interface Factors {
@@ -55,7 +56,7 @@ export function createFactors({ config, database, keys, listening }: Base): Fact
     }),
     createSetUp({ users, rules }) {
       const setUpDeps = { database, keys, relyingParty, users, rules, appName: issuer };
-      return createOperatorSetUp({ ...setUpDeps, tokenLifetimeMs: config.AUTHENTICATION_TTL });
+      return createOperatorSetUp({ ...setUpDeps, policies: loginPolicies(config) });
     },
   };
 }

@@ -5,17 +5,19 @@ import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import { codeAuthenticators } from '../../login/authenticators/code.js';
-import type { IdTokens } from '../../login/authenticators/oidc.js';
 import { createCodeMessages } from '../../login/code-messages.js';
 import { createLoginDiagnoses } from '../../login/diagnosis/diagnosis.js';
 import { createLogin } from '../../login/login.js';
 import { loginOptions } from '../../login/login-options.js';
 import { createLoginSteps } from '../../login/login-steps.js';
+import type { IdentityProvider } from '../../login/providers/provider.js';
+import { createRedirects } from '../../login/providers/redirects.js';
 import { createTokens } from '../../login/tokens.js';
 import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import type { Users } from '../../users/users.js';
 import type { Base } from '../base/base.js';
-import { createAuthenticators } from './authenticators.js';
+import { loginPolicies } from '../base/login-policies.js';
+import { createAuthenticators, publicUrlOf } from './authenticators.js';
 import type { Factors } from './factors.js';
 import type { Messaging } from './messages.js';
 
@@ -28,22 +30,29 @@ export function createLoginServices(
     readonly guesses: GuessBudget;
     readonly limits: RequestLimits;
     readonly factors: Factors;
-    readonly idTokens: readonly IdTokens[];
+    readonly providers: readonly IdentityProvider[];
     readonly account: Pick<Services, 'pinRecoveries'>;
     readonly dpopVerifier: DpopVerifier;
     readonly testCodes: TestCodes;
     readonly deviceLimit: DeviceLimit;
     readonly users: Users;
   },
-): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens'> {
-  const { messaging, pins, guesses, limits, factors, idTokens, account, testCodes, deviceLimit } = parts;
-  const authenticators = createAuthenticators({
+): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens' | 'redirects'> {
+  const { messaging, pins, guesses, limits, factors, providers, account, testCodes, deviceLimit } = parts;
+  const redirects = createRedirects({
+    ...{ database, keys, providers },
+    redirectUris: config.REDIRECT_URIS ?? [],
+    publicUrl: publicUrlOf(config),
+    onFailure: (provider, error) => log.warn({ err: error, provider }, 'a login at a provider failed'),
+  });
+  const { authenticators, linkAccount } = createAuthenticators({
+    ...{ redirects, guesses, users: parts.users, notices: messaging.notices },
     config,
     database,
     keys,
     hasher,
     outbound,
-    idTokens,
+    providers,
     testCodes,
     channels: messaging.channels,
     passkey: factors.authenticator,
@@ -66,9 +75,10 @@ export function createLoginServices(
     counters,
     nextPins: account.pinRecoveries,
     enrolPin: config.PIN_ENROL === 'first_login',
-    tokenLifetimeMs: config.AUTHENTICATION_TTL,
+    policies: loginPolicies(config),
     deviceLimit,
     noticeChannels: messaging.notices.channels,
+    linkAccount,
     onMessageWritten: messaging.onMessageWritten,
     onUnfinished: (error) => log.warn({ err: error }, 'work after a login failed; the login stays approved'),
   });
@@ -89,5 +99,6 @@ export function createLoginServices(
     }),
     pinIsRequired: config.PIN_POLICY === 'required',
     tokens: createTokens(database, parts.dpopVerifier),
+    redirects,
   };
 }

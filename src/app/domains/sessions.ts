@@ -10,6 +10,7 @@ import { createVerifyOperator, takeOverSessionProof } from '../../sessions/opera
 import { createSessions } from '../../sessions/sessions.js';
 import { createPlainVerifier } from '../../sessions/verifier.js';
 import type { Base } from '../base/base.js';
+import { loginPolicies } from '../base/login-policies.js';
 
 /** Sessions and API keys, and the checks of both for requests. */
 export function createSessionServices(
@@ -28,6 +29,7 @@ export function createSessionServices(
     counters,
     dpopVerifier,
     report,
+    policies: loginPolicies(config),
     deviceLimit,
   });
   const apiKeys = createApiKeys({

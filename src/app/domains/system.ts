@@ -51,6 +51,7 @@ export function createSystemInformation(
         ...(await checks.checkSecrets(database, config, maxCheckedValues)),
         ...(await checks.checkBackups(database, config)),
       ]),
+      attempt('database role', () => checks.checkRole(database, config)),
       attempt('sms', () => checks.checkSms(config)),
       attempt('providers', () => providerFindings(database, config)),
       attempt('mail', async () => [await checks.checkMail(config)]),

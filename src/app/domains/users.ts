@@ -1,6 +1,6 @@
 import type { Services } from '../../http/routes/routes.js';
 import { createUserReferences } from '../../identities/user-references.js';
-import type { IdTokens } from '../../login/authenticators/oidc.js';
+import type { IdentityProvider } from '../../login/providers/provider.js';
 import type { Notices } from '../../messages/notices.js';
 import { createSetUpLinks } from '../../sessions/setup-links.js';
 import { createActivity } from '../../users/activity.js';
@@ -11,6 +11,7 @@ import { createExternalIdentities } from '../../users/external-identities.js';
 import { createUserImport } from '../../users/import.js';
 import { createUsers, type UsersOptions } from '../../users/users.js';
 import type { Base } from '../base/base.js';
+import { loginPolicies } from '../base/login-policies.js';
 import { passwordRules } from '../base/password-rules.js';
 
 type UserServices = Pick<
@@ -29,7 +30,7 @@ type UserServices = Pick<
 /** Users as operators see them. `rules` are the rules for their fields. */
 export function createUserServices(
   base: Base,
-  idTokens: readonly IdTokens[],
+  providers: readonly IdentityProvider[],
   notices: Notices,
 ): UserServices & { readonly rules: UsersOptions } {
   const { config, database, hasher, keys, breached, resources, consoleUrl, statistics } = base;
@@ -42,6 +43,7 @@ export function createUserServices(
     counters: statistics.counters,
     defaultRegion: config.DEFAULT_REGION,
     ...passwordRules(config),
+    policies: loginPolicies(config),
     hashCostLimit: config.IMPORTED_HASH_COST_LIMIT,
     searches: Math.max(2, Math.floor(resources.connections / 4)),
   };
@@ -57,7 +59,7 @@ export function createUserServices(
     enrollmentLinks: createEnrollmentLinks(consoleUrl),
     setUpLinks: createSetUpLinks(database, config.CONSOLE === 'off' ? undefined : consoleUrl),
     userDetails: createUserDetails(database),
-    externalIdentities: createExternalIdentities(database, idTokens, notices),
+    externalIdentities: createExternalIdentities(database, providers, notices),
     activity: createActivity(database),
   };
 }

@@ -40,7 +40,15 @@ export async function* dumpDatabase(
 async function* runDump(target: DatabaseTarget, program: Program, snapshot: string): AsyncGenerator<Buffer> {
   const connection = await openProgramConnection(target);
   try {
-    const args = ['--format=custom', '--compress=1', '--no-unlogged-table-data', '--lock-wait-timeout=60000'];
+    // The role for running sees all rows of the queue through a policy, which pg_dump must be told to use.
+    const rowSecurity = '--enable-row-security';
+    const args = [
+      rowSecurity,
+      '--format=custom',
+      '--compress=1',
+      '--no-unlogged-table-data',
+      '--lock-wait-timeout=60000',
+    ];
     yield* outputOf({ program, connection, args: [...args, `--snapshot=${snapshot}`] });
   } finally {
     await connection.close();

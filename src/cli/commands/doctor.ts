@@ -7,6 +7,7 @@ import {
   checkMail,
   checkPort,
   checkPush,
+  checkRole,
   checkSchema,
   checkSchemes,
   checkSecrets,
@@ -77,6 +78,8 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
       ...(await testIdentityFindings(handle)),
     ]);
   });
+  // On its own, because a missing right fails the checks above.
+  yield* await attempt('database role', () => withDatabase(io, (handle) => checkRole(handle, config)));
   yield* await attempt('sms', () => checkSms(config));
   yield* await attempt('mail', async () => [await checkMail(config)]);
   yield* await attempt('templates', () => checkTemplates(config));

@@ -1,4 +1,5 @@
 import { openExistingTarget } from '../../app/base/database-target.js';
+import { loginPolicies } from '../../app/base/login-policies.js';
 import { createBreachedPasswords, passwordRules } from '../../app/base/password-rules.js';
 import { resourceLimits } from '../../app/base/resource-limits.js';
 import { type Config, readConfig } from '../../config/config.js';
@@ -52,6 +53,7 @@ async function userOptions(io: Io, database: Database, config: Config): Promise<
     keys: createSecretKeys(await needSecretKeys(config)),
     defaultRegion: config.DEFAULT_REGION,
     ...passwordRules(config),
+    policies: loginPolicies(config),
     hashCostLimit: config.IMPORTED_HASH_COST_LIMIT,
     breached: createBreachedPasswords(config, () =>
       printLine(io.stderr, 'The list of breached passwords could not be queried; see BREACHED_PASSWORDS_….'),

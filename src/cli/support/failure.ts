@@ -77,6 +77,8 @@ function describeCode(error: Error): string | undefined {
     case '55000': // the database does not accept connections
     case '53300': // too_many_connections
       return `The database refuses the connection, see DATABASE_URL: ${error.message}${encryptionCure(error)}`;
+    case '42501': // insufficient_privilege
+      return `The role of DATABASE_URL lacks a right (${error.message}): \`postern doctor\` shows which, and what to do.`;
     case '42P01': // undefined_table
       return 'The database has no tables of Postern yet: run `postern migrate`, or start Postern once.';
     default:

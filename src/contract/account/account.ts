@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Scope } from '../administration.js';
 import { Id, NullableString, pinPattern, Text, Time } from '../common.js';
 import { UserChange } from '../user.js';
-import { PinRecovery, Role, RoleActive, SecondFactors } from '../user-fields.js';
+import { PinRecovery, Role, RoleActive, SecondFactors, userFieldsWith } from '../user-fields.js';
 import { IdentityText } from './code.js';
 import { Proof, ProofOption, proofExample } from './proof.js';
 
@@ -17,7 +17,9 @@ export const Account = Type.Object(
     id: Id,
     username: NullableString,
     email: NullableString,
+    email_verified: userFieldsWith('answer').email_verified,
     phone: NullableString,
+    phone_verified: userFieldsWith('answer').phone_verified,
     name: Type.String(),
     locale: NullableString,
     has_password: Type.Boolean(),
@@ -37,7 +39,9 @@ export const Account = Type.Object(
         id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11',
         username: 'ada',
         email: 'ada@example.com',
+        email_verified: true,
         phone: '+15551234567',
+        phone_verified: true,
         name: 'Ada Lovelace',
         locale: 'en',
         has_password: true,
@@ -104,6 +108,12 @@ export const ChangedPassword = Type.Object(
   { title: 'ChangedPassword' },
 );
 export type ChangedPassword = Static<typeof ChangedPassword>;
+
+export const LogoutRequest = Type.Object(
+  { all: Type.Optional(Type.Boolean({ description: 'true: end the calling login too.' })) },
+  { title: 'LogoutRequest', examples: [{ all: false }] },
+);
+export type LogoutRequest = Static<typeof LogoutRequest>;
 
 export const PinChange = Type.Object(
   { pin: Type.String({ pattern: pinPattern }), proof: Proof },

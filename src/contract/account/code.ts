@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { Id, Time } from '../common.js';
 
 /** An operation that has started. A code completes it. */
@@ -17,6 +17,21 @@ export const CodeAnswer = Type.Object(
   { secret: Type.String({ minLength: 1, maxLength: 64, description: 'The code.' }) },
   { title: 'CodeAnswer', examples: [{ secret: '271828' }] },
 );
+
+/** Asks only whether a code is correct. */
+export const checkMember = Type.Optional(
+  Type.Literal(true, {
+    description:
+      'Only checks the code, and answers with its end. It counts as a guess, and the code stays valid. So a form can ask for the code first.',
+  }),
+);
+
+/** A correct code that was not used up. */
+export const CheckedCode = Type.Object(
+  { expires_at: Type.Unsafe<string>({ ...Time, description: 'When the code expires.' }) },
+  { title: 'CheckedCode', examples: [{ expires_at: '2017-10-19T17:07:03.181879Z' }] },
+);
+export type CheckedCode = Static<typeof CheckedCode>;
 
 export const AddressType = Type.Enum(['email', 'phone'] as const, { title: 'AddressType' });
 

@@ -118,7 +118,7 @@ export const ProvenRequest = Type.Object(
   { title: 'ProvenRequest', examples: [{ proof: proofExample }] },
 );
 
-/** A proof that is recorded for the session. */
+/** A proof that is recorded for the session, and the token of the session that replaces the calling one. */
 export const RecordedProof = Type.Object(
   {
     proven_at: Time,
@@ -126,9 +126,13 @@ export const RecordedProof = Type.Object(
       ...Time,
       description: 'The session counts as re-authenticated until this time.',
     }),
+    token: Type.String({
+      description:
+        'The token of a new session, which replaces the calling one and expires at the same time. Use it from now on: the old token is valid until the new one is first used, for 60 seconds at most.',
+    }),
   },
   {
     title: 'RecordedProof',
-    examples: [{ proven_at: '2017-10-19T17:02:03.181879Z', expires_at: '2017-10-19T17:17:03.181879Z' }],
+    examples: [{ proven_at: '2017-10-19T17:02:03.181879Z', expires_at: '2017-10-19T17:17:03.181879Z', token: 'pss_…' }],
   },
 );

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { DeviceIdInput, Id, pinPattern, Text, Time } from '../common.js';
-import { CodeAnswer, ContactAddress } from './code.js';
+import { CheckedCode, CodeAnswer, ContactAddress, checkMember } from './code.js';
 
 const RecoverableSecret = Type.Enum(['password', 'pin'] as const, { title: 'RecoverableSecret' });
 
@@ -25,12 +25,14 @@ export type RecoveryRequest = Static<typeof RecoveryRequest>;
 export const RecoveryAnswer = Type.Object(
   {
     ...CodeAnswer.properties,
+    check: checkMember,
     password: Type.Optional(Text(1024, 1)),
     pin: Type.Optional(Type.String({ pattern: pinPattern })),
   },
   {
     title: 'RecoveryAnswer',
-    description: 'The request that completes a recovery: the code as `secret`, and the new password or PIN.',
+    description:
+      'The request that completes a recovery: the code as `secret`, and the new password or PIN. A recovery through an address that nobody had proven needs no password.',
     examples: [{ secret: '271828', password: 'nine dull horses' }],
   },
 );
@@ -58,6 +60,10 @@ export const Recovered = Type.Object(
   },
 );
 export type Recovered = Static<typeof Recovered>;
+
+/** The answer to a code: the recovery, or only that the code is correct. */
+export const RecoveryResult = Type.Union([Recovered, CheckedCode], { title: 'RecoveryResult' });
+export type RecoveryResult = Static<typeof RecoveryResult>;
 
 export const RecoveryCancellation = Type.Object(
   {

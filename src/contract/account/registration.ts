@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { Authentication, DeviceInput } from '../authentication.js';
 import { pinPattern, Text } from '../common.js';
 import { NewUser } from '../user.js';
-import { CodeAnswer, ContactAddress, IdentityText } from './code.js';
+import { Account } from './account.js';
+import { CodeAnswer, ContactAddress, checkMember, IdentityText } from './code.js';
 
 /** Starts a registration. Postern sends a code to this address. */
 export const RegistrationRequest = Type.Object(
@@ -14,6 +16,11 @@ export type RegistrationRequest = Static<typeof RegistrationRequest>;
 export const RegistrationAnswer = Type.Object(
   {
     ...CodeAnswer.properties,
+    check: checkMember,
+    device: Type.Optional({
+      ...DeviceInput,
+      description: 'The device to log in on. The answer then has `authentication`, with its token.',
+    }),
     username: Type.Optional(IdentityText),
     password: Type.Optional(Text(1024, 1)),
     pin: Type.Optional(Type.String({ pattern: pinPattern })),
@@ -26,3 +33,12 @@ export const RegistrationAnswer = Type.Object(
   },
 );
 export type RegistrationAnswer = Static<typeof RegistrationAnswer>;
+
+/** The new account and, with `device`, its first login. */
+export const Registered = Type.Object(
+  {
+    ...Account.properties,
+    authentication: Type.Optional({ ...Authentication, description: 'The first login, if the request has `device`.' }),
+  },
+  { title: 'Registered' },
+);

@@ -12,6 +12,14 @@ export const fieldErrors = {
     'No valid value of this field is configured in this installation.',
     'En esta instalación no hay configurado ningún valor válido para este campo.',
   ),
+  redirect_not_allowed: text(
+    'This address is not in REDIRECT_URIS of this installation.',
+    'Esta dirección no está en REDIRECT_URIS de esta instalación.',
+  ),
+  no_redirect_client: text(
+    'This provider takes no logins by redirect here: client_id of {name} in OIDC_PROVIDERS, or PUBLIC_URL, is missing.',
+    'Este proveedor no acepta aquí inicios de sesión por redirección: falta client_id de {name} en OIDC_PROVIDERS, o PUBLIC_URL.',
+  ),
   invalid_cursor: text('This is not a cursor of this list and sort.', 'No es un cursor de esta lista con este orden.'),
   invalid_format: text('This does not have the expected format.', 'No tiene el formato esperado.'),
   reserved_id: text('This id is reserved.', 'Este id está reservado.'),

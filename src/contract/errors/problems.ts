@@ -302,6 +302,12 @@ export const errors = {
     'Este mensaje se intentó {max} veces. No se vuelve a enviar.',
     '`last_error` of the message says why it failed. Fix that, and let the user request a new code.',
   ),
+  redirect_not_allowed: error(
+    422,
+    'Logins may not return to this address.',
+    'Los inicios de sesión no pueden volver a esta dirección.',
+    '`redirect_to` is not in REDIRECT_URIS, which lists exact addresses. Compare both as texts, with the slash at the end.',
+  ),
   validation_failed: error(
     422,
     'Some fields are not valid.',

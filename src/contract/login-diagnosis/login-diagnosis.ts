@@ -8,7 +8,17 @@ import { loginReasons, loginVerdicts } from './texts.js';
 /** The actions that can remove the reason for which a login is refused. */
 const remedyActions = [
   ...['unlock', 'reset_budget', 'reactivate', 'create_user', 'create_enrollment_link', 'remove_second_factors'],
-  ...['set_password', 'set_phone', 'set_email', 'set_pin', 'link_external_identity', 'enrol_passkey', 'configure'],
+  ...[
+    'set_password',
+    'set_phone',
+    'set_email',
+    'verify_phone',
+    'verify_email',
+    'set_pin',
+    'link_external_identity',
+    'enrol_passkey',
+    'configure',
+  ],
   'retry_message',
 ] as const;
 

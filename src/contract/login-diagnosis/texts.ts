@@ -98,6 +98,14 @@ export const loginReasons = {
     'El hash de contraseña almacenado tiene un formato que esta versión no puede leer.',
   ),
   no_phone: text('The user has no phone number.', 'El usuario no tiene número de teléfono.'),
+  phone_not_proven: text(
+    'Nobody has proven the phone number with a code, so no codes go to it.',
+    'Nadie ha comprobado el número de teléfono con un código, así que no se le envían códigos.',
+  ),
+  email_not_proven: text(
+    'Nobody has proven the mail address with a code, so no codes go to it.',
+    'Nadie ha comprobado la dirección de correo con un código, así que no se le envían códigos.',
+  ),
   no_email: text('The user has no mail address.', 'El usuario no tiene dirección de correo.'),
   no_passkey: text('The user has no passkey.', 'El usuario no tiene ninguna passkey.'),
   no_external_identity: text(

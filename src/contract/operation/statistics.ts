@@ -21,7 +21,7 @@ export const metrics = {
     kind: 'counter',
     about: 'Refused logins',
     labels:
-      'the cause: wrong_secret (also for identities that nobody has), wrong_second_factor, not_open (step 2 of a login that is decided, expired or unknown), locked_by_guesses, locked_by_operator, too_many_requests',
+      'the cause: wrong_secret (also for identities that nobody has), wrong_second_factor, not_open (step 2 of a login that is decided, expired or unknown), locked_by_guesses, locked_by_operator, too_many_requests, not_linked (an account at a provider that no user has)',
   },
   locks: { kind: 'counter', about: 'Locks of accounts', labels: 'guesses or operator' },
   'devices.new': { kind: 'counter', about: 'Approved logins on a device that the user has not used before' },

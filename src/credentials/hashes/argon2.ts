@@ -1,9 +1,11 @@
-import { verify } from '@node-rs/argon2';
-import { randomBase64, readBase64 } from './base64.js';
+import { hashRaw } from '@node-rs/argon2';
+import { randomBase64, readBase64, zeroBase64 } from './base64.js';
 import type { HashFormat } from './password-hash.js';
 
 /** KiB (RFC 9106, section 3.1). */
 const minMemoryPerLane = 8;
+/** The numbers of the variants in the library. */
+const variants: Readonly<Record<string, number>> = { argon2d: 0, argon2i: 1, argon2id: 2 };
 const saltLength = { min: 8, max: 48 };
 const outputLength = { min: 16, max: 64 };
 
@@ -16,9 +18,27 @@ export const argon2: HashFormat = {
     const [, scheme, algorithm = '', m, t, p, salt = '', output = ''] = phc.exec(text) ?? [];
     if (scheme === undefined) return undefined;
     const cost = { kibibytes: Number(m), passes: Number(t), lanes: Number(p) };
-    if (!readBase64(salt, 'salt', saltLength) || !readBase64(output, 'hash', outputLength)) return undefined;
+    const saltBytes = readBase64(salt, 'salt', saltLength);
+    const outputBytes = readBase64(output, 'hash', outputLength);
+    if (saltBytes === undefined || outputBytes === undefined) return undefined;
     if (cost.kibibytes < minMemoryPerLane * cost.lanes) return undefined;
-    return { algorithm, cost, scheme, stored: text, verify: (password) => verify(text, password) };
+    const options = {
+      algorithm: variants[algorithm] ?? 2,
+      memoryCost: cost.kibibytes,
+      timeCost: cost.passes,
+      parallelism: cost.lanes,
+      salt: saltBytes,
+      outputLen: outputBytes.length,
+    };
+    return {
+      algorithm,
+      cost,
+      scheme,
+      stored: text,
+      withoutOutput: `${scheme}$${salt}$${zeroBase64(outputBytes.length)}`,
+      output: outputBytes,
+      derive: (password) => hashRaw(password, options),
+    };
   },
   dummyHash: (scheme) => `${scheme}$${randomBase64(16)}$${randomBase64(32)}`,
 };

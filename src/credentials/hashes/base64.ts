@@ -30,9 +30,22 @@ export function randomBase64(bytes: number): string {
   return writeBase64(randomBytes(bytes));
 }
 
+/** @param bytes how many zero bytes to encode */
+export function zeroBase64(bytes: number): string {
+  return writeBase64(Buffer.alloc(bytes));
+}
+
 /** Base64 without padding. */
 export function writeBase64(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
+}
+
+const bcryptAlphabet = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const base64Alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** Decodes the base64 of bcrypt, which has another order of characters. */
+export function readBcryptBase64(text: string): Buffer {
+  return Buffer.from([...text].map((each) => base64Alphabet[bcryptAlphabet.indexOf(each)]).join(''), 'base64');
 }
 
 const cryptAlphabet = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

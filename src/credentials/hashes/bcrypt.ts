@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { randomBase64 } from './base64.js';
-import { checkLength, type HashFormat, type PasswordHash } from './password-hash.js';
+import { randomBase64, readBcryptBase64 } from './base64.js';
+import { checkLength, type HashFormat } from './password-hash.js';
 
 /**
  * 22 characters of salt and 31 of hash, in bcrypt's own base64 alphabet. The last character of each has unused bits,
@@ -12,18 +12,28 @@ const cryptLength = { min: 60, max: 60 };
 /** bcrypt reads the first 72 bytes of its key: the password and a terminating zero byte. */
 const keyBytes = 72;
 
-function parseCrypt(text: string): { logRounds: string; salt: string; output: string; matches: Matches } | undefined {
+interface Crypt {
+  readonly logRounds: string;
+  readonly salt: string;
+  readonly output: string;
+  /** Computes the output for a key, as text. */
+  derive(key: string): Promise<Buffer>;
+}
+
+function parseCrypt(text: string): Crypt | undefined {
   if (/^\$2[aby]\$\d\d\$[./A-Za-z0-9]*$/.test(text)) checkLength('hash', text.length, cryptLength);
   const [, logRounds, salt = '', output = ''] = crypt.exec(text) ?? [];
   if (logRounds === undefined) return undefined;
-  const matches = async (key: string) => {
+  const derive = async (key: string) => {
     // Loaded only when there is such a hash.
-    const { verify } = await import('@node-rs/bcrypt');
-    return verify(key, text);
+    const { hash } = await import('@node-rs/bcrypt');
+    return Buffer.from((await hash(key, Number(logRounds), readBcryptBase64(salt))).slice(-output.length));
   };
-  return { logRounds, salt, output, matches };
+  return { logRounds, salt, output, derive };
 }
-type Matches = PasswordHash['verify'];
+
+/** The characters of the output, all zero. */
+const zeroOutput = '.'.repeat(31);
 
 const randomCrypt = (separator: string) => {
   const characters = randomBase64(51).replaceAll('+', '.');
@@ -35,14 +45,17 @@ export const bcrypt: HashFormat = {
   parse(text) {
     const parsed = parseCrypt(text);
     if (parsed === undefined) return undefined;
-    const { logRounds, matches } = parsed;
+    const { logRounds, salt, output, derive } = parsed;
+    const scheme = `$2b$${logRounds}`;
     return {
       algorithm: 'bcrypt',
       cost: { logRounds: Number(logRounds) },
-      scheme: `$2b$${logRounds}`,
+      scheme,
       stored: text,
       maxPasswordBytes: keyBytes,
-      verify: matches,
+      withoutOutput: `${scheme}$${salt}${zeroOutput}`,
+      output: Buffer.from(output),
+      derive,
     };
   },
   dummyHash: (scheme) => `${scheme}$${randomCrypt('')}`,
@@ -57,14 +70,16 @@ export const wordPress: HashFormat = {
     const [, crypt = ''] = /^\$wp(\$2y\$.*)$/.exec(text) ?? [];
     const parsed = parseCrypt(crypt || text.replace(/^\$wp\$(\d\d\$[^$]+)\$/, '$$2y$$$1'));
     if (parsed === undefined || !text.startsWith('$wp$')) return undefined;
-    const { logRounds, matches } = parsed;
+    const { logRounds, salt, output, derive } = parsed;
     const scheme = `$wp$${logRounds}`;
     return {
       algorithm: 'bcrypt',
       cost: { logRounds: Number(logRounds) },
       scheme,
-      stored: `${scheme}$${parsed.salt}$${parsed.output}`,
-      verify: (password) => matches(createHmac('sha384', 'wp-sha384').update(trim(password)).digest('base64')),
+      stored: `${scheme}$${salt}$${output}`,
+      withoutOutput: `${scheme}$${salt}$${zeroOutput}`,
+      output: Buffer.from(output),
+      derive: (password) => derive(createHmac('sha384', 'wp-sha384').update(trim(password)).digest('base64')),
     };
   },
   dummyHash: (scheme) => `${scheme}$${randomCrypt('$')}`,

@@ -1,3 +1,5 @@
+import { timingSafeEqual } from 'node:crypto';
+
 /** A parsed password hash: how to verify it, and what that costs. */
 export interface PasswordHash {
   /** Such as `bcrypt`. The limits for imported hashes are set by algorithm. */
@@ -13,8 +15,21 @@ export interface PasswordHash {
   readonly stored: string;
   /** Bytes of a password that the algorithm reads, if it ignores the rest. */
   readonly maxPasswordBytes?: number;
-  /** Does not block the event loop for more than a few milliseconds. @param password as it was hashed, not normalized */
-  verify(password: string): Promise<boolean>;
+  /** The stored text with zeros in place of the output: everything that `derive` depends on besides the password. */
+  readonly withoutOutput: string;
+  /** What `derive` returns for the right password. */
+  readonly output: Buffer;
+  /**
+   * Computes the output for a password. Does not block the event loop for more than a few milliseconds.
+   * @param password as it was hashed, not normalized
+   */
+  derive(password: string): Promise<Buffer>;
+}
+
+/** Whether a password is the right one, in a time that does not depend on the place of the first difference. */
+export async function matches(hash: PasswordHash, password: string): Promise<boolean> {
+  const derived = await hash.derive(password);
+  return derived.length === hash.output.length && timingSafeEqual(derived, hash.output);
 }
 
 /** A format of password hashes. */

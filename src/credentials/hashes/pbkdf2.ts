@@ -1,7 +1,7 @@
-import { pbkdf2 as pbkdf2WithCallback, timingSafeEqual } from 'node:crypto';
+import { pbkdf2 as pbkdf2WithCallback } from 'node:crypto';
 import { promisify } from 'node:util';
 import { isJsonObject, parseJsonObject } from '../../lib/json-object.js';
-import { randomBase64, readAnyBase64, readBase64, writeBase64 } from './base64.js';
+import { randomBase64, readAnyBase64, readBase64, writeBase64, zeroBase64 } from './base64.js';
 import { checkLength, type HashFormat, type PasswordHash } from './password-hash.js';
 
 const derive = promisify(pbkdf2WithCallback);
@@ -122,7 +122,9 @@ function create(
     cost: { rounds: count },
     scheme,
     stored: `${scheme}$${writeBase64(salt)}$${writeBase64(output)}`.replaceAll('+', '.'),
-    verify: async (password) => timingSafeEqual(await derive(password, salt, count, compared.length, digest), compared),
+    withoutOutput: `${scheme}$${writeBase64(salt).replaceAll('+', '.')}$${zeroBase64(compared.length)}`,
+    output: compared,
+    derive: (password) => derive(password, salt, count, compared.length, digest),
   };
 }
 

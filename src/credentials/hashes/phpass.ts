@@ -1,4 +1,4 @@
-import { hash as digest, timingSafeEqual } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import { randomCryptText, writeCryptBase64 } from './base64.js';
 import { iterate, maxIteratedBytes } from './iterate.js';
 import { checkLength, type HashFormat } from './password-hash.js';
@@ -29,14 +29,15 @@ export const phpass: HashFormat = {
       cost: { logRounds: log },
       scheme,
       stored: `${scheme}$${salt}$${output}`,
-      async verify(password) {
+      withoutOutput: `${scheme}$${salt}$${'.'.repeat(output.length)}`,
+      output: Buffer.from(output),
+      async derive(password) {
         const key = Buffer.from(password).subarray(0, maxIteratedBytes);
         let value = digest('md5', Buffer.concat([Buffer.from(salt), key]), 'buffer');
         await iterate(2 ** log, () => {
           value = digest('md5', Buffer.concat([value, key]), 'buffer');
         });
-        const isRight = timingSafeEqual(Buffer.from(writeCryptBase64(value)), Buffer.from(output));
-        return isRight && Buffer.byteLength(password) <= maxIteratedBytes;
+        return Buffer.from(Buffer.byteLength(password) > maxIteratedBytes ? '' : writeCryptBase64(value));
       },
     };
   },

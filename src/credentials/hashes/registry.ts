@@ -6,6 +6,7 @@ import { phpass } from './phpass.js';
 import { saltedSha } from './salted-sha.js';
 import { firebaseScrypt, scrypt } from './scrypt.js';
 import { shaCrypt } from './sha-crypt.js';
+import { parseWrapped, type StoredHash, wrappedDummy } from './wrapped.js';
 
 /** All formats of password hashes that Postern can verify. New hashes have the first format. */
 const formats = [argon2, bcrypt, wordPress, scrypt, firebaseScrypt, pbkdf2, phpass, shaCrypt, saltedSha];
@@ -25,12 +26,21 @@ export function readHash(text: string): PasswordHash | HashLengthError | undefin
 }
 
 /** Parses a stored hash. Returns undefined if Postern cannot verify it. */
-export function parseHash(text: string): PasswordHash | undefined {
+export function parseHash(text: string): StoredHash | undefined {
+  return parseWrapped(text, parsePlain) ?? parsePlain(text);
+}
+
+function parsePlain(text: string): PasswordHash | undefined {
   const hash = readHash(text);
   return hash instanceof HashLengthError ? undefined : hash;
 }
 
 /** Returns a dummy hash with this scheme. No password matches it. Returns undefined if the scheme is unknown. */
 export function dummyHashFor(scheme: string): string | undefined {
-  return formats.map((format) => format.dummyHash(scheme)).find((text) => parseHash(text)?.scheme === scheme);
+  const wrapped = wrappedDummy(scheme, {
+    outer: argon2.dummyHash,
+    inner: (each) => parsePlain(dummyHashFor(each) ?? ''),
+  });
+  const texts = [...formats.map((format) => format.dummyHash(scheme)), wrapped];
+  return texts.find((text) => parseHash(text)?.scheme === scheme);
 }

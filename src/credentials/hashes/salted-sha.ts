@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { randomBase64, readAnyBase64, readBase64, writeBase64 } from './base64.js';
+import { createHash } from 'node:crypto';
+import { randomBase64, readAnyBase64, readBase64, writeBase64, zeroBase64 } from './base64.js';
 import { checkLength, type HashFormat, type PasswordHash } from './password-hash.js';
 
 /** The bytes of each digest. */
@@ -43,6 +43,8 @@ function create(digest: string, salt: Buffer, output: Buffer): PasswordHash {
     cost: {},
     scheme,
     stored: `${scheme}$${writeBase64(salt)}$${writeBase64(output)}`,
-    verify: async (password) => timingSafeEqual(createHash(digest).update(password).update(salt).digest(), output),
+    withoutOutput: `${scheme}$${writeBase64(salt)}$${zeroBase64(output.length)}`,
+    output,
+    derive: async (password) => createHash(digest).update(password).update(salt).digest(),
   };
 }

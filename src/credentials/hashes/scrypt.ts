@@ -1,6 +1,6 @@
-import { createCipheriv, type ScryptOptions, scrypt as scryptWithCallback, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, type ScryptOptions, scrypt as scryptWithCallback } from 'node:crypto';
 import { promisify } from 'node:util';
-import { randomBase64, readAnyBase64, readBase64, writeBase64 } from './base64.js';
+import { randomBase64, readAnyBase64, readBase64, writeBase64, zeroBase64 } from './base64.js';
 import type { HashFormat, PasswordHash } from './password-hash.js';
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scryptWithCallback);
@@ -36,7 +36,9 @@ export const scrypt: HashFormat = {
       cost,
       scheme,
       stored: text,
-      verify: async (password) => timingSafeEqual(await derive(password, salt, output.length, options), output),
+      withoutOutput: `${scheme}$${saltText}$${zeroBase64(output.length)}`,
+      output,
+      derive: (password) => derive(password, salt, output.length, options),
     };
   },
   dummyHash: (scheme) => `${scheme}$${randomBase64(16)}$${randomBase64(32)}`,
@@ -96,9 +98,11 @@ function createFirebase(
     cost,
     scheme,
     stored: `${scheme}$${writeBase64(salt)}$${writeBase64(signerKey)}.${writeBase64(output)}`,
-    async verify(password) {
+    withoutOutput: `${scheme}$${writeBase64(salt)}$${writeBase64(signerKey)}.${zeroBase64(output.length)}`,
+    output,
+    async derive(password) {
       const cipher = createCipheriv('aes-256-ctr', await derive(password, salt, 32, options), Buffer.alloc(16));
-      return timingSafeEqual(cipher.update(signerKey), output);
+      return cipher.update(signerKey);
     },
   };
 }

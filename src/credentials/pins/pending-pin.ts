@@ -41,10 +41,11 @@ const upsertPin = statement<NewPendingPin & { userId: string }, PendingPin>(
     set next_pin_hash = ${p.pinHash}, next_pin_cancel = ${p.cancelDigest}, next_pin_since = now, updated_at = now,
         next_pin_at = now + ${p.delayMs} * interval '1 ms'
     from (select db_now() as now) clock where u.id = ${p.userId}
-    returning u.next_pin_at as "effectiveAt", u.email, u.phone`,
+    returning u.next_pin_at as "effectiveAt", case when u.email_verified then u.email end as email,
+              case when u.phone_verified then u.phone end as phone`,
 );
 
-/** A stored pending PIN: when it takes effect, and the user's addresses. */
+/** A stored pending PIN: when it takes effect, and the user's proven addresses. */
 export interface PendingPin {
   readonly effectiveAt: string;
   readonly email: string | null;

@@ -62,6 +62,14 @@ const indexed: readonly AgedRows[] = [
   // Ended test identities are kept for 30 days, so that operators can see them in the list.
   { table: 'test_identities', key: ['id'], time: 'expires_at', age: days(30) },
   { table: 'push_deliveries', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
+  // Backups whose files are gone or were never complete, so that operators see their history for a year.
+  {
+    table: 'backups',
+    key: ['id'],
+    time: 'started_at',
+    age: days(365),
+    condition: sql`(removed_at is not null or finished_at is null or error is not null)`,
+  },
   { table: 'webhook_events', key: ['user_id', 'sequence'], time: 'created_at', age: days(30) },
   { table: 'webhook_deliveries', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
   // The push fan-out removes these rows, unless push was turned off. Notifications as old as this are no longer pushed.

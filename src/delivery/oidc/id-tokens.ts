@@ -1,46 +1,59 @@
-import type { JWTPayload, JWTVerifyGetKey } from 'jose';
+import type { JWTPayload } from 'jose';
 import { Problem } from '../../lib/problem.js';
-import type { ExpectedToken, IdTokens } from '../../login/authenticators/oidc.js';
-import type { Outbound } from '../outbound.js';
-import { createProviderKeys, type ProviderKeysOptions, unavailable } from './provider-keys.js';
+import type { ExpectedToken } from '../../login/providers/provider.js';
+import { type Discovered, type Discovery, tenantId, unavailable } from './discovery.js';
 
-export interface IdTokensOptions extends Omit<ProviderKeysOptions, 'outbound'> {
-  readonly name: string;
+export interface IdTokenOptions {
+  readonly discovery: Discovery;
   readonly clientIds: readonly string[];
+  /** The tenants whose tokens are accepted. Undefined: any. */
+  readonly tenants?: readonly string[] | undefined;
   /**
    * The accepted algorithms. What a token or a key says about its algorithm does not change this list (RFC 8725, 3.1).
    */
   readonly algorithms: readonly string[];
-  readonly outbound: Outbound;
 }
+
+/** The claims of a valid id_token. */
+export type IdTokenClaims = JWTPayload & { readonly iss: string; readonly sub: string };
+
+/**
+ * Checks an id_token by OpenID Connect Core 1.0, 3.1.3.7.
+ * @returns its claims; undefined for an invalid token
+ * @throws Problem `authenticator_unavailable` if the provider's keys cannot be fetched
+ */
+export type ReadIdToken = (token: string, expected: ExpectedToken) => Promise<IdTokenClaims | undefined>;
 
 /** How much the clocks may differ. */
 const clockToleranceSeconds = 60;
 /** The maximum age of a token in seconds: the lifetime of its challenge. */
 const maxAgeSeconds = 600;
 
-/** Creates the checks of id_tokens of one provider (OpenID Connect Core 1.0, 3.1.3.7; RFC 8725). */
-export function createIdTokens(options: IdTokensOptions): IdTokens {
-  const { name, issuer, clientIds, algorithms } = options;
-  const keys = createProviderKeys(options);
-  // Called only after the algorithm was accepted.
-  const keyOf: JWTVerifyGetKey = async (header, token) => (await keys.current())(header, token);
-
+/** Creates the check of id_tokens of one provider (OpenID Connect Core 1.0, 3.1.3.7; RFC 8725). */
+export function createIdTokenReader({ discovery, clientIds, tenants, algorithms }: IdTokenOptions): ReadIdToken {
   async function verify(token: string, now: Date): Promise<JWTPayload | undefined> {
     const { errors, jwtVerify } = await import('jose');
+    let discovered: Discovered | undefined;
     try {
-      const { payload, protectedHeader } = await jwtVerify(token, keyOf, {
-        issuer,
-        audience: [...clientIds],
-        algorithms: [...algorithms],
-        currentDate: now,
-        clockTolerance: clockToleranceSeconds,
-        maxTokenAge: maxAgeSeconds,
-        requiredClaims: ['exp', 'sub', 'nonce'],
-      });
+      const { payload, protectedHeader } = await jwtVerify(
+        token,
+        // Called only after the algorithm was accepted.
+        async (header, flattened) => {
+          discovered = await discovery.current();
+          return discovered.keyOf(header, flattened);
+        },
+        {
+          audience: [...clientIds],
+          algorithms: [...algorithms],
+          currentDate: now,
+          clockTolerance: clockToleranceSeconds,
+          maxTokenAge: maxAgeSeconds,
+          requiredClaims: ['iss', 'exp', 'sub', 'nonce'],
+        },
+      );
       // An access token is not an id_token, although the same key signs it (RFC 8725, 3.11; RFC 9068, 2.1).
       const isOther = protectedHeader.typ !== undefined && protectedHeader.typ.toUpperCase() !== 'JWT';
-      return isOther ? undefined : payload;
+      return isOther || payload.iss !== issuerOf(discovered, payload) ? undefined : payload;
     } catch (error) {
       if (error instanceof Problem) throw error;
       // An invalid token proves nothing. An invalid key set is a failure of the provider.
@@ -49,18 +62,21 @@ export function createIdTokens(options: IdTokensOptions): IdTokens {
     }
   }
 
-  return {
-    name,
-    issuer,
-    clientIds,
-    async subjectOf(token: string, { nonce, now }: ExpectedToken) {
-      const payload = await verify(token, now);
-      if (payload === undefined || payload.nonce !== nonce || !isForOurClient(payload, clientIds)) return undefined;
-      const { sub } = payload;
-      // OpenID Connect Core 1.0, section 2: at most 255 ASCII characters.
-      return typeof sub === 'string' && /^[\x20-\x7e]{1,255}$/.test(sub) ? sub : undefined;
-    },
+  return async (token, { nonce, now }) => {
+    const payload = await verify(token, now);
+    if (payload === undefined || payload.nonce !== nonce || !isForOurClient(payload, clientIds)) return undefined;
+    if (tenants !== undefined && !tenants.includes(String(payload.tid))) return undefined;
+    const { iss, sub } = payload;
+    // OpenID Connect Core 1.0, section 2: at most 255 ASCII characters.
+    const isSubject = typeof sub === 'string' && /^[\x20-\x7e]{1,255}$/.test(sub);
+    return isSubject && iss !== undefined ? { ...payload, iss, sub } : undefined;
   };
+}
+
+/** The issuer that a token must have: for a provider with tenants that of the token's tenant. */
+function issuerOf(discovered: Discovered | undefined, { tid }: JWTPayload): string | undefined {
+  if (discovered?.issuer.includes(tenantId) !== true) return discovered?.issuer;
+  return typeof tid === 'string' && /^[\w-]{1,64}$/.test(tid) ? discovered.issuer.replace(tenantId, tid) : undefined;
 }
 
 /**

@@ -95,7 +95,7 @@ export function findRoute(app: App, list: ListRoute, operationId: string): void 
       body: parameters,
       response: { 200: { ...page, description: order } },
     },
-    config: { access: list.access, problems: list.problems ?? [], optionalBody: true },
+    config: { access: list.access, recentProof: 'not-needed', problems: list.problems ?? [], optionalBody: true },
     async handler(request) {
       const query = read((request.body ?? {}) as object);
       return envelopeOf(query, await list.read(query, request));

@@ -2,7 +2,7 @@ import type { FastifySchema, RouteOptions } from 'fastify';
 import type { ErrorCode } from '../../contract/errors/problems.js';
 import { isAdmin } from '../plugins/admin-requests.js';
 import { closed } from '../plugins/known-names.js';
-import type { Access } from '../requests/route.js';
+import type { Access, RecentProof } from '../requests/route.js';
 import { type JsonObject, objectAt } from './json-schema.js';
 import { problemResponses } from './problems.js';
 
@@ -19,6 +19,8 @@ export function documentedSchema({ schema = {}, config, url }: DescribedRoute): 
   const all = Object.entries({ ...(schema.response as object), ...document.response });
   const answers = Object.fromEntries(all.filter(([, answer]) => answer !== undefined));
   const described = { ...schema, ...securityOf(config?.access), response: answers };
+  const proof = proofSentence(config?.recentProof);
+  if (proof !== undefined) described.description = [schema.description, proof].filter(Boolean).join(' ');
   if (document.body !== undefined) described.body = isAdmin(url) ? closed(document.body) : document.body;
   if (ndjson !== undefined && document.body === undefined) described.body = ndjsonBody(ndjson);
   if (document.querystring !== undefined) described.querystring = document.querystring;
@@ -39,6 +41,13 @@ function securityOf(access: Access | undefined): object {
   if (access === 'session') return { security: [{ session: [] }] };
   if (access === 'authentication-token') return { security: [{ authenticationToken: [] }] };
   return { security: [{ apiKey: [access.scope] }, { session: [] }] };
+}
+
+/** What the description of an operation says about the proof that a session needs. */
+function proofSentence(recentProof: RecentProof | undefined): string | undefined {
+  if (recentProof === undefined || recentProof === 'not-needed') return undefined;
+  const when = recentProof === 'needed' ? '' : ` if ${recentProof.when}`;
+  return `With a session, this needs a login or re-authentication that is not older than ADMIN_PROOF_MAX_AGE${when}.`;
 }
 
 /**
@@ -79,6 +88,8 @@ function impliedProblems(route: DescribedRoute, access: Access): ErrorCode[] {
   if (typeof access === 'object') {
     codes.push('invalid_api_key', 'insufficient_scope', 'invalid_session_token');
     codes.push('role_not_active', 'second_factor_required');
+    const { recentProof = 'not-needed' } = route.config ?? {};
+    if (recentProof !== 'not-needed') codes.push('fresh_proof_required');
   }
   if (route.config?.idempotent === true) {
     codes.push('idempotency_key_reused', 'request_in_progress', 'secret_unreadable');

@@ -38,7 +38,12 @@ export async function openApiPlugin(
       uiConfig: docsPageConfig,
       staticCSP: true,
       // Over plain HTTP the upgraded requests would fail, and the page would stay empty.
-      transformStaticCSP: (policy) => policy.replace(' upgrade-insecure-requests;', ''),
+      transformStaticCSP: (policy) =>
+        policy
+          .replace(' upgrade-insecure-requests;', '')
+          .replace("base-uri 'self'", "base-uri 'none'")
+          .replace("frame-ancestors 'self'", "frame-ancestors 'none'")
+          .replaceAll(/ (https:|validator\.swagger\.io)(?=[ ;])/g, ''),
     });
   });
 }

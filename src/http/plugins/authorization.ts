@@ -29,12 +29,24 @@ export interface RequestVerifiers extends Verifiers {
   onRefused(request: FastifyRequest, reply: FastifyReply): void;
 }
 
-/** Checks the credentials that the route's `access` demands, before the body is read. A route must have `access`. */
+/**
+ * Checks the credentials that the route's `access` demands, before the body is read. A route must have `access`. Also checks
+ * the recent proof that the route demands of a session.
+ */
 export function authorizationPlugin(app: App, verifiers: RequestVerifiers): void {
   app.decorateRequest('authorized');
   app.addHook('onRoute', (route) => {
     if (route.config?.access === undefined)
       throw new Error(`${route.method} ${route.url} does not say who may call it`);
+    const { access, recentProof } = route.config;
+    if (recentProof === undefined && typeof access === 'object' && !onlyReads(route.method)) {
+      throw new Error(`${route.method} ${route.url} does not say whether it needs a recent proof`);
+    }
+    if (typeof recentProof === 'object') {
+      // Before the route's own handlers, because one of them may answer the request.
+      const check = async (request: FastifyRequest) => requireRecentProof(request, request.authorized.caller);
+      route.preValidation = [check, ...[route.preValidation ?? []].flat()];
+    }
   });
   app.addHook('onRequest', (request, reply, done) => {
     request.authorized = {};
@@ -52,12 +64,25 @@ export function authorizationPlugin(app: App, verifiers: RequestVerifiers): void
     }
     authorizing.catch(refuse).then((authorized) => {
       request.authorized = authorized;
-      done();
+      // A condition may need the body, so it is checked later.
+      const isRefused = authorized.caller?.isStale === true && request.routeOptions.config.recentProof === 'needed';
+      done(isRefused ? new Problem('fresh_proof_required') : undefined);
     }, done);
   });
 }
 
 type Authorized = FastifyRequest['authorized'];
+
+const onlyReads = (method: string | readonly string[]) =>
+  [method].flat().every((one) => one === 'GET' || one === 'HEAD');
+
+/** @throws Problem `fresh_proof_required` */
+function requireRecentProof(request: FastifyRequest, caller: Caller | undefined): void {
+  const { recentProof } = request.routeOptions.config;
+  if (caller?.isStale !== true) return;
+  const isNeeded = typeof recentProof === 'object' ? recentProof.applies(request) : recentProof === 'needed';
+  if (isNeeded) throw new Problem('fresh_proof_required');
+}
 
 /**
  * Not an async function: session checks are a hot path, and each further promise costs measurable time. It throws bad
@@ -71,7 +96,7 @@ function authorize(
   if (access === 'session')
     return authorizeSession(verifiers, request, credentials(request, 'bearer', 'session_token'));
   if (access === 'authentication-token') return readAuthenticationToken(request);
-  return authorizeCaller(verifiers, credentials(request, 'bearer', 'api_key'), access.scope);
+  return authorizeCaller(verifiers, request, access.scope);
 }
 
 function authorizeSession(
@@ -105,7 +130,8 @@ async function readAuthenticationToken(request: FastifyRequest): Promise<Authori
   return { authenticationToken };
 }
 
-async function authorizeCaller(verifiers: Verifiers, key: string, scope: Scope): Promise<Authorized> {
+async function authorizeCaller(verifiers: Verifiers, request: FastifyRequest, scope: Scope): Promise<Authorized> {
+  const key = credentials(request, 'bearer', 'api_key');
   const identify = () => identifyCaller(verifiers, key, scope);
   const initial = await identify();
   const authorized: Authorized = {
@@ -115,6 +141,7 @@ async function authorizeCaller(verifiers: Verifiers, key: string, scope: Scope):
       // A caller that has lost a scope must not continue: the request may have made decisions that depend on this
       // scope.
       for (const held of initial.scopes) requireScope(caller, held);
+      requireRecentProof(request, caller);
       authorized.caller = caller;
     },
   };

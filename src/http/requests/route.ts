@@ -12,6 +12,7 @@ import type { ErrorCode } from '../../contract/errors/problems.js';
 import type { Session } from '../../contract/session.js';
 import type { ParsedToken } from '../../lib/crypto/token-strings.js';
 import { headerValues } from '../../lib/http-headers.js';
+import { isJsonObject } from '../../lib/json-object.js';
 import type { Origin } from '../../lib/origin.js';
 import { Problem } from '../../lib/problem.js';
 import type { TokenUse } from '../../sessions/dpop/dpop-verifier.js';
@@ -37,6 +38,20 @@ export type App = FastifyInstance<
  */
 export type Access = 'public' | 'authentication-token' | 'session' | { readonly scope: Scope };
 
+/**
+ * Whether a request with a session needs a login or a proof that is not older than ADMIN_PROOF_MAX_AGE. API keys never need
+ * one: they belong to no person. Demand it for an action that gives lasting access or rights, that cannot be undone, or that
+ * reaches many users. A condition also gets bodies that are not validated yet.
+ */
+export type RecentProof =
+  | 'needed'
+  | 'not-needed'
+  | {
+      /** Completes the sentence "needs a recent proof if …", for the OpenAPI document. */
+      readonly when: string;
+      applies(request: FastifyRequest): boolean;
+    };
+
 /** The caller of a route of the administration. */
 export interface Caller {
   /**
@@ -45,7 +60,7 @@ export interface Caller {
    */
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Whether the session's login and proofs are too old for `requireRecentProof`. */
+  /** Whether the session's login and proofs are too old for a route that needs a `RecentProof`. */
   readonly isStale?: boolean;
 }
 
@@ -67,6 +82,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: Access;
+    /** A route of the administration that does more than read must have one: otherwise the server does not start. */
+    recentProof?: RecentProof;
     /**
      * Codes of the problems that this route can answer, in addition to the problems that its access, body and
      * parameters imply.
@@ -115,7 +132,10 @@ declare module 'fastify' {
     authorized: {
       session?: Session;
       caller?: Caller;
-      /** Checks the credentials again, for long requests. @throws Problem `invalid_api_key`, `invalid_session_token` */
+      /**
+       * Checks the credentials and the recent proof again, for long requests.
+       * @throws Problem `invalid_api_key`, `invalid_session_token`, `fresh_proof_required`
+       */
       recheck?: () => Promise<void>;
       authenticationToken?: ParsedToken;
     };
@@ -158,13 +178,9 @@ export function requireRightToChange(caller: Caller, { role }: { readonly role: 
   if (role !== 'user') requireScope(caller, 'admin');
 }
 
-/**
- * For actions that would give lasting access to an attacker with a stolen session: changes of API keys, of roles, and
- * of the secrets and factors of other users. API keys need no recent proof.
- * @throws Problem `fresh_proof_required`
- */
-export function requireRecentProof({ isStale }: Caller): void {
-  if (isStale === true) throw new Problem('fresh_proof_required');
+/** The member of a body that is not validated yet. */
+export function memberOf({ body }: Pick<FastifyRequest, 'body'>, name: string): unknown {
+  return isJsonObject(body) ? body[name] : undefined;
 }
 
 /** The authentication token that the route's access demanded: well formed, but not verified yet. */

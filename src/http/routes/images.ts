@@ -20,7 +20,8 @@ export function imageFileRoutes(app: App, { images }: { images: Images }): void 
     schema: {
       operationId: 'getImageFile',
       summary: 'Get a rendition of an uploaded image',
-      description: 'The target of the URLs of an image. It never changes, so clients can cache it forever.',
+      description:
+        'The target of the URLs of an image. It never changes. A browser may keep it for a day, shared caches may not keep it.',
       tags: ['Images'],
       params: Params,
       response: {
@@ -28,7 +29,7 @@ export function imageFileRoutes(app: App, { images }: { images: Images }): void 
           description: 'The file.',
           headers: {
             ETag: string('Identifies the file.'),
-            'Content-Disposition': string('inline'),
+            'Content-Disposition': string('`inline`, with a file name that Postern chooses.'),
             'Cross-Origin-Resource-Policy': string('cross-origin: pages of any origin may show it.'),
           },
           content: { 'image/jpeg': { schema: { contentMediaType: 'image/jpeg' } } },
@@ -69,7 +70,7 @@ export function imageFileRoutes(app: App, { images }: { images: Images }): void 
         .type('image/jpeg')
         .headers({
           'Content-Length': String(image.size),
-          'Content-Disposition': 'inline',
+          'Content-Disposition': `inline; filename="${id}-${rendition}.jpg"`,
           'Cross-Origin-Resource-Policy': 'cross-origin',
         })
         .send(image.content);

@@ -1,4 +1,5 @@
 import type { OwnAccount } from '../../account/account.js';
+import type { LogOutEverywhere } from '../../account/logout-everywhere.js';
 import type { OperatorSetUp } from '../../account/operator-setup.js';
 import type { OwnAddresses } from '../../account/own-addresses.js';
 import type { OwnExternalIdentities } from '../../account/own-external-identities.js';
@@ -18,8 +19,10 @@ import type { UserReferences } from '../../identities/user-references.js';
 import type { Pacer } from '../../lib/pacing.js';
 import type { Admission } from '../../limits/admission/admission.js';
 import type { Blocks } from '../../limits/admission/blocks.js';
+import type { RequestLimits } from '../../limits/request-limits.js';
 import type { LoginDiagnoses } from '../../login/diagnosis/diagnosis.js';
 import type { Login } from '../../login/login.js';
+import type { Redirects } from '../../login/providers/redirects.js';
 import type { Tokens } from '../../login/tokens.js';
 import type { Outbox } from '../../messages/outbox.js';
 import type { Receipts } from '../../messages/providers/receipts.js';
@@ -76,9 +79,11 @@ import { type ConsoleOptions, consoleRoutes } from './console/console.js';
 import type { ConsoleSessionServices } from './console/session.js';
 import { imageFileRoutes } from './images.js';
 import { operationRoutes, type Readiness } from './operation.js';
+import { redirectRoutes } from './redirects.js';
 import { accountRoutes } from './v1/account/account.js';
 import { accountAddressRoutes } from './v1/account/addresses.js';
 import { accountExternalIdentityRoutes } from './v1/account/external-identities.js';
+import { accountLogoutRoutes } from './v1/account/logout-everywhere.js';
 import { accountPasskeyRoutes } from './v1/account/passkeys.js';
 import { accountPinRecoveryRoutes } from './v1/account/pin-recovery.js';
 import { accountProofRoutes } from './v1/account/proofs.js';
@@ -123,6 +128,10 @@ export interface Services extends WebhookServices {
   readonly pinIsRequired: boolean;
   readonly loginOptions: LoginOptions;
   readonly tokens: Tokens;
+  readonly redirects: Redirects;
+  /** Without a slash at the end. */
+  readonly publicUrl: string | undefined;
+  readonly redirectLimits: Pick<RequestLimits, 'countLoginByAddress'>;
   readonly sessions: Sessions;
   readonly dpopVerifier: DpopVerifier;
   readonly devices: Devices;
@@ -135,6 +144,7 @@ export interface Services extends WebhookServices {
   readonly pushTokens: DevicePushTokens;
   readonly proofs: Proofs;
   readonly account: OwnAccount;
+  readonly logOutEverywhere: LogOutEverywhere;
   readonly addresses: OwnAddresses;
   readonly ownExternalIdentities: OwnExternalIdentities;
   readonly recoveries: Recoveries;
@@ -179,11 +189,13 @@ export function registerRoutes(
 ): void {
   loginRoutes(app, services);
   tokenRoutes(app, services);
+  redirectRoutes(app, services);
   loginOptionRoutes(app, services);
   sessionRoutes(app, services);
   deviceRoutes(app, services);
   accountRoutes(app, services);
   accountSecretRoutes(app, services);
+  accountLogoutRoutes(app, services);
   accountPinRecoveryRoutes(app, services);
   accountAddressRoutes(app, services);
   accountExternalIdentityRoutes(app, services);

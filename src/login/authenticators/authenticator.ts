@@ -1,5 +1,7 @@
 import type { Challenge, ChallengeAnswer } from '../../credentials/challenge.js';
 import type { AccountUser, Candidate } from '../../identities/accounts.js';
+import type { Identity } from '../../identities/identity.js';
+import type { RedirectRequest } from '../providers/redirect-state.js';
 
 /**
  * A login method with a name and one or two steps.
@@ -26,7 +28,15 @@ interface AuthenticatorBase {
 }
 
 /** What a user must have for an authenticator. A hash that this version cannot read counts as missing. */
-export type Requirement = 'password' | 'readable_password_hash' | 'phone' | 'email' | 'passkey' | 'external_identity';
+export type Requirement =
+  | 'password'
+  | 'readable_password_hash'
+  | 'phone'
+  | 'email'
+  | 'proven_phone'
+  | 'proven_email'
+  | 'passkey'
+  | 'external_identity';
 
 /** Decides in one step, from the secret of the login request. */
 export interface SingleStep extends AuthenticatorBase {
@@ -53,15 +63,30 @@ export interface TwoStep extends AuthenticatorBase {
 export interface UserIdentifying extends AuthenticatorBase {
   readonly steps: 2;
   readonly namesUser: true;
-  begin(authenticationId: string): Promise<Challenge>;
-  /** @returns the user; undefined for an answer that identifies nobody */
-  identify(answer: ChallengeAnswer): Promise<IdentifiedUser | undefined>;
+  /** @throws Problem if the request lacks what the authenticator needs */
+  begin(authenticationId: string, request: RedirectRequest): Promise<Challenge>;
+  /**
+   * @returns the user; the next challenge; `not_linked` for a proven account that no user has; undefined for an answer that
+   *   identifies nobody
+   */
+  identify(answer: ChallengeAnswer): Promise<IdentifiedUser | NextChallenge | 'not_linked' | undefined>;
+}
+
+/** A further answer that a login needs before its user is known. */
+export interface NextChallenge {
+  readonly next: Challenge;
+  /** Whose message the challenge sends: the limits of this user and this address apply. */
+  readonly recipient?: { readonly userId: string; readonly identity: Identity };
+  /** Whether it is the same step as before: the guesses at it go on counting. */
+  readonly isSameStep: boolean;
 }
 
 export interface IdentifiedUser {
   readonly userId: string;
   /** Whether the answer counts as two factors, such as a passkey with user verification: then no second factor is required. */
   readonly isMultiFactor: boolean;
+  /** An account at a provider, encrypted, that the approval links to the user. */
+  readonly link?: string;
   /**
    * Called once for an answer, even if parallel requests send it. Use it to record that the answer is used.
    * @returns false if the login must be refused, for example because the answer was used already

@@ -38,7 +38,10 @@ function codeAuthenticator({ keys, testCodes }: CodeParts, channel: MessageChann
   return {
     name: channel,
     steps: 2,
-    findMissing: async (user) => (recipientOf(user) === undefined ? requirementOf[channel] : undefined),
+    async findMissing(user) {
+      if (recipientOf(user) !== undefined) return undefined;
+      return user.unproven[addressType] === undefined ? addressType : `proven_${addressType}`;
+    },
     async begin(candidate, authenticationId) {
       const code = newCode();
       const recipient = candidate && recipientOf(candidate);

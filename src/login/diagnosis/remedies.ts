@@ -43,6 +43,8 @@ export const remedies = {
   setPassword: (user: RemediedUser) => change(user, 'set_password', {}, ['password']),
   setPhone: (user: RemediedUser) => change(user, 'set_phone', {}, ['phone']),
   setEmail: (user: RemediedUser) => change(user, 'set_email', {}, ['email']),
+  verifyPhone: (user: RemediedUser) => change(user, 'verify_phone', { phone_verified: true }),
+  verifyEmail: (user: RemediedUser) => change(user, 'verify_email', { email_verified: true }),
   setPin: (user: RemediedUser) => change(user, 'set_pin', {}, ['pin']),
   linkExternalIdentity: (user: RemediedUser, provider: string) =>
     byRoute(

@@ -250,6 +250,10 @@ function missingFinding(missing: Requirement, authenticator: string, subject: Su
       return blocker('no_phone', { remedies: [remedies.setPhone(user)] });
     case 'email':
       return blocker('no_email', { remedies: [remedies.setEmail(user)] });
+    case 'proven_phone':
+      return blocker('phone_not_proven', { remedies: [remedies.verifyPhone(user)] });
+    case 'proven_email':
+      return blocker('email_not_proven', { remedies: [remedies.verifyEmail(user)] });
     case 'passkey':
       return blocker('no_passkey', { remedies: [remedies.enrolPasskey()] });
     case 'external_identity': {

@@ -4,7 +4,7 @@ import type { Handle } from '../../database/database.js';
 import { literal, type SqlPart, sql, statement } from '../../database/sql.js';
 import type { ParsedToken } from '../../lib/crypto/token-strings.js';
 import { type Instant, instantFromPg } from '../../lib/times.js';
-import { type SessionRow, sessionOf, sessionOfToken } from '../verifier.js';
+import { endReplacedSessions, type SessionRow, sessionOf, sessionOfToken } from '../verifier.js';
 
 /** The position of the last read of changes: a snapshot of the database, and the run of the server that made it. */
 export interface SeenSnapshot {
@@ -92,7 +92,8 @@ const findChangesAndSessions = statement<FindValues, ChangesRow | FoundRow>(
   'session_verify_many',
   (p) => sql`
   select ${changesSince(p.since)},
-     null::bigint as place, null::uuid as device_id, null::timestamptz as created_at, null::timestamptz as expires_at
+     null::bigint as place, null::uuid as device_id, null::timestamptz as created_at, null::timestamptz as expires_at,
+     null::uuid as replaces
   union all
   select null, requested.place, found.*
   from unnest((select ${p.userIds}::uuid[]), (select ${p.ids}::uuid[]), (select ${p.digests}::bytea[]))
@@ -126,15 +127,19 @@ export async function readChanges(
         );
   let changes: SessionChanges | undefined;
   const sessionsByDigest = new Map<string, Session>();
+  const replacing: ParsedToken[] = [];
   for (const row of await query) {
     if (row.changes !== null) {
       changes = changesOf(row.changes);
       continue;
     }
     const token = tokens[row.place - 1];
-    if (token !== undefined) sessionsByDigest.set(token.sha256, sessionOf(token, row));
+    if (token === undefined) continue;
+    sessionsByDigest.set(token.sha256, sessionOf(token, row));
+    if (row.replaces !== null) replacing.push(token);
   }
   if (changes === undefined) throw new Error('the result has no row of changes');
+  if (replacing.length > 0) await endReplacedSessions(database, replacing);
   return { changes, found: sessionsByDigest };
 }
 

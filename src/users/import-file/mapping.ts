@@ -11,6 +11,8 @@ const headingsOf: Readonly<Record<Member, string>> = {
   username: 'username,login,loginname,user,usuario,nombredeusuario,nickname,handle,benutzername,nomdutilisateur',
   email: 'email,emailaddress,mail,mailaddress,correo,correoelectronico,courriel,emailadresse,primaryemail',
   phone: 'phone,phonenumber,mobile,mobilephone,cell,cellphone,tel,telephone,telefono,movil,celular,telefon,handy',
+  email_verified: 'emailverified,emailconfirmed,emailisverified,isemailverified,correoverificado',
+  phone_verified: 'phoneverified,phoneconfirmed,phoneisverified,phonenumberverified,isphoneverified,telefonoverificado',
   external_id: 'externalid,customerid,customernumber,clientid,idcliente,nodecliente,numerodecliente,kundennummer',
   name: 'name,fullname,displayname,nombre,nombrecompleto,nombres,firstname,lastname,givenname,familyname,surname,apellido,apellidos,vorname,nachname,prenom,nom',
   locale: 'locale,language,lang,idioma,sprache,langue',
@@ -136,6 +138,9 @@ function memberOf(target: Target, cell: string): unknown {
       return cell.trim().replace(/^(?:argon2(?=\$argon2)|bcrypt\$(?=\$2))/, '');
     case 'locale':
       return withoutApostrophe(cell).replace('_', '-');
+    case 'email_verified':
+    case 'phone_verified':
+      return yesOrNo(withoutApostrophe(cell));
     case 'role':
       return withoutApostrophe(cell).toLowerCase();
     case 'created_at':
@@ -145,6 +150,12 @@ function memberOf(target: Target, cell: string): unknown {
     default:
       return withoutApostrophe(cell);
   }
+}
+
+/** A boolean, as exports of other systems write it. Other texts stay, and are refused. */
+function yesOrNo(text: string): boolean | string {
+  if (/^(?:true|t|yes|y|1|sí|si)$/i.test(text)) return true;
+  return /^(?:false|f|no|n|0)$/i.test(text) ? false : text;
 }
 
 /** A time of RFC 3339 from a day or a time. Without a zone, it is read as UTC. Other texts stay, and are refused. */

@@ -22,11 +22,17 @@ export const lastLogin = sql`(select max(d.last_login_at) from devices d where d
 
 const hasTotp = sql`exists (select from totp t where t.user_id = u.id)`;
 const hasPasskey = sql`exists (select from passkeys p where p.user_id = u.id)`;
+/** SQL: whether the user `u` has a proven address of the type. */
+function isVerified(type: 'email' | 'phone'): Sql {
+  return sql`(u.${identifier(type)} is not null and u.${identifier(`${type}_verified`)})`;
+}
 /** An index contains only the users with a lock. The first part of the condition lets the planner use this index. */
 const isLocked = sql`(u.lock_kind is not null and ${lockHolds})`;
 
 /** SQL: the conditions of the values of fields that are no columns. */
 const computed: Readonly<Record<string, Readonly<Record<string, Sql>>>> = {
+  email_verified: { true: isVerified('email'), false: sql`not ${isVerified('email')}` },
+  phone_verified: { true: isVerified('phone'), false: sql`not ${isVerified('phone')}` },
   locked: { true: isLocked, false: sql`not ${isLocked}` },
   guess_locked: { true: isGuessLocked, false: isNotGuessLocked },
   factor: { totp: hasTotp, passkey: hasPasskey, none: sql`not (${hasTotp} or ${hasPasskey})` },

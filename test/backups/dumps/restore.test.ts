@@ -117,6 +117,25 @@ describe('a backup with pg_dump', () => {
     expect(await postern(`backup create --to ${pathTo('of-copy.tar')}`, database)).toMatchObject({ code: 0 });
   });
 
+  it('is made by the role for running, with the rows of the queue, and restored where this role does not exist', async () => {
+    await server.query('alter role postern createrole');
+    await server.query("select graphile_worker.add_job('none')", 'postern');
+    const role = await postern('database create-role postern_app --json');
+    const { password: own } = JSON.parse(role.stdout) as { password: string };
+    // The password that was shown logs in.
+    const url = urlOf('postern').replace(/\/\/.*@/, `//postern_app:${own}@`);
+    const made = await postern(`backup create --to ${pathTo('app.tar')}`, 'postern', { DATABASE_URL: url });
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    await server.query('drop owned by postern_app', 'postern');
+    await server.query('drop role postern_app');
+    const database = await emptyDatabase();
+    const restored = await postern(`backup restore ${pathTo('app.tar')} --to ${pathTo('app')}`, database);
+    expect([restored.code, restored.stderr]).toEqual([0, '']);
+    const jobs = "select count(*)::int as jobs from graphile_worker.jobs where task_identifier = 'none'";
+    expect(await server.query(jobs, database)).toEqual([{ jobs: 1 }]);
+    expect(await postern('database create-role postern_app', database)).toMatchObject({ code: 0 });
+  });
+
   it('that another key has signed is refused before any SQL of it runs', async () => {
     const database = await emptyDatabase();
     const marker = pathTo('ran');

@@ -62,6 +62,30 @@ describe('a session', () => {
     await expectNoErrorsOrSidewaysScroll();
   });
 
+  test('is not renewed while nobody uses the page, and nothing of the page stays; the next input opens it again', async () => {
+    const user = await createUser(postern, { name: 'Someone Private' });
+    const person = await operator();
+    const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/users/${user.id}`, { as: person });
+    await page.getByRole('heading', { name: 'Someone Private' }).waitFor();
+    // The last input was two minutes ago.
+    await page.evaluate('{ const now = performance.now.bind(performance); performance.now = () => now() + 120_000; }');
+    const renewals: string[] = [];
+    page.on('request', (request) => void (isRenewal(request) && renewals.push(request.url())));
+    const away = page.getByText('Nobody has used this page for a while.', { exact: false });
+    await away.waitFor();
+    expect(renewals).toEqual([]);
+    const shown = () => page.evaluate<string>('document.title + document.documentElement.outerHTML');
+    expect(await shown()).not.toContain('Someone Private');
+    await page.keyboard.press('Shift');
+    await page.getByRole('heading', { name: 'Someone Private' }).waitFor();
+    expect(renewals).toHaveLength(1);
+    await admin('POST', `/users/${person.session.user_id}/logout`);
+    await page.keyboard.press('Shift');
+    await ended(page).waitFor();
+    expect(await shown()).not.toContain('Someone Private');
+    await expectNoErrorsOrSidewaysScroll();
+  });
+
   test('of a locked operator says why it ended', async () => {
     const signedInOperator = await operator();
     const { page, expectNoErrorsOrSidewaysScroll } = await open('/console', { as: signedInOperator });

@@ -7,6 +7,7 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
 import { createConsolePages } from '../../support/console-pages.js';
 import { eventually } from '../../support/eventually.js';
+import { ageLogin } from '../../support/operators.js';
 import { testSql } from '../../support/sql.js';
 import { createUser, newPhone, passwordLogin, signIn } from '../../support/users.js';
 
@@ -153,6 +154,21 @@ describe('an action on a user', () => {
     const saved = page.waitForEvent('download');
     await page.getByRole('menuitem', { name: 'Export all stored data' }).click();
     expect((await saved).suggestedFilename()).toBe(`user-${user.id}.json`);
+  });
+
+  test('that needs a recent proof asks for it after an old login, and then goes on', async () => {
+    const user = await createUser(postern);
+    const person = await operator();
+    await ageLogin(postern, person.session.user_id, 16);
+    await person.app.rewind();
+    const { page } = await open(pageOf(user), { as: person });
+    await button(page, 'More').click();
+    await page.getByRole('menuitem', { name: 'Erase…' }).click();
+    await page.getByLabel(`Type ${user.username} to confirm`).fill(user.username ?? '');
+    await button(page, 'Erase for good').click();
+    await page.getByLabel('Code', { exact: false }).fill(await person.app.code());
+    await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor();
+    expect((await admin('GET', `/users/${user.id}`)).status).toBe(404);
   });
 });
 

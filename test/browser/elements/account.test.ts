@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Authentication } from '../../../src/contract/authentication.js';
 import type { User } from '../../../src/contract/user.js';
 import { codeTo } from '../../support/account.js';
 import { addAuthenticator } from '../../support/browser.js';
 import { type ElementPage, type ElementPages, type ShowOptions, startElementPages } from '../../support/elements.js';
 import { createFactors } from '../../support/factors.js';
-import { createUser, newEmail, newPhone, password, signIn, wrongCode } from '../../support/users.js';
+import { createUser, newEmail, newPhone, password, passwordLogin, signIn, wrongCode } from '../../support/users.js';
 
 let pages: ElementPages;
 beforeAll(async () => {
@@ -25,6 +26,13 @@ const isSaved = (shown: ElementPage) =>
 async function proveByPassword(shown: ElementPage, secret = password): Promise<void> {
   await shown.page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
   await fill(shown, 'Password', secret);
+  await press(shown, 'Continue');
+}
+/** Answers the offer to sign out everywhere else, which follows a change of a credential. */
+async function answerOffer(shown: ElementPage, isOn = true): Promise<void> {
+  const choice = shown.page.getByRole('checkbox', { name: 'Sign out everywhere else' });
+  expect(await choice.isChecked()).toBe(true);
+  if (!isOn) await choice.uncheck();
   await press(shown, 'Continue');
 }
 const changes = (shown: ElementPage) => shown.events('changed');
@@ -86,6 +94,15 @@ test('a password and a PIN are set, and another device is signed out', async () 
   const shown = await accountOf(user);
   const { page, expectNoErrorsOrSidewaysScroll } = shown;
   await signIn(pages.app, user, { make: 'Nokia', model: '3310' });
+  const signInWith = (pin?: string, model = '8210') =>
+    pages.app.api<Authentication>('POST', '/v1/tokens', {
+      body: {
+        ...passwordLogin(user.username, 'the moon and back again', { make: 'Nokia', model }),
+        ...(pin && { pin }),
+      },
+    });
+  const isUsable = async ({ token }: Authentication) =>
+    (await pages.app.api('POST', '/v1/sessions', { basic: token ?? '' })).status === 201;
   await press(shown, 'Change: Password');
   await fill(shown, 'New password', 'short');
   await press(shown, 'Save');
@@ -99,30 +116,36 @@ test('a password and a PIN are set, and another device is signed out', async () 
   await press(shown, 'Set: PIN');
   await fill(shown, 'New PIN', '2468');
   await press(shown, 'Save');
+  const other = (await signInWith()).body;
   await proveByPassword(shown, 'the moon and back again');
+  await page.getByRole('heading', { name: 'Sign out everywhere else' }).waitFor();
+  await shown.expectAccessible();
+  await answerOffer(shown);
   await page.getByRole('button', { name: 'Remove: PIN' }).waitFor();
+  expect(await isUsable(other)).toBe(false);
+  const kept = (await signInWith('2468')).body;
   await press(shown, 'Remove: PIN');
   await press(shown, 'Remove');
   await proveByPassword(shown, 'the moon and back again');
+  await answerOffer(shown, false);
   await page.getByRole('button', { name: 'Set: PIN' }).waitFor();
   expect(await changes(shown)).toEqual([
     { operation: 'set_password' },
     { operation: 'set_pin' },
     { operation: 'remove_pin' },
   ]);
-  const later = await pages.app.api('POST', '/v1/tokens', {
-    body: {
-      identity: { type: 'username', value: user.username },
-      authenticator: 'password',
-      secret: 'the moon and back again',
-      device: { make: 'Nokia', model: '6310' },
-    },
-  });
-  expect(later.status).toBe(201);
-  await page.evaluate('element.texts = {}');
+  expect(await isUsable(kept)).toBe(true);
+  expect((await signInWith(undefined, '6310')).status).toBe(201);
+  await page.evaluate('element.texts = { profile: "You" }');
   await press(shown, 'Sign out: Nokia 6310');
   await press(shown, 'Sign out');
   await page.getByRole('button', { name: 'Sign out: Nokia 6310' }).waitFor({ state: 'detached' });
+  const last = (await signInWith()).body;
+  await page.evaluate('element.texts = {}');
+  await press(shown, 'Sign out everywhere else: Devices');
+  await answerOffer(shown);
+  await isSaved(shown);
+  expect(await isUsable(last)).toBe(false);
   await expectNoErrorsOrSidewaysScroll();
 });
 
@@ -168,6 +191,7 @@ test('an authenticator app is enrolled with a QR code and recovery codes, and th
   const first = await codes.first().innerText();
   await expectAccessible();
   await press(shown, 'I have saved them');
+  await answerOffer(shown);
   await app.rewind();
   await press(shown, 'New codes: Recovery codes');
   await press(shown, 'Continue');
@@ -178,6 +202,7 @@ test('an authenticator app is enrolled with a QR code and recovery codes, and th
   await codes.first().waitFor();
   expect(await codes.allInnerTexts()).not.toContain(first);
   await press(shown, 'I have saved them');
+  await answerOffer(shown);
   await expectNoErrorsOrSidewaysScroll();
 });
 
@@ -189,6 +214,7 @@ test('passkeys are added, renamed and removed', async () => {
   await fill(shown, 'Name of the passkey', 'Laptop');
   await press(shown, 'Continue');
   await proveByPassword(shown);
+  await answerOffer(shown);
   await press(shown, 'Rename: Laptop');
   await fill(shown, 'Name of the passkey', 'Desk');
   await press(shown, 'Save');
@@ -197,6 +223,7 @@ test('passkeys are added, renamed and removed', async () => {
   // The account has a second factor now, so a passkey proves.
   await shown.page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
   await press(shown, 'Use a passkey');
+  await answerOffer(shown);
   await shown.page.getByRole('button', { name: 'Remove: Desk' }).waitFor({ state: 'detached' });
   await shown.expectNoErrorsOrSidewaysScroll();
 });

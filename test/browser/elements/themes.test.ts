@@ -5,7 +5,7 @@ import { createUser, password } from '../../support/users.js';
 
 let pages: ElementPages;
 beforeAll(async () => {
-  pages = await startElementPages({ PIN_POLICY: 'off' });
+  pages = await startElementPages({ PIN_POLICY: 'off', MAIL_PROVIDER: 'console' });
 });
 afterAll(() => pages?.close());
 
@@ -28,7 +28,7 @@ test('the three themes of docs/elements.md change every element, with enough con
     for (const [tag, text, part] of [
       ['postern-inbox', 'Paid', 'panel'],
       ['postern-account', 'Profile', 'row'],
-      ['postern-sign-in', 'Forgot your password?', 'card'],
+      ['postern-sign-in', 'Other ways to sign in', 'card'],
     ] as const) {
       const login = tag === 'postern-sign-in' ? {} : { login: { identity: user.username ?? '', password } };
       const shown = await pages.show(tag, { ...login, attributes: tag === 'postern-inbox' ? { open: '' } : {} });

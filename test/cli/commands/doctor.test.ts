@@ -47,6 +47,7 @@ describe('doctor', () => {
       'ok    clock',
       'ok    encrypted values',
       'ok    backups',
+      'ok    database role',
       'ok    sms',
       'ok    mail',
       'ok    templates',

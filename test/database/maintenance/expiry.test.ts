@@ -60,12 +60,22 @@ test('expired rows are removed in steps, and no others', async () => {
          select gen_random_uuid(), gen_random_uuid(), 'proof', '{}', db_now(), db_now() - n * interval '12 hours 1 minute'
          from generate_series(1, 3) n`),
   );
-  expect(await removeExpired()).toBe(2500 + 5 + 5 + 6 + 3 + 3 + 3 + 2 + 2);
+  // Those of the last year stay, and so do older ones that exist.
+  await database.query(
+    testSql(`insert into backups (id, started_at, finished_at, is_scheduled, location, error, removed_at)
+         select gen_random_uuid(), at, finished, true, 'x', error, removed
+         from (values (366, true, null, true), (366, true, 'full', false), (366, false, null, false),
+                      (364, true, null, true), (366, true, null, false)) rows (age, has_end, error, is_removed),
+              lateral (select db_now() - age * interval '1 day' as at) times,
+              lateral (select case when has_end then at end as finished, case when is_removed then at end as removed) ends`),
+  );
+  expect(await removeExpired()).toBe(2500 + 5 + 5 + 6 + 3 + 3 + 3 + 2 + 2 + 3);
   const [left] = await database.query(
     testSql(`select (select count(*) from guess_budgets) as budgets, (select count(*) from request_limits) as requests,
                 (select count(*) from message_limits) as messages, (select count(*) from idempotency_keys) as keys,
                 (select count(*) from outbox) as outbox, (select count(*) from events) as events,
-                (select count(*) from push_deliveries) as pushes, (select count(*) from push_fan_outs) as publications`),
+                (select count(*) from push_deliveries) as pushes, (select count(*) from push_fan_outs) as publications,
+                (select count(*) from backups) as backups`),
   );
   expect(left).toEqual({
     budgets: 2,
@@ -76,6 +86,7 @@ test('expired rows are removed in steps, and no others', async () => {
     events: 4,
     pushes: 2,
     publications: 1,
+    backups: 2,
   });
   expect(await removeExpired()).toBe(0);
 });

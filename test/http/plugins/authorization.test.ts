@@ -20,3 +20,16 @@ test('a route that does not declare its `access` (who may call it) cannot be reg
   expect(() => app.route({ method: 'GET', url: '/open', handler })).toThrow('GET /open does not say who may call it');
   app.route({ method: 'GET', url: '/public', config: { access: 'public' }, handler });
 });
+
+test('an admin route that does more than read cannot be registered without its decision about a recent proof', () => {
+  const app: App = Fastify();
+  authorizationPlugin(app, verifiers);
+  const route = { url: '/admin', handler: async () => 'reached' };
+  const config = { access: { scope: 'admin' } } as const;
+  for (const method of ['POST', 'DELETE'] as const) {
+    const message = `${method} /admin does not say whether it needs a recent proof`;
+    expect(() => app.route({ ...route, method, config })).toThrow(message);
+    app.route({ ...route, method, config: { ...config, recentProof: 'not-needed' } });
+  }
+  app.route({ ...route, method: 'GET', config });
+});

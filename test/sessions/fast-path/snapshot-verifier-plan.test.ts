@@ -9,6 +9,7 @@ import { createPlainVerifier } from '../../../src/sessions/verifier.js';
 import { createCounters } from '../../../src/statistics/counters.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { dpopVerifierOf, useWithoutProof } from '../../support/dpop.js';
+import { testPolicies } from '../../support/login-policies.js';
 import { queriesOf, type SentQuery } from '../../support/queries.js';
 import { testSql } from '../../support/sql.js';
 
@@ -181,7 +182,8 @@ describe('the plan of session creation', () => {
       ...{ lifetime: 1000, batching: true, counters: createCounters() },
       dpopVerifier: dpopVerifierOf(db.database),
       report: async () => undefined,
-      deviceLimit: { max: 100, removeOldest: async () => undefined },
+      policies: testPolicies,
+      deviceLimit: { removeOldest: async () => undefined },
     });
     return queriesOf(() =>
       Promise.all(Array.from({ length: count }, (_, index) => create(parsedTokenOf(1 + index), useWithoutProof))),

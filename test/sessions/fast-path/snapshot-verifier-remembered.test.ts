@@ -15,6 +15,7 @@ import { createCounters } from '../../../src/statistics/counters.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { dpopVerifierOf, useWithoutProof } from '../../support/dpop.js';
 import { eventually } from '../../support/eventually.js';
+import { testPolicies } from '../../support/login-policies.js';
 import { queriesOf } from '../../support/queries.js';
 import { testSql } from '../../support/sql.js';
 import { createUser, login, password, passwordLogin, signIn } from '../../support/users.js';
@@ -274,7 +275,8 @@ describe('the session cache', () => {
       ...{ lifetime: 400, batching: true, counters: createCounters() },
       dpopVerifier: dpopVerifierOf(one.database),
       report: async () => undefined,
-      deviceLimit: { max: 100, removeOldest: async () => undefined },
+      policies: testPolicies,
+      deviceLimit: { removeOldest: async () => undefined },
     });
     const { verify } = createSnapshotVerifier(one.database);
     const parsed = parseToken('authentication', token);

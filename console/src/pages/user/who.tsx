@@ -23,6 +23,14 @@ export function Who({ user, mayChange, onOpenDialog }: WhoProps) {
   const { user: text, userDialogs, users } = useText();
   const { who } = text;
   const textOrNone = (value: string | null) => (value === null ? <None /> : <UserText text={value} />);
+  const addressOrNone = (value: string | null, isProven: boolean) =>
+    value === null || isProven ? (
+      textOrNone(value)
+    ) : (
+      <>
+        <UserText text={value} /> ({who.notProven})
+      </>
+    );
   return (
     <Panel
       anchor="who"
@@ -44,8 +52,8 @@ export function Who({ user, mayChange, onOpenDialog }: WhoProps) {
         facts={[
           [userDialogs.profile.name, textOrNone(user.name === '' ? null : user.name)],
           [who.username, textOrNone(user.username)],
-          [who.phone, textOrNone(user.phone)],
-          [who.email, textOrNone(user.email)],
+          [who.phone, addressOrNone(user.phone, user.phone_verified)],
+          [who.email, addressOrNone(user.email, user.email_verified)],
           [who.externalId, textOrNone(user.external_id)],
           [who.role, users.roles[user.role]],
           [who.locale, textOrNone(user.locale)],

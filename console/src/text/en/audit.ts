@@ -60,6 +60,8 @@ export const audit = {
     error_code: 'Cause',
     events: 'Events',
     expires_at: 'Expires',
+    email_verified: 'Mail address is proven',
+    phone_verified: 'Phone number is proven',
     external_id: 'External id',
     field: 'Field',
     fields: 'Fields',

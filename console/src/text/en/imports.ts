@@ -44,6 +44,8 @@ export const imports = {
     username: 'Username',
     email: 'Mail address',
     phone: 'Phone',
+    email_verified: 'Mail address is proven',
+    phone_verified: 'Phone number is proven',
     external_id: 'External id',
     name: 'Name',
     locale: 'Language',

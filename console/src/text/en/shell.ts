@@ -15,6 +15,10 @@ export const shell = {
   letters: 'Use single letters as shortcuts',
   shortcuts: 'Keyboard shortcuts',
   signOut: 'Sign out',
+  signOutElsewhere: 'Sign out everywhere else',
+  signedOutElsewhere: (ended: number) =>
+    ended === 1 ? 'One other login has ended.' : `${ended} other logins have ended.`,
+  away: 'Nobody has used this page for a while. Move the pointer or press a key to continue.',
   signOutFailed: 'The sign-out failed.',
   roles: { user: 'user', support: 'support agent', operator: 'operator' },
   notFound: 'There is no such page',

@@ -70,6 +70,8 @@ export const user = {
       set_password: 'Set a password…',
       set_pin: 'Set a PIN…',
       set_phone: 'Add a phone…',
+      verify_email: 'Count the mail address as proven',
+      verify_phone: 'Count the phone number as proven',
       set_email: 'Add a mail address…',
       link_external_identity: 'Link an account…',
       create_enrollment_link: 'Activation link…',
@@ -80,6 +82,7 @@ export const user = {
     done: 'Done. Checked again.',
   },
   who: {
+    notProven: 'not proven',
     title: 'Profile',
     username: 'Username',
     phone: 'Phone',

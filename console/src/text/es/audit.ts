@@ -61,6 +61,8 @@ export const audit: Texts['audit'] = {
     error_code: 'Causa',
     events: 'Eventos',
     expires_at: 'Caduca',
+    email_verified: 'Correo comprobado',
+    phone_verified: 'Teléfono comprobado',
     external_id: 'Id externo',
     field: 'Campo',
     fields: 'Campos',

@@ -46,6 +46,8 @@ export const imports: Texts['imports'] = {
     username: 'Nombre de usuario',
     email: 'Correo',
     phone: 'Teléfono',
+    email_verified: 'Correo comprobado',
+    phone_verified: 'Teléfono comprobado',
     external_id: 'Id externo',
     name: 'Nombre',
     locale: 'Idioma',

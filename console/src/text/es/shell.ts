@@ -17,6 +17,10 @@ export const shell: Texts['shell'] = {
   letters: 'Usar letras sueltas como atajos',
   shortcuts: 'Atajos de teclado',
   signOut: 'Cerrar sesión',
+  signOutElsewhere: 'Cerrar las demás sesiones',
+  signedOutElsewhere: (ended: number) =>
+    ended === 1 ? 'Se cerró otra sesión.' : `Se cerraron otras ${ended} sesiones.`,
+  away: 'Nadie ha usado esta página desde hace un rato. Mueve el puntero o pulsa una tecla para continuar.',
   signOutFailed: 'La sesión no se cerró.',
   roles: { user: 'usuario', support: 'agente de soporte', operator: 'operador' },
   notFound: 'Esa página no existe',

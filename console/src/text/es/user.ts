@@ -70,6 +70,8 @@ export const user: Texts['user'] = {
       set_password: 'Poner contraseña…',
       set_pin: 'Poner PIN…',
       set_phone: 'Añadir teléfono…',
+      verify_email: 'Dar el correo por comprobado',
+      verify_phone: 'Dar el teléfono por comprobado',
       set_email: 'Añadir correo…',
       link_external_identity: 'Vincular cuenta…',
       create_enrollment_link: 'Enlace de activación…',
@@ -80,6 +82,7 @@ export const user: Texts['user'] = {
     done: 'Hecho. Se comprobó de nuevo.',
   },
   who: {
+    notProven: 'sin comprobar',
     title: 'Perfil',
     username: 'Usuario',
     phone: 'Teléfono',

@@ -11,6 +11,7 @@ import type {
   ActivityEntry,
   ChangedPassword,
   ExternalIdentity,
+  LogoutResult,
   NewPasskey,
   NewTotp,
   Passkey,
@@ -103,6 +104,11 @@ export interface AccountClient<P extends boolean = boolean> {
   readonly activity: (query?: ListQuery<'created_at'>) => List<ActivityEntry>;
   /** Everything that is stored about the user, as JSON. The file is complete if the stream ends without an error. */
   readonly export: (options?: Abortable) => Promise<ReadableStream<Uint8Array> | null>;
+  /**
+   * Ends all other logins of the account, and everything that waits for an answer: open logins, recoveries, registrations. With
+   * `all` also this login: then the client is signed out. It needs no proof.
+   */
+  readonly logOutEverywhere: (options?: Abortable & { readonly all?: boolean | undefined }) => Promise<LogoutResult>;
   /** Deletes the account forever, and signs out in this client. */
   readonly deleteAccount: (...proof: ProofArguments<'delete_account', P>) => Promise<void>;
   /** The proofs that this user can give. You can show them before the user starts an operation. */
@@ -242,6 +248,11 @@ export function createAccount(
     activity: (query = {}) => listOf(core, `${root}/activity`, query),
     async export({ signal } = {}) {
       return (await core.raw({ path: `${root}/export`, signal })).body;
+    },
+    async logOutEverywhere({ all = false, signal } = {}) {
+      const result = await core.call<LogoutResult>({ ...change('POST', 'logout-everywhere', { all }), signal });
+      if (all) await core.forget();
+      return result;
     },
     async deleteAccount(options) {
       await callWithProof('delete_account', remove(''), options);

@@ -29,12 +29,14 @@ export async function* readEvents(body: ReadableStream<Uint8Array>, signal: Abor
       const { done, value } = await reader.read();
       clearTimeout(silenceTimer);
       if (done) return;
-      const blocks = (buffered + decoder.decode(value, { stream: true })).split('\n\n');
+      // Some proxies write the line ends of Windows.
+      const blocks = (buffered + decoder.decode(value, { stream: true })).split(/\r?\n\r?\n/);
       buffered = blocks.pop() ?? '';
       for (const block of blocks) {
         const fields = new Map<string, string>();
-        for (const line of block.split('\n')) {
-          const [, name, text = ''] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+        for (const line of block.split(/\r?\n/)) {
+          // JSON may contain U+2028, which is a line end only for a dot without the flag.
+          const [, name, text = ''] = /^(\w+): ?(.*)/s.exec(line) ?? [];
           if (name !== undefined) fields.set(name, text);
         }
         yield { event: fields.get('event') ?? 'message', data: fields.get('data') ?? '', id: fields.get('id') };

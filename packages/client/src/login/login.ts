@@ -17,7 +17,7 @@ export interface Login extends Store<LoginState> {
 export interface LoginOptions {
   /**
    * Whether a login that waits for a code survives a reload. The id of the login, which is no secret, is kept in the storage of
-   * the client. False by default.
+   * the client, or in `localStorage` if a backend keeps the login. False by default.
    */
   readonly resume?: boolean | undefined;
 }
@@ -98,7 +98,7 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
   }
   function restart(): LoginStart {
     const first = start();
-    if (resume) void core.storage.delete(resumeKey);
+    if (resume) void core.marks.delete(resumeKey);
     store.set(first);
     return first;
   }
@@ -120,7 +120,7 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
 
   async function afterError(error: PosternError, reenter: (issue?: LoginIssue) => LoginState): Promise<Outcome> {
     const { kind, message } = error;
-    const isOffline = kind === 'network' || kind === 'foreign_answer';
+    const isOffline = kind === 'network';
     const loaded = isOffline ? undefined : await loadSteps().catch(() => undefined);
     return () => loaded?.afterError(error, reenter) ?? reenter({ kind: 'offline', message });
   }

@@ -22,7 +22,7 @@ type LoginIssueKind =
   | ({ readonly kind: 'wait' } & Countdown)
   /** No answer. Send the same input again: Postern does not count it twice. */
   | { readonly kind: 'offline' }
-  /** Any other error. */
+  /** Any other error, such as an answer that is not from Postern. */
   | { readonly kind: 'failed'; readonly error: PosternError };
 
 interface LoginStep<S extends string> {

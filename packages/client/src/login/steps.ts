@@ -63,7 +63,7 @@ export function createSteps({ core, store, enter, start, restart, resumeKey }: L
     is_bound,
     recovery_codes,
   }: Authentication): Promise<LoginState> {
-    if (resumeKey) await core.storage.delete(resumeKey);
+    if (resumeKey) await core.marks.delete(resumeKey);
     let done = store.current;
     // The login is done before the client says who is signed in: then a page may remove what listens to the login.
     await core.signIn({ token, user_id, device_id, is_bound }, () => {
@@ -86,7 +86,7 @@ export function createSteps({ core, store, enter, start, restart, resumeKey }: L
     if (isLaterCode) return () => enter(codeStep(open, actions, true));
     // Without the PIN, which is a secret.
     const { pin: _, ...storedRequest } = begin;
-    if (resumeKey) await core.storage.set(resumeKey, JSON.stringify({ ...open, begin: storedRequest }));
+    if (resumeKey) await core.marks.set(resumeKey, JSON.stringify({ ...open, begin: storedRequest }));
     return () => enter(codeStep(open, actions));
   }
 
@@ -114,7 +114,7 @@ export function createSteps({ core, store, enter, start, restart, resumeKey }: L
     },
 
     async reopen(key) {
-      const open: OpenLogin | null = JSON.parse((await core.storage.get(key)) ?? 'null');
+      const open: OpenLogin | null = JSON.parse((await core.marks.get(key)) ?? 'null');
       const isWaiting = open !== null && open.expiresAt > Date.now() && (await isOpen(open.id));
       return isWaiting ? codeStep(open, actions) : undefined;
     },

@@ -61,11 +61,13 @@ export function createPostern(options: PosternOptions): Postern {
   // A server that renders the page does not know its origin, and a URL needs one. The server sends no requests to this URL.
   const isRendering = options?.storage === 'backend' && !platform().location && `${options.url}`.startsWith('/');
   const base = baseOf(isRendering ? `https://page.invalid${options.url}` : options?.url);
-  const { storage, timeout = 10_000, onError } = options;
+  const { storage, timeout = 10_000 } = options;
+  /** What it throws is an unhandled rejection, and stops nothing here. */
+  const onError = async (error: unknown) => options.onError?.(error);
   const usesBackend = storage === 'backend';
   if (!usesBackend && ![storage?.get, storage?.set, storage?.delete].every((member) => typeof member === 'function')) {
     throw new UsageError(
-      "`storage` must be 'backend' or a storage such as indexedDbStorage(), and no object of the browser such as localStorage.",
+      "`storage` must be 'backend' or a storage such as indexedDbStorage(), not localStorage itself.",
     );
   }
   if (!(timeout > 0)) throw new UsageError('`timeout` must be milliseconds above 0.');
@@ -408,7 +410,7 @@ export function createPostern(options: PosternOptions): Postern {
       tabs.notify('logged_out');
     },
     requireOpen,
-    onError: (error) => onError?.(error),
+    onError,
   };
 
   const postern: Postern & { readonly [coreKey]: Core } = {

@@ -226,6 +226,20 @@ test('a passkey is added, proves a change, logs in, is renamed and removed', asy
   expect(await account.listPasskeys()).toEqual([]);
 });
 
+test('the other logins end, and this one too if all are to end', async () => {
+  const { postern, user } = await signedIn(app);
+  const other = clientOf(app);
+  await createLogin(other)
+    .start()
+    .password({ identity: user.username ?? '', password });
+  const account = createAccount(postern);
+  expect(await account.logOutEverywhere()).toEqual({ ended: 1 });
+  await expect(createAccount(other).get()).rejects.toMatchObject({ kind: 'signed_out' });
+  expect(await account.get()).toMatchObject({ id: user.id });
+  expect(await account.logOutEverywhere({ all: true })).toEqual({ ended: 1 });
+  expect(postern.current.status).toBe('signed_out');
+});
+
 test('the name and the language need no proof; the activity and the export show the account', async () => {
   const { postern, user } = await signedIn(app, { locale: 'es' });
   const account = createAccount(postern);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { createFactors } from '../../../../test/support/factors.js';
 import { testSql } from '../../../../test/support/sql.js';
@@ -173,6 +173,23 @@ describe('a login by code', () => {
     expect(await storage.get('postern.open')).toBeNull();
   });
 
+  test('survives a reload if a backend keeps the login', async () => {
+    const values = new Map<string, string>();
+    vi.stubGlobal('localStorage', {
+      getItem: (key: string) => values.get(key) ?? null,
+      setItem: (key: string, value: string) => values.set(key, value),
+      removeItem: (key: string) => values.delete(key),
+    });
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const phone = newPhone();
+    await createUser(app, { phone });
+    const options = { storage: 'backend' } as const;
+    await createLogin(clientOf(app, options), { resume: true }).start().sms({ identity: phone });
+    const login = createLogin(clientOf(app, options), { resume: true });
+    const resumed = await new Promise<LoginState>((resolve) => login.onChange(resolve));
+    expect(demand(resumed, 'code').identity).toEqual({ type: 'phone', value: phone });
+  });
+
   test('looks the same for an unknown identity', async () => {
     const state = demand(await createLogin(clientOf(app)).start().email({ identity: newEmail() }), 'code');
     expect(state).toMatchObject({ channel: 'email', destination: 'u…@example.com', issue: null });
@@ -228,7 +245,7 @@ describe('after the first secret', () => {
 describe('a login whose request fails', () => {
   test.each<[string, () => Response, string]>([
     ['because the network is lost', lost, 'offline'],
-    ['because a page arrives instead of an answer', () => new Response('<html>'), 'offline'],
+    ['because a page arrives instead of an answer', () => new Response('<html>'), 'failed'],
     ['because of too many requests', () => problem(429, 'too_many_requests', { 'retry-after': '60' }), 'wait'],
     [
       'because the service is unavailable',

@@ -1,6 +1,6 @@
-import type { PendingAddress } from '@postern/client';
 import { element } from '../base/dom.js';
 import { fill } from '../base/texts.js';
+import { loadSecrets } from './load-secrets.js';
 import type { Step } from './questions.js';
 import { action, type Context, lines, row } from './sections.js';
 
@@ -115,26 +115,20 @@ export function pinSection(context: Context): HTMLElement {
   );
 }
 
-export function addressSection({ words, account, client, change }: Context): HTMLElement {
+export function addressSection(context: Context): HTMLElement {
+  const { words, account, client, change } = context;
   const addressRow = (type: 'email' | 'phone') => {
     const name = words[type];
     const current = account[type];
-    const confirmStep = (pending: PendingAddress, to: string): Step => ({
-      ...{ title: words.confirm_address, submit: words.continue },
-      introduction: [element('p', { class: 'muted' }, fill(words.code_sent_to, { to }))],
-      fields: [{ name: 'code', kind: 'code', label: words.code }],
-      async onSubmit({ code = '' }) {
-        await pending.confirm(code.replace(/\s/g, ''));
-        return undefined;
-      },
-    });
     const setStep: Step = {
       ...{ title: fill(words.change_address, { name }), submit: words.continue },
       introduction: [element('p', { class: 'muted' }, words.change_address_hint)],
       fields: [{ name: type, kind: type === 'email' ? 'email' : 'tel', label: name }],
       async onSubmit({ [type]: value = '' }) {
         const address = value.trim();
-        return confirmStep(type === 'email' ? await client.setEmail(address) : await client.setPhone(address), address);
+        const { confirmAddress } = await loadSecrets();
+        const pending = type === 'email' ? client.setEmail(address) : client.setPhone(address);
+        return confirmAddress(context, await pending, address);
       },
     };
     const removeStep: Step = {

@@ -1,24 +1,38 @@
-import { isPosternError, isProblem } from '@postern/client';
-import { type Child, element, replaceContent } from '../base/dom.js';
+import { type AccountClient, isPosternError } from '@postern/client';
+import { type Child, element, linkButton, replaceContent } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, type Form } from '../base/form.js';
 import { dialogStyle } from './dialog-style.js';
 import { prove } from './prove.js';
-import type { Dialog, Step } from './questions.js';
+import type { AccountChange, Dialog, Step } from './questions.js';
 import type { AccountTexts } from './texts.js';
+
+/** Changes of a credential or a factor. A new password ends the other logins by itself. */
+const credentialChanges: ReadonlySet<AccountChange> = new Set([
+  'set_pin',
+  'remove_pin',
+  'enrol_totp',
+  'remove_totp',
+  'renew_recovery_codes',
+  'add_passkey',
+  'remove_passkey',
+  'link_identity',
+  'unlink_identity',
+]);
 
 /**
  * One modal dialog for all changes. This module is loaded at the first change. The browser keeps the focus in the
  * dialog, and restores it when the dialog closes.
  */
-export function createDialog(words: AccountTexts, signal: AbortSignal, report: (error: unknown) => void): Dialog {
+export function createDialog(
+  client: AccountClient<true>,
+  words: AccountTexts,
+  signal: AbortSignal,
+  report: (error: unknown) => void,
+): Dialog {
   const title = element('h2', { id: 'dialog-title', part: 'heading' });
   const body = element('div', { class: 'body' });
-  const cancel = element(
-    'button',
-    { type: 'button', class: 'link small', part: 'link', click: () => node.close() },
-    words.cancel,
-  );
+  const cancel = linkButton(words.cancel, () => node.close());
   const footer = element('div', { class: 'row end' }, cancel);
   const node: HTMLDialogElement = element(
     'dialog',
@@ -44,7 +58,28 @@ export function createDialog(words: AccountTexts, signal: AbortSignal, report: (
     firstControl?.focus();
   }
 
-  function ask(firstStep: Step): Promise<boolean> {
+  /** Offers to sign out on all other devices. It is on unless the user turns it off. */
+  function signOutOthers(): Step {
+    const choice = element('input', { type: 'checkbox', checked: true });
+    const label = element('label', { class: 'choice', part: 'label' }, choice, ` ${words.sign_out_others}`);
+    return {
+      ...{ title: words.sign_out_others, submit: words.continue },
+      introduction: [element('p', { class: 'muted' }, words.change_password_hint), label],
+      async onSubmit() {
+        if (choice.checked) await client.logOutEverywhere({ signal });
+        return undefined;
+      },
+    };
+  }
+
+  async function ask(change: AccountChange, step: Step | undefined): Promise<boolean> {
+    if (step === undefined) return askSteps(signOutOthers());
+    const isChanged = await askSteps(step);
+    if (isChanged && credentialChanges.has(change)) await askSteps(signOutOthers());
+    return isChanged;
+  }
+
+  function askSteps(firstStep: Step): Promise<boolean> {
     return new Promise((resolve) => {
       const showStep = (step: Step) => {
         const { submit, fields = [], introduction = [], isDangerous = false } = step;
@@ -70,8 +105,7 @@ export function createDialog(words: AccountTexts, signal: AbortSignal, report: (
               // The dialog shows a proof instead of the form.
               if (!form.node.isConnected) showForm();
               report(error);
-              if (isProblem(error, 'last_way_in')) form.showIssue(words.last_way_in);
-              else showError(form, error, words, signal);
+              await showError(form, error, words, signal);
             }
           },
         });

@@ -10,12 +10,12 @@ import {
 import { loadPart } from '@postern/client/internal';
 import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
-import { textOf } from '../base/form-texts.js';
+import { textOf } from '../base/error-text.js';
 import { addressSection, passwordSection, pinSection, profileSection } from './credentials.js';
 import { factorSection, identitySection } from './factors.js';
 import { activitySection, dataSection, deviceSection } from './history.js';
-import type { Dialog } from './questions.js';
-import type { AccountChange, AccountSection, Context } from './sections.js';
+import type { AccountChange, Dialog } from './questions.js';
+import type { AccountSection, Context } from './sections.js';
 import { style } from './style.js';
 import { type AccountTexts, english } from './texts.js';
 
@@ -80,6 +80,17 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
   }
 
   /** @internal */
+  protected override options(): readonly unknown[] {
+    return this.sections;
+  }
+
+  /** @internal What is typed into an open dialog stays: other texts and sections come after it. */
+  protected override whenReplaceable(): Promise<unknown> {
+    const dialog = this.root.querySelector('dialog[open]');
+    return dialog ? new Promise((resolve) => dialog.addEventListener('close', resolve)) : Promise.resolve();
+  }
+
+  /** @internal */
   protected override start(postern: Postern, signal: AbortSignal): void {
     const { words } = this;
     const content = element('div', { class: 'sections' }, this.#note(words.loading));
@@ -90,7 +101,7 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
     const dialog = () =>
       (loadedDialog ??= loadPart(() => import('./dialog.js'))
         .then(({ createDialog }) => {
-          const dialog = createDialog(words, signal, report);
+          const dialog = createDialog(client, words, signal, report);
           this.adoptStyle(dialog.style);
           this.root.append(dialog.node);
           return dialog;
@@ -145,16 +156,19 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
         const sections = await Promise.all(this.sections.map((name) => this.#section(name, context)));
         if (signal.aborted || postern.current.status !== 'signed_in') return;
         replaceContent(container, ...sections);
+        this.restoreTyped();
         if (key !== undefined) container.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus();
       } catch (error) {
         if (signal.aborted || !isPosternError(error) || error.kind === 'signed_out') return;
         report(error);
+        const text = await textOf(error, words);
+        if (signal.aborted) return;
         replaceContent(
           container,
           element(
             'p',
             { class: 'issue', part: 'issue', role: 'alert' },
-            `${textOf(error, words)} `,
+            `${text} `,
             this.#retryButton(() => show()),
           ),
         );
@@ -162,14 +176,14 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
     };
     const change: Context['change'] = async (key, operation, step) => {
       try {
-        const isDone = await (await dialog()).ask(step);
+        const isDone = await (await dialog()).ask(operation, step);
         if (!isDone) return;
       } catch (error) {
         // The dialog could not be loaded.
         if (signal.aborted || !isPosternError(error)) throw error;
         report(error);
         container.querySelector('.issue[role=alert]')?.remove();
-        container.prepend(element('p', { class: 'issue', part: 'issue', role: 'alert' }, textOf(error, words)));
+        container.prepend(element('p', { class: 'issue', part: 'issue', role: 'alert' }, await textOf(error, words)));
         return;
       }
       this.emit('postern-changed', { operation });

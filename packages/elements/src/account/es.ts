@@ -83,6 +83,7 @@ export const spanish: AccountTexts = {
   sign_out: 'Cerrar sesión',
   sign_out_device: '¿Cerrar la sesión de este dispositivo?',
   sign_out_device_hint: '«{name}» tendrá que iniciar sesión otra vez.',
+  sign_out_others: 'Cerrar sesión en los demás dispositivos',
   activity: 'Actividad',
   show_more: 'Mostrar más',
   by_operator: 'por un operador',
@@ -101,7 +102,6 @@ export const spanish: AccountTexts = {
   prove_why: 'Esto protege tu cuenta si otra persona usa tu dispositivo.',
   no_proof:
     'Tu cuenta aún no tiene forma de confirmarlo. Define una contraseña con «¿Olvidaste tu contraseña?» al iniciar sesión.',
-  wrong_proof: 'Es incorrecto o ha caducado. Inténtalo de nuevo.',
   use_password: 'Usar tu contraseña',
   use_app: 'Usar la aplicación de autenticación',
   use_pin: 'Usar tu PIN',
@@ -110,5 +110,4 @@ export const spanish: AccountTexts = {
   send_code_to: 'Enviar un código a {to}',
   resend: 'Enviar un código nuevo',
   resend_in: 'Código nuevo en {time}',
-  last_way_in: 'Es tu única forma de iniciar sesión. Añade otra antes.',
 };

@@ -1,12 +1,9 @@
 import type { ExternalIdentity, Passkey } from '@postern/client';
-import { loadPart } from '@postern/client/internal';
 import { element } from '../base/dom.js';
 import { fill } from '../base/texts.js';
+import { loadSecrets } from './load-secrets.js';
 import type { Step } from './questions.js';
 import { action, type Context, lines, row } from './sections.js';
-
-/** The steps that show secrets are loaded when they are used. */
-const loadSecrets = () => loadPart(() => import('./secrets.js'));
 
 export async function factorSection(context: Context): Promise<HTMLElement> {
   const { words, account, client, change, language, signal } = context;

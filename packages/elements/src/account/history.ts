@@ -1,9 +1,10 @@
 import type { ActivityEntry, Device } from '@postern/client';
 import { isPosternError } from '@postern/client';
-import { element, replaceContent } from '../base/dom.js';
-import { textOf } from '../base/form-texts.js';
+import { element, linkButton, replaceContent } from '../base/dom.js';
+import { textOf } from '../base/error-text.js';
 import { fill } from '../base/texts.js';
 import { fullTime, timeAgo } from '../base/time.js';
+import { loadSecrets } from './load-secrets.js';
 import type { Step } from './questions.js';
 import { action, type Context, lines, row } from './sections.js';
 
@@ -37,6 +38,14 @@ export async function deviceSection({
         element('span', {}, element('bdi', {}, name), ' ', element('span', { class: 'tag' }, words.this_device)),
         lastLogin,
         signOutButton,
+        allDevices.length > 1 &&
+          action(
+            'other-devices',
+            words.sign_out_others,
+            words.devices,
+            () => change('this-device', 'log_out_everywhere'),
+            true,
+          ),
       );
     }
     const removeStep: Step = {
@@ -65,11 +74,7 @@ export async function deviceSection({
 export async function activitySection({ words, client, language, signal, report }: Context): Promise<HTMLElement> {
   const pages = client.activity({ limit: 10, signal }).pages()[Symbol.asyncIterator]();
   const list = element('ul', { class: 'lines' });
-  const moreButton = element(
-    'button',
-    { type: 'button', class: 'link small', part: 'button', click: () => void showMore() },
-    words.show_more,
-  );
+  const moreButton = linkButton(words.show_more, () => void showMore(), 'button');
   const errorText = element('p', { class: 'error small', role: 'alert' });
   const container = element('div', {}, list, errorText, moreButton);
   const showPage = async () => {
@@ -88,7 +93,7 @@ export async function activitySection({ words, client, language, signal, report 
     } catch (error) {
       if (signal.aborted) return;
       report(error);
-      if (isPosternError(error)) errorText.textContent = textOf(error, words);
+      if (isPosternError(error)) errorText.textContent = await textOf(error, words);
     }
   };
   function entryRow({ text, created_at, by, address }: ActivityEntry): HTMLElement {
@@ -107,7 +112,8 @@ export async function activitySection({ words, client, language, signal, report 
   return container;
 }
 
-export function dataSection({ words, client, account, change, report, signal }: Context): HTMLElement {
+export function dataSection(context: Context): HTMLElement {
+  const { words, client, account, change, report, signal } = context;
   const errorText = element('p', { class: 'error small', role: 'alert' });
   let isBusy = false;
   const download = async () => {
@@ -115,10 +121,8 @@ export function dataSection({ words, client, account, change, report, signal }: 
     isBusy = true;
     errorText.textContent = '';
     try {
-      const blob = await new Response(await client.export({ signal })).blob();
-      const url = URL.createObjectURL(new Blob([blob], { type: 'application/json' }));
-      element('a', { href: url, download: `${words.export_file}.json` }).click();
-      URL.revokeObjectURL(url);
+      const { saveExport } = await loadSecrets();
+      await saveExport(context);
     } catch (error) {
       if (!signal.aborted) {
         report(error);

@@ -10,7 +10,8 @@ import { PosternAccount } from './element.js';
 export type { BaseEvents } from '../base/element.js';
 export type { DefineOptions, OidcSignIn, Texts } from '../base/options.js';
 export type { AccountEvents } from './element.js';
-export type { AccountChange, AccountSection } from './sections.js';
+export type { AccountChange } from './questions.js';
+export type { AccountSection } from './sections.js';
 export type { AccountTexts } from './texts.js';
 export { PosternAccount };
 

@@ -1,6 +1,6 @@
 import { isPosternError, type Proof, type ProofChoice, type ProofRequest } from '@postern/client';
 import { anySignal } from '@postern/client/internal';
-import { element } from '../base/dom.js';
+import { digitsOf, element, linkButton } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, disableUntil, type Form } from '../base/form.js';
 import { fill } from '../base/texts.js';
@@ -38,24 +38,14 @@ export function prove(
     const showChoice = (choice: ProofChoice, isRequested = false) => {
       const form = choiceForm(choice);
       const otherChoices = choices.filter((other) => choiceName(other) !== choiceName(choice));
-      const links = otherChoices.map((other) =>
-        element(
-          'button',
-          { type: 'button', class: 'link small', part: 'link', click: () => showChoice(other, true) },
-          choiceName(other),
-        ),
-      );
+      const links = otherChoices.map((other) => linkButton(choiceName(other), () => showChoice(other, true)));
       const introduction = element('p', { class: 'muted' }, words.prove_why);
       dialog.show(
         words.prove,
         [introduction, form.node, links.length > 0 && element('div', { class: 'links' }, ...links)],
         () => finish(null),
       );
-      if (isFirst && problem !== null) {
-        const used = problem.errors.find(({ code }) => code === 'code_used');
-        if (problem.code === 'proof_rejected') form.showIssue(used?.message ?? words.wrong_proof);
-        else showError(form, problem, words, anyAbort);
-      }
+      if (isFirst && problem !== null) void showError(form, problem, words, anyAbort);
       isFirst = false;
       if (isRequested && (choice.type === 'passkey' || choice.type === 'code')) form.node.requestSubmit();
     };
@@ -75,7 +65,7 @@ export function prove(
         if (anyAbort.aborted) return;
         if (!isPosternError(error) || error.kind === 'usage') throw error;
         report(error);
-        showError(form(), error, words, anyAbort);
+        await showError(form(), error, words, anyAbort);
       }
     }
     function choiceForm(choice: ProofChoice): Form {
@@ -99,7 +89,7 @@ export function prove(
           });
         }
         case 'totp': {
-          const onSubmit = async ({ code = '' }) => finish(choice.prove(code.replace(/\s/g, '')));
+          const onSubmit = async ({ code = '' }) => finish(choice.prove(digitsOf(code)));
           const label = words.authenticator_code;
           return createForm({
             ...formOptions,
@@ -136,18 +126,14 @@ export function prove(
     async function sendCode(choice: ProofChoice<'code'>): Promise<void> {
       const sentCode = await choice.send({ signal: anyAbort });
       if (anyAbort.aborted) return;
-      const onSubmit = async ({ code = '' }) => finish(sentCode.prove(code.replace(/\s/g, '')));
+      const onSubmit = async ({ code = '' }) => finish(sentCode.prove(digitsOf(code)));
       const form = createForm({
         ...formOptions,
         fields: [{ name: 'code', kind: 'code', label: words.code }],
         submit: words.continue,
         onSubmit,
       });
-      const resendButton = element(
-        'button',
-        { type: 'button', class: 'link small', part: 'link', click: () => showChoice(choice, true) },
-        words.resend,
-      );
+      const resendButton = linkButton(words.resend, () => showChoice(choice, true));
       const introduction = element('p', { class: 'muted' }, fill(words.code_sent_to, { to: choice.to }));
       dialog.show(words.prove, [introduction, form.node, element('div', { class: 'links' }, resendButton)], () =>
         finish(null),

@@ -1,6 +1,15 @@
-import type { Prover } from '@postern/client';
+import type { AccountOperation, Prover } from '@postern/client';
 import type { Child } from '../base/dom.js';
 import type { FieldOptions } from '../base/form.js';
+
+/** The name of a change in the event `postern-changed`. */
+export type AccountChange =
+  | AccountOperation
+  | 'update'
+  | 'rename_passkey'
+  | 'remove_device'
+  | 'log_out_everywhere'
+  | 'cancel_pin_recovery';
 
 /** One form of the dialog. */
 export interface Step {
@@ -18,8 +27,12 @@ export interface Dialog {
   readonly style: string;
   /** Asks the user for a proof. */
   readonly prove: Prover;
-  /** Shows the step and those after it. @returns false if the user cancelled */
-  ask(step: Step): Promise<boolean>;
+  /**
+   * Shows the step and those after it. Without a step, and after a change of a credential, it offers to sign out on all other
+   * devices.
+   * @returns false if the user cancelled
+   */
+  ask(change: AccountChange, step: Step | undefined): Promise<boolean>;
   /** Shows other content in the open dialog, such as a proof. `onCancel` runs if the user closes it. */
   show(title: string, content: readonly Child[], onCancel: () => void): void;
 }

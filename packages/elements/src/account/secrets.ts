@@ -1,6 +1,7 @@
-import type { PendingTotp } from '@postern/client';
-import { element } from '../base/dom.js';
+import type { PendingAddress, PendingTotp } from '@postern/client';
+import { digitsOf, element } from '../base/dom.js';
 import { picture } from '../base/qr-picture.js';
+import { fill } from '../base/texts.js';
 import type { Step } from './questions.js';
 import type { Context } from './sections.js';
 
@@ -21,8 +22,21 @@ export function confirmApp(context: Context, pending: PendingTotp): Step {
     ],
     fields: [{ name: 'code', kind: 'code', label: words.authenticator_code }],
     async onSubmit({ code = '' }) {
-      const { recovery_codes } = await pending.confirm(code.replace(/\s/g, ''));
+      const { recovery_codes } = await pending.confirm(digitsOf(code));
       return showCodes(context, recovery_codes);
+    },
+  };
+}
+
+/** Asks for the code that was sent to a new address. */
+export function confirmAddress({ words }: Context, pending: PendingAddress, to: string): Step {
+  return {
+    ...{ title: words.confirm_address, submit: words.continue },
+    introduction: [element('p', { class: 'muted' }, fill(words.code_sent_to, { to }))],
+    fields: [{ name: 'code', kind: 'code', label: words.code }],
+    async onSubmit({ code = '' }) {
+      await pending.confirm(digitsOf(code));
+      return undefined;
     },
   };
 }
@@ -50,4 +64,12 @@ export function showCodes({ words }: { readonly words: CodesTexts }, codes: read
     introduction: [element('p', {}, words.recovery_codes_once), list, element('div', { class: 'links' }, copy)],
     onSubmit: async () => undefined,
   };
+}
+
+/** Saves everything that is stored about the user as a file. */
+export async function saveExport({ client, words, signal }: Context): Promise<void> {
+  const blob = await new Response(await client.export({ signal })).blob();
+  const url = URL.createObjectURL(new Blob([blob], { type: 'application/json' }));
+  element('a', { href: url, download: `${words.export_file}.json` }).click();
+  URL.revokeObjectURL(url);
 }

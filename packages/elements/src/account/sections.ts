@@ -1,7 +1,7 @@
-import type { AccountClient, AccountDetails, AccountOperation, Devices, OfferedLogins, Postern } from '@postern/client';
+import type { AccountClient, AccountDetails, Devices, OfferedLogins, Postern } from '@postern/client';
 import { type Child, element } from '../base/dom.js';
 import type { OidcSignIn } from '../base/options.js';
-import type { Step } from './questions.js';
+import type { AccountChange, Step } from './questions.js';
 import type { AccountTexts } from './texts.js';
 
 /** The sections of `<postern-account>`. */
@@ -16,9 +16,6 @@ export type AccountSection =
   | 'activity'
   | 'data';
 
-/** The name of a change in the event `postern-changed`. */
-export type AccountChange = AccountOperation | 'update' | 'rename_passkey' | 'remove_device' | 'cancel_pin_recovery';
-
 /** The values that all sections use. */
 export interface Context {
   readonly words: AccountTexts;
@@ -31,8 +28,11 @@ export interface Context {
   readonly oidc: OidcSignIn | undefined;
   readonly signal: AbortSignal;
   readonly report: (error: unknown) => void;
-  /** Shows the step in the dialog. Afterwards it shows all sections again, and moves the focus to the button with this key. */
-  readonly change: (key: string, change: AccountChange, step: Step) => Promise<void>;
+  /**
+   * Shows the step in the dialog. `log_out_everywhere` has no step of its own: the dialog also shows its step after a change of a
+   * credential. Afterwards it shows all sections again, and moves the focus to the button with this key.
+   */
+  readonly change: (key: string, change: AccountChange, step?: Step) => Promise<void>;
 }
 
 /** A line of a section: a name, a value, and buttons. */

@@ -80,6 +80,7 @@ const accountTexts = {
   sign_out: 'Sign out',
   sign_out_device: 'Sign out this device?',
   sign_out_device_hint: '“{name}” must sign in again.',
+  sign_out_others: 'Sign out everywhere else',
   activity: 'Activity',
   show_more: 'Show more',
   by_operator: 'by an operator',
@@ -98,7 +99,6 @@ const accountTexts = {
   prove_why: 'This protects your account if somebody else uses your device.',
   no_proof:
     'Your account has no way to confirm this yet. Set a password with “Forgot your password?” when you sign in.',
-  wrong_proof: 'That is wrong or has expired. Try again.',
   use_password: 'Use your password',
   use_app: 'Use the authenticator app',
   use_pin: 'Use your PIN',
@@ -107,7 +107,6 @@ const accountTexts = {
   send_code_to: 'Send a code to {to}',
   resend: 'Send a new code',
   resend_in: 'New code in {time}',
-  last_way_in: 'This is your only way to sign in. Add another one first.',
 };
 
 export const english = { ...formTexts, ...accountTexts };

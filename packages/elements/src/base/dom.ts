@@ -36,6 +36,13 @@ export function replaceContent(element: ParentNode, ...children: Child[]): void 
   );
 }
 
+/** A button that looks like a link. */
+export const linkButton = (text: string, onClick: () => unknown, part = 'link') =>
+  element('button', { type: 'button', class: 'link small', part, click: onClick }, text);
+
+/** A code as the service takes it: users and messages put spaces between its digits. */
+export const digitsOf = (code: string) => code.replace(/\s/g, '');
+
 const svg = 'http://www.w3.org/2000/svg';
 
 /** An icon of 20 by 20 units, drawn with lines. Screen readers ignore it. */

@@ -16,7 +16,19 @@ type DetailOf<E> = E extends CustomEvent<infer D> ? D : never;
 // On a server there is no HTMLElement. There, the classes can be imported, but not instantiated.
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
 
-/** The base class of all elements: a shadow root, texts in the language of the page, and a signal that ends each view. */
+/** What a user has typed and where the cursor is, while a view is built again. */
+interface Typed {
+  readonly values: ReadonlyMap<string, string>;
+  /** The control that has the focus: a selector, and which of its matches. */
+  readonly focus: readonly [selector: string, index: number] | undefined;
+  readonly selection: readonly [start: number | null, end: number | null];
+}
+
+/**
+ * The base class of all elements: a shadow root, and texts in the language of the page. It compares the client, the texts and the options
+ * with those that are shown. An equal value changes nothing. Other texts or options build the view again, and what the
+ * user typed, the focus and everything that belongs to the client stay. Only another client starts from the beginning.
+ */
 export abstract class PosternElement<Events extends object, W extends Words> extends Base {
   /** @internal The options of `defineElements`, and the style sheets. */
   static settings: (DefineOptions & { readonly sheets: readonly CSSStyleSheet[] }) | undefined;
@@ -29,7 +41,12 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
   protected language = 'en';
   #postern: Postern | null = null;
   #texts: Partial<W> = {};
-  #viewController: AbortController | undefined;
+  #client: { readonly postern: Postern; readonly controller: AbortController } | undefined;
+  #viewController = new AbortController();
+  /** The language, texts and options that are shown. */
+  #shown = '';
+  #typed: Typed | undefined;
+  #focused: HTMLElement | null = null;
   readonly #adoptedStyles = new Set<string>();
   #isReady = false;
 
@@ -41,6 +58,9 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
     this.words = english;
     this.root = this.attachShadow({ mode: 'open' });
     this.root.adoptedStyleSheets = [...(this.settings?.sheets ?? [])];
+    this.root.addEventListener('focusin', ({ target }) => {
+      this.#focused = target as HTMLElement;
+    });
   }
 
   /** @internal */
@@ -54,7 +74,7 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
   }
   set postern(postern: Postern | null) {
     this.#postern = postern;
-    this.restart();
+    this.update();
   }
 
   /** Texts of this element only. They replace all other texts. */
@@ -63,7 +83,7 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
   }
   set texts(texts: Partial<W>) {
     this.#texts = texts;
-    this.restart();
+    this.update();
   }
 
   /**
@@ -89,36 +109,103 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
       Reflect.deleteProperty(this, name);
       Reflect.set(this, name, descriptor.value);
     }
-    this.restart();
+    this.update();
   }
 
   /** @internal */
   disconnectedCallback(): void {
-    this.#viewController?.abort();
-    this.#viewController = undefined;
+    const focused = this.#focused;
+    // A page that moves the element connects it again at once.
+    queueMicrotask(() => {
+      if (!this.isConnected) this.#end();
+      else if (this.ownerDocument.activeElement === this.ownerDocument.body) focused?.focus();
+    });
+  }
+
+  #end(): void {
+    this.#client?.controller.abort();
+    this.#client = undefined;
+    this.#viewController.abort();
+    this.#shown = '';
+    this.#typed = undefined;
   }
 
   /** @internal */
   attributeChangedCallback(_name: string, before: string | null, after: string | null): void {
-    if (before !== after && this.#viewController !== undefined) this.restart();
+    if (before !== after && this.#client !== undefined) this.update();
   }
 
-  /** @internal Builds the view again, in the current language of the page. */
+  /** @internal The values that the view is built from, besides texts. Compared as JSON. */
+  protected abstract options(): readonly unknown[];
+
+  /** @internal Resolves when the view may be replaced, such as after a dialog has closed. */
+  protected whenReplaceable(): Promise<unknown> {
+    return Promise.resolve();
+  }
+
+  /** @internal Starts with the client from the beginning. */
   protected restart(): void {
+    this.#end();
+    this.update();
+  }
+
+  /** @internal Builds the view if the client, the language, the texts or the options are others than those that are shown. */
+  protected update(): void {
     if (!this.isConnected) return;
-    this.#viewController?.abort();
-    const controller = new AbortController();
-    this.#viewController = controller;
     const { postern } = this;
     if (postern === null) throw new UsageError('Call defineElements({ postern }), or set `postern`.');
-    this.language = languageOf(this);
-    void wordsOf(this.language, this.english, this.languages, this.settings?.texts).then((words) => {
-      if (controller.signal.aborted) return;
+    if (this.#client?.postern !== postern) {
+      this.#end();
+      this.#client = { postern, controller: new AbortController() };
+    }
+    const { signal } = (this.#client as { controller: AbortController }).controller;
+    const language = languageOf(this);
+    const shown = JSON.stringify([language, Object.entries(this.#texts).sort(), this.options()]);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    const words = wordsOf(language, this.english, this.languages, this.settings?.texts);
+    void Promise.all([words, this.whenReplaceable()]).then(([words]) => {
+      if (signal.aborted || shown !== this.#shown) return;
+      this.language = language;
       this.words = { ...words, ...this.#texts };
-      this.start(postern, controller.signal);
+      if (!this.#viewController.signal.aborted) this.#typed = this.#readTyped();
+      this.#viewController.abort();
+      this.#viewController = new AbortController();
+      this.start(postern, this.#viewController.signal, signal);
+      this.restoreTyped();
       if (!this.#isReady) this.emit('postern-ready', null as DetailOf<(Events & BaseEvents)['postern-ready']>);
       this.#isReady = true;
     });
+  }
+
+  #readTyped(): Typed {
+    const inputs = [...this.root.querySelectorAll('input')];
+    const focused = this.root.activeElement;
+    const [key, name] = ['data-key', 'name'].map((attribute) => focused?.getAttribute(attribute));
+    const selector = key ? `[data-key="${CSS.escape(key)}"]` : name ? `[name="${name}"]` : focused?.localName;
+    return {
+      values: new Map(inputs.flatMap(({ name, value }) => (name && value ? [[name, value] as const] : []))),
+      focus: selector ? [selector, [...this.root.querySelectorAll(selector)].indexOf(focused as Element)] : undefined,
+      selection: focused instanceof HTMLInputElement ? [focused.selectionStart, focused.selectionEnd] : [null, null],
+    };
+  }
+
+  /** @internal Puts what was typed, and the cursor, into the view that was built again. Views that are loaded later call it too. */
+  protected restoreTyped(): void {
+    const typed = this.#typed;
+    const inputs = [...this.root.querySelectorAll('input')];
+    const [selector, index] = typed?.focus ?? [];
+    const target = selector ? this.root.querySelectorAll<HTMLElement>(selector)[index ?? 0] : undefined;
+    if (typed === undefined || (target === undefined && inputs.length === 0)) return;
+    this.#typed = undefined;
+    for (const input of inputs) {
+      const value = typed.values.get(input.name);
+      if (value !== undefined) input.value = value;
+    }
+    target?.focus();
+    const [start, end] = typed.selection;
+    // Fields for addresses have no selection.
+    if (target instanceof HTMLInputElement && start !== null) target.setSelectionRange(start, end);
   }
 
   /** @internal Adds the style of a view that is loaded later. */
@@ -130,8 +217,13 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
     this.root.adoptedStyleSheets.push(sheet);
   }
 
-  /** @internal Builds the view, until the signal aborts. */
-  protected abstract start(postern: Postern, signal: AbortSignal): void;
+  /**
+   * @internal Builds the view.
+   *
+   * @param signal aborts when the view is built again
+   * @param clientSignal aborts when the element leaves the page or gets another client
+   */
+  protected abstract start(postern: Postern, signal: AbortSignal, clientSignal: AbortSignal): void;
 
   /** @internal @returns false if a listener called `preventDefault` */
   protected emit<K extends keyof (Events & BaseEvents) & string>(

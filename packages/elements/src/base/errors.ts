@@ -1,34 +1,53 @@
-import { isProblem, type PosternError } from '@postern/client';
+import type { FieldError, PosternError } from '@postern/client';
 import { element } from './dom.js';
-import type { Form } from './form.js';
-import { countDown } from './form.js';
-import { type FormTexts, textOf } from './form-texts.js';
+import { errorTexts, textOf } from './error-text.js';
+import { countDown, type Form } from './form.js';
+import type { FormTexts } from './form-texts.js';
 
 /** The form's names of fields that have another name in the service. */
 const fieldNames: Readonly<Record<string, string>> = { 'identity.value': 'identity', secret: 'code' };
 
 /** Shows the service's errors of fields in a form. @returns false if the form has none of the fields */
-export function showFieldErrors(
-  form: Form,
-  errors: readonly { readonly field?: string | undefined; readonly message: string }[],
-): boolean {
-  const messages = errors.flatMap(({ field = '', message }) => [
-    [fieldNames[field] ?? field.split('.')[0] ?? '', message] as const,
+export async function showFieldErrors(form: Form, errors: readonly FieldError[], words: FormTexts): Promise<boolean> {
+  const texts = await errorTexts(words);
+  const messages = errors.flatMap(({ field = '', code }) => {
+    const text = texts[`field_${code}`] ?? texts.problem_validation_failed ?? words.failed;
+    const name = fieldNames[field] ?? field.split('.')[0] ?? '';
     // In a login, the secret is a password.
-    ...(field === 'secret' ? [['password', message] as const] : []),
-  ]);
+    return [[name, text] as const, ...(field === 'secret' ? [['password', text] as const] : [])];
+  });
   return form.showFieldErrors(Object.fromEntries(messages));
 }
 
+/** What can show an issue, such as a form. */
+export type IssuePlace = Pick<Form, 'showIssue'> & Partial<Form>;
+
+/** Shows a countdown. Screen readers announce the text once, and not every second. */
+export async function showWait(
+  form: IssuePlace,
+  countdown: Parameters<typeof countDown>[2],
+  words: FormTexts,
+  signal: AbortSignal,
+): Promise<void> {
+  const timer = element('span', { role: 'timer', part: 'countdown' });
+  form.showIssue(timer);
+  await countDown(timer, words.wait, countdown, signal);
+  if (!signal.aborted) form.showIssue();
+}
+
 /** Shows an error in a form: at its fields, as a countdown, or in words above them. */
-export function showError(form: Form, error: PosternError, words: FormTexts, signal: AbortSignal): void {
-  if (isProblem(error, 'validation_failed') && showFieldErrors(form, error.errors)) return;
-  if (isProblem(error) && error.retry !== null) {
-    // Screen readers announce the text once, and not every second.
-    const timer = element('span', { role: 'timer', part: 'countdown' });
-    form.showIssue(timer);
-    void countDown(timer, words.wait, error.retry.countdown, signal).then(() => signal.aborted || form.showIssue());
-    return;
+export async function showError(
+  form: IssuePlace,
+  error: PosternError,
+  words: FormTexts,
+  signal: AbortSignal,
+): Promise<void> {
+  if (error.kind === 'problem') {
+    const { errors, retry } = error;
+    const isInFields = error.code === 'validation_failed' && form.showFieldErrors !== undefined;
+    if (isInFields && (await showFieldErrors(form as Form, errors, words))) return;
+    if (retry !== null) return showWait(form, retry.countdown, words, signal);
   }
-  form.showIssue(textOf(error, words));
+  const text = await textOf(error, words);
+  if (!signal.aborted) form.showIssue(text);
 }

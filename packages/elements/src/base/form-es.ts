@@ -1,7 +1,9 @@
+import { spanish as errors } from './error-es.js';
 import type { FormTexts } from './form-texts.js';
 
 /** The Spanish texts of the forms. */
 export const spanish: FormTexts = {
+  ...errors,
   continue: 'Continuar',
   back: 'Volver',
   cancel: 'Cancelar',
@@ -30,5 +32,5 @@ export const spanish: FormTexts = {
   offline: 'Sin conexión. Comprueba la red y vuelve a intentarlo. Se conserva lo que escribiste.',
   cancelled: 'La llave de acceso no funcionó. Reintenta o inicia sesión de otra forma.',
   unsupported: 'Este navegador no admite llaves de acceso. Usa otro navegador o inicia sesión de otra forma.',
-  identity_taken: 'Otra cuenta ya usa este dato. Escribe otro.',
+  failed: 'Algo ha fallado en nuestro servicio. Vuelve a intentarlo en un momento.',
 };

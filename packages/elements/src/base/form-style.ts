@@ -18,13 +18,17 @@ form { display: grid; gap: var(--_space); }
 ${issueStyle}.notice { padding: 10px 12px; border-radius: var(--_radius); border-inline-start: 3px solid var(--_accent); background: var(--_surface);
   font-size: 0.9333em; }
 .button { display: inline-flex; align-items: center; justify-content: center; gap: 8px; min-height: 42px; padding: 8px 16px;
-  border-radius: var(--_radius); border: 1px solid var(--_edge); background: var(--_ground); font-weight: 550; text-align: center;
+  border-radius: var(--_radius); border: 1px solid var(--_outline); background: var(--_ground); font-weight: 550; text-align: center;
   overflow-wrap: normal; }
 .button:hover { background: var(--_surface); }
-.button.primary { border-color: transparent; background: var(--_accent); color: var(--_on-accent); }
+.button.primary { border-color: transparent; background: var(--_solid); color: var(--_on-accent); }
 .button.primary:hover { box-shadow: inset 0 0 0 99px rgb(0 0 0 / 12%); }
 .button.danger { border-color: var(--_danger); color: var(--_danger); }
-.button[aria-disabled=true] { opacity: 0.6; cursor: progress; }
+.button { position: relative; }
+.button[aria-disabled=true] { cursor: progress; }
+.button[aria-disabled=true]::after { content: ""; position: absolute; inset-inline-end: 14px; width: 16px; height: 16px; border-radius: 50%;
+  border: 2px solid currentColor; border-inline-end-color: transparent; animation: turn 0.8s linear infinite; }
+@keyframes turn { to { transform: rotate(1turn); } }
 .row { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: center; justify-content: space-between; }
 @media (pointer: coarse) { .input, .button { min-height: 46px; font-size: max(1em, 16px); } .link { padding-block: 10px; } .icon { min-width: 40px; height: 40px; } }
 @media (forced-colors: active) { .button.primary { border-color: ButtonText; } }

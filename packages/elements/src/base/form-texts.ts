@@ -1,4 +1,4 @@
-import { isProblem, type PosternError } from '@postern/client';
+import type { ErrorTexts } from './error-texts.js';
 
 /** The texts that `<postern-sign-in>` and `<postern-account>` share. */
 export const english = {
@@ -30,18 +30,8 @@ export const english = {
   offline: 'No connection. Check your network and try again. Your input is kept.',
   cancelled: 'The passkey did not work. Try again, or sign in another way.',
   unsupported: 'This browser does not support passkeys. Use another browser, or sign in another way.',
-  identity_taken: 'Another account already uses this. Enter another one.',
+  failed: 'Something went wrong on our side. Try again in a moment.',
 };
 
-export type FormTexts = { readonly [K in keyof typeof english]: string };
-
-/** The text that a user sees for an error. */
-export function textOf(error: PosternError, words: FormTexts): string {
-  if (error.kind === 'network' || error.kind === 'foreign_answer') return words.offline;
-  if (error.kind === 'cancelled' || error.kind === 'unsupported') return words[error.kind];
-  if (isProblem(error, 'code_rejected', 'authorization_rejected')) return words.wrong_code;
-  if (isProblem(error, 'identity_taken')) return words.identity_taken;
-  return isProblem(error) && error.errors.length > 0
-    ? error.errors.map(({ message }) => message).join(' ')
-    : error.message;
-}
+/** The texts of errors load with the first error, unless the page has its own. */
+export type FormTexts = { readonly [K in keyof typeof english]: string } & Partial<ErrorTexts>;

@@ -1,5 +1,5 @@
 import { stopwatch, wait } from '@postern/client/internal';
-import { type Child, element, icon, replaceContent } from './dom.js';
+import { type Child, element, icon, linkButton, replaceContent } from './dom.js';
 import type { FormTexts } from './form-texts.js';
 import { fill } from './texts.js';
 
@@ -23,12 +23,21 @@ export interface FieldOptions {
   readonly value?: string | undefined;
   /** An empty field is accepted. */
   readonly isOptional?: boolean | undefined;
+  /** The field is shown when the user asks for it by a link with this text, or when it has an error. */
+  readonly reveal?: string | undefined;
+  /** The form is submitted once when the field has this number of characters, without spaces. */
+  readonly length?: number | undefined;
+  /** Only password managers see the field. */
+  readonly isHidden?: boolean | undefined;
+  /** Further suggestions of the browser, such as `webauthn` for passkeys. */
+  readonly autocomplete?: string | undefined;
 }
 
 interface Field {
   readonly node: HTMLElement;
   readonly input: HTMLInputElement;
   readonly isOptional: boolean;
+  readonly isHidden?: boolean | undefined;
   showError(text: string): void;
 }
 
@@ -46,11 +55,23 @@ const controls: Readonly<Record<FieldKind, Readonly<Record<string, string>>>> = 
   pin: { ...secret, inputmode: 'numeric', autocomplete: 'off', class: 'pin' },
   'new-pin': { ...secret, inputmode: 'numeric', autocomplete: 'off', class: 'pin' },
 };
+const managed = { class: 'sr-only', readonly: '', tabindex: '-1', 'aria-hidden': 'true' };
 const eyePath =
   'M1.8 10S4.8 4.8 10 4.8 18.2 10 18.2 10 15.2 15.2 10 15.2 1.8 10 1.8 10zM10 7.6a2.4 2.4 0 1 0 0 4.8 2.4 2.4 0 0 0 0-4.8z';
 
 function createField(
-  { name, label, kind, hint, value = '', isOptional = false }: FieldOptions,
+  {
+    name,
+    label,
+    kind,
+    hint,
+    value = '',
+    isOptional = false,
+    reveal,
+    length,
+    isHidden,
+    autocomplete = '',
+  }: FieldOptions,
   words: FormTexts,
 ): Field {
   const id = `field-${name}`;
@@ -64,6 +85,7 @@ function createField(
     part,
     class: `input ${className}`,
     'aria-describedby': descriptionIds,
+    ...(autocomplete && { autocomplete: `${attributes.autocomplete} ${autocomplete}` }),
   });
   input.value = value;
   if (!isOptional) input.setAttribute('aria-required', 'true');
@@ -73,10 +95,21 @@ function createField(
     if (text === '') input.removeAttribute('aria-invalid');
     else input.setAttribute('aria-invalid', 'true');
   };
-  input.addEventListener('input', () => showError(''));
-  const node = element(
+  if (isHidden) {
+    for (const [name, text] of Object.entries(managed)) input.setAttribute(name, text);
+    return { node: input, input, isOptional, isHidden, showError };
+  }
+  let submitted = '';
+  input.addEventListener('input', () => {
+    showError('');
+    const text = input.value.replace(/\s/g, '');
+    if (text.length !== length || text === submitted) return;
+    submitted = text;
+    input.form?.requestSubmit();
+  });
+  const content = element(
     'div',
-    { class: 'field', part: 'field' },
+    { class: 'field', part: 'field', hidden: reveal !== undefined },
     element(
       'label',
       { for: id, part: 'label' },
@@ -87,7 +120,20 @@ function createField(
     hint && element('p', { class: 'muted small', id: `${id}-hint` }, hint),
     errorText,
   );
-  return { node, input, isOptional, showError };
+  if (reveal === undefined) return { node: content, input, isOptional, showError };
+  const show = () => {
+    content.hidden = false;
+    revealLink.remove();
+  };
+  const revealLink = linkButton(reveal, () => {
+    show();
+    input.focus();
+  });
+  const showInField = (text: string) => {
+    show();
+    showError(text);
+  };
+  return { node: element('div', {}, revealLink, content), input, isOptional, showError: showInField };
 }
 
 /** A button that shows and hides the text of a password field. */
@@ -115,8 +161,8 @@ export interface FormOptions {
 
 export interface Form {
   readonly node: HTMLFormElement;
-  /** While a form is busy, its buttons do nothing. They keep the focus. */
-  setBusy(isBusy: boolean): void;
+  /** While a form is busy, its buttons do nothing, and keep the focus. The button that was pressed shows it: by default the main one. */
+  setBusy(isBusy: boolean, pressed?: HTMLElement): void;
   /** Shows an error of the whole form. */
   showIssue(...text: Child[]): void;
   /** Shows errors of fields, by name. @returns false if the form has none of them */
@@ -124,6 +170,9 @@ export interface Form {
   focus(): void;
   clear(name: string): void;
 }
+
+/** Shows that a button waits for an answer. */
+export const showBusy = (button: HTMLElement, isBusy: boolean) => button.setAttribute('aria-disabled', `${isBusy}`);
 
 /** A form with labelled fields, errors that screen readers announce, and one main button. */
 export function createForm(options: FormOptions): Form {
@@ -137,11 +186,15 @@ export function createForm(options: FormOptions): Form {
   const attributes = { part: 'form', novalidate: true, 'aria-labelledby': options.labelledBy };
   const node = element('form', attributes, issueBox, ...nodes, submit);
 
+  let busyButton: HTMLElement = submit;
+
   const form: Form = {
     node,
-    setBusy(isBusy) {
+    setBusy(isBusy, pressed = submit) {
       node.setAttribute('aria-busy', `${isBusy}`);
-      submit.setAttribute('aria-disabled', `${isBusy}`);
+      showBusy(busyButton, false);
+      busyButton = pressed;
+      showBusy(busyButton, isBusy);
     },
     showIssue: (...text) => replaceContent(issueBox, ...text),
     showFieldErrors(texts) {
@@ -154,7 +207,7 @@ export function createForm(options: FormOptions): Form {
       first?.input.focus();
       return first !== undefined;
     },
-    focus: () => ([...fields.values()][0]?.input ?? submit).focus(),
+    focus: () => ([...fields.values()].find(({ isHidden }) => !isHidden)?.input ?? submit).focus(),
     clear(name) {
       const input = fields.get(name)?.input;
       if (input) input.value = '';

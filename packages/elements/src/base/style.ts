@@ -9,9 +9,11 @@ export const baseStyle = `
   --_ground: var(--postern-background, light-dark(#fff, #181816));
   --_surface: var(--postern-surface, light-dark(#f4f3ef, #24231f));
   --_accent: var(--postern-accent, light-dark(#2a48c4, #93a7ff));
-  --_on-accent: var(--postern-on-accent, light-dark(#fff, #10131f));
+  --_solid: var(--postern-accent, light-dark(#2a48c4, #4560e0));
+  --_on-accent: var(--postern-on-accent, #fff);
   --_danger: var(--postern-danger, light-dark(#b3261a, #ff9488));
   --_line: var(--postern-border, light-dark(#e2dfd8, #35332f));
+  --_outline: var(--postern-border, light-dark(#d6d3ca, #4a4842));
   --_edge: var(--postern-border, light-dark(#88857b, #7b786f));
   --_radius: var(--postern-radius, 8px);
   --_space: var(--postern-space, 16px);

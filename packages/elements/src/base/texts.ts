@@ -11,6 +11,19 @@ export function fill(text: string, values: Readonly<Record<string, string | numb
   );
 }
 
+/**
+ * A text with a number. A text may have several forms, separated by `|`, in the order of the categories of the language's plurals (CLDR):
+ * zero, one, two, few, many, other. One form serves all numbers.
+ */
+export function countText(text: string, count: number, language: string): string {
+  const forms = text.split('|');
+  const rules = new Intl.PluralRules(language);
+  const order = ['zero', 'one', 'two', 'few', 'many', 'other'] as const;
+  const categories = order.filter((name) => rules.resolvedOptions().pluralCategories.includes(name));
+  const form = forms[Math.min(categories.indexOf(rules.select(count)), forms.length - 1)] ?? text;
+  return fill(form, { count: new Intl.NumberFormat(language).format(count) });
+}
+
 /** The language of an element (BCP 47): the nearest `lang`, also outside of its shadow root, or else the browser's language. */
 export function languageOf(element: Element): string {
   for (let candidate: Element | null = element; candidate !== null; ) {

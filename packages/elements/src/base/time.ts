@@ -22,3 +22,15 @@ export function timeAgo(time: string, language: string, now = Date.now()): strin
 export function fullTime(time: string, language: string): string {
   return new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'short' }).format(new Date(time));
 }
+
+/** The day of a time: "today", "yesterday", or its date. */
+export function dayName(time: string, language: string, now = Date.now()): string {
+  const [date, today] = [new Date(time), new Date(now)];
+  const days = Math.round((new Date(today.toDateString()).getTime() - new Date(date.toDateString()).getTime()) / day);
+  if (days <= 1) return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(-Math.max(0, days), 'day');
+  const isThisYear = date.getFullYear() === today.getFullYear();
+  return new Intl.DateTimeFormat(language, {
+    ...{ weekday: 'long', day: 'numeric', month: 'long' },
+    ...(!isThisYear && { year: 'numeric' }),
+  }).format(date);
+}

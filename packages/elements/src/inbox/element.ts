@@ -1,6 +1,7 @@
 import {
   createInbox,
   createInboxView,
+  type Inbox,
   type InboxItem,
   type InboxSnapshot,
   type InboxView,
@@ -9,9 +10,10 @@ import {
 } from '@postern/client';
 import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
-import { fill } from '../base/texts.js';
+import { countText } from '../base/texts.js';
 import { createBell } from './bell.js';
 import { createPanel } from './panel.js';
+import { createSeen, type Seen } from './seen.js';
 import { style } from './style.js';
 import { english, type ListTexts } from './texts.js';
 
@@ -47,13 +49,25 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
   /** @internal */
   static readonly style = style;
   /** @internal */
-  static readonly observedAttributes = ['lang', 'layout', 'filter', 'limit', 'mark-read', 'open'];
+  static readonly observedAttributes = ['lang', 'layout', 'filter', 'limit', 'open'];
 
   readonly #internals = this.attachInternals();
   #filter: NotificationFilter | null = null;
   #renderItem: ((item: InboxItem) => Node | string) | null = null;
+  #hrefOf: ((item: InboxItem) => string | null) | null = null;
   #unread = '';
   #togglePanel: ((isOpen: boolean) => void) | undefined;
+  #showAgain: (() => void) | undefined;
+  /** The list of a client, with the filter and the limit that it was created with. */
+  #list:
+    | {
+        readonly key: string;
+        readonly inbox: Inbox;
+        readonly view: InboxView;
+        readonly seen: Seen;
+        readonly end: () => void;
+      }
+    | undefined;
 
   constructor() {
     super(english, { es: async () => (await import('./es.js')).spanish });
@@ -73,7 +87,7 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
   }
   set filter(filter: NotificationFilter | null) {
     this.#filter = filter;
-    this.restart();
+    this.update();
   }
 
   /** Attribute `limit`: the number of notifications that are loaded at once, from 1 to 100. 20 by default. */
@@ -85,13 +99,16 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
     this.attribute('limit', limit);
   }
 
-  /** Attribute `mark-read`: what marks notifications as read. The user can always mark all. `open` by default. */
-  get markRead(): 'open' | 'select' | 'never' {
-    const mark = this.getAttribute('mark-read');
-    return mark === 'select' || mark === 'never' ? mark : 'open';
+  /**
+   * The address that an item leads to, so that its row is a link, which can also be opened in another tab. Null: a button. Addresses that
+   * are not `http` or `https` are ignored.
+   */
+  get hrefOf(): ((item: InboxItem) => string | null) | null {
+    return this.#hrefOf;
   }
-  set markRead(mark: 'open' | 'select' | 'never') {
-    this.attribute('mark-read', mark);
+  set hrefOf(hrefOf: ((item: InboxItem) => string | null) | null) {
+    this.#hrefOf = hrefOf;
+    this.#showAgain?.();
   }
 
   /** Attribute `open`: whether the panel is open. The element changes it when the user opens or closes the panel. */
@@ -102,13 +119,13 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
     this.attribute('open', open);
   }
 
-  /** Your own function that renders an item. Nodes are used unchanged, and strings are never parsed as HTML. Each item is in a button. */
+  /** Your own function that renders an item. Nodes are used unchanged, and strings are never parsed as HTML. Each item is in a button or a link. */
   get renderItem(): ((item: InboxItem) => Node | string) | null {
     return this.#renderItem;
   }
   set renderItem(render: ((item: InboxItem) => Node | string) | null) {
     this.#renderItem = render;
-    this.restart();
+    this.#showAgain?.();
   }
 
   /** @internal */
@@ -117,10 +134,39 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
     else super.attributeChangedCallback(name, before, after);
   }
 
+  /** @internal A page that moves the element closes its panel. */
+  override connectedCallback(): void {
+    super.connectedCallback();
+    if (this.open) this.#togglePanel?.(true);
+  }
+
   /** @internal */
-  protected override start(postern: Postern, signal: AbortSignal): void {
-    const inbox = createInbox(postern, { stream: 'tab', ...this.settings?.inbox });
-    const view = createInboxView(postern, inbox, { filter: this.filter ?? undefined, limit: this.limit });
+  protected override options(): readonly unknown[] {
+    return [this.layout, this.filter, this.limit];
+  }
+
+  /** The list. It stays, with its stream, while only texts and the layout change. */
+  #listOf(postern: Postern, clientSignal: AbortSignal) {
+    const { filter, limit } = this;
+    const key = JSON.stringify([filter, limit]);
+    const former = this.#list;
+    if (former?.key === key) return former;
+    const inbox = former?.inbox ?? createInbox(postern, { stream: 'tab', ...this.settings?.inbox });
+    const view = createInboxView(postern, inbox, { filter: filter ?? undefined, limit });
+    const end = view.onChange(() => undefined);
+    former?.end();
+    const list = { key, inbox, view, end, seen: former?.seen ?? createSeen() };
+    this.#list = list;
+    clientSignal.addEventListener('abort', () => {
+      list.end();
+      if (this.#list === list) this.#list = undefined;
+    });
+    return list;
+  }
+
+  /** @internal */
+  protected override start(postern: Postern, signal: AbortSignal, clientSignal: AbortSignal): void {
+    const { inbox, view, seen } = this.#listOf(postern, clientSignal);
     const isBell = this.layout === 'bell';
     const panel = createPanel({
       postern,
@@ -131,39 +177,43 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
       language: this.language,
       root: this.root,
       isBell,
-      isLeftToRight: getComputedStyle(this).direction === 'ltr',
-      renderItem: this.#renderItem,
-      markRead: () => this.markRead,
-      choose: (item) => this.#choose(item, view, panel.node),
+      renderItem: () => this.#renderItem,
+      hrefOf: (item) => this.#hrefOf?.(item) ?? null,
+      seen,
+      choose: (item) => {
+        seen.open(item, view, this.filter === null);
+        show(view.current);
+        const isAllowed = this.emit('postern-select', item);
+        if (isAllowed && isBell) panel.node.hidePopover();
+        return isAllowed;
+      },
       retry: () => this.restart(),
       report: (error) => void this.report(error),
       adoptStyle: (style) => this.adoptStyle(style),
+      showAgain: () => show(view.current),
+      restoreTyped: () => this.restoreTyped(),
     });
     const setOpen = (isOpen: boolean) => {
       this.open = isOpen;
     };
-    const bell = isBell ? createBell(panel.node, this.words, setOpen) : null;
+    const bell = isBell ? createBell(panel.node, this.words, this.language, setOpen) : null;
     replaceContent(this.root, bell?.button, panel.node, element('p', { class: 'sr-only', role: 'status' }));
     this.#togglePanel = (isOpen) => isBell && panel.node.isConnected && panel.node.togglePopover(isOpen);
     if (this.open) this.#togglePanel(true);
 
     const show = (snapshot: InboxSnapshot) => {
-      bell?.show(snapshot);
+      if (panel.isShown() && document.visibilityState === 'visible') seen.see(snapshot);
+      bell?.show(seen.unseen(snapshot));
       panel.show(snapshot);
       this.#reportUnread(snapshot);
     };
+    this.#showAgain = () => show(view.current);
     const unsubscribes = [view.subscribe(show), postern.onChange(() => show(view.current))];
     const timer = setInterval(() => panel.isShown() && show(view.current), refreshMs);
     signal.addEventListener('abort', () => {
       clearInterval(timer);
       for (const unsubscribe of unsubscribes) unsubscribe();
     });
-  }
-
-  #choose(item: InboxItem, view: InboxView, panel: HTMLElement): void {
-    if (this.markRead === 'select') void view.markRead(item);
-    const isAllowed = this.emit('postern-select', item);
-    if (isAllowed && this.layout === 'bell') panel.hidePopover();
   }
 
   /** Reports the number of unread notifications to the page, and to screen readers if it has grown. */
@@ -176,7 +226,9 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
     if (loading || shownCount === this.#unread) return;
     const [formerCount] = this.#unread.split(' ');
     const status = this.root.querySelector('p[role=status]');
-    if (status && formerCount && count > Number(formerCount)) status.textContent = fill(this.words.unread, { count });
+    if (status && formerCount && count > Number(formerCount)) {
+      status.textContent = countText(this.words.unread, count, this.language);
+    }
     this.#unread = shownCount;
     this.emit('postern-unread', { count, capped });
   }

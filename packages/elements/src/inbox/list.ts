@@ -1,24 +1,35 @@
 import type { InboxItem } from '@postern/client';
 import { element, icon, replaceContent } from '../base/dom.js';
-import { fullTime, timeAgo } from '../base/time.js';
+import { dayName, fullTime, timeAgo } from '../base/time.js';
 import { bellPath } from './icons.js';
+import type { Seen } from './seen.js';
 import type { ListTexts } from './texts.js';
 
 /** The style of the rows, which is loaded with them. */
 export const style = `
+.day h3 { position: sticky; inset-block-start: 0; z-index: 1; padding: 10px var(--_space) 4px; background: var(--_ground); color: var(--_muted);
+  font-size: 0.8em; font-weight: 550; }
+.day h3::first-letter { text-transform: uppercase; }
+.item { display: grid; grid-template-columns: 40px 1fr 8px; gap: 12px; width: 100%; padding: 12px var(--_space); color: inherit;
+  text-decoration: none; }
 li + li > .item { border-top: 1px solid var(--_line); }
-.item { display: grid; grid-template-columns: 40px 1fr 8px; gap: 12px; width: 100%; padding: 12px var(--_space); }
 .item:hover { background: var(--_surface); }
 .item:focus-visible { outline-offset: -3px; border-radius: var(--_radius); }
-.thumbnail { display: grid; place-items: center; width: 40px; height: 40px; border-radius: var(--_radius); overflow: hidden;
+.thumbnail { position: relative; display: grid; place-items: center; width: 40px; height: 40px; border-radius: 50%;
   background: var(--_surface); color: var(--_muted); font-weight: 600; }
-.item:hover .thumbnail { background: var(--_line); }
-.thumbnail img { display: block; width: 100%; height: 100%; object-fit: cover; }
+.thumbnail.security { background: light-dark(#fcf2de, #2e2412); color: light-dark(#835000, #edb35c); }
+.item:hover .thumbnail:not(.security) { background: var(--_line); }
+.thumbnail img { display: block; width: 100%; height: 100%; object-fit: cover; border-radius: var(--_radius); }
+.thumbnail .kind { position: absolute; inset-block-end: -3px; inset-inline-end: -3px; display: grid; place-items: center; width: 20px; height: 20px;
+  border-radius: 50%; background: var(--_ground); color: var(--_ink); }
+.kind svg { width: 14px; height: 14px; }
 .body { display: grid; gap: 2px; min-width: 0; align-content: start; }
 .top { display: flex; gap: 8px; justify-content: space-between; align-items: baseline; }
-.actor { font-weight: 620; }
+.actor { font-weight: 550; }
+.item.new .actor { font-weight: 650; }
 .time { flex: none; color: var(--_muted); font-size: 0.8em; font-variant-numeric: tabular-nums; }
-.text { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; color: var(--_muted); }
+.text { color: var(--_muted); }
+.text.short { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 .item.new .text { color: var(--_ink); }
 .dot { width: 8px; height: 8px; margin-block-start: 6px; border-radius: 50%; background: var(--_accent); }
 @media (forced-colors: active) { .dot { background: Highlight; } }
@@ -27,48 +38,92 @@ li + li > .item { border-top: 1px solid var(--_line); }
 export interface ListOptions {
   readonly words: ListTexts;
   readonly language: string;
-  readonly renderItem: ((item: InboxItem) => Node | string) | null;
-  readonly choose: (item: InboxItem) => void;
+  readonly renderItem: () => ((item: InboxItem) => Node | string) | null;
+  readonly hrefOf: (item: InboxItem) => string | null;
+  readonly seen: Pick<Seen, 'isUnread'>;
+  readonly choose: (item: InboxItem) => boolean;
 }
 
 /** The rows of the list. A notification keeps its node, so it also keeps the focus. */
 export interface Rows {
   readonly list: HTMLElement;
-  /** @param newAfter later notifications are marked as new */
-  show(items: readonly InboxItem[], newAfter: number): void;
+  show(items: readonly InboxItem[]): void;
 }
 
 interface Row {
   readonly node: HTMLElement;
-  readonly button: HTMLElement;
+  button: HTMLElement;
   item: InboxItem;
   key: string;
+  render: ((item: InboxItem) => Node | string) | null;
 }
 
-export function createRows({ words, language, renderItem, choose }: ListOptions): Rows {
+/** The rows of one day. */
+interface Day {
+  readonly node: HTMLElement;
+  readonly heading: HTMLElement;
+  readonly list: HTMLElement;
+}
+
+export function createRows({ words, language, renderItem, hrefOf, seen, choose }: ListOptions): Rows {
   const rows = new Map<string, Row>();
-  const list = element('ul', { part: 'list', keydown: (event) => moveFocus(event as KeyboardEvent) });
+  const days = new Map<string, Day>();
+  const list = element('div', { part: 'list', keydown: (event) => moveFocus(event as KeyboardEvent) });
 
   function makeRow(item: InboxItem): Row {
-    const button = element('button', { class: 'item', type: 'button', click: () => choose(row.item) });
-    const row: Row = { node: element('li', {}, button), button, item, key: '' };
-    return row;
+    const node = element('li', {});
+    return { node, button: node, item, key: '', render: null };
+  }
+  /** A link for an item that leads somewhere, else a button. */
+  function control(row: Row, href: string | null): HTMLElement {
+    const attributes = { class: 'item', 'data-key': row.item.id };
+    if (href === null) return element('button', { ...attributes, type: 'button', click: () => choose(row.item) });
+    const open = (event: Event) => {
+      // A click with the middle button or a modifier opens another tab, and the page stays.
+      const { button, ctrlKey, metaKey, shiftKey } = event as MouseEvent;
+      if (button > 1) return;
+      const isAllowed = choose(row.item);
+      if (!isAllowed && button === 0 && !ctrlKey && !metaKey && !shiftKey) event.preventDefault();
+    };
+    return element('a', { ...attributes, href, click: open, auxclick: open });
+  }
+  function dayOf({ created_at }: InboxItem): Day {
+    const date = new Date(created_at).toDateString();
+    const found = days.get(date);
+    if (found !== undefined) return found;
+    const id = `day-${date.replaceAll(' ', '-')}`;
+    const heading = element('h3', { id });
+    const rowsOfDay = element('ul', { 'aria-labelledby': id });
+    const day = { node: element('section', { class: 'day' }, heading, rowsOfDay), heading, list: rowsOfDay };
+    days.set(date, day);
+    return day;
   }
 
   function fillRow(row: Row, item: InboxItem, isNew: boolean): void {
     const ago = timeAgo(item.created_at, language);
-    const key = [item.updated_at, item.created_at, item.description, item.actor, isNew, ago].join();
+    const href = webAddress(hrefOf(item));
+    const key = [href, item.updated_at, item.created_at, item.description, item.actor, isNew, ago].join();
+    const render = renderItem();
     row.item = item;
-    if (row.key === key) return;
+    if (row.key === key && row.render === render) return;
     row.key = key;
+    row.render = render;
+    const tag = href === null ? 'button' : 'a';
+    if (row.button.localName !== tag) {
+      row.button = control(row, href);
+      replaceContent(row.node, row.button);
+    }
+    if (href !== null) row.button.setAttribute('href', href);
     row.node.setAttribute('part', isNew ? 'item item-unread' : 'item');
     row.button.classList.toggle('new', isNew);
     const time = { part: 'time', class: 'time', datetime: item.created_at, title: fullTime(item.created_at, language) };
-    const text = element('bdi', { part: 'description', class: 'text' }, item.description);
+    // A notice about the security of the account is never shortened.
+    const isShort = item.notification_type !== 'security';
+    const text = element('bdi', { part: 'description', class: isShort ? 'text short' : 'text' }, item.description);
     const timeElement = element('time', time, ago);
     const actor = item.actor && element('bdi', { part: 'actor', class: 'actor' }, item.actor);
-    const body = renderItem
-      ? [renderItem(item)]
+    const body = render
+      ? [render(item)]
       : [element('span', { class: 'top' }, actor || text, timeElement), actor && text];
     replaceContent(
       row.button,
@@ -78,7 +133,7 @@ export function createRows({ words, language, renderItem, choose }: ListOptions)
     );
   }
 
-  function show(items: readonly InboxItem[], newAfter: number): void {
+  function show(items: readonly InboxItem[]): void {
     const focused = (list.getRootNode() as ShadowRoot).activeElement;
     const focusedIndex = buttons().indexOf(focused as HTMLElement);
     const ids = new Set(items.map(({ id }) => id));
@@ -87,13 +142,27 @@ export function createRows({ words, language, renderItem, choose }: ListOptions)
       node.remove();
       rows.delete(id);
     }
-    let next = list.firstElementChild;
+    const places = new Map<Day, Element | null>();
+    let nextDay = list.firstElementChild;
     for (const item of items) {
+      const day = dayOf(item);
+      if (!places.has(day)) {
+        places.set(day, day.list.firstElementChild);
+        day.heading.textContent = dayName(item.created_at, language);
+        if (day.node === nextDay) nextDay = nextDay.nextElementSibling;
+        else list.insertBefore(day.node, nextDay);
+      }
+      const next = places.get(day) ?? null;
       const row = rows.get(item.id) ?? makeRow(item);
       rows.set(item.id, row);
-      fillRow(row, item, item.sequence > newAfter);
-      if (row.node === next) next = next.nextElementSibling;
-      else list.insertBefore(row.node, next);
+      fillRow(row, item, seen.isUnread(item));
+      if (row.node === next) places.set(day, next.nextElementSibling);
+      else day.list.insertBefore(row.node, next);
+    }
+    for (const [date, day] of days) {
+      if (places.has(day)) continue;
+      day.node.remove();
+      days.delete(date);
     }
     // The notification with the focus was deleted: focus the one that is now in its position.
     if (focused && focusedIndex >= 0 && !focused.isConnected) buttons()[Math.min(focusedIndex, rows.size - 1)]?.focus();
@@ -112,11 +181,30 @@ export function createRows({ words, language, renderItem, choose }: ListOptions)
   return { list, show };
 }
 
-/** The image of a notification, or the first letter of its actor, or a bell. */
-function pictureOf({ image, actor }: InboxItem): HTMLElement {
+/** The words of types of notifications that have an icon. Other types have a bell. */
+const kinds: readonly (readonly [RegExp, string])[] = [
+  [/^security/, 'M10 2.5l6 2.2v4.6c0 4-2.6 6.7-6 8.2-3.4-1.5-6-4.2-6-8.2V4.7zM7.5 10l1.8 1.8 3.4-3.6'],
+  [/pay|bill|invoice|refund|money|request|transfer|pool/, 'M2.5 5.5h15v9h-15zM2.5 8.5h15M5.5 12h2.5'],
+  [/message|comment|chat|mention|reply/, 'M3 4.5h14v9H8.5L5 16.5v-3H3z'],
+  [/event|remind|calendar|meeting|date/, 'M3.5 5h13v11.5h-13zM3.5 8.5h13M7 3v3.5M13 3v3.5'],
+  [/order|deliver|ship|parcel/, 'M10 2.8l6.5 3.6v7.2L10 17.2l-6.5-3.6V6.4zM3.5 6.4L10 10l6.5-3.6M10 10v7.2'],
+  [
+    /friend|follow|invit|member|user/,
+    'M10 10a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4zM3.8 16.8c.6-3 3-4.6 6.2-4.6s5.6 1.6 6.2 4.6',
+  ],
+];
+
+/** The image of a notification, or the first letter of its actor with the icon of the type, or this icon alone. */
+function pictureOf({ image, actor, notification_type: type }: InboxItem): HTMLElement {
   const [letter] = actor?.trim() ?? '';
-  const frame = element('span', { class: 'thumbnail', 'aria-hidden': 'true' });
-  const showFallback = () => replaceContent(frame, letter ? letter.toLocaleUpperCase() : icon(bellPath));
+  const isSecurity = type === 'security';
+  const path = kinds.find(([words]) => words.test(type))?.[1];
+  const frame = element('span', { class: isSecurity ? 'thumbnail security' : 'thumbnail', 'aria-hidden': 'true' });
+  const kind = () => (path === undefined ? null : element('span', { class: 'kind' }, icon(path)));
+  const showFallback = () => {
+    if (isSecurity || !letter) replaceContent(frame, icon(path ?? bellPath));
+    else replaceContent(frame, letter.toLocaleUpperCase(), kind());
+  };
   if (image === null || !isHttpUrl(image.thumbnail_url)) {
     showFallback();
     return frame;
@@ -125,8 +213,15 @@ function pictureOf({ image, actor }: InboxItem): HTMLElement {
   replaceContent(
     frame,
     element('img', { part: 'image', src: image.thumbnail_url, alt: '', ...loading, error: showFallback }),
+    kind(),
   );
   return frame;
 }
 
 const isHttpUrl = (url: string) => /^https?:\/\//.test(url);
+
+/** An address that a row may lead to. Others, such as `javascript:`, could run a script. */
+function webAddress(text: string | null): string | null {
+  if (!text || !URL.canParse(text, location.href)) return null;
+  return /^https?:$/.test(new URL(text, location.href).protocol) ? text : null;
+}

@@ -1,9 +1,17 @@
-import type { Inbox, InboxItem, InboxSnapshot, InboxView, Postern } from '@postern/client';
+import {
+  type Inbox,
+  type InboxItem,
+  type InboxSnapshot,
+  type InboxView,
+  isPosternError,
+  type Postern,
+} from '@postern/client';
 import { loadPart, wait } from '@postern/client/internal';
 import { element, icon, replaceContent } from '../base/dom.js';
-import { backPath, backPathRightToLeft, settingsPath } from './icons.js';
+import { backPath, settingsPath } from './icons.js';
 import type { Rows } from './list.js';
-import { emptyNote, skeleton } from './placeholders.js';
+import { emptyNote, skeleton, stateNote } from './placeholders.js';
+import type { Seen } from './seen.js';
 import type { ListTexts } from './texts.js';
 
 export interface PanelOptions {
@@ -16,14 +24,19 @@ export interface PanelOptions {
   readonly root: ShadowRoot;
   /** Whether the panel is a popover of a bell. Otherwise it is always shown. */
   readonly isBell: boolean;
-  readonly isLeftToRight: boolean;
-  readonly renderItem: ((item: InboxItem) => Node | string) | null;
-  /** What marks notifications as read. */
-  markRead(): 'open' | 'select' | 'never';
-  choose(item: InboxItem): void;
+  /** The page's own function for an item, if it has set one. */
+  renderItem(): ((item: InboxItem) => Node | string) | null;
+  hrefOf(item: InboxItem): string | null;
+  readonly seen: Pick<Seen, 'isUnread'>;
+  /** The user has opened an item. @returns false if the page has prevented what follows */
+  choose(item: InboxItem): boolean;
   retry(): void;
   report(error: unknown): void;
   adoptStyle(style: string): void;
+  /** Shows the list again, because what is on the screen has changed. */
+  showAgain(): void;
+  /** Puts the focus back after the panel was built again. */
+  restoreTyped(): void;
 }
 
 /** The list with its heading, and the push settings in its place when the user opens them. */
@@ -33,12 +46,11 @@ export interface Panel {
   show(snapshot: InboxSnapshot): void;
 }
 
+const isOfflineError = (error: unknown) => isPosternError(error) && error.kind === 'network';
+
 export function createPanel(options: PanelOptions): Panel {
-  const { postern, inbox, view, signal, words, language, isBell, isLeftToRight, root } = options;
+  const { postern, inbox, view, signal, words, isBell, root } = options;
   const isShown = () => !isBell || panel.matches(':popover-open');
-  // The read position when the list was opened. Later notifications are marked as new until it is closed.
-  let newAfter: number | undefined;
-  let markedUpTo = 0;
   /** Loaded beside the first notifications. Until then, there is nothing to show in them. */
   let rows: Rows | undefined;
   let rowsError: unknown = null;
@@ -61,7 +73,7 @@ export function createPanel(options: PanelOptions): Panel {
       },
       icon(path),
     );
-  const backButton = iconButton(words.back, isLeftToRight ? backPath : backPathRightToLeft, false);
+  const backButton = iconButton(words.back, backPath, false);
   const settingsButton = iconButton(words.push_settings, settingsPath, true);
   const title = element('h2', { part: 'heading', id: 'heading' });
   const heading = element('slot', { name: 'heading' }, words.inbox);
@@ -81,18 +93,14 @@ export function createPanel(options: PanelOptions): Panel {
   title.append(heading);
   panel.addEventListener('toggle', () => {
     if (!isShown()) showPushSettings(false);
-    newAfter = undefined;
-    show(view.current);
+    options.showAgain();
   });
-  const onVisibilityChange = () => show(view.current);
+  const onVisibilityChange = () => options.showAgain();
   document.addEventListener('visibilitychange', onVisibilityChange, { signal });
 
   const markAll = async () => {
-    newAfter = undefined;
     panel.focus();
     await view.markAllRead();
-    newAfter = view.current.unread.last_read_sequence;
-    show(view.current);
   };
   const loadMore = async () => {
     const before = view.current.items.length;
@@ -105,13 +113,14 @@ export function createPanel(options: PanelOptions): Panel {
       try {
         const part = await loadPart(() => import('./list.js'));
         options.adoptStyle(part.style);
-        rows = part.createRows({ words, language, renderItem: options.renderItem, choose: options.choose });
+        rows = part.createRows(options);
         rowsError = null;
       } catch (error) {
         rowsError = error;
       }
       if (signal.aborted) return;
       show(view.current);
+      options.restoreTyped();
       if (rows === undefined) await wait(5000, signal);
     }
   };
@@ -141,37 +150,45 @@ export function createPanel(options: PanelOptions): Panel {
 
   const retryButton = () => linkButton(words.try_again, options.retry, 'link');
 
+  /** What the list shows instead of rows. */
+  type State = 'loading' | 'offline' | 'error' | 'empty' | 'signed-out' | 'list';
+  let shownState: State | undefined;
+  function stateOf({ items, loading, connection, error: readError }: InboxSnapshot, error: unknown): State {
+    const { status } = postern.current;
+    if (status === 'signed_out') return 'signed-out';
+    if (items.length > 0 && rows !== undefined) return 'list';
+    if (error !== null) return isOfflineError(readError) ? 'offline' : 'error';
+    if (loading || items.length > 0 || status === 'starting') return 'loading';
+    return connection === 'offline' ? 'offline' : 'empty';
+  }
+  function showState(state: Exclude<State, 'list'>): void {
+    if (state === shownState) return;
+    const texts = { offline: words.connection_lost, error: words.not_loaded, 'signed-out': words.signed_out };
+    if (state === 'loading') replaceContent(list, skeleton(words.loading));
+    else if (state === 'empty') replaceContent(list, emptyNote(words));
+    else replaceContent(list, stateNote(texts[state], state !== 'signed-out' && retryButton()));
+  }
+
   let reportedError: unknown = null;
   const show = (snapshot: InboxSnapshot) => {
     const { items, unread, connection, hasMore, loading } = snapshot;
-    const { status } = postern.current;
     const error = snapshot.error ?? (items.length > 0 ? rowsError : null);
-    newAfter ??= unread.last_read_sequence;
-    // The user may also mark single notifications as read, here or on another device.
-    if (options.markRead() !== 'open') newAfter = unread.last_read_sequence;
-    rows?.show(items, newAfter);
-    const [newest] = items;
-    const isSeen = rows !== undefined && isShown() && document.visibilityState === 'visible';
-    const marksAsRead = isSeen && options.markRead() === 'open';
-    if (marksAsRead && newest !== undefined && newest.sequence > Math.max(markedUpTo, unread.last_read_sequence)) {
-      markedUpTo = newest.sequence;
-      void view.markAllRead();
-    }
+    const state = stateOf(snapshot, error);
+    if (rows !== undefined) rows.show(items);
     markAllButton.hidden = !pushSettings.hidden || unread.unread_count === 0;
-    settingsButton.hidden = !pushSettings.hidden || status !== 'signed_in';
+    settingsButton.hidden = !pushSettings.hidden || postern.current.status !== 'signed_in';
     loadMoreRow.hidden = !hasMore;
     loadMoreButton.disabled = loading;
     loadMoreButton.textContent = loading && items.length > 0 ? words.loading : words.load_more;
-    const isOffline = status === 'signed_in' && connection === 'offline' && items.length > 0;
-    connectionNote.hidden = error === null && !isOffline;
-    if (error !== null) replaceContent(connectionNote, words.not_loaded, retryButton());
-    else if (isOffline) replaceContent(connectionNote, words.connection_lost);
-    if (items.length > 0 && rows !== undefined) {
-      if (!rows.list.isConnected) replaceContent(list, rows.list, loadMoreRow);
-    } else if (status === 'signed_out') replaceContent(list, element('p', { class: 'empty muted' }, words.signed_out));
-    else if (loading || items.length > 0 || status === 'starting') {
-      if (list.querySelector('.skeleton') === null) replaceContent(list, skeleton(words.loading));
-    } else if (error === null && list.querySelector('.empty') === null) replaceContent(list, emptyNote(words));
+    const isOffline = state === 'list' && connection === 'offline';
+    connectionNote.hidden = state !== 'list' || (error === null && !isOffline);
+    if (!connectionNote.hidden) {
+      if (isOfflineError(error) || error === null) replaceContent(connectionNote, words.connection_lost);
+      else replaceContent(connectionNote, words.not_loaded, retryButton());
+    }
+    if (state !== 'list') showState(state);
+    else if (rows !== undefined && !rows.list.isConnected) replaceContent(list, rows.list, loadMoreRow);
+    shownState = state;
     if (error !== reportedError && error !== null) options.report(error);
     reportedError = error;
   };

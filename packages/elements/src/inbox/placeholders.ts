@@ -26,3 +26,7 @@ export const emptyNote = (words: ListTexts) =>
       element('span', { class: 'muted small' }, words.empty_hint),
     ),
   );
+
+/** Shown instead of the list: why there is none, and what the user can do. */
+export const stateNote = (text: string, action: HTMLElement | false) =>
+  element('div', { class: 'empty', part: 'empty', role: 'status' }, element('span', { class: 'muted' }, text), action);

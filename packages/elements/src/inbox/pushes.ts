@@ -52,11 +52,24 @@ export function showPushSettings(view: HTMLElement, { inbox, items, signal, repo
   };
 
   async function load(): Promise<void> {
-    const mutes = await inbox.mutes.list(options);
-    if (!signal.aborted) show(mutes);
+    const [mutes, types] = await Promise.all([inbox.mutes.list(options), typesOf()]);
+    if (!signal.aborted) show(mutes, types);
   }
 
-  function show(mutes: readonly Mute[]): void {
+  /** Every type that the user has ever got: each question asks for one that is not known yet. */
+  async function typesOf(): Promise<readonly string[]> {
+    const types = new Set<string>(Object.keys(words).flatMap((key) => /^type_(.+)/.exec(key)?.[1] ?? []));
+    for (const { notification_type } of items) types.add(notification_type);
+    for (;;) {
+      const filter = types.size === 0 ? undefined : `notification_type:neq:${[...types].slice(0, 100).join(':')}`;
+      const { data } = await inbox.list({ limit: 1, filter, signal }).page();
+      const type = data[0]?.notification_type;
+      if (type === undefined || types.has(type)) return [...types];
+      types.add(type);
+    }
+  }
+
+  function show(mutes: readonly Mute[], allTypes: readonly string[]): void {
     const muted = new Map(
       mutes.flatMap((mute) => {
         const type = typeFilter.exec(mute.filter)?.[1];
@@ -64,8 +77,8 @@ export function showPushSettings(view: HTMLElement, { inbox, items, signal, repo
       }),
     );
     // Notices about the security of the account are always pushed.
-    const seen = items.map(({ notification_type }) => notification_type).filter((type) => type !== 'security');
-    const types = [...new Set<string>([...seen, ...muted.keys()])].sort();
+    const pushed = allTypes.filter((type) => type !== 'security');
+    const types = [...new Set<string>([...pushed, ...muted.keys()])].sort();
     const others = mutes.filter(({ filter }) => !typeFilter.test(filter));
     replaceContent(
       view,

@@ -1,18 +1,29 @@
 import {
   createLogin,
   type Login,
+  type LoginDone,
   type LoginState,
   type OfferedLogins,
   offeredLogins,
   type Postern,
 } from '@postern/client';
-import { anySignal } from '@postern/client/internal';
+import { anySignal, coreOf } from '@postern/client/internal';
 import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
+import { textOf } from '../base/error-text.js';
 import { startView } from './start.js';
 import { style } from './style.js';
-import { english, type SignInTexts } from './texts.js';
-import { button, type Context, card, type Flow, focusHeading, type View, type WayIn } from './views.js';
+import { english, type StartTexts } from './texts.js';
+import {
+  button,
+  type Context,
+  card,
+  type Flow,
+  focusHeading,
+  type SignInInput,
+  type View,
+  type WayIn,
+} from './views.js';
 
 /** Events of `<postern-sign-in>`. */
 export interface SignInEvents {
@@ -22,7 +33,8 @@ export interface SignInEvents {
   readonly 'postern-step': CustomEvent<{ readonly step: LoginState['step'] }>;
 }
 
-const pinByPolicy = { off: 'hidden', optional: 'optional', required: 'required' } as const;
+/** The mark of the way that this browser used last. It is no secret. */
+const lastWayKey = 'postern.way';
 
 /**
  * `<postern-sign-in>`: every way to sign in that the service offers, second factors, locks, recovery and registration.
@@ -39,7 +51,7 @@ const pinByPolicy = { off: 'hidden', optional: 'optional', required: 'required' 
  * document.querySelector('postern-sign-in')?.on('postern-signed-in', () => location.assign('/'));
  * ```
  */
-export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
+export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   /** @internal */
   static readonly tag = 'postern-sign-in';
   /** @internal */
@@ -48,8 +60,11 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
   static readonly observedAttributes = ['lang', 'ways', 'identity-types', 'pin', 'registration', 'recovery'];
 
   #clientLogin: { readonly postern: Postern; readonly login: Login } | undefined;
+  #offered: OfferedLogins | undefined;
   #flow: Flow | null = null;
-  readonly #input: Context['input'] = { identity: '', way: undefined };
+  readonly #input: SignInInput = {
+    ...{ identity: '', way: undefined, page: 'identity', usedWay: undefined, lastWay: null },
+  };
 
   constructor() {
     super(english, { es: async () => (await import('./es.js')).spanish });
@@ -126,22 +141,40 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
   }
 
   /** @internal */
-  protected override start(postern: Postern, signal: AbortSignal): void {
+  protected override options(): readonly unknown[] {
+    return [this.ways, this.identityTypes, this.pin, this.registration, this.recovery];
+  }
+
+  /** @internal */
+  protected override start(postern: Postern, signal: AbortSignal, clientSignal: AbortSignal): void {
     const { words } = this;
+    clientSignal.addEventListener('abort', () => {
+      this.#offered = undefined;
+    });
     const loading = element('slot', { class: 'full' }, element('p', { class: 'muted', role: 'status' }, words.loading));
     const container = element('div', {}, loading);
     replaceContent(this.root, element('slot', { name: 'logo' }), container, element('slot', { name: 'after' }));
-    void this.#load(postern, container, signal);
+    if (this.#offered !== undefined) this.#showStates(postern, this.#offered, container, signal);
+    else void this.#load(postern, container, signal);
   }
 
   async #load(postern: Postern, container: HTMLElement, signal: AbortSignal): Promise<void> {
     try {
-      const offered = await offeredLogins(postern, { signal });
-      if (!signal.aborted) this.#showStates(postern, offered, container, signal);
+      const [offered, lastWay] = await Promise.all([
+        offeredLogins(postern, { signal }),
+        coreOf(postern).marks.get(lastWayKey),
+      ]);
+      this.#input.lastWay = lastWay;
+      if (signal.aborted) return;
+      this.#offered = offered;
+      this.#showStates(postern, offered, container, signal);
     } catch (error) {
-      if (signal.aborted || this.report(error) === null) return;
+      const reported = signal.aborted ? null : this.report(error);
+      if (reported === null) return;
       const { words } = this;
-      const issue = element('p', { class: 'issue', part: 'issue', role: 'alert' }, words.offline);
+      const text = await textOf(reported, words);
+      if (signal.aborted) return;
+      const issue = element('p', { class: 'issue', part: 'issue', role: 'alert' }, text);
       replaceContent(
         container,
         card(
@@ -197,7 +230,10 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
         if (previous.step !== 'done') this.emit('postern-step', { step: state.step });
         this.#flow = null;
       }
-      if (state.step === 'done' && !state.recovery_codes) this.#finish(state, login);
+      if (state.step === 'done' && !state.recovery_codes) {
+        login.start();
+        this.#finish(state, postern, this.#input.usedWay);
+      }
       show();
     };
     const unsubscribes = [login.onChange(onStep), postern.subscribe(show)];
@@ -210,11 +246,12 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
   #viewOf(name: string, context: Context, state: LoginState, notice: string | undefined): View {
     const { words, postern } = context;
     if (name === 'signed_in' || name === 'suspended') {
-      const text = element('p', { class: 'muted' }, name === 'signed_in' ? words.signed_in : words.suspended);
-      const slot = name === 'suspended' ? element('slot', { name: 'locked' }, text) : text;
+      const isSuspended = name === 'suspended';
+      const text =
+        isSuspended && element('slot', { name: 'locked' }, element('p', { class: 'muted' }, words.suspended));
       const node = card(
-        words.sign_in,
-        slot,
+        isSuspended ? words.sign_in : words.signed_in,
+        text,
         button(words.sign_out, () => void postern.logOut()),
       );
       return { node, focus: () => focusHeading(node) };
@@ -224,7 +261,10 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
       return this.#viewLoadedLater(context, async () => (await import('./flows.js')).flowView(context, flow));
     }
     if (state.step === 'done' && state.recovery_codes) {
-      const finish = () => this.#finish(state, context.login);
+      const finish = () => {
+        context.login.start();
+        this.#finish(state, postern, this.#input.usedWay);
+      };
       return this.#viewLoadedLater(context, async () => (await import('./steps.js')).codesView(context, state, finish));
     }
     if (state.step === 'start' || state.step === 'done') {
@@ -248,6 +288,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
         loadedView = nextView;
         const hadFocus = node.contains(this.root.activeElement);
         node.replaceWith(nextView.node);
+        this.restoreTyped();
         if (hadFocus) nextView.focus();
       },
       () => showFlow(null, words.offline),
@@ -274,17 +315,22 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
       ...{ words: this.words, language: this.language, postern, login, offered, signal, showFlow, oidc },
       ways: chosenWays.filter((way) => oidc !== undefined || !way.startsWith('oidc:')),
       identityTypes: this.identityTypes.length > 0 ? this.identityTypes : types,
-      pin: this.pin ?? pinByPolicy[offered.pin.policy] ?? 'hidden',
+      pin: this.pin ?? undefined,
       registration: this.registration && offered.registration.is_on,
       recovery: this.recovery && offered.recovery.identity_types.length > 0,
       input: this.#input,
       report: (error) => void this.report(error),
+      finish: (state, way) => this.#finish(state, postern, way),
+      useOtherAccount: (leave) => {
+        Object.assign(this.#input, { identity: '', page: 'identity' });
+        leave();
+      },
     };
   }
 
-  #finish({ user_id, device_id }: Extract<LoginState, { step: 'done' }>, login: Login): void {
-    this.#input.identity = '';
-    login.start();
+  #finish({ user_id, device_id }: LoginDone, postern: Postern, way: string | undefined): void {
+    Object.assign(this.#input, { identity: '', page: 'identity', lastWay: way ?? null });
+    if (way !== undefined) void coreOf(postern).marks.set(lastWayKey, way);
     const isAllowed = this.emit('postern-signed-in', { user_id, device_id });
     const path = this.returnTo;
     if (!isAllowed || path === null || !URL.canParse(path, location.href)) return;

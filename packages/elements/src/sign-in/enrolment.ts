@@ -1,16 +1,17 @@
 import type { LoginDone, LoginEnrol, LoginNewPassword } from '@postern/client';
 import { showCodes } from '../account/secrets.js';
-import { element } from '../base/dom.js';
+import { digitsOf, element, linkButton } from '../base/dom.js';
 import { createForm } from '../base/form.js';
 import { picture } from '../base/qr-picture.js';
 import { fill } from '../base/texts.js';
 import { enrolmentTexts } from './enrolment-texts.js';
-import { button, type Context, card, link, showLoginIssue, type View } from './views.js';
+import { english } from './later-texts.js';
+import { button, type Context, card, type LaterContext, showLoginIssue, type View } from './views.js';
 
-const wordsOf = ({ language, words }: Context) => ({ ...enrolmentTexts(language), ...words });
+const wordsOf = ({ language, words }: Context) => ({ ...english, ...enrolmentTexts(language), ...words });
 
 /** The view of a login that asks for a new password. */
-export function newPasswordView(context: Context, first: LoginNewPassword): View {
+export function newPasswordView(context: LaterContext, first: LoginNewPassword): View {
   const { words, offered } = context;
   let state = first;
   const hint = fill(words.password_hint, { count: offered.password.min_length });
@@ -19,7 +20,7 @@ export function newPasswordView(context: Context, first: LoginNewPassword): View
     fields: [{ name: 'password', kind: 'new-password', label: words.new_password, hint }],
     onSubmit: ({ password = '' }) => state.submit({ password }),
   });
-  const cancel = link(words.start_again, () => state.cancel());
+  const cancel = linkButton(words.start_again, () => state.cancel());
   const node = card(words.recover_password, form.node, element('div', { class: 'row' }, cancel));
   const update = (next: LoginNewPassword) => {
     state = next;
@@ -38,7 +39,7 @@ export function enrolView(context: Context, first: LoginEnrol): View {
   const form = createForm({
     ...{ words, submit: words.continue, labelledBy: 'heading' },
     fields: [{ name: 'code', kind: 'code', label: words.authenticator_code }],
-    onSubmit: ({ code = '' }) => state.submit({ code: code.replace(/\s/g, '') }),
+    onSubmit: ({ code = '' }) => state.submit({ code: digitsOf(code) }),
   });
   const key = element('code', { class: 'secret', dir: 'ltr' }, secret);
   const node = card(
@@ -51,7 +52,7 @@ export function enrolView(context: Context, first: LoginEnrol): View {
     element(
       'div',
       { class: 'row' },
-      link(words.start_again, () => state.cancel()),
+      linkButton(words.start_again, () => state.cancel()),
     ),
   );
   const update = (next: LoginEnrol) => {

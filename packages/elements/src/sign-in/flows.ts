@@ -1,15 +1,17 @@
 import { isPosternError, startRecovery, startRegistration } from '@postern/client';
-import { element } from '../base/dom.js';
+import { digitsOf, element, linkButton } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, type FieldOptions, type Form } from '../base/form.js';
 import { fill } from '../base/texts.js';
-import { type Context, card, type Flow, link, type View } from './views.js';
+import { english } from './later-texts.js';
+import { type Context, card, type Flow, type LaterContext, type View } from './views.js';
 
 /**
  * The view of a recovery or a registration. Its first form asks for an address, and its second form for the code and the
  * new values.
  */
-export function flowView(context: Context, flow: Flow): View {
+export function flowView(shown: Context, flow: Flow): View {
+  const context: LaterContext = { ...shown, words: { ...english, ...shown.words } };
   return flow === 'register'
     ? registrationView(context)
     : recoveryView(context, flow === 'recover_pin' ? 'pin' : 'password');
@@ -17,7 +19,7 @@ export function flowView(context: Context, flow: Flow): View {
 
 /** A view of two forms. It shows the first one, and then the second one. */
 function twoForms(
-  context: Context,
+  context: LaterContext,
   title: string,
   hint: string,
   sent: string,
@@ -32,7 +34,7 @@ function twoForms(
     element(
       'div',
       { class: 'row' },
-      link(words.back, () => showFlow(null)),
+      linkButton(words.back, () => showFlow(null)),
     ),
   );
   return {
@@ -47,35 +49,35 @@ function twoForms(
 }
 
 /** Runs a request of a form, and shows its error there. */
-async function attempt(context: Context, form: () => Form, request: () => Promise<void>): Promise<void> {
+async function attempt(context: LaterContext, form: () => Form, request: () => Promise<void>): Promise<void> {
   try {
     await request();
   } catch (error) {
     if (context.signal.aborted) return;
     if (!isPosternError(error) || error.kind === 'usage') throw error;
     context.report(error);
-    showError(form(), error, context.words, context.signal);
+    await showError(form(), error, context.words, context.signal);
   }
 }
 
-const codeField = ({ words }: Context): FieldOptions => ({ name: 'code', kind: 'code', label: words.code });
-function newPassword({ words, offered }: Context): FieldOptions {
+const codeField = ({ words }: LaterContext): FieldOptions => ({ name: 'code', kind: 'code', label: words.code });
+function newPassword({ words, offered }: LaterContext): FieldOptions {
   const hint = fill(words.password_hint, { count: offered.password.min_length });
   return { name: 'password', kind: 'new-password', label: words.new_password, hint };
 }
-function newPin({ words, offered }: Context, isOptional: boolean): FieldOptions {
+function newPin({ words, offered }: LaterContext, isOptional: boolean): FieldOptions {
   const hint = fill(words.pin_hint, { min: offered.pin.min_length, max: offered.pin.max_length });
   return { name: 'pin', kind: 'new-pin', label: words.new_pin, hint, isOptional };
 }
 /** The field for an address of one of these types. */
-function addressField({ words, input }: Context, types: readonly string[]): FieldOptions {
+function addressField({ words, input }: LaterContext, types: readonly string[]): FieldOptions {
   const value = /@|^\+?[\d\s()./-]{5,}$/.test(input.identity) ? input.identity : '';
   if (types.length > 1) return { name: 'identity', kind: 'identity', label: words.address, value };
   const isMail = types[0] !== 'phone';
   return { name: 'identity', kind: isMail ? 'email' : 'tel', label: isMail ? words.email : words.phone, value };
 }
 
-function recoveryView(context: Context, purpose: 'password' | 'pin'): View {
+function recoveryView(context: LaterContext, purpose: 'password' | 'pin'): View {
   const { words, postern, offered, input, signal, showFlow } = context;
   const submit = words.continue;
   const form: Form = createForm({
@@ -96,7 +98,7 @@ function recoveryView(context: Context, purpose: 'password' | 'pin'): View {
                 () => second,
                 async () => {
                   const secret = purpose === 'pin' ? pin : password;
-                  const input = { code: code.replace(/\s/g, ''), password: secret, pin: secret, [purpose]: secret };
+                  const input = { code: digitsOf(code), password: secret, pin: secret, [purpose]: secret };
                   const { effective_at } = await pending.complete(requiredInput(input, purpose), { signal });
                   showFlow(null, effective_at === undefined ? words.recovered : pinLaterText(effective_at));
                 },
@@ -122,7 +124,7 @@ function requiredInput(input: RecoveryInput, purpose: 'password' | 'pin'): Recov
   return { code, [purpose]: secret } as RecoveryInput;
 }
 
-function registrationView(context: Context): View {
+function registrationView(context: LaterContext): View {
   const { words, postern, offered, input, login, language, pin, signal, showFlow } = context;
   const hasPassword = context.ways.includes('password');
   const form: Form = createForm({
@@ -146,7 +148,7 @@ function registrationView(context: Context): View {
               { name: 'name', kind: 'text', label: words.name, isOptional: true },
               { name: 'username', kind: 'identity', label: words.username, isOptional: true },
               ...(hasPassword ? [newPassword(context)] : []),
-              ...(pin === 'hidden' ? [] : [newPin(context, pin === 'optional')]),
+              ...(pin === 'hidden' || offered.pin.policy === 'off' ? [] : [newPin(context, pin !== 'required')]),
             ],
             onSubmit: ({ code = '', name = '', username = '', password = '', pin: chosen = '' }) =>
               attempt(
@@ -158,7 +160,7 @@ function registrationView(context: Context): View {
                     ...(username.trim() && { username: username.trim() }),
                   };
                   const secrets = { ...(password && { password }), pin: chosen };
-                  await pending.complete({ code: code.replace(/\s/g, ''), ...names, ...secrets }, { signal });
+                  await pending.complete({ code: digitsOf(code), ...names, ...secrets }, { signal });
                   showFlow(null, words.registered);
                   if (password) await login.start().password({ identity, password, pin: chosen });
                 },

@@ -10,18 +10,20 @@ import type {
   LoginState,
   LoginTotp,
 } from '@postern/client';
-import { element } from '../base/dom.js';
-import { countDown, createForm, disableUntil, type FieldOptions } from '../base/form.js';
+import { digitsOf, element, linkButton } from '../base/dom.js';
+import { countDown, createForm, disableUntil } from '../base/form.js';
 import { fill } from '../base/texts.js';
 import { enrolView, newPasswordView } from './enrolment.js';
+import { english } from './later-texts.js';
+import { providerTitle } from './providers.js';
 import {
   button,
   type Context,
   card,
   focusHeading,
   issueBox,
-  link,
-  providerTitle,
+  type LaterContext,
+  pinField,
   showLoginIssue,
   type View,
 } from './views.js';
@@ -29,7 +31,8 @@ import {
 export { codesView } from './enrolment.js';
 
 /** The view of a step after the first. */
-export function stepView(context: Context, state: Exclude<LoginState, LoginStart | LoginDone>): View {
+export function stepView(shown: Context, state: Exclude<LoginState, LoginStart | LoginDone>): View {
+  const context: LaterContext = { ...shown, words: { ...english, ...shown.words } };
   switch (state.step) {
     case 'code':
       return codeView(context, state);
@@ -50,19 +53,17 @@ export function stepView(context: Context, state: Exclude<LoginState, LoginStart
   }
 }
 
-function pinField({ words, pin }: Context): FieldOptions[] {
-  return pin === 'hidden' ? [] : [{ name: 'pin', kind: 'pin', label: words.pin, isOptional: pin === 'optional' }];
-}
-
-function codeView(context: Context, first: LoginCode): View {
+function codeView(context: LaterContext, first: LoginCode): View {
   const { words, signal } = context;
   let state = first;
+  const pin = first.takesPin ? pinField(context, undefined, 2) : [];
+  const asksPin = pin.some(({ reveal }) => reveal === undefined);
   const form = createForm({
     ...{ words, submit: words.sign_in, labelledBy: 'heading' },
-    fields: [{ name: 'code', kind: 'code', label: words.code }, ...(first.takesPin ? pinField(context) : [])],
-    onSubmit: ({ code = '', pin }) => state.submit({ code: code.replace(/\s/g, ''), pin }),
+    fields: [{ name: 'code', kind: 'code', label: words.code, length: asksPin ? undefined : 6 }, ...pin],
+    onSubmit: ({ code = '', pin }) => state.submit({ code: digitsOf(code), pin }),
   });
-  const resend = link(words.resend, () => !state.busy && state.resend());
+  const resend = linkButton(words.resend, () => !state.busy && state.resend());
   const introduction = state.destination === null ? words.code_to_you : fill(words.code_to, { to: state.destination });
   const node = card(
     words.enter_code,
@@ -72,15 +73,14 @@ function codeView(context: Context, first: LoginCode): View {
       'div',
       { class: 'row' },
       resend,
-      link(words.start_again, () => state.cancel()),
+      linkButton(words.start_again, () => state.cancel()),
     ),
   );
   let shownResendAt = 0;
   const update = (next: LoginCode) => {
     state = next;
     form.setBusy(next.busy);
-    showLoginIssue(next.issue, form, context, words.wrong_code);
-    if (next.issue?.kind === 'wrong') form.clear('code');
+    void showLoginIssue(next.issue, form, context, words.wrong_code);
     const resendAt = next.resendAt.getTime();
     if (shownResendAt === resendAt) return;
     shownResendAt = resendAt;
@@ -90,20 +90,20 @@ function codeView(context: Context, first: LoginCode): View {
   return { node, update: (next) => next.step === 'code' && update(next), focus: form.focus };
 }
 
-function totpView(context: Context, first: LoginTotp, byRecoveryCode: boolean): View {
+function totpView(context: LaterContext, first: LoginTotp, byRecoveryCode: boolean): View {
   const { words } = context;
   let state = first;
   const label = byRecoveryCode ? words.recovery_code : words.authenticator_code;
   const form = createForm({
     ...{ words, submit: words.sign_in, labelledBy: 'heading' },
-    fields: [{ name: 'code', kind: byRecoveryCode ? 'text' : 'code', label }],
+    fields: [{ name: 'code', kind: byRecoveryCode ? 'text' : 'code', label, length: byRecoveryCode ? undefined : 6 }],
     async onSubmit({ code = '' }) {
-      if (!byRecoveryCode) await state.submit({ code: code.replace(/\s/g, '') });
+      if (!byRecoveryCode) await state.submit({ code: digitsOf(code) });
       else await state.recoveryCode?.(code.trim());
     },
   });
   const toggleText = byRecoveryCode ? words.use_app : words.use_recovery_code;
-  const toggle = state.recoveryCode !== null && link(toggleText, () => showOtherView());
+  const toggle = state.recoveryCode !== null && linkButton(toggleText, () => showOtherView());
   const passkey = state.passkey !== null && button(words.use_passkey, () => state.busy || void state.passkey?.());
   const node = card(
     words.second_step,
@@ -114,7 +114,7 @@ function totpView(context: Context, first: LoginTotp, byRecoveryCode: boolean): 
       'div',
       { class: 'row' },
       toggle,
-      link(words.start_again, () => state.cancel()),
+      linkButton(words.start_again, () => state.cancel()),
     ),
   );
   let otherView: View | undefined;
@@ -126,8 +126,7 @@ function totpView(context: Context, first: LoginTotp, byRecoveryCode: boolean): 
   const update = (next: LoginTotp) => {
     state = next;
     form.setBusy(next.busy);
-    showLoginIssue(next.issue, form, context, words.wrong_code);
-    if (next.issue?.kind === 'wrong') form.clear('code');
+    void showLoginIssue(next.issue, form, context, words.wrong_code);
   };
   update(first);
   return {
@@ -137,18 +136,18 @@ function totpView(context: Context, first: LoginTotp, byRecoveryCode: boolean): 
   };
 }
 
-function passkeyView(context: Context, first: LoginPasskey): View {
+function passkeyView(context: LaterContext, first: LoginPasskey): View {
   const { words } = context;
   let state = first;
   const { node: alert, showIssue } = issueBox();
   const passkeyButton = button(words.use_passkey, () => state.busy || void state.submit(), 'button button-primary');
   passkeyButton.classList.add('primary');
-  const recovery = state.recoveryCode !== null && link(words.use_recovery_code, () => showForm());
+  const recovery = state.recoveryCode !== null && linkButton(words.use_recovery_code, () => showForm());
   const row = element(
     'div',
     { class: 'row' },
     recovery,
-    link(words.start_again, () => state.cancel()),
+    linkButton(words.start_again, () => state.cancel()),
   );
   const node = card(
     words.second_step,
@@ -170,13 +169,13 @@ function passkeyView(context: Context, first: LoginPasskey): View {
   const update = (next: LoginPasskey) => {
     state = next;
     passkeyButton.setAttribute('aria-disabled', `${next.busy}`);
-    showLoginIssue(next.issue, { showIssue }, context, words.wrong_code);
+    void showLoginIssue(next.issue, { showIssue }, context, words.wrong_code);
   };
   update(first);
   return { node, update: (next) => next.step === 'passkey' && update(next), focus: () => passkeyButton.focus() };
 }
 
-function oidcView(context: Context, first: LoginOidc): View {
+function oidcView(context: LaterContext, first: LoginOidc): View {
   const { words, oidc, signal } = context;
   let state = first;
   const { node: alert, showIssue } = issueBox();
@@ -184,7 +183,7 @@ function oidcView(context: Context, first: LoginOidc): View {
   const title = providerTitle(provider);
   const retryButton = button(words.try_again, () => void askProvider());
   const lead = element('p', { class: 'lead muted' }, fill(words.waiting, { provider: title }));
-  const back = link(words.start_again, () => state.cancel());
+  const back = linkButton(words.start_again, () => state.cancel());
   const node = card(words.sign_in, lead, alert, retryButton, element('div', { class: 'row' }, back));
   const askProvider = async () => {
     const { issuer, client_ids, nonce } = state;
@@ -205,19 +204,19 @@ function oidcView(context: Context, first: LoginOidc): View {
   const update = (next: LoginOidc) => {
     state = next;
     // The provider has checked who the user is.
-    showLoginIssue(next.issue, { showIssue }, context, fill(words.not_linked, { provider: title }));
+    void showLoginIssue(next.issue, { showIssue }, context, fill(words.not_linked, { provider: title }));
   };
   return { node, update: (next) => next.step === 'oidc' && update(next), focus: () => focusHeading(node) };
 }
 
 /** The second step of an authenticator of the installation. */
-function secretView(context: Context, first: LoginSecret): View {
+function secretView(context: LaterContext, first: LoginSecret): View {
   const { words } = context;
   let state = first;
   const option = context.offered.logins.find(({ authenticator }) => authenticator === first.authenticator);
   const form = createForm({
     ...{ words, submit: words.sign_in, labelledBy: 'heading' },
-    fields: [{ name: 'code', kind: 'text', label: words.secret }, ...(option?.takes_pin ? pinField(context) : [])],
+    fields: [{ name: 'code', kind: 'text', label: words.secret }, ...pinField(context, option, 2)],
     onSubmit: ({ code = '', pin }) => state.submit({ secret: code, pin }),
   });
   const { message } = first.challenge;
@@ -229,39 +228,42 @@ function secretView(context: Context, first: LoginSecret): View {
     element(
       'div',
       { class: 'row' },
-      link(words.start_again, () => state.cancel()),
+      linkButton(words.start_again, () => state.cancel()),
     ),
   );
   const update = (next: LoginSecret) => {
     state = next;
     form.setBusy(next.busy);
-    showLoginIssue(next.issue, form, context, words.wrong);
+    void showLoginIssue(next.issue, form, context, words.wrong);
   };
   update(first);
   return { node, update: (next) => next.step === 'secret' && update(next), focus: form.focus };
 }
 
-function lockedView(context: Context, state: LoginLocked): View {
+function lockedView(context: LaterContext, state: LoginLocked): View {
   const { words, signal, recovery, showFlow } = context;
   const timer = element('p', { part: 'countdown', role: 'timer' });
   const startRecovery = () => {
     state.back();
     showFlow('recover_password');
   };
-  const forgotLink = recovery && link(words.forgot_password, startRecovery);
+  const back = linkButton(words.back, () => state.back());
+  const other = linkButton(words.other_account, () => context.useOtherAccount(() => state.back()));
+  const forgotLink = recovery && linkButton(words.forgot_password, startRecovery);
   const node = card(
     words.locked,
     timer,
     element('slot', { name: 'locked' }),
-    element('div', { class: 'row' }, forgotLink),
+    element('div', { class: 'row' }, back, other, forgotLink),
   );
   void countDown(timer, words.locked_until, state.countdown, signal).then(() => signal.aborted || state.back());
   return { node, focus: () => focusHeading(node) };
 }
 
-function blockedView({ words }: Context, state: LoginBlocked): View {
+function blockedView(context: LaterContext, state: LoginBlocked): View {
+  const { words } = context;
   const text = element('p', {}, state.reason === 'account_locked' ? words.locked_for_good : words.suspended);
-  const restart = link(words.start_again, () => state.restart());
+  const restart = linkButton(words.other_account, () => context.useOtherAccount(() => state.restart()));
   const node = card(
     words.sign_in,
     element('slot', { name: 'locked' }, text),

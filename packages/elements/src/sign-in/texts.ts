@@ -1,4 +1,5 @@
 import { type FormTexts, english as forms } from '../base/form-texts.js';
+import type { LaterTexts } from './later-texts.js';
 
 const signInTexts = {
   sign_in: 'Sign in',
@@ -9,46 +10,32 @@ const signInTexts = {
   use_provider: 'Continue with {provider}',
   use_custom: 'Use {authenticator}',
   secret: 'Answer',
+  other_ways: 'Other ways to sign in',
+  last_way: 'Last used',
+  change: 'Change',
+  have_pin: 'I have a PIN',
+  email_or_username: 'Email or username',
+  not_email: 'Enter a mail address, such as ada@example.com.',
+  not_phone: 'Enter a phone number with its country code, such as +1 555 123 4567.',
+  wrong_password: '{identity} or password is wrong.',
+  wrong_passkey: 'This passkey belongs to no account here.',
   wrong: 'That is wrong. Check your input and try again.',
   lapsed: 'That took too long. Start again.',
-  enter_code: 'Enter the code',
-  code_to: 'If there is an account with {to}, we sent the code there. It is valid for five minutes.',
-  code_to_you: 'If there is such an account, we sent you the code. It is valid for five minutes.',
-  resend: 'Send a new code',
-  resend_in: 'New code in {time}',
-  second_step: 'One more step',
-  second_step_hint: 'Your account is protected by a second factor.',
-  use_app: 'Use the authenticator app',
-  use_recovery_code: 'Use a recovery code',
-  start_again: 'Start again',
-  locked: 'Too many attempts',
-  locked_until: 'Try again in {time}. Until then, even the right password or code is refused.',
-  locked_for_good: 'This account is locked. The people who run this service can unlock it.',
-  waiting: 'Continue in the window of {provider}.',
-  not_linked:
-    'No account here is linked to this account at {provider}. Sign in another way, and link it in your account.',
-  provider_failed: 'The sign-in at {provider} failed. Try again, or sign in another way.',
   signed_in: 'You are signed in.',
   suspended: 'Your account is locked or was closed. The people who run this service can help.',
   sign_out: 'Sign out',
   forgot_password: 'Forgot your password?',
   forgot_pin: 'Forgot your PIN?',
-  recover_password: 'Choose a new password',
-  recover_pin: 'Choose a new PIN',
-  recover_hint: 'You get a code at the address of your account.',
-  recover_sent: 'If there is an account with {to}, we sent a code there. It is valid for five minutes.',
   address: 'Email or phone number',
-  recovered: 'Saved. Sign in with it now.',
-  recovered_pin_later: 'Saved. Your new PIN is valid from {time}. Until then, use the old one.',
   register: 'Create an account',
-  register_hint: 'You get a code, to check that the address is yours.',
-  register_sent: 'We sent a message to {to}. The code in it is valid for five minutes.',
   new_here: 'New here?',
-  registered: 'Your account is ready. Sign in now.',
-  save: 'Save',
 };
 
+/** The texts of the first view. */
 export const english = { ...forms, ...signInTexts };
 
+/** The texts that the first view needs. Those of the other views load with them, unless the page has its own. */
+export type StartTexts = FormTexts & { readonly [K in keyof typeof signInTexts]: string } & Partial<LaterTexts>;
+
 /** The keys of the texts of `<postern-sign-in>`. */
-export type SignInTexts = FormTexts & { readonly [K in keyof typeof signInTexts]: string };
+export type SignInTexts = StartTexts & LaterTexts;

@@ -1,9 +1,9 @@
-import type { Login, LoginIssue, LoginState, OfferedLogins, Postern } from '@postern/client';
+import type { Login, LoginDone, LoginIssue, LoginState, OfferedLogins, Postern } from '@postern/client';
 import { type Child, element, replaceContent } from '../base/dom.js';
-import { showFieldErrors } from '../base/errors.js';
-import { countDown, type Form } from '../base/form.js';
+import type { IssuePlace } from '../base/errors.js';
+import type { FieldOptions, Form } from '../base/form.js';
 import type { OidcSignIn } from '../base/options.js';
-import type { SignInTexts } from './texts.js';
+import type { SignInTexts, StartTexts } from './texts.js';
 
 /** A way to sign in: the name of an authenticator of the service. */
 export type WayIn = 'password' | 'sms' | 'email' | 'passkey' | `oidc:${string}` | `custom:${string}`;
@@ -11,9 +11,20 @@ export type WayIn = 'password' | 'sms' | 'email' | 'passkey' | `oidc:${string}` 
 /** A flow other than the login. */
 export type Flow = 'recover_password' | 'recover_pin' | 'register';
 
+/** What the user has typed and chosen. It has no secrets. */
+export interface SignInInput {
+  identity: string;
+  way: string | undefined;
+  /** The page of the first step. */
+  page: 'identity' | 'password';
+  /** The way of the login in progress, and that of the last login of this browser. */
+  usedWay: string | undefined;
+  lastWay: string | null;
+}
+
 /** The values that all views of the element use. */
 export interface Context {
-  readonly words: SignInTexts;
+  readonly words: StartTexts;
   readonly language: string;
   readonly postern: Postern;
   readonly login: Login;
@@ -21,17 +32,27 @@ export interface Context {
   /** Best first. */
   readonly ways: readonly string[];
   readonly identityTypes: readonly string[];
-  readonly pin: 'hidden' | 'optional' | 'required';
+  /** Whether a login takes a PIN; undefined: by the rules of the service. */
+  readonly pin: 'hidden' | 'optional' | 'required' | undefined;
   readonly registration: boolean;
   readonly recovery: boolean;
   readonly oidc: OidcSignIn | undefined;
   /** The user's input that is kept when the view changes. It has no secrets. */
-  readonly input: { identity: string; way: string | undefined };
+  readonly input: SignInInput;
   /** Ends with the view. */
   readonly signal: AbortSignal;
   readonly report: (error: unknown) => void;
+  /** Ends a login that another part of the view has led. */
+  readonly finish: (state: LoginDone, way: string) => void;
+  /** Forgets the identity, and leaves the step. */
+  readonly useOtherAccount: (leave: () => unknown) => void;
   /** Shows the view of a flow. Null shows the login, with a notice. */
   readonly showFlow: (flow: Flow | null, notice?: string) => void;
+}
+
+/** The same for the views after the first one, whose texts load with them. */
+export interface LaterContext extends Context {
+  readonly words: SignInTexts;
 }
 
 /** A view of the element. */
@@ -50,37 +71,45 @@ export function card(title: string, ...children: Child[]): HTMLElement {
 
 export const focusHeading = (node: HTMLElement) => node.querySelector<HTMLElement>('h2')?.focus();
 
-export const link = (text: string, onClick: () => unknown) =>
-  element('button', { type: 'button', class: 'link small', part: 'link', click: onClick }, text);
-
 export const button = (text: Child, onClick: () => unknown, part = 'button') =>
   element('button', { type: 'button', class: 'button', part, click: onClick }, text);
 
-/** The name of a provider for users, made from the one in the configuration of the service. */
-export const providerTitle = (name: string) => name.replace(/^./, (letter) => letter.toUpperCase());
+/**
+ * The field for a PIN, if a login takes one. The service demands one only in the second step of a login, and only with
+ * `PIN_POLICY=required`. Where it may be omitted, the user asks for the field.
+ */
+export function pinField(
+  { words, pin, offered }: Pick<Context, 'words' | 'pin' | 'offered'>,
+  option: { readonly takes_pin: boolean } | undefined,
+  step: 1 | 2,
+): FieldOptions[] {
+  const { policy } = offered.pin;
+  const byPolicy = policy === 'required' && step === 2 ? 'required' : 'optional';
+  const rule = policy === 'off' || option?.takes_pin === false ? 'hidden' : (pin ?? byPolicy);
+  const field = { name: 'pin', kind: 'pin', label: words.pin } as const;
+  if (rule === 'hidden') return [];
+  return [rule === 'required' ? field : { ...field, isOptional: true, reveal: words.have_pin }];
+}
 
 /** Shows why the input of a login was not accepted. */
-export function showLoginIssue(
+export async function showLoginIssue(
   issue: LoginIssue | null,
-  form: Pick<Form, 'showIssue'> & Partial<Form>,
+  form: IssuePlace,
   { words, signal }: Pick<Context, 'words' | 'signal'>,
   wrongText: string,
-): void {
+): Promise<void> {
   form.showIssue();
   if (issue === null) return;
-  if (issue.kind === 'wait') {
-    const timer = element('span', { role: 'timer', part: 'countdown' });
-    form.showIssue(timer);
-    void countDown(timer, words.wait, issue.countdown, signal).then(() => signal.aborted || form.showIssue());
-    return;
-  }
-  const isInFields =
-    issue.kind === 'invalid' && form.showFieldErrors !== undefined && showFieldErrors(form as Form, issue.errors);
-  if (isInFields) return;
-  const { message } = issue;
-  const texts = { wrong: wrongText, lapsed: words.lapsed, offline: words.offline, cancelled: words.cancelled };
-  const otherTexts = { unsupported: words.unsupported, invalid: message, failed: message };
-  form.showIssue({ ...texts, ...otherTexts }[issue.kind]);
+  const { kind } = issue;
+  if (kind === 'wrong') return form.showIssue(wrongText);
+  if (kind !== 'wait' && kind !== 'failed' && kind !== 'invalid') return form.showIssue(words[kind]);
+  const errors = await import('../base/errors.js').catch(() => undefined);
+  if (signal.aborted) return;
+  if (errors === undefined) return form.showIssue(words.failed);
+  if (kind === 'wait') return errors.showWait(form, issue.countdown, words, signal);
+  if (kind === 'failed') return errors.showError(form, issue.error, words, signal);
+  const isInFields = form.showFieldErrors && (await errors.showFieldErrors(form as Form, issue.errors, words));
+  if (!isInFields) form.showIssue(wrongText);
 }
 
 /** The box in which a view without a form shows its issue. */

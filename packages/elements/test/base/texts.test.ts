@@ -1,23 +1,25 @@
 import { expect, test } from 'vitest';
 import { spanish as spanishAccount } from '../../src/account/es.js';
 import { english as englishAccount } from '../../src/account/texts.js';
+import { english as englishErrors } from '../../src/base/error-texts.js';
 import { fill, wordsOf } from '../../src/base/texts.js';
 import { spanish as spanishInbox } from '../../src/inbox/es.js';
 import { english as englishPushes } from '../../src/inbox/push-texts.js';
 import { english as englishInbox } from '../../src/inbox/texts.js';
 import { spanish as spanishSignIn } from '../../src/sign-in/es.js';
+import { english as englishLater } from '../../src/sign-in/later-texts.js';
 import { english as englishSignIn } from '../../src/sign-in/texts.js';
 
 const holes = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
 
 test.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
   ['the inbox', { ...englishInbox, ...englishPushes }, spanishInbox],
-  ['sign-in', englishSignIn, spanishSignIn],
-  ['the account', englishAccount, spanishAccount],
+  ['sign-in', { ...englishErrors, ...englishSignIn, ...englishLater }, spanishSignIn],
+  ['the account', { ...englishErrors, ...englishAccount }, spanishAccount],
 ])(
   'the Spanish texts of %s have the same keys and places for values as the English ones',
   (_name, english, spanish) => {
-    expect(Object.keys(spanish)).toEqual(Object.keys(english));
+    expect(Object.keys(spanish).sort()).toEqual(Object.keys(english).sort());
     for (const [key, text] of Object.entries(english))
       expect([key, holes(spanish[key] ?? '')]).toEqual([key, holes(text)]);
   },

@@ -38,7 +38,7 @@ export function adminBackupRoutes(app: App, { backups }: { backups: Backups }): 
       tags: ['Administration'],
       response: { 202: { ...BackupState, description: 'The backup has begun.' } },
     },
-    config: { access: { scope: 'admin' }, problems: ['backups_off', 'backup_running'] },
+    config: { access: { scope: 'admin' }, recentProof: 'not-needed', problems: ['backups_off', 'backup_running'] },
     async handler(request, reply) {
       await backups.start(originOf(request));
       return reply.code(202).send(await backups.read());
@@ -57,7 +57,11 @@ export function adminBackupRoutes(app: App, { backups }: { backups: Backups }): 
       params: IdParams,
       response: { 202: { ...BackupState, description: 'The verification has begun.' } },
     },
-    config: { access: { scope: 'admin' }, problems: ['not_found', 'backups_off', 'backup_running'] },
+    config: {
+      access: { scope: 'admin' },
+      recentProof: 'not-needed',
+      problems: ['not_found', 'backups_off', 'backup_running'],
+    },
     async handler(request, reply) {
       await backups.verify(pathId(request.params), originOf(request));
       return reply.code(202).send(await backups.read());

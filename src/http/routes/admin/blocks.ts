@@ -21,7 +21,7 @@ export function adminBlockRoutes(app: App, services: { blocks: Blocks; database:
       body: NewBlock,
       response: { 201: { ...Block, description: 'The block.' } },
     },
-    config: { access: { scope: 'admin' } },
+    config: { access: { scope: 'admin' }, recentProof: 'needed' },
     async handler(request, reply) {
       const caller = { ...originOf(request), callerAddress: callerAddress(request) };
       const block = await database.transaction((tx) => blocks.create(tx, request.body, caller));
@@ -55,7 +55,7 @@ export function adminBlockRoutes(app: App, services: { blocks: Blocks; database:
       params: IdParams,
       response: { 204: Type.Null({ description: 'The block is deleted.' }) },
     },
-    config: { access: { scope: 'admin' }, problems: ['not_found'] },
+    config: { access: { scope: 'admin' }, recentProof: 'needed', problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
       await database.transaction((tx) => blocks.remove(tx, id, originOf(request)));

@@ -5,7 +5,7 @@ import { type ApiKeys, keyFilterFields } from '../../../sessions/api-keys.js';
 import { listRoutes } from '../../lists/list-routes.js';
 import type { Idempotent } from '../../requests/idempotent.js';
 import { IdParams, pathId } from '../../requests/parameters.js';
-import { type App, callerOf, originOf, requireRecentProof } from '../../requests/route.js';
+import { type App, originOf } from '../../requests/route.js';
 
 /** Routes for API keys. All need `admin`: a caller that can create keys can create one with any scope. */
 export function adminKeyRoutes(
@@ -24,9 +24,8 @@ export function adminKeyRoutes(
       body: NewApiKey,
       response: { 201: { ...IssuedApiKey, description: 'The new key, with its token.' } },
     },
-    config: { access: { scope: 'admin' }, idempotent: true, problems: ['fresh_proof_required'] },
+    config: { access: { scope: 'admin' }, idempotent: true, recentProof: 'needed' },
     async handler(request, reply) {
-      requireRecentProof(callerOf(request));
       return idempotent(request, reply, (commit) =>
         commit(async (tx) => ({ status: 201, body: await apiKeys.create(tx, request.body, originOf(request)) })),
       );
@@ -59,7 +58,7 @@ export function adminKeyRoutes(
       params: IdParams,
       response: { 204: Type.Null({ description: 'The key is revoked.' }) },
     },
-    config: { access: { scope: 'admin' }, problems: ['not_found'] },
+    config: { access: { scope: 'admin' }, recentProof: 'needed', problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
       await database.transaction((tx) => apiKeys.revoke(tx, id, originOf(request)));

@@ -50,7 +50,7 @@ export function adminLoginDiagnosisRoutes(app: App, { loginDiagnoses }: { loginD
       body: DiagnosisRequest,
       response: { 200: { ...LoginDiagnosis, description: 'The diagnosis.' } },
     },
-    config: { access: { scope: 'users:read' } },
+    config: { access: { scope: 'users:read' }, recentProof: 'not-needed' },
     async handler(request, reply) {
       const { identity, authenticator, device_id, address } = request.body;
       throwIfErrors(addressErrors(address));

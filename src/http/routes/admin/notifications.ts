@@ -9,6 +9,7 @@ import {
 import { DryRun } from '../../../contract/push.js';
 import type { Handle } from '../../../database/database.js';
 import type { UserReferences } from '../../../identities/user-references.js';
+import { isJsonObject } from '../../../lib/json-object.js';
 import type { Pacer } from '../../../lib/pacing.js';
 import { Problem, throwIfErrors } from '../../../lib/problem.js';
 import { exactNumbers } from '../../../notifications/inbox/exact-numbers.js';
@@ -18,9 +19,9 @@ import type { Push } from '../../../notifications/push/push.js';
 import { isNdjson } from '../../plugins/ndjson-body.js';
 import type { Idempotent, IdempotentWork } from '../../requests/idempotent.js';
 import { jsonInParts } from '../../requests/json-parts.js';
-import { dryRunQuery, pathId, readDryRun } from '../../requests/parameters.js';
+import { dryRunQuery, pathId, type QueryParameters, readDryRun } from '../../requests/parameters.js';
 import { namesExternally, withUserIds } from '../../requests/recipients.js';
-import { type App, callerOf, requireScope } from '../../requests/route.js';
+import { type App, callerOf, type RecentProof, requireScope } from '../../requests/route.js';
 import { createItemPublisher, publishedItems } from './notifications-ndjson.js';
 
 const maxBodyBytes = 4 * 1024 * 1024;
@@ -72,10 +73,30 @@ interface PublishServices {
   readonly pacer: Pacer;
 }
 
+/** A mistake or a thief reaches many users at once. NDJSON may have any number of lines, and is not read yet. */
+const whenToMany: RecentProof = {
+  when: 'the request publishes to more than one user',
+  applies: (request) => !readDryRun(request.query as QueryParameters) && (isNdjson(request) || isToMany(request.body)),
+};
+
+/** Whether a body, which is not validated yet, names more than one user. */
+function isToMany(body: unknown): boolean {
+  const users = [body].flat().flatMap((item) => {
+    const { user_id: userId, user_ids: userIds } = isJsonObject(item) ? item : {};
+    return [userId ?? [], userIds ?? []].flat();
+  });
+  return new Set(users).size > 1;
+}
+
 /** Shared options of the routes that publish. */
 const publishing = {
   bodyLimit: maxBodyBytes,
-  config: { access: { scope: 'notifications:write' as const }, idempotent: true, keepRawBody: true },
+  config: {
+    access: { scope: 'notifications:write' as const },
+    recentProof: whenToMany,
+    idempotent: true,
+    keepRawBody: true,
+  },
 };
 
 type PublishLines = ReturnType<typeof createItemPublisher>;
@@ -163,7 +184,7 @@ function dryRunRoute(app: App, { notifications, push, userReferences }: PublishS
       body: NotificationInputs,
       response: { 200: { ...DryRun, description: 'What publishing would do.' } },
     },
-    config: { ...publishing.config, idempotent: false },
+    config: { ...publishing.config, recentProof: 'not-needed', idempotent: false },
     preValidation: async (request) => throwIfErrors(sizeErrors(request.body)),
     async handler(request) {
       const items = await withUserIds(userReferences, request.body);
@@ -184,7 +205,12 @@ function ndjsonRoute(app: App, publishLines: PublishLines): void {
       querystring: PublishQuery,
       response: { 200: publishedItems },
     },
-    config: { access: { scope: 'notifications:write' }, ndjson: NotificationInput, checkQuery: readDryRun },
+    config: {
+      access: { scope: 'notifications:write' },
+      recentProof: whenToMany,
+      ndjson: NotificationInput,
+      checkQuery: readDryRun,
+    },
     preValidation: async (request, reply) => {
       if (!isNdjson(request)) throw new Problem('unsupported_media_type');
       await publishLines(request, reply);
@@ -214,7 +240,12 @@ function changeRoutes(app: App, { notifications, database }: { notifications: No
       body: NotificationChange,
       response: { 200: { ...Notification, description: 'The changed notification.' } },
     },
-    config: { access: { scope: 'notifications:write' }, problems: ['not_found'], keepRawBody: true },
+    config: {
+      access: { scope: 'notifications:write' },
+      recentProof: 'not-needed',
+      problems: ['not_found'],
+      keepRawBody: true,
+    },
     async handler(request, reply) {
       const id = pathId(request.params);
       const numbers = exactNumbers(request.rawBody);
@@ -235,7 +266,7 @@ function changeRoutes(app: App, { notifications, database }: { notifications: No
       params: Params,
       response: { 204: Type.Null({ description: 'The notification is deleted.' }) },
     },
-    config: { access: { scope: 'notifications:write' }, problems: ['not_found'] },
+    config: { access: { scope: 'notifications:write' }, recentProof: 'needed', problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
       await database.transaction((tx) => notifications.remove(tx, id));

@@ -36,6 +36,7 @@ export function adminOutboxRoutes(app: App, { outbox, idempotent }: { outbox: Ou
     },
     config: {
       access: { scope: 'users:write' },
+      recentProof: 'not-needed',
       idempotent: true,
       problems: ['not_found', 'message_not_failed', 'message_outdated', 'message_tried_too_often'],
     },

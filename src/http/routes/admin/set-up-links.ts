@@ -1,6 +1,6 @@
 import { IssuedSetUpLink, NewSetUpLinkRequest } from '../../../contract/console/set-up.js';
 import type { SetUpLinks } from '../../../sessions/setup-links.js';
-import { type App, callerOf, originOf, requireRecentProof } from '../../requests/route.js';
+import { type App, originOf } from '../../requests/route.js';
 
 /** A route that invites a new person to administer Postern. */
 export function adminSetUpLinkRoutes(app: App, { setUpLinks }: { setUpLinks: SetUpLinks }): void {
@@ -16,9 +16,8 @@ export function adminSetUpLinkRoutes(app: App, { setUpLinks }: { setUpLinks: Set
       body: NewSetUpLinkRequest,
       response: { 201: { ...IssuedSetUpLink, description: 'The link, shown once.' } },
     },
-    config: { access: { scope: 'admin' }, problems: ['not_found', 'fresh_proof_required'] },
+    config: { access: { scope: 'admin' }, recentProof: 'needed', problems: ['not_found'] },
     async handler(request, reply) {
-      requireRecentProof(callerOf(request));
       return reply.code(201).send(await setUpLinks.create(request.body.role, originOf(request)));
     },
   });

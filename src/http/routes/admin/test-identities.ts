@@ -5,7 +5,7 @@ import type { Handle } from '../../../database/database.js';
 import { listRoutes } from '../../lists/list-routes.js';
 import type { Idempotent } from '../../requests/idempotent.js';
 import { IdParams, pathId } from '../../requests/parameters.js';
-import { type App, callerOf, originOf, requireRecentProof } from '../../requests/route.js';
+import { type App, originOf } from '../../requests/route.js';
 
 /**
  * Routes for test identities. Changes need `admin`: a caller that can fix the code of an address can log in as the user of
@@ -31,10 +31,10 @@ export function adminTestIdentityRoutes(
     config: {
       access: { scope: 'admin' },
       idempotent: true,
-      problems: ['fresh_proof_required', 'test_identity_exists'],
+      recentProof: 'needed',
+      problems: ['test_identity_exists'],
     },
     async handler(request, reply) {
-      requireRecentProof(callerOf(request));
       return idempotent(request, reply, (commit) =>
         commit(async (tx) => ({ status: 201, body: await testIdentities.create(tx, request.body, originOf(request)) })),
       );
@@ -83,7 +83,7 @@ export function adminTestIdentityRoutes(
       params: IdParams,
       response: { 204: Type.Null({ description: 'The test identity is deleted.' }) },
     },
-    config: { access: { scope: 'admin' }, problems: ['not_found'] },
+    config: { access: { scope: 'admin' }, recentProof: 'needed', problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
       await database.transaction((tx) => testIdentities.remove(tx, id, originOf(request)));

@@ -18,7 +18,7 @@ import type { TestWebhook } from '../../../webhooks/test-event.js';
 import { listRoutes } from '../../lists/list-routes.js';
 import type { Idempotent } from '../../requests/idempotent.js';
 import { IdParams, pathId } from '../../requests/parameters.js';
-import { type App, callerOf, originOf, requireRecentProof } from '../../requests/route.js';
+import { type App, originOf } from '../../requests/route.js';
 
 /** The services of the routes for webhooks. */
 export interface WebhookServices {
@@ -52,9 +52,8 @@ function endpointRoutes(app: App, { webhooks, idempotent, database }: RouteServi
       body: NewWebhook,
       response: { 201: { ...IssuedWebhook, description: 'The new webhook, with its secret.' } },
     },
-    config: { access, idempotent: true, problems: ['fresh_proof_required', 'too_many_webhooks'] },
+    config: { access, idempotent: true, recentProof: 'needed', problems: ['too_many_webhooks'] },
     async handler(request, reply) {
-      requireRecentProof(callerOf(request));
       return idempotent(request, reply, (commit) =>
         commit(async (tx) => ({ status: 201, body: await webhooks.create(tx, request.body, originOf(request)) })),
       );
@@ -103,9 +102,8 @@ function endpointRoutes(app: App, { webhooks, idempotent, database }: RouteServi
       body: WebhookChange,
       response: { 200: { ...Webhook, description: 'The changed webhook.' } },
     },
-    config: { access, problems: ['not_found', 'fresh_proof_required'] },
+    config: { access, recentProof: 'needed', problems: ['not_found'] },
     async handler(request) {
-      requireRecentProof(callerOf(request));
       const id = pathId(request.params);
       await database.transaction((tx) => webhooks.change(tx, id, request.body, originOf(request)));
       return webhooks.get(id);
@@ -123,7 +121,7 @@ function endpointRoutes(app: App, { webhooks, idempotent, database }: RouteServi
       params: IdParams,
       response: { 204: Type.Null({ description: 'The webhook is deleted.' }) },
     },
-    config: { access, problems: ['not_found'] },
+    config: { access, recentProof: 'needed', problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
       await database.transaction((tx) => webhooks.remove(tx, id, originOf(request)));
@@ -146,7 +144,13 @@ function testRoute(app: App, { testWebhook }: RouteServices): void {
       body: Type.Unsafe<WebhookTestRequest | null>({ ...WebhookTestRequest, type: ['object', 'null'] }),
       response: { 200: { ...WebhookTest, description: 'What the endpoint answered.' } },
     },
-    config: { access, problems: ['not_found'], optionalBody: true, document: { body: WebhookTestRequest } },
+    config: {
+      access,
+      recentProof: 'not-needed',
+      problems: ['not_found'],
+      optionalBody: true,
+      document: { body: WebhookTestRequest },
+    },
     handler: async (request) => testWebhook(pathId(request.params), request.body?.type ?? 'user.created'),
   });
 }
@@ -164,9 +168,8 @@ function secretRoute(app: App, { webhooks, idempotent }: RouteServices): void {
       params: IdParams,
       response: { 200: { ...WebhookSecret, description: 'The new secret.' } },
     },
-    config: { access, idempotent: true, problems: ['not_found', 'fresh_proof_required'] },
+    config: { access, idempotent: true, recentProof: 'needed', problems: ['not_found'] },
     async handler(request, reply) {
-      requireRecentProof(callerOf(request));
       const id = pathId(request.params);
       return idempotent(request, reply, (commit) =>
         commit(async (tx) => ({
@@ -208,7 +211,7 @@ function deliveryRoutes(app: App, { webhookDeliveries }: RouteServices): void {
       body: WebhookReplayRequest,
       response: { 202: { ...WebhookReplay, description: 'The events will be delivered.' } },
     },
-    config: { access, problems: ['not_found'] },
+    config: { access, recentProof: 'needed', problems: ['not_found'] },
     async handler(request, reply) {
       const replay = await webhookDeliveries.replay(pathId(request.params), request.body, originOf(request));
       return reply.code(202).send(replay);

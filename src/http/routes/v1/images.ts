@@ -85,6 +85,7 @@ function uploadRoute(
     },
     config: {
       access: route.access,
+      recentProof: 'not-needed',
       idempotent: true,
       // Image processing has its own limit. Otherwise the handler limit could answer 503 for an image that is stored.
       hasNoHandlerTimer: true,

@@ -1,6 +1,6 @@
 import type { Recoveries } from '../../../account/recoveries.js';
 import { StartedChallenge } from '../../../contract/account/code.js';
-import { Recovered, RecoveryAnswer, RecoveryRequest } from '../../../contract/account/recovery.js';
+import { RecoveryAnswer, RecoveryRequest, RecoveryResult } from '../../../contract/account/recovery.js';
 import { IdParams } from '../../requests/parameters.js';
 import { type App, originOf } from '../../requests/route.js';
 
@@ -31,11 +31,13 @@ export function recoveryRoutes(app: App, { recoveries }: { recoveries: Recoverie
       operationId: 'completeRecovery',
       summary: 'Complete the recovery of a password or PIN',
       description:
-        'The code sets the new secret, ends every login of the account, and resets the count of wrong secrets. An operator’s lock stays. With PIN_RECOVERY_DELAY, a new PIN takes effect at effective_at, and you can cancel it until then. A recovery is not a login: log in afterwards, with the second factor if the account has one.',
+        'The code sets the new secret, ends every login of the account, and resets the count of wrong secrets. An operator’s lock stays. With PIN_RECOVERY_DELAY, a new PIN takes effect at effective_at, and you can cancel it until then. If nobody had proven the address, the code removes everything that the account had before, because nobody knows whose it was. A recovery is not a login: log in afterwards, with the second factor if the account has one.',
       tags: ['Account'],
       params: IdParams,
       body: RecoveryAnswer,
-      response: { 200: { ...Recovered, description: 'The new secret is set, or pending.' } },
+      response: {
+        200: { ...RecoveryResult, description: 'The new secret is set, or pending. With check, the code is correct.' },
+      },
     },
     config: { access: 'public', problems: ['code_rejected', 'account_temporarily_locked', 'too_many_requests'] },
     async handler(request) {

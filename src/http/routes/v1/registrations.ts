@@ -1,12 +1,19 @@
 import type { Registrations } from '../../../account/registrations.js';
-import { Account } from '../../../contract/account/account.js';
-import { StartedChallenge } from '../../../contract/account/code.js';
-import { RegistrationAnswer, RegistrationRequest } from '../../../contract/account/registration.js';
+import { CheckedCode, StartedChallenge } from '../../../contract/account/code.js';
+import { Registered, RegistrationAnswer, RegistrationRequest } from '../../../contract/account/registration.js';
+import { nonceHeader } from '../../../contract/session.js';
+import type { DpopVerifier } from '../../../sessions/dpop/dpop-verifier.js';
 import { IdParams } from '../../requests/parameters.js';
 import { type App, originOf } from '../../requests/route.js';
+import { addFirstNonce, toAuthentication } from './tokens.js';
+
+interface RegistrationServices {
+  readonly registrations: Registrations;
+  readonly dpopVerifier: Pick<DpopVerifier, 'nonceAt'>;
+}
 
 /** Routes for self-service registration, if the operator allows it. */
-export function registrationRoutes(app: App, { registrations }: { registrations: Registrations }): void {
+export function registrationRoutes(app: App, { registrations, dpopVerifier }: RegistrationServices): void {
   app.route({
     method: 'POST',
     url: '/v1/registrations',
@@ -32,11 +39,14 @@ export function registrationRoutes(app: App, { registrations }: { registrations:
       operationId: 'completeRegistration',
       summary: 'Complete a registration',
       description:
-        'The code creates the account with the confirmed address and the other members of the request. A registration is not a login: log in afterwards.',
+        'The code creates the account with the confirmed address and the other members of the request. With `device`, the answer also has `authentication`: the first login with its token. With `check`, nothing is created, and the answer is 200 if the code is correct.',
       tags: ['Account'],
       params: IdParams,
       body: RegistrationAnswer,
-      response: { 201: { ...Account, description: 'The account.' } },
+      response: {
+        201: { ...Registered, headers: nonceHeader, description: 'The account.' },
+        200: { ...CheckedCode, description: 'With check: the code is correct.' },
+      },
     },
     config: {
       access: 'public',
@@ -49,7 +59,12 @@ export function registrationRoutes(app: App, { registrations }: { registrations:
       ],
     },
     async handler(request, reply) {
-      return reply.code(201).send(await registrations.complete(request.params.id, request.body, originOf(request)));
+      const result = await registrations.complete(request.params.id, request.body, originOf(request));
+      if ('expires_at' in result) return reply.code(200).send(result);
+      const { account, authentication } = result;
+      if (authentication === undefined) return reply.code(201).send(account);
+      addFirstNonce(reply, dpopVerifier, authentication);
+      return reply.code(201).send({ ...account, authentication: toAuthentication(authentication, request) });
     },
   });
 }

@@ -28,13 +28,20 @@ interface LoginServices {
   readonly pinIsRequired: boolean;
 }
 
+/** Gives the client of a new bound token the nonce for its first DPoP proof. */
+export function addFirstNonce(
+  reply: FastifyReply,
+  dpopVerifier: Pick<DpopVerifier, 'nonceAt'>,
+  { is_bound, token, updated_at }: LoginResult,
+): void {
+  const [userId] = (is_bound && token !== undefined && parseToken('authentication', token)?.ids) || [];
+  if (userId !== undefined) reply.header('DPoP-Nonce', dpopVerifier.nonceAt(userId, Date.parse(updated_at) / 1000));
+}
+
 /** Routes for the two steps of a login. */
 export function loginRoutes(app: App, { login, dpopVerifier, pinIsRequired }: LoginServices): void {
   /** Gives the client the nonce for its first DPoP proof. */
-  function addNonce(reply: FastifyReply, { is_bound, token, updated_at }: LoginResult): void {
-    const [userId] = (is_bound && token !== undefined && parseToken('authentication', token)?.ids) || [];
-    if (userId !== undefined) reply.header('DPoP-Nonce', dpopVerifier.nonceAt(userId, Date.parse(updated_at) / 1000));
-  }
+  const addNonce = (reply: FastifyReply, result: LoginResult) => addFirstNonce(reply, dpopVerifier, result);
 
   app.route({
     method: 'POST',
@@ -166,7 +173,7 @@ const messageOf = (code: LoginResult['error_code'], request: FastifyRequest): st
   code === '' ? '' : formatText(authenticationErrors[code], preferredLanguage(request.headers['accept-language']));
 
 /** `is_bound` is present only if it is true, so that clients without a key get only the members that they know. */
-function toAuthentication(
+export function toAuthentication(
   { is_bound, recovery_codes: codes, ...result }: LoginResult,
   request: FastifyRequest,
 ): Authentication {
@@ -182,7 +189,7 @@ function toAuthentication(
 /** Adds the message, in the client's language, to the authentication in a rejection. */
 function withMessage(error: unknown, request: FastifyRequest): unknown {
   if (!(error instanceof Problem) || error.code !== 'authorization_rejected') return error;
-  const message = messageOf('authorization_rejected', request);
-  const authentication = { ...(error.options.members?.authentication as object), error_message: message };
+  const rejected = error.options.members?.authentication as Pick<LoginResult, 'error_code'>;
+  const authentication = { ...rejected, error_message: messageOf(rejected.error_code, request) };
   return new Problem(error.code, { ...error.options, members: { authentication } });
 }

@@ -196,14 +196,14 @@ describe('an upload', () => {
 });
 
 describe('a file of an image', () => {
-  it('can be cached forever by any cache, and is only a JPEG', async () => {
+  it('can be kept by its client for a day, and is only a JPEG', async () => {
     const { body } = await uploadFile(await plain(20, 20).png().toBuffer());
     const answer = await load(body.thumbnail_url);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'content-type': 'image/jpeg',
       'content-length': String(answer.content.length),
       'cache-control': 'private, max-age=86400',
-      'content-disposition': 'inline',
+      'content-disposition': expect.stringMatching(/^inline; filename="[0-9a-f-]{36}-[a-z]+\.jpg"$/),
       'cross-origin-resource-policy': 'cross-origin',
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",

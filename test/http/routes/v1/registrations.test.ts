@@ -186,3 +186,34 @@ test('codes are limited by dial prefix, and further codes are silently not sent'
     await limited.close();
   }
 });
+
+test('a registration with a device logs in: one code, one token, for one of 20 parallel requests', async () => {
+  const { phone, path, secret } = await begin();
+  const device = { id: randomUUID(), make: 'Fairphone' };
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () =>
+      postern.api<Account & { authentication?: { token: string; status: string; device_id: string } }>('POST', path, {
+        body: { secret, device },
+      }),
+    ),
+  );
+  const [registered, ...others] = answers.filter(({ status }) => status === 201);
+  expect(others).toEqual([]);
+  const authentication = registered?.body.authentication;
+  expect(registered?.body).toMatchObject({ phone, phone_verified: true });
+  expect(authentication).toMatchObject({ status: 'approved', device_id: device.id, user_id: registered?.body.id });
+  const session = await postern.api('POST', '/v1/sessions', { basic: authentication?.token ?? '' });
+  expect(session.status).toBe(201);
+  const repeated = await postern.api('POST', path, { body: { secret, device } });
+  expect(repeated.status).not.toBe(201);
+});
+
+test('check only says that the code is right, and counts as a guess', async () => {
+  const { path, secret } = await begin();
+  const check = (code: string) => postern.api<object>('POST', path, { body: { secret: code, check: true } });
+  expect((await check(wrongCode(secret))).status).toBe(400);
+  const right = await check(secret);
+  expect([right.status, Object.keys(right.body)]).toEqual([200, ['expires_at']]);
+  for (let guess = 0; guess < 2; guess += 1) expect((await check(secret)).status).toBe(200);
+  expect((await complete(path, { secret })).status).toBe(201);
+});

@@ -99,11 +99,6 @@ function connect(
       enqueue('lost');
   }, heartbeatMs / 2);
   const end = () => enqueue('end');
-  const hide = () => {
-    post({ bye: true });
-    // For a page that comes back from the back-forward cache.
-    enqueue('lost');
-  };
   const removeListeners = [
     core.onClose(end),
     core.onResume(() => post({ wake: true })),
@@ -111,7 +106,9 @@ function connect(
       if (!('user_id' in state) || state.user_id !== user) end();
     }),
     onAbort(signal, end),
-    onPageEvent('pagehide', hide),
+    // A page in the back-forward cache needs no stream. It gets another one when it comes back.
+    onPageEvent('pagehide', () => post({ bye: true })),
+    onPageEvent('pageshow', ({ persisted }) => persisted && enqueue('lost')),
   ];
   post({ open: { transport, user, filter: filterText(filter) } });
 

@@ -7,14 +7,7 @@ import { Problem } from '../../../../lib/problem.js';
 import type { BulkAction, BulkOutcome, UserBulk } from '../../../../users/bulk.js';
 import { toLine } from '../../../ndjson/items.js';
 import { asProblem, problemBody } from '../../../plugins/problems.js';
-import {
-  type App,
-  callerOf,
-  originOf,
-  requireRecentProof,
-  requireRightToChange,
-  requireScope,
-} from '../../../requests/route.js';
+import { type App, callerOf, originOf, requireRightToChange, requireScope } from '../../../requests/route.js';
 import { writeAll } from '../../../requests/streams.js';
 
 const bulkLines = {
@@ -42,11 +35,10 @@ export function adminUserBulkRoutes(app: App, { userBulk }: { userBulk: UserBulk
       body: BulkRequest,
       response: { 200: bulkLines },
     },
-    config: { access: { scope: 'users:read' }, hasNoHandlerTimer: true, problems: ['fresh_proof_required'] },
+    config: { access: { scope: 'users:read' }, hasNoHandlerTimer: true, recentProof: 'needed' },
     async handler(request, reply) {
       const caller = callerOf(request);
       if (request.body.action !== 'export') requireScope(caller, 'users:write');
-      requireRecentProof(caller);
       const action = await userBulk.check(request.body);
       reply.hijack();
       const { raw } = reply;
@@ -85,7 +77,6 @@ async function run(
       if (stop.aborted) throw new Problem('shutting_down');
       // The key may have been revoked, and the proof may have become too old.
       await request.authorized.recheck?.();
-      requireRecentProof(callerOf(request));
     },
   };
   try {

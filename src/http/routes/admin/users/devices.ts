@@ -21,7 +21,7 @@ export function adminUserDeviceRoutes(app: App, { devices, users }: { devices: D
       params: Params,
       response: { 200: { ...RemovedDevice, description: 'The device was removed.' } },
     },
-    config: { access: { scope: 'users:write' }, problems: ['not_found'] },
+    config: { access: { scope: 'users:write' }, recentProof: 'not-needed', problems: ['not_found'] },
     async handler(request) {
       const id = pathId({ id: request.params.device_id });
       const userId = pathId(request.params);

@@ -2,7 +2,7 @@ import { EnrollmentLink } from '../../../../contract/user.js';
 import type { Database } from '../../../../database/database.js';
 import type { EnrollmentLinks } from '../../../../users/enrollment-links.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { type App, callerOf, originOf, requireRecentProof } from '../../../requests/route.js';
+import { type App, originOf } from '../../../requests/route.js';
 
 /** A route that creates enrollment links, with which roles take effect. */
 export function adminEnrollmentLinkRoutes(
@@ -21,9 +21,8 @@ export function adminEnrollmentLinkRoutes(
       params: IdParams,
       response: { 201: { ...EnrollmentLink, description: 'The link, shown once.' } },
     },
-    config: { access: { scope: 'admin' }, problems: ['not_found', 'validation_failed', 'fresh_proof_required'] },
+    config: { access: { scope: 'admin' }, recentProof: 'needed', problems: ['not_found', 'validation_failed'] },
     async handler(request, reply) {
-      requireRecentProof(callerOf(request));
       const id = pathId(request.params);
       const link = await database.user(id).transaction((tx) => enrollmentLinks.create(tx, id, originOf(request)));
       return reply.code(201).send(link);

@@ -16,7 +16,12 @@ export function adminUserExportRoutes(app: App, { exports }: { exports: Exports 
       params: IdParams,
       response: { 200: exportSchema },
     },
-    config: { access: { scope: 'users:read' }, hasNoHandlerTimer: true, problems: ['not_found', 'too_many_requests'] },
+    config: {
+      access: { scope: 'users:read' },
+      recentProof: 'needed',
+      hasNoHandlerTimer: true,
+      problems: ['not_found', 'too_many_requests'],
+    },
     async handler(request, reply) {
       await sendExport(request, reply, exports, pathId(request.params));
     },

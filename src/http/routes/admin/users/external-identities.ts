@@ -3,7 +3,7 @@ import { ExternalIdentity, ExternalIdentityLink } from '../../../../contract/ext
 import type { ExternalIdentities } from '../../../../users/external-identities.js';
 import type { Users } from '../../../../users/users.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { type App, callerOf, originOf, requireRecentProof, requireRightToChange } from '../../../requests/route.js';
+import { type App, callerOf, originOf, requireRightToChange } from '../../../requests/route.js';
 
 const url = '/admin/v1/users/:id/external-identities';
 const Params = Type.Object({
@@ -48,12 +48,12 @@ export function adminExternalIdentityRoutes(
     },
     config: {
       access: { scope: 'users:write' },
-      problems: ['not_found', 'external_identity_taken', 'fresh_proof_required'],
+      recentProof: 'needed',
+      problems: ['not_found', 'external_identity_taken'],
     },
     async handler(request) {
       const user = await users.get(pathId(request.params));
       requireRightToChange(callerOf(request), user);
-      requireRecentProof(callerOf(request));
       return externalIdentities.link(user.id, request.body, originOf(request));
     },
   });
@@ -70,7 +70,7 @@ export function adminExternalIdentityRoutes(
       params: Params,
       response: { 204: Type.Null({ description: 'The link is deleted.' }) },
     },
-    config: { access: { scope: 'users:write' }, problems: ['not_found'] },
+    config: { access: { scope: 'users:write' }, recentProof: 'needed', problems: ['not_found'] },
     async handler(request, reply) {
       const user = await users.get(pathId(request.params));
       requireRightToChange(callerOf(request), user);

@@ -2,7 +2,7 @@ import { User } from '../../../../contract/user.js';
 import type { Database } from '../../../../database/database.js';
 import type { Users } from '../../../../users/users.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { type App, callerOf, originOf, requireRecentProof, requireScope } from '../../../requests/route.js';
+import { type App, callerOf, originOf, requireScope } from '../../../requests/route.js';
 
 /** A route for users who have lost their second factors. */
 export function adminUserFactorRoutes(
@@ -21,10 +21,9 @@ export function adminUserFactorRoutes(
       params: IdParams,
       response: { 200: { ...User, description: 'The changed user.' } },
     },
-    config: { access: { scope: 'users:write' }, problems: ['not_found', 'fresh_proof_required'] },
+    config: { access: { scope: 'users:write' }, recentProof: 'needed', problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      requireRecentProof(callerOf(request));
       const changedUser = await database.user(id).transaction(async (tx) => {
         const user = await users.removeSecondFactors(tx, id, originOf(request));
         // Removing an operator's second factor makes it easier to take over the account. If the caller may not, the

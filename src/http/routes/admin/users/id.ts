@@ -7,15 +7,15 @@ import { IdParams, pathId } from '../../../requests/parameters.js';
 import {
   type App,
   callerOf,
+  memberOf,
   originOf,
-  requireRecentProof,
   requireRightToChange,
   requireScope,
   withPasswordForOneUse,
 } from '../../../requests/route.js';
 
-/** Members whose change can give access to the account. `email` and `phone` are among them: login codes go there. */
-const accessMembers = ['role', 'password', 'pin', 'second_factor', 'email', 'phone'] as const;
+/** Members whose change decides who can log in to the account, and how. Login codes go to `email` and `phone`. */
+const accessMembers = ['role', 'password', 'pin', 'second_factor', 'username', 'email', 'phone', 'status'] as const;
 
 /** Routes that read, change and delete a user. */
 export function adminUserRoutes(
@@ -51,12 +51,16 @@ export function adminUserRoutes(
       body: UserChange,
       response: { 200: { ...User, description: 'The changed user.' } },
     },
-    config: { access: { scope: 'users:write' }, problems: ['not_found', 'identity_taken', 'fresh_proof_required'] },
+    config: {
+      access: { scope: 'users:write' },
+      recentProof: {
+        when: `it contains ${accessMembers.join(', ')}`,
+        applies: (request) => accessMembers.some((member) => memberOf(request, member) !== undefined),
+      },
+      problems: ['not_found', 'identity_taken'],
+    },
     async handler(request, reply) {
       const id = pathId(request.params);
-      const grantsAccess =
-        accessMembers.some((member) => request.body[member] !== undefined) || request.body.status === 'active';
-      if (grantsAccess) requireRecentProof(callerOf(request));
       const prepared = await users.prepareChange(id, withPasswordForOneUse(callerOf(request), request.body));
       const changedUser = await database.user(id).transaction(async (tx) => {
         const before: object = await users.getForUpdate(tx, id);
@@ -84,7 +88,7 @@ export function adminUserRoutes(
       params: IdParams,
       response: { 204: Type.Null({ description: 'The user is deleted.' }) },
     },
-    config: { access: { scope: 'users:write' }, problems: ['not_found'] },
+    config: { access: { scope: 'users:write' }, recentProof: 'needed', problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
       await database.user(id).transaction(async (tx) => {

@@ -7,7 +7,7 @@ import { createNdjsonHandler } from '../../../ndjson/exchange.js';
 import { importChunk, importEntries, importWeight, withoutNulls } from '../../../ndjson/import-items.js';
 import { isNdjson } from '../../../plugins/ndjson-body.js';
 import { dryRunQuery, readDryRun } from '../../../requests/parameters.js';
-import { type App, callerOf, originOf, requireRecentProof } from '../../../requests/route.js';
+import { type App, callerOf, originOf } from '../../../requests/route.js';
 
 const importedLines = {
   description: 'One result per line, sent when its transaction has committed. Read the results while you send.',
@@ -26,10 +26,7 @@ export function adminUserImportRoutes(app: App, { userImport, pacer }: { userImp
       checkWith: withoutNulls,
       toItem: (input) => input as UserToImport,
       weightOf: importWeight,
-      process(entries, pace) {
-        requireRecentProof(callerOf(request));
-        return importEntries(entries, importUsers, language, pace);
-      },
+      process: (entries, pace) => importEntries(entries, importUsers, language, pace),
     };
   });
   app.route({
@@ -48,12 +45,11 @@ export function adminUserImportRoutes(app: App, { userImport, pacer }: { userImp
       access: { scope: 'users:write' },
       ndjson: UserToImport,
       checkQuery: readDryRun,
-      problems: ['fresh_proof_required'],
+      // An import can contain roles and password hashes.
+      recentProof: 'needed',
     },
     preValidation: async (request, reply) => {
       if (!isNdjson(request)) throw new Problem('unsupported_media_type');
-      // An import can contain roles and password hashes.
-      requireRecentProof(callerOf(request));
       await importLines(request, reply);
     },
     handler: () => Promise.reject(new Error('preValidation answers every request')),

@@ -2,7 +2,7 @@ import { LockRequest, LogoutResult, User } from '../../../../contract/user.js';
 import type { Database } from '../../../../database/database.js';
 import type { Users } from '../../../../users/users.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { type App, callerOf, originOf, requireRecentProof, requireRightToChange } from '../../../requests/route.js';
+import { type App, callerOf, memberOf, originOf, requireRightToChange } from '../../../requests/route.js';
 
 /** Routes that lock, unlock and log out a user. Each takes effect from the next request on, on all instances. */
 export function adminUserLockRoutes(
@@ -22,7 +22,14 @@ export function adminUserLockRoutes(
       body: LockRequest,
       response: { 200: { ...User, description: 'The user with the lock.' } },
     },
-    config: { access: { scope: 'users:write' }, problems: ['not_found'] },
+    config: {
+      access: { scope: 'users:write' },
+      recentProof: {
+        when: 'the lock is permanent',
+        applies: (request) => memberOf(request, 'permanent') === true,
+      },
+      problems: ['not_found'],
+    },
     async handler(request, reply) {
       const id = pathId(request.params);
       const locked = await database.user(id).transaction(async (tx) => {
@@ -43,10 +50,9 @@ export function adminUserLockRoutes(
       params: IdParams,
       response: { 200: { ...User, description: 'The user without a lock.' } },
     },
-    config: { access: { scope: 'users:write' }, problems: ['not_found', 'fresh_proof_required'] },
+    // Unlocking allows new guesses at every secret of the user.
+    config: { access: { scope: 'users:write' }, recentProof: 'needed', problems: ['not_found'] },
     async handler(request, reply) {
-      // Unlocking allows new guesses at every secret of the user.
-      requireRecentProof(callerOf(request));
       const id = pathId(request.params);
       const unlocked = await database.user(id).transaction(async (tx) => {
         requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
@@ -66,7 +72,7 @@ export function adminUserLockRoutes(
       params: IdParams,
       response: { 200: { ...LogoutResult, description: 'Every authentication token and session has ended.' } },
     },
-    config: { access: { scope: 'users:write' }, problems: ['not_found'] },
+    config: { access: { scope: 'users:write' }, recentProof: 'not-needed', problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
       const endedCount = await database.user(id).transaction(async (tx) => {

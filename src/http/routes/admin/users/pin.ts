@@ -27,7 +27,7 @@ export function adminUserPinRoutes(
       params: IdParams,
       response: { 200: { ...User, description: 'The user without a pending PIN.' } },
     },
-    config: { access: { scope: 'users:write' }, problems: ['not_found'] },
+    config: { access: { scope: 'users:write' }, recentProof: 'not-needed', problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
       const user = await database.user(id).transaction(async (tx) => {

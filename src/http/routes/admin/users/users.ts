@@ -7,8 +7,8 @@ import type { Idempotent } from '../../../requests/idempotent.js';
 import {
   type App,
   callerOf,
+  memberOf,
   originOf,
-  requireRecentProof,
   requireScope,
   withPasswordForOneUse,
 } from '../../../requests/route.js';
@@ -30,14 +30,15 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
     config: {
       access: { scope: 'users:write' },
       idempotent: true,
-      problems: ['identity_taken', 'fresh_proof_required'],
+      recentProof: {
+        when: 'it gives a role',
+        applies: (request) => (memberOf(request, 'role') ?? 'user') !== 'user',
+      },
+      problems: ['identity_taken'],
     },
     async handler(request, reply) {
       return idempotent(request, reply, async (commit) => {
-        if (request.body.role !== undefined && request.body.role !== 'user') {
-          requireScope(callerOf(request), 'admin');
-          requireRecentProof(callerOf(request));
-        }
+        if (request.body.role !== undefined && request.body.role !== 'user') requireScope(callerOf(request), 'admin');
         const prepared = await users.prepare(withPasswordForOneUse(callerOf(request), request.body));
         const options = { mayAddScheme: callerOf(request).scopes.includes('admin') };
         return commit(async (tx) => ({

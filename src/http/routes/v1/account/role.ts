@@ -13,7 +13,7 @@ export function accountRoleRoutes(app: App, { account }: { account: OwnAccount }
     schema: {
       operationId: 'putSessionProof',
       summary: 'Re-authenticate this session',
-      description: `Some admin operations need a login or re-authentication that is not older than ADMIN_PROOF_MAX_AGE. This operation has the same effect as a new login. Needs ${freshProof}`,
+      description: `Some admin operations need a login or re-authentication that is not older than ADMIN_PROOF_MAX_AGE. This operation has the same effect as a new login. The session token is replaced by the one in the answer. Needs ${freshProof}`,
       tags: ['Account'],
       body: ProvenRequest,
       response: { 200: { ...RecordedProof, description: 'The time of the proof, and when it expires.' } },

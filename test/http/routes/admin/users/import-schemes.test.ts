@@ -5,11 +5,12 @@ import type { User } from '../../../../../src/contract/user.js';
 import type { ImportedLine } from '../../../../../src/contract/user-import.js';
 import { dummyHashFor } from '../../../../../src/credentials/hashes/registry.js';
 import { unusedSchemesTask } from '../../../../../src/credentials/password-schemes.js';
-import { schemeOf, storedForm } from '../../../../../src/credentials/passwords.js';
+import { createPasswordHasher, schemeOf } from '../../../../../src/credentials/passwords.js';
 import { runMaintenanceOnce } from '../../../../../src/database/maintenance/tasks.js';
 import { identityDigest } from '../../../../../src/identities/identity.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';
 import { eventually } from '../../../../support/eventually.js';
+import { fastHashes } from '../../../../support/fast-hashes.js';
 import { testSql } from '../../../../support/sql.js';
 import { newPhone, passwordLogin } from '../../../../support/users.js';
 
@@ -35,7 +36,8 @@ const hashOf = (rounds: number) =>
   `$pbkdf2-sha256$${rounds}$c2VhIHNhbHQ$${pbkdf2Sync(secret, 'sea salt', rounds, 32, 'sha256').toString('base64')}`
     .replace(/=$/, '')
     .replaceAll('+', '.');
-const scheme = (rounds: number) => `$pbkdf2-sha256$${rounds}`;
+/** Weak hashes are wrapped, so their scheme is that of both hashes. */
+const scheme = (rounds: number) => `$argon2id(m=19456,t=2,p=1)$pbkdf2-sha256$${rounds}`;
 const expensive = ['$2b$12', '$pbkdf2-sha256$1200000', '$scrypt$ln=15,r=8,p=3', '$pbkdf2-sha512$500000'];
 
 const create = (password_hash: string | undefined, bearer = postern.adminKey, context = postern, phone = newPhone()) =>
@@ -269,11 +271,19 @@ it('the database and the code use the same name for every scheme', async () => {
   ].map((name) => dummyHashFor(name) ?? '');
   const bcrypt = dummyHashes.find((text) => text.startsWith('$2b$')) ?? '';
   const output = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64');
+  const hasher = createPasswordHasher({ threads: fastHashes });
+  const toImport = [
+    ...dummyHashes,
+    `pbkdf2_sha256$1200000$sea_salt%$${output(32)}`,
+    `pbkdf2_sha512$1000$sea.salt$${output(64)}`,
+    '$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0',
+    `$5$sa:lt$${'a'.repeat(42)}.`,
+    `{SSHA}${output(28)}`,
+  ];
   const texts = [
     ...dummyHashes,
     ...['$2a', '$2y'].map((prefix) => prefix + bcrypt.slice(3)),
-    ...[`pbkdf2_sha256$1200000$sea_salt%$${output(32)}`, `pbkdf2_sha512$1000$sea.salt$${output(64)}`].map(storedForm),
-    ...['$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0', `$5$salt$${'a'.repeat(42)}.`, `{SSHA}${output(28)}`].map(storedForm),
+    ...(await Promise.all(toImport.map(hasher.toStored))),
   ];
   const rows = await postern.database.query<{ scheme: string }>(
     testSql(

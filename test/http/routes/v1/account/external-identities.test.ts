@@ -130,7 +130,12 @@ describe('unlinking', () => {
       ...{ database: postern.database, proofs: postern.services.proofs, loginColumns: [], isOpenLogin: () => true },
       limits: { countLoginByAddress: async () => undefined, countLoginByAccount: async () => undefined },
       notices: { notify: async () => undefined },
-      providers: [{ name: 'attic', issuer: attic.url, clientIds: [], subjectOf: async () => undefined }],
+      providers: [
+        {
+          ...{ name: 'attic', authenticator: 'oidc:attic', title: 'attic', issuer: attic.url, clientIds: [] },
+          ...{ signUp: false, accountOf: async () => undefined, redirect: undefined },
+        },
+      ],
     });
     const who = await person();
     const verified = await postern.api<Session>('POST', '/v1/sessions/verify', { bearer: who.bearer });

@@ -1,0 +1,33 @@
+import type { ErrorTexts } from './error-texts.js';
+
+/** The Spanish texts of errors. */
+export const spanish: ErrorTexts = {
+  problem_account_locked: 'Esta cuenta está bloqueada. Quien administra este servicio puede desbloquearla.',
+  problem_account_temporarily_locked: 'Demasiados intentos. Vuelve a intentarlo más tarde.',
+  problem_account_unusable: 'Esta cuenta está cerrada.',
+  problem_address_blocked: 'Este servicio rechaza las solicitudes de tu red.',
+  problem_authorization_rejected: 'Es incorrecto o ha caducado. Vuelve a intentarlo.',
+  problem_code_rejected: 'Ese código es incorrecto o ha caducado. Compruébalo o pide otro.',
+  problem_forbidden: 'No tienes permiso para hacerlo.',
+  problem_identity_taken: 'Otra cuenta ya usa este dato. Escribe otro.',
+  problem_last_way_in: 'Es tu única forma de iniciar sesión. Añade otra primero.',
+  problem_not_found: 'Ya no existe. Vuelve a cargar la página.',
+  problem_proof_rejected: 'Es incorrecto o ha caducado. Vuelve a intentarlo.',
+  problem_registration_off: 'Aquí no puedes crear una cuenta por tu cuenta.',
+  problem_too_many_requests: 'Demasiados intentos. Vuelve a intentarlo más tarde.',
+  problem_validation_failed: 'Comprueba lo que has escrito.',
+  field_code_used: 'Este código ya se usó. Espera a que tu aplicación muestre el siguiente.',
+  field_identity_taken: 'Otra cuenta ya usa este dato. Escribe otro.',
+  field_invalid_characters: 'Contiene caracteres que no están permitidos.',
+  field_invalid_format: 'No tiene la forma esperada.',
+  field_invalid_identity: 'No es válido. Compruébalo.',
+  field_invalid_pin: 'Un PIN tiene de 4 a 12 cifras.',
+  field_password_breached: 'Esta contraseña aparece en una filtración pública de contraseñas. Elige otra.',
+  field_password_not_checked: 'Esta contraseña no se puede comprobar en este momento. Inténtalo más tarde.',
+  field_password_too_common: 'Esta contraseña es demasiado común. Elige otra.',
+  field_password_too_personal: 'Es tu propio nombre o dirección, o el nombre de este servicio. Elige otra contraseña.',
+  field_required: 'Rellena este campo.',
+  field_too_long: 'Es demasiado largo.',
+  field_too_many_bytes: 'Es demasiado largo.',
+  field_too_short: 'Es demasiado corto.',
+};

@@ -1,0 +1,186 @@
+import { createPrivateKey } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '../../lib/json-object.js';
+import type { ProviderRedirect } from '../../login/providers/provider.js';
+import type { Outbound } from '../outbound.js';
+import { OutboundError } from '../outbound-guard.js';
+import { RedirectFailure } from './redirect-failure.js';
+
+/** The endpoints of a provider that speaks OAuth 2.0 without id_tokens. */
+export interface OAuthEndpoints {
+  readonly authorization: string;
+  readonly token: string;
+  readonly userinfo: string;
+}
+
+export interface ClientOptions {
+  readonly clientId: string;
+  /** How the client proves itself: by a secret, by a short one that Apple's key signs, or not at all (PKCE alone). */
+  readonly secret: string | AppleKey | undefined;
+  readonly scopes: string;
+  /** The address of this service to which the provider sends browsers back. */
+  readonly redirectUri: string;
+  /** Whether the provider posts its answer. */
+  readonly postsAnswer: boolean;
+  /** The metadata of the provider (RFC 8414). @throws Problem `authenticator_unavailable` */
+  readonly metadata: () => Promise<JsonObject>;
+  readonly outbound: Outbound;
+}
+
+export interface AppleKey {
+  readonly teamId: string;
+  readonly keyId: string;
+  /** PKCS #8 in PEM. */
+  readonly privateKey: string;
+}
+
+/** What a token endpoint has answered. */
+interface Tokens {
+  readonly accessToken: string;
+  readonly idToken: string | undefined;
+}
+
+/** The client of one provider for the authorization code flow (RFC 6749, 4.1) with PKCE (RFC 7636). */
+export interface OAuthClient {
+  readonly authorizationUrl: ProviderRedirect['authorizationUrl'];
+  /** @throws RedirectFailure, Problem `authenticator_unavailable` */
+  exchange(
+    answer: URLSearchParams,
+    expected: { readonly state: string; readonly codeVerifier: string },
+  ): Promise<Tokens>;
+  /** Reads the account with an access token. @throws RedirectFailure */
+  userinfo(url: string, accessToken: string): Promise<JsonObject>;
+}
+
+/** Milliseconds for each request to the provider. */
+const timeoutMs = 10_000;
+/** Seconds that a signed secret for Apple is valid. */
+const appleSecretSeconds = 300;
+
+/** Creates the client. The library checks the provider's answers; every request goes through the guard. */
+export function createOAuthClient(options: ClientOptions): OAuthClient {
+  const { clientId, secret, scopes, redirectUri, postsAnswer, metadata, outbound } = options;
+  const client = { client_id: clientId };
+
+  async function endpoint(name: 'authorization_endpoint' | 'token_endpoint'): Promise<string> {
+    const url = (await metadata())[name];
+    if (typeof url !== 'string') throw new Error(`the provider's metadata has no ${name}`);
+    return url;
+  }
+
+  async function clientAuthentication(server: JsonObject) {
+    const { ClientSecretBasic, ClientSecretPost, None } = await import('oauth4webapi');
+    if (secret === undefined) return None();
+    if (typeof secret !== 'string') return ClientSecretPost(await signAppleSecret(secret, clientId));
+    // OpenID Connect Core 1.0, 9: without a list the provider takes Basic. Providers without metadata take the body.
+    const methods = server.token_endpoint_auth_methods_supported;
+    const takesBody = Array.isArray(methods) ? methods.includes('client_secret_post') : server.jwks_uri === undefined;
+    return takesBody ? ClientSecretPost(secret) : ClientSecretBasic(secret);
+  }
+
+  async function guardedFetch(url: string, init: { method: string; headers: Record<string, string>; body?: unknown }) {
+    const { method, headers, body } = init;
+    const answer = await outbound.request({
+      url,
+      method: method === 'POST' ? 'POST' : 'GET',
+      headers: { 'user-agent': 'postern', ...headers },
+      ...(body !== undefined && body !== null && { body: String(body) }),
+      totalTimeoutMs: timeoutMs,
+    });
+    return new Response([204, 205, 304].includes(answer.status) ? null : new Uint8Array(answer.body), answer);
+  }
+
+  return {
+    async authorizationUrl({ state, nonce, codeVerifier, loginHint }) {
+      const { calculatePKCECodeChallenge } = await import('oauth4webapi');
+      const url = new URL(await endpoint('authorization_endpoint'));
+      const parameters = {
+        ...{ client_id: clientId, redirect_uri: redirectUri, response_type: 'code', scope: scopes, state },
+        ...{ code_challenge: await calculatePKCECodeChallenge(codeVerifier), code_challenge_method: 'S256' },
+        ...(scopes.split(' ').includes('openid') && { nonce }),
+        ...(postsAnswer && { response_mode: 'form_post' }),
+        ...(loginHint !== undefined && { login_hint: loginHint }),
+      };
+      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+      return url.href;
+    },
+    async exchange(answer, { state, codeVerifier }) {
+      const oauth = await import('oauth4webapi');
+      const server = await metadata();
+      const authorizationServer = {
+        ...server,
+        issuer: String(server.issuer),
+        token_endpoint: await endpoint('token_endpoint'),
+      };
+      try {
+        const parameters = oauth.validateAuthResponse(authorizationServer, client, answer, state);
+        const response = await oauth.authorizationCodeGrantRequest(
+          authorizationServer,
+          client,
+          await clientAuthentication(server),
+          parameters,
+          redirectUri,
+          codeVerifier,
+          // The guard decides which addresses may use http.
+          { [oauth.customFetch]: guardedFetch, [oauth.allowInsecureRequests]: true },
+        );
+        return tokensOf(response.status, await response.text());
+      } catch (error) {
+        throw redirectError(error, error instanceof oauth.AuthorizationResponseError ? error.error : undefined);
+      }
+    },
+    async userinfo(url, accessToken) {
+      const headers = { authorization: `Bearer ${accessToken}`, accept: 'application/json' };
+      try {
+        const response = await guardedFetch(url, { method: 'GET', headers });
+        if (response.status !== 200) throw new Error(`the userinfo endpoint answered ${response.status}`);
+        const answer: unknown = await response.json();
+        if (!isJsonObject(answer)) throw new Error('the userinfo endpoint did not answer with a JSON object');
+        return answer;
+      } catch (error) {
+        throw redirectError(error, undefined);
+      }
+    },
+  };
+}
+
+/** GitHub answers errors with 200, so only the tokens show that the request succeeded. */
+function tokensOf(status: number, text: string): Tokens {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    answer = undefined;
+  }
+  const { access_token: accessToken, id_token: idToken, error } = isJsonObject(answer) ? answer : {};
+  if (typeof accessToken !== 'string' || accessToken === '') {
+    // The error's name is a word of the standard, or the provider's own. It goes to the log.
+    const name = typeof error === 'string' && /^[\w.-]{1,64}$/.test(error) ? error : 'no access_token';
+    const cause = new Error(`the token endpoint answered ${status} (${name})`);
+    throw new RedirectFailure(status >= 500 ? 'provider_unavailable' : 'failed', cause);
+  }
+  return { accessToken, idToken: typeof idToken === 'string' ? idToken : undefined };
+}
+
+/** @param code the error that the provider gave the browser */
+function redirectError(error: unknown, code: string | undefined): RedirectFailure {
+  if (error instanceof RedirectFailure) return error;
+  // Apple says `user_cancelled_authorize`.
+  if (code === 'access_denied' || code === 'user_cancelled_authorize') {
+    return new RedirectFailure('access_denied', error);
+  }
+  const isAway = error instanceof OutboundError || code === 'server_error' || code === 'temporarily_unavailable';
+  return new RedirectFailure(isAway ? 'provider_unavailable' : 'failed', error);
+}
+
+/** Apple's client secret: a token that the app's key signs, for at most six months. This one is made for each request. */
+async function signAppleSecret({ teamId, keyId, privateKey }: AppleKey, clientId: string): Promise<string> {
+  const { SignJWT } = await import('jose');
+  return new SignJWT({})
+    .setProtectedHeader({ alg: 'ES256', kid: keyId })
+    .setIssuer(teamId)
+    .setSubject(clientId)
+    .setAudience('https://appleid.apple.com')
+    .setIssuedAt()
+    .setExpirationTime(`${appleSecretSeconds}s`)
+    .sign(createPrivateKey(privateKey));
+}

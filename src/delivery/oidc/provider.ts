@@ -1,0 +1,159 @@
+import { createConcurrencyLimiter } from '../../lib/concurrency-limiter.js';
+import { isJsonObject, type JsonObject } from '../../lib/json-object.js';
+import { Problem } from '../../lib/problem.js';
+import type { FailedExchange, IdentityProvider, ProviderAccount } from '../../login/providers/provider.js';
+import type { Outbound } from '../outbound.js';
+import { createDiscovery, type DiscoveryOptions } from './discovery.js';
+import { createIdTokenReader, type IdTokenClaims } from './id-tokens.js';
+import { type ClientOptions, createOAuthClient, type OAuthEndpoints } from './oauth-client.js';
+import { RedirectFailure } from './redirect-failure.js';
+
+export interface ProviderOptions extends Pick<DiscoveryOptions, 'issuer' | 'cooldownMs' | 'maxAgeMs'> {
+  readonly name: string;
+  readonly title: string;
+  /** The vendor whose rules for mail addresses hold. Undefined: the provider runs no mailboxes. */
+  readonly mailboxesOf: 'google' | 'apple' | 'microsoft' | undefined;
+  /** Whether each tenant has an issuer of its own. */
+  readonly hasTenants: boolean;
+  readonly tenants: readonly string[] | undefined;
+  readonly clientIds: readonly string[];
+  readonly algorithms: readonly string[];
+  readonly signUp: boolean;
+  /** The endpoints of a provider without id_tokens, and where its answer has the members of the account. */
+  readonly endpoints: OAuthEndpoints | undefined;
+  readonly map: { readonly subject: string; readonly email?: string | undefined; readonly name?: string | undefined };
+  /** Undefined: no redirects. */
+  readonly client: Omit<ClientOptions, 'outbound' | 'metadata'> | undefined;
+  readonly outbound: Outbound;
+}
+
+/** The exchanges that a process makes with one provider at a time. Others wait, at most as long as one may take. */
+const exchanges = { concurrency: 32, maxWaiting: 1000, timeoutMs: 10_000 };
+
+/** Creates a provider whose accounts can log in. */
+export function createIdentityProvider(options: ProviderOptions): IdentityProvider {
+  const { name, title, issuer, clientIds, signUp, endpoints, client, outbound, hasTenants } = options;
+  const common = { name, title, issuer, clientIds, signUp };
+  if (endpoints !== undefined) {
+    const oauth =
+      client &&
+      createOAuthClient({ ...client, outbound, metadata: async () => ({ issuer, ...endpointsOf(endpoints) }) });
+    const redirect = oauth && {
+      authorizationUrl: oauth.authorizationUrl,
+      exchange: limited(async (answer, expected) => {
+        const { accessToken } = await oauth.exchange(answer, expected);
+        return accountOfUserinfo(options, await oauth.userinfo(endpoints.userinfo, accessToken));
+      }),
+    };
+    return { ...common, authenticator: `oauth:${name}`, accountOf: undefined, redirect };
+  }
+  const discovery = createDiscovery({ ...options, hasTenants });
+  const readIdToken = createIdTokenReader({ ...options, discovery });
+  const oauth =
+    client && createOAuthClient({ ...client, outbound, metadata: async () => (await discovery.current()).document });
+  const redirect = oauth && {
+    authorizationUrl: oauth.authorizationUrl,
+    exchange: limited(async (answer, expected) => {
+      const { idToken } = await oauth.exchange(answer, expected);
+      const claims = idToken === undefined ? undefined : await readIdToken(idToken, expected);
+      if (claims === undefined) throw new RedirectFailure('failed', new Error('the id_token is invalid'));
+      const account = accountOfClaims(options, claims);
+      return { ...account, name: account.name ?? postedName(answer) };
+    }),
+  };
+  return {
+    ...common,
+    authenticator: `oidc:${name}`,
+    async accountOf(token, expected) {
+      const claims = await readIdToken(token, expected);
+      return claims && accountOfClaims(options, claims);
+    },
+    redirect,
+  };
+}
+
+type Exchange = NonNullable<IdentityProvider['redirect']>['exchange'];
+type Expected = Parameters<Exchange>[1];
+
+/** Limits the exchanges that run at a time, and says for each failure what the app is told. */
+function limited(exchange: (answer: URLSearchParams, expected: Expected) => Promise<ProviderAccount>): Exchange {
+  const inTurn = createConcurrencyLimiter(exchanges);
+  return async (answer, expected) => {
+    try {
+      return await inTurn(() => exchange(answer, expected));
+    } catch (error) {
+      return failureOf(error);
+    }
+  };
+}
+
+function failureOf(error: unknown): FailedExchange {
+  if (error instanceof RedirectFailure) return { error: error.code, cause: error.cause };
+  // `overloaded` or `authenticator_unavailable`.
+  return { error: error instanceof Problem ? 'provider_unavailable' : 'failed', cause: error };
+}
+
+const endpointsOf = ({ authorization, token }: OAuthEndpoints): JsonObject => ({
+  authorization_endpoint: authorization,
+  token_endpoint: token,
+});
+
+const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** The account of an id_token. */
+function accountOfClaims(
+  { name: provider, mailboxesOf }: Pick<ProviderOptions, 'name' | 'mailboxesOf'>,
+  claims: IdTokenClaims,
+): ProviderAccount {
+  const email = textOf(claims.email);
+  return {
+    provider,
+    issuer: claims.iss,
+    subject: claims.sub,
+    email,
+    runsMailbox: email !== undefined && mailboxesOf !== undefined && runsMailbox[mailboxesOf](claims, email),
+    name: textOf(claims.name),
+  };
+}
+
+/**
+ * Whether a vendor's word for an address is as good as a code in its mailbox: the vendor runs the mailbox, or manages the
+ * domain. Any other address may have changed its owner since the vendor checked it.
+ */
+const runsMailbox = {
+  google: ({ email_verified, hd }: JsonObject, email: string) =>
+    email_verified === true && (/@gmail\.com$/i.test(email) || textOf(hd) !== undefined),
+  // Apple sends it as a text, too.
+  apple: ({ email_verified }: JsonObject) => email_verified === true || email_verified === 'true',
+  // Entra lets administrators set any address; `xms_edov` says that the tenant owns its domain.
+  microsoft: ({ email_verified, xms_edov }: JsonObject) =>
+    email_verified !== false && (xms_edov === true || xms_edov === 1 || xms_edov === 'true' || xms_edov === '1'),
+};
+
+/** The account in the answer of a userinfo endpoint. @throws RedirectFailure without a subject */
+function accountOfUserinfo({ name: provider, issuer, map }: ProviderOptions, answer: JsonObject): ProviderAccount {
+  const subject = memberOf(answer, map.subject);
+  const text = typeof subject === 'number' && Number.isSafeInteger(subject) ? String(subject) : textOf(subject);
+  if (text === undefined || !/^[\x20-\x7e]{1,255}$/.test(text)) {
+    throw new RedirectFailure('failed', {
+      cause: new Error(`the answer of the userinfo endpoint has no ${map.subject}`),
+    });
+  }
+  const read = (path: string | undefined) => (path === undefined ? undefined : textOf(memberOf(answer, path)));
+  return { provider, issuer, subject: text, email: read(map.email), runsMailbox: false, name: read(map.name) };
+}
+
+const memberOf = (value: JsonObject, path: string): unknown =>
+  path.split('.').reduce<unknown>((member, key) => (isJsonObject(member) ? member[key] : undefined), value);
+
+/** The name that Apple posts with its first answer for an account, and never again. */
+function postedName(answer: URLSearchParams): string | undefined {
+  let user: unknown;
+  try {
+    user = JSON.parse(answer.get('user') ?? '');
+  } catch {
+    return undefined;
+  }
+  const name = isJsonObject(user) && isJsonObject(user.name) ? user.name : {};
+  return textOf([name.firstName, name.lastName].flatMap((part) => textOf(part) ?? []).join(' '));
+}

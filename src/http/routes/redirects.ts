@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { stringifySetCookie } from 'cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { type Text, text } from '../../contract/errors/text.js';
+import { preferredLanguage } from '../../lib/language.js';
+import type { RequestLimits } from '../../limits/request-limits.js';
+import type { RedirectPage, Redirects, Returned } from '../../login/providers/redirects.js';
+import { type App, originOf } from '../requests/route.js';
+
+interface RedirectServices {
+  readonly redirects: Redirects;
+  /** Without a slash at the end. */
+  readonly publicUrl: string | undefined;
+  readonly redirectLimits: Pick<RequestLimits, 'countLoginByAddress'>;
+}
+
+/** The work ends by itself: an exchange with a provider has its own limits, which are longer than those of other requests. */
+const config = { access: 'public', hasNoHandlerTimer: true } as const;
+/** These are pages, and not parts of the API. */
+const schema = { hide: true } as const;
+const CallbackParams = Type.Object({ name: Type.String() });
+
+/** Routes that a browser opens during a login at a provider. */
+export function redirectRoutes(app: App, { redirects, publicUrl, redirectLimits }: RedirectServices): void {
+  const isSecure = publicUrl?.startsWith('https:') === true;
+  const cookieName = isSecure ? '__Host-postern-redirect' : 'postern-redirect';
+
+  const count = (request: FastifyRequest) => redirectLimits.countLoginByAddress(originOf(request).clientAddress);
+  const go = (request: FastifyRequest, reply: FastifyReply, next: Returned) =>
+    'url' in next ? reply.redirect(next.url, 303) : sendPage(request, reply, next.page);
+
+  app.route({
+    method: 'GET',
+    url: '/redirects/:id',
+    // A HEAD request is no visit.
+    exposeHeadRoute: false,
+    schema: { ...schema, params: Type.Object({ id: Type.String() }) },
+    config,
+    async handler(request, reply) {
+      await count(request);
+      const next = await redirects.visit(request.params.id, cookieOf(request, cookieName));
+      if ('page' in next) return sendPage(request, reply, next.page);
+      if (next.browser !== undefined) {
+        const attributes = { path: '/', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const;
+        reply.header('set-cookie', stringifySetCookie({ name: cookieName, value: next.browser, ...attributes }));
+      }
+      return go(request, reply, next);
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/callback/:name',
+    exposeHeadRoute: false,
+    schema: { ...schema, params: CallbackParams },
+    config,
+    async handler(request, reply) {
+      await count(request);
+      const answer = new URLSearchParams(request.url.replace(/^[^?]*\??/, ''));
+      return go(request, reply, await redirects.callback(request.params.name, answer, cookieOf(request, cookieName)));
+    },
+  });
+
+  // Apple posts its answer from its own page, so the browser sends no cookie with it.
+  void app.register(async (scope) => {
+    scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+      done(null, String(body)),
+    );
+    scope.route({
+      method: 'POST',
+      url: '/callback/:name',
+      schema: { ...schema, params: CallbackParams },
+      config: { ...config, optionalBody: true },
+      async handler(request, reply) {
+        await count(request as FastifyRequest);
+        const { name } = request.params as { name: string };
+        const answer = new URLSearchParams(typeof request.body === 'string' ? request.body : '');
+        return go(request as FastifyRequest, reply as FastifyReply, await redirects.post(name, answer));
+      },
+    });
+  });
+}
+
+/** The only value of a cookie. Undefined also if the browser sends several: another host of the domain may have set one. */
+function cookieOf({ headers: { cookie = '' } }: FastifyRequest, name: string): string | undefined {
+  const values = cookie.split(';').flatMap((pair) => {
+    const [key = '', ...value] = pair.split('=');
+    return key.trim() === name ? [value.join('=').trim()] : [];
+  });
+  return new Set(values).size === 1 ? values[0] : undefined;
+}
+
+const pages: Readonly<Record<RedirectPage, { readonly status: number; readonly title: Text; readonly body: Text }>> = {
+  ended: {
+    status: 410,
+    title: text('This sign-in has ended', 'Este inicio de sesión ha terminado'),
+    body: text(
+      'It has expired, or it was used already. Go back to the app, and sign in again.',
+      'Ha caducado o ya se ha usado. Vuelve a la aplicación e inicia sesión de nuevo.',
+    ),
+  },
+  other_browser: {
+    status: 400,
+    title: text('Sign in again in this browser', 'Inicia sesión de nuevo en este navegador'),
+    body: text(
+      'The sign-in began in another browser, or this browser refuses cookies. Allow cookies for this site, go back to the app, and sign in again.',
+      'El inicio de sesión empezó en otro navegador, o este navegador rechaza las cookies. Permite las cookies de este sitio, vuelve a la aplicación e inicia sesión de nuevo.',
+    ),
+  },
+};
+
+const style =
+  'body{font:16px/1.5 system-ui,sans-serif;max-width:30rem;margin:20vh auto 0;padding:0 1.5rem;color:#1a1d21;background:#fff}h1{font-size:1.375rem;line-height:1.3;margin:0 0 .5rem}p{margin:0}@media(prefers-color-scheme:dark){body{color:#e7e9ec;background:#16181b}}';
+const pagePolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
+
+/** A page for a browser that cannot go on: an address that nobody has listed must never be its next page. */
+function sendPage(request: FastifyRequest, reply: FastifyReply, name: RedirectPage) {
+  const { status, title, body } = pages[name];
+  const language = preferredLanguage(request.headers['accept-language']);
+  const html = `<!doctype html><html lang="${language}"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title[language]}</title><style>${style}</style><main><h1>${title[language]}</h1><p>${body[language]}</p></main></html>`;
+  return reply
+    .code(status)
+    .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': pagePolicy })
+    .send(html);
+}

@@ -1,0 +1,110 @@
+import type { TokenRequest } from '../../contract/authentication.js';
+import type { Queryable } from '../../database/database.js';
+import { sql, statement } from '../../database/sql.js';
+
+/** What a login request says about a redirect. */
+export type RedirectRequest = Pick<TokenRequest, 'redirect_to' | 'code_challenge' | 'login_hint'>;
+
+/**
+ * What a login by redirect keeps in the challenge of its authentication, from its start to its end. Times are milliseconds by
+ * the database's clock.
+ */
+export interface RedirectState {
+  /** Where the browser returns to. */
+  readonly to: string;
+  /** The client's PKCE challenge (S256). Whoever ends the login must know its verifier. */
+  readonly codeChallenge: string;
+  readonly loginHint?: string | undefined;
+  /** Each time that a browser was sent to the provider. */
+  readonly visits: readonly Visit[];
+  /** The code that the app got. Only one visit gets one. */
+  readonly code?: { readonly digest: string; readonly until: number } | undefined;
+  /** The provider's account, encrypted. */
+  readonly account?: string | undefined;
+}
+
+/** A browser that was sent to the provider. */
+export interface Visit {
+  /** The digest of `state`. */
+  readonly state: string;
+  /** The digest of the browser's cookie. */
+  readonly browser: string;
+  /** The nonce and the PKCE verifier for the provider, encrypted. */
+  readonly secrets: string;
+  /** An answer that the provider has posted, encrypted, and the handle with which the browser fetches its result. */
+  readonly posted?: { readonly answer: string; readonly until: number } | undefined;
+  /** When the exchange with the provider began. */
+  readonly exchangedAt?: number | undefined;
+  /** Where the browser was sent at the end, encrypted. A repeated callback gets the same. */
+  readonly result?: { readonly url: string; readonly until: number } | undefined;
+}
+
+/** The row of a login by redirect. */
+export interface RedirectLogin {
+  readonly id: string;
+  readonly userId: string;
+  readonly authenticator: string;
+  /** Whether it waits for the provider or for the app's code. */
+  readonly isOpen: boolean;
+  /** The time now. */
+  readonly now: number;
+  readonly state: RedirectState;
+}
+
+interface Row extends Omit<RedirectLogin, 'state'> {
+  readonly redirect: string | null;
+}
+
+const columns = sql`id, user_id as "userId", authenticator, challenge->>'redirect' as redirect,
+  status = 'pending' and factor = 1 and ended_at is null and challenge_ends_at > db_now() as "isOpen",
+  (extract(epoch from db_now()) * 1000)::float8 as now`;
+
+const find = statement<{ id: string }, Row>(
+  'redirect_find',
+  (p) => sql`select ${columns} from authentications where id = ${p.id}`,
+);
+
+const lock = statement<{ userId: string; id: string }, Row>(
+  'redirect_lock',
+  (p) => sql`select ${columns} from authentications where user_id = ${p.userId} and id = ${p.id} for no key update`,
+);
+
+const store = statement<{ userId: string; id: string; redirect: string; isAnswered: boolean }>(
+  'redirect_store',
+  (p) => sql`
+  update authentications
+  set challenge = challenge || jsonb_build_object('redirect', ${p.redirect}::text),
+      guesses = case when ${p.isAnswered} then greatest(guesses, 2) else guesses end
+  where user_id = ${p.userId} and id = ${p.id}`,
+);
+
+function loginOf(row: Row | undefined): RedirectLogin | undefined {
+  if (row === undefined || row.redirect === null) return undefined;
+  const { redirect, ...login } = row;
+  return { ...login, state: JSON.parse(redirect) };
+}
+
+/** Finds a login by redirect by its id alone. Undefined if there is none. */
+export async function findRedirectLogin(handle: Queryable, id: string): Promise<RedirectLogin | undefined> {
+  return loginOf((await handle.query(find({ id })))[0]);
+}
+
+/** Reads a login by redirect, and locks its row until the transaction ends. */
+export async function lockRedirectLogin(
+  tx: Queryable,
+  { userId, id }: Pick<RedirectLogin, 'userId' | 'id'>,
+): Promise<RedirectLogin | undefined> {
+  return loginOf((await tx.query(lock({ userId, id })))[0]);
+}
+
+/**
+ * Stores the state of a login whose row the transaction has locked. Once it has a code, three of the five guesses of the
+ * authentication are left.
+ */
+export async function storeRedirectState(
+  tx: Queryable,
+  { userId, id }: Pick<RedirectLogin, 'userId' | 'id'>,
+  state: RedirectState,
+): Promise<void> {
+  await tx.query(store({ userId, id, redirect: JSON.stringify(state), isAnswered: state.code !== undefined }));
+}

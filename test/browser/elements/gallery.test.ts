@@ -1,0 +1,249 @@
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Route } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { codeTo } from '../../support/account.js';
+import { type ElementPage, type ElementPages, type ShowOptions, startElementPages } from '../../support/elements.js';
+import { createUser, newEmail, newPhone, password, wrongCode } from '../../support/users.js';
+
+/**
+ * Every state of every element, at 1280 and 390 px, light and dark, from right to left, and with text of twice the size. Each is checked
+ * with axe-core. `npm run elements:gallery` also takes the pictures, into packages/elements/pictures/ (not in git).
+ */
+const folder = fileURLToPath(new URL('../../../packages/elements/pictures', import.meta.url));
+const takesPictures = process.env.ELEMENTS_PICTURES === '1';
+
+let pages: ElementPages;
+beforeAll(async () => {
+  if (takesPictures) await mkdir(folder, { recursive: true });
+  pages = await startElementPages({
+    ...{ PIN_POLICY: 'optional', REGISTRATION: 'on', MAIL_PROVIDER: 'console', APP_NAME: 'Splitter' },
+    ...{ CODE_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_PREFIX: '0', SMS_LIMIT_TOTAL: '0' },
+  });
+});
+afterAll(() => pages?.close());
+
+const variants = [
+  { name: '1280-light', width: 1280, theme: 'light', dir: 'ltr', size: '100%' },
+  { name: '1280-dark', width: 1280, theme: 'dark', dir: 'ltr', size: '100%' },
+  { name: '390-light', width: 390, theme: 'light', dir: 'ltr', size: '100%' },
+  { name: '390-dark', width: 390, theme: 'dark', dir: 'ltr', size: '100%' },
+  { name: '1280-rtl', width: 1280, theme: 'light', dir: 'rtl', size: '100%' },
+  { name: '390-double', width: 390, theme: 'light', dir: 'ltr', size: '200%' },
+] as const;
+
+/** Looks at a state in each variant. */
+async function look(name: string, shown: ElementPage): Promise<void> {
+  const { page } = shown;
+  await page.getByText('Loading…').first().waitFor({ state: 'detached' });
+  for (const { name: variant, width, theme, dir, size } of variants) {
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width, height: width === 1280 ? 800 : 844 });
+    await page.evaluate(`document.documentElement.dir = '${dir}', document.documentElement.style.fontSize = '${size}'`);
+    if (takesPictures) await page.screenshot({ path: `${folder}/${name}-${variant}.png`, fullPage: true });
+    await shown.expectAccessible();
+    const [content, window] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
+    expect([variant, content]).toEqual([variant, window]);
+  }
+  await page.evaluate(`document.documentElement.dir = 'ltr', document.documentElement.style.fontSize = ''`);
+}
+
+const press = ({ page }: ElementPage, name: string | RegExp) =>
+  page.getByRole('button', { name, ...(typeof name === 'string' && { exact: true }) }).click();
+const fill = ({ page }: ElementPage, name: string, value: string) => page.getByLabel(name, { exact: true }).fill(value);
+const problem =
+  (status: number, code: string, headers: Record<string, string> = {}) =>
+  (route: Route) =>
+    route.fulfill({
+      ...{ status, headers: { ...headers, 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' } },
+      contentType: 'application/problem+json',
+      body: JSON.stringify({ type: `urn:postern:problem:${code}`, title: 'A sentence of the service.', errors: [] }),
+    });
+
+/** A context whose requests to the service can be answered by the test. */
+async function contextWith(answers: Readonly<Record<string, (route: Route) => unknown>> = {}) {
+  const context = await pages.browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+  await context.exposeFunction('idTokenFor', () => null);
+  for (const [pattern, answer] of Object.entries(answers)) await context.route(pattern, (route) => void answer(route));
+  return context;
+}
+/** The service offers these providers and all other ways. */
+const withProviders =
+  (...names: readonly string[]) =>
+  async (route: Route) => {
+    const response = await route.fetch();
+    const offered = await response.json();
+    const providers = names.map((name) => ({
+      authenticator: `oidc:${name}`,
+      steps: 2,
+      identity_types: [],
+      takes_pin: false,
+    }));
+    await route.fulfill({ response, json: { ...offered, logins: [...offered.logins, ...providers] } });
+  };
+
+const signIn = (options: ShowOptions = {}) => pages.show('postern-sign-in', options);
+async function passwordPage(options: ShowOptions = {}, identity = 'ada@example.com') {
+  const shown = await signIn(options);
+  await fill(shown, 'Email, phone or username', identity);
+  await press(shown, 'Continue');
+  await shown.page.getByLabel('Password', { exact: true }).waitFor();
+  return shown;
+}
+
+const states: readonly (readonly [name: string, reach: () => Promise<ElementPage>])[] = [
+  ['sign-in', () => signIn()],
+  [
+    'sign-in-providers',
+    async () => {
+      const context = await contextWith({
+        '**/v1/login-options': withProviders('google', 'apple', 'github', 'azure-ad'),
+      });
+      return signIn({ context, slots: 'logo=◆ Splitter' });
+    },
+  ],
+  [
+    'sign-in-two-providers',
+    async () => signIn({ context: await contextWith({ '**/v1/login-options': withProviders('google', 'okta') }) }),
+  ],
+  [
+    'sign-in-other-ways',
+    async () => {
+      const shown = await signIn();
+      await press(shown, 'Other ways to sign in');
+      return shown;
+    },
+  ],
+  [
+    'sign-in-missing',
+    async () => {
+      const shown = await signIn();
+      await press(shown, 'Continue');
+      return shown;
+    },
+  ],
+  ['sign-in-password', () => passwordPage()],
+  [
+    'sign-in-password-busy',
+    async () => {
+      const shown = await passwordPage({ context: await contextWith({ '**/v1/tokens': () => undefined }) });
+      await fill(shown, 'Password', 'long enough');
+      await press(shown, 'Sign in');
+      return shown;
+    },
+  ],
+  [
+    'sign-in-password-wrong',
+    async () => {
+      const shown = await passwordPage();
+      await press(shown, 'I have a PIN');
+      await fill(shown, 'Password', 'wrong');
+      await press(shown, 'Sign in');
+      await shown.page.getByText('Email or password is wrong.').waitFor();
+      return shown;
+    },
+  ],
+  [
+    'sign-in-failed',
+    async () => {
+      const shown = await passwordPage({
+        context: await contextWith({ '**/v1/tokens': problem(500, 'internal_error') }),
+      });
+      await fill(shown, 'Password', 'long enough');
+      await press(shown, 'Sign in');
+      await shown.page.getByText('Something went wrong on our side.').waitFor();
+      return shown;
+    },
+  ],
+  [
+    'sign-in-start-failed',
+    async () => {
+      const shown = await signIn({
+        context: await contextWith({ '**/v1/login-options': problem(500, 'internal_error') }),
+      });
+      await shown.page.getByText('Something went wrong on our side.').waitFor();
+      return shown;
+    },
+  ],
+  [
+    'sign-in-offline',
+    async () => {
+      const shown = await signIn({ context: await contextWith({ '**/v1/login-options': (route) => route.abort() }) });
+      await shown.page.getByText('No connection.').waitFor();
+      return shown;
+    },
+  ],
+  [
+    'sign-in-not-an-address',
+    async () => {
+      const shown = await signIn();
+      await press(shown, 'Other ways to sign in');
+      await press(shown, 'Email me a code');
+      await fill(shown, 'Email', 'ada');
+      await press(shown, 'Continue');
+      await shown.page.getByText('Enter a mail address').waitFor();
+      return shown;
+    },
+  ],
+  [
+    'sign-in-code',
+    async () => {
+      const phone = newPhone();
+      await createUser(pages.app, { phone });
+      const shown = await signIn({ attributes: { ways: 'sms password' } });
+      await fill(shown, 'Phone number', phone);
+      await press(shown, 'Continue');
+      await shown.page.getByRole('heading', { name: 'Enter the code' }).waitFor();
+      return shown;
+    },
+  ],
+  [
+    'sign-in-code-wrong',
+    async () => {
+      const email = newEmail();
+      await createUser(pages.app, { email });
+      const shown = await signIn({ attributes: { ways: 'email' } });
+      await fill(shown, 'Email', email);
+      await press(shown, 'Continue');
+      await fill(shown, 'Code', wrongCode(await codeTo(pages.app, email)));
+      await shown.page.getByText('That code is wrong or has expired.').waitFor();
+      return shown;
+    },
+  ],
+  [
+    'sign-in-locked',
+    async () => {
+      const answer = problem(423, 'account_temporarily_locked', { 'retry-after': '900' });
+      const shown = await passwordPage({ context: await contextWith({ '**/v1/tokens': answer }) });
+      await fill(shown, 'Password', 'wrong');
+      await press(shown, 'Sign in');
+      await shown.page.getByRole('heading', { name: 'Too many attempts' }).waitFor();
+      return shown;
+    },
+  ],
+  [
+    'sign-in-locked-for-good',
+    async () => {
+      const shown = await passwordPage({
+        context: await contextWith({ '**/v1/tokens': problem(403, 'account_locked') }),
+      });
+      await fill(shown, 'Password', 'wrong');
+      await press(shown, 'Sign in');
+      await shown.page.getByText('This account is locked.').waitFor();
+      return shown;
+    },
+  ],
+  [
+    'sign-in-done',
+    async () => {
+      const user = await createUser(pages.app);
+      return signIn({ login: { identity: user.username ?? '', password } });
+    },
+  ],
+];
+
+test.each(states)('%s is accessible in every variant', async (name, reach) => {
+  const shown = await reach();
+  await look(name, shown);
+  await shown.page.close();
+});

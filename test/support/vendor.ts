@@ -1,0 +1,115 @@
+import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SignJWT } from 'jose';
+
+/** A provider that answers an authorization request at once, for whatever account a test has set. */
+export interface Vendor {
+  readonly url: string;
+  /** The claims of the next id_tokens, and the members of the userinfo answer. */
+  account: Record<string, unknown>;
+  /** Replaces the answer of the token endpoint. It may leave the answer to the usual code by returning false. */
+  onToken: ((request: TokenRequest, response: ServerResponse) => boolean) | undefined;
+  /** What the authorization endpoint sends the browser back with, in place of a code. */
+  denial: Record<string, string> | undefined;
+  /** Members of the discovery document that differ. */
+  metadata: Record<string, unknown>;
+  readonly tokenRequests: TokenRequest[];
+  /** The parameters that came with each browser. */
+  readonly authorizations: URLSearchParams[];
+  /** Goes where the authorization URL leads. @returns the parameters of the answer, and the address they go to */
+  authorize(url: string): Promise<{ readonly to: URL; readonly answer: URLSearchParams; readonly isPosted: boolean }>;
+  close(): Promise<void>;
+}
+
+export interface TokenRequest {
+  readonly body: URLSearchParams;
+  readonly authorization: string | undefined;
+}
+
+interface Grant {
+  readonly challenge: string | null;
+  readonly nonce: string | null;
+  readonly clientId: string;
+  readonly redirectUri: string;
+}
+
+export async function startVendor(): Promise<Vendor> {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const grants = new Map<string, Grant>();
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const json = (response: ServerResponse, status: number, body: unknown) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
+    const at = new URL(request.url ?? '', url);
+    if (at.pathname.endsWith('/.well-known/openid-configuration')) {
+      const issuer = `${url}${at.pathname.replace('/.well-known/openid-configuration', '')}`;
+      const endpoints = { authorization_endpoint: `${url}/authorize`, token_endpoint: `${url}/token` };
+      return json(response, 200, { issuer, jwks_uri: `${url}/keys`, ...endpoints, ...vendor.metadata });
+    }
+    if (at.pathname === '/keys') {
+      return json(response, 200, {
+        keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k', alg: 'RS256', use: 'sig' }],
+      });
+    }
+    if (at.pathname === '/userinfo') return json(response, 200, vendor.account);
+    if (at.pathname === '/token') return answerToken(request, response);
+    return json(response, 404, {});
+  }
+
+  async function answerToken(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
+    let text = '';
+    for await (const chunk of request) text += String(chunk);
+    const body = new URLSearchParams(text);
+    const asked = { body, authorization: request.headers.authorization };
+    vendor.tokenRequests.push(asked);
+    if (vendor.onToken?.(asked, response) === true) return undefined;
+    const grant = grants.get(body.get('code') ?? '');
+    grants.delete(body.get('code') ?? '');
+    const verifier = createHash('sha256')
+      .update(body.get('code_verifier') ?? '')
+      .digest('base64url');
+    if (grant === undefined || grant.challenge !== verifier || grant.redirectUri !== body.get('redirect_uri')) {
+      return json(response, 400, { error: 'invalid_grant' });
+    }
+    const now = Math.floor(Date.now() / 1000);
+    const claims = { iss: url, aud: grant.clientId, iat: now, exp: now + 300, nonce: grant.nonce, ...vendor.account };
+    const idToken = await new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'k' }).sign(privateKey);
+    return json(response, 200, { access_token: randomUUID(), token_type: 'bearer', id_token: idToken });
+  }
+
+  const vendor: Vendor = {
+    url,
+    account: { sub: randomUUID() },
+    onToken: undefined,
+    denial: undefined,
+    metadata: {},
+    tokenRequests: [],
+    authorizations: [],
+    async authorize(address) {
+      const { searchParams } = new URL(address);
+      vendor.authorizations.push(searchParams);
+      const code = randomUUID();
+      grants.set(code, {
+        challenge: searchParams.get('code_challenge'),
+        nonce: searchParams.get('nonce'),
+        clientId: searchParams.get('client_id') ?? '',
+        redirectUri: searchParams.get('redirect_uri') ?? '',
+      });
+      const state = searchParams.get('state') ?? '';
+      return {
+        to: new URL(searchParams.get('redirect_uri') ?? ''),
+        answer: new URLSearchParams({ ...(vendor.denial ?? { code }), state }),
+        isPosted: searchParams.get('response_mode') === 'form_post',
+      };
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return vendor;
+}
