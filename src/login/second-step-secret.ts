@@ -131,7 +131,7 @@ export function createSecretChecks(
     if (identified === 'not_linked') {
       await endUnlinked(database.user(open.user_id), open, origin);
       counters.add('logins.failed', 'not_linked', 1, open.authenticator);
-      throw rejection(owner.id, {}, 'not_linked');
+      throw rejection(owner.id, { errors: [{ field: 'secret', code: 'not_linked' }] }, 'not_linked');
     }
     if (identified !== undefined && 'next' in identified)
       return { pending: await continueWith(open, identified, origin) };

@@ -192,7 +192,7 @@ inbox?.on('postern-select', ({ detail }) => detail.description.length);
 inbox?.on('postern-chosen', () => undefined);
 // @ts-expect-error the page must decide on a client
 defineElements({});
-if (inbox) inbox.markRead = 'select';
+if (inbox) inbox.layout = 'list';
 `,
   'react.tsx': component,
   'server.ts': `import { createServer } from 'node:http';

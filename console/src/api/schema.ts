@@ -1404,8 +1404,8 @@ export type Recovered = {
 export type RecoveryAnswer = {
   /** The code. */
   readonly secret: string;
-  /** Only checks the code, and answers with its end. It counts as a guess, and the code stays valid. So a form can ask for the code first. */
-  readonly check?: true | undefined;
+  /** true: only checks the code, and answers with its end. It counts as a guess, and the code stays valid. So a form can ask for the code first. */
+  readonly check?: boolean | undefined;
   readonly password?: string | undefined;
   readonly pin?: string | undefined;
 };
@@ -1477,8 +1477,8 @@ export type RegisteredPush = {
 export type RegistrationAnswer = {
   /** The code. */
   readonly secret: string;
-  /** Only checks the code, and answers with its end. It counts as a guess, and the code stays valid. So a form can ask for the code first. */
-  readonly check?: true | undefined;
+  /** true: only checks the code, and answers with its end. It counts as a guess, and the code stays valid. So a form can ask for the code first. */
+  readonly check?: boolean | undefined;
   /** The device to log in on. The answer then has `authentication`, with its token. */
   readonly device?: DeviceInput | undefined;
   readonly username?: string | undefined;
@@ -1501,6 +1501,8 @@ export type RegistrationRequest = {
   /** BCP 47 tag, such as en or es-MX. */
   readonly locale?: string | null | undefined;
 };
+
+export type RegistrationResult = Registered | CheckedCode;
 
 export type RejectedAuthentication = {
   readonly id: string;
@@ -2452,7 +2454,7 @@ export type CompleteRegistrationData = {
   };
   readonly body: RegistrationAnswer;
 };
-export type CompleteRegistrationResponse = CheckedCode | Registered;
+export type CompleteRegistrationResponse = RegistrationResult;
 
 export type StartTotpData = {
   readonly url: '/v1/account/totp';

@@ -120,7 +120,7 @@ test('"it breaks behind a captive portal": its JSON answers neither sign in nor 
   network.answer = portal;
   const login = createLogin(postern);
   const input = { identity: user.username ?? '', password };
-  expect(await login.start().password(input)).toMatchObject({ step: 'start', issue: { kind: 'offline' } });
+  expect(await login.start().password(input)).toMatchObject({ step: 'start', issue: { kind: 'failed' } });
   network.answer = undefined;
   expect(await login.start().password(input)).toMatchObject({ step: 'done', user_id: user.id });
   network.answer = (request) => (/page|marker|changes|stream/.test(request) ? portal() : undefined);

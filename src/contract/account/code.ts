@@ -20,9 +20,9 @@ export const CodeAnswer = Type.Object(
 
 /** Asks only whether a code is correct. */
 export const checkMember = Type.Optional(
-  Type.Literal(true, {
+  Type.Boolean({
     description:
-      'Only checks the code, and answers with its end. It counts as a guess, and the code stays valid. So a form can ask for the code first.',
+      'true: only checks the code, and answers with its end. It counts as a guess, and the code stays valid. So a form can ask for the code first.',
   }),
 );
 

@@ -3,7 +3,7 @@ import { Authentication, DeviceInput } from '../authentication.js';
 import { pinPattern, Text } from '../common.js';
 import { NewUser } from '../user.js';
 import { Account } from './account.js';
-import { CodeAnswer, ContactAddress, checkMember, IdentityText } from './code.js';
+import { CheckedCode, CodeAnswer, ContactAddress, checkMember, IdentityText } from './code.js';
 
 /** Starts a registration. Postern sends a code to this address. */
 export const RegistrationRequest = Type.Object(
@@ -42,3 +42,6 @@ export const Registered = Type.Object(
   },
   { title: 'Registered' },
 );
+
+/** The answer to a code: the account, or only that the code is correct. */
+export const RegistrationResult = Type.Union([Registered, CheckedCode], { title: 'RegistrationResult' });

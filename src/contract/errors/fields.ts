@@ -20,6 +20,10 @@ export const fieldErrors = {
     'This provider takes no logins by redirect here: client_id of {name} in OIDC_PROVIDERS, or PUBLIC_URL, is missing.',
     'Este proveedor no acepta aquí inicios de sesión por redirección: falta client_id de {name} en OIDC_PROVIDERS, o PUBLIC_URL.',
   ),
+  not_linked: text(
+    'No user is linked to this account at the provider.',
+    'Ningún usuario está vinculado a esta cuenta del proveedor.',
+  ),
   invalid_cursor: text('This is not a cursor of this list and sort.', 'No es un cursor de esta lista con este orden.'),
   invalid_format: text('This does not have the expected format.', 'No tiene el formato esperado.'),
   reserved_id: text('This id is reserved.', 'Este id está reservado.'),

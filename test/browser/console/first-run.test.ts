@@ -78,7 +78,7 @@ describe('a set-up link', () => {
     await page.getByLabel('I have saved them').check();
     await page.getByRole('button', { name: 'Open the console' }).click();
     await page.getByRole('button', { name: 'Your account' }).click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
     await page.getByRole('button', { name: 'Use a passkey' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.getByText('support agent').first().waitFor();

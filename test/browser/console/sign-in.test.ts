@@ -123,7 +123,7 @@ describe('signing out', () => {
     await other.goto(`${postern.url}/console`);
     await isOnOverview(other);
     await page.getByRole('button', { name: 'Your account' }).click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await other.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect((await postern.api('POST', '/v1/sessions/verify', { bearer: person.session.token })).status).toBe(401);

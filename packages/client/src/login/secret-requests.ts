@@ -36,6 +36,8 @@ export function createSecretRequests(
       return await follow(answer, begin, signal);
     } catch (error) {
       if (!isProblem(error, 'authorization_rejected') || (await isOpen(id, signal))) throw error;
+      // The login has ended. Its step explains why, and begins another one.
+      if (error.errors.some(({ code }) => code === 'not_linked')) throw error;
       return () => start({ kind: 'lapsed', message: error.detail });
     }
   }

@@ -1,6 +1,6 @@
 import type { Registrations } from '../../../account/registrations.js';
-import { CheckedCode, StartedChallenge } from '../../../contract/account/code.js';
-import { Registered, RegistrationAnswer, RegistrationRequest } from '../../../contract/account/registration.js';
+import { StartedChallenge } from '../../../contract/account/code.js';
+import { RegistrationAnswer, RegistrationRequest, RegistrationResult } from '../../../contract/account/registration.js';
 import { nonceHeader } from '../../../contract/session.js';
 import type { DpopVerifier } from '../../../sessions/dpop/dpop-verifier.js';
 import { IdParams } from '../../requests/parameters.js';
@@ -44,8 +44,8 @@ export function registrationRoutes(app: App, { registrations, dpopVerifier }: Re
       params: IdParams,
       body: RegistrationAnswer,
       response: {
-        201: { ...Registered, headers: nonceHeader, description: 'The account.' },
-        200: { ...CheckedCode, description: 'With check: the code is correct.' },
+        201: { ...RegistrationResult, headers: nonceHeader, description: 'The account.' },
+        200: { ...RegistrationResult, description: 'With check: the code is correct.' },
       },
     },
     config: {

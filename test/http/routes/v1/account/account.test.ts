@@ -29,7 +29,18 @@ describe('the account', () => {
     expect(headers['cache-control']).toBe('no-store');
     const { proofs: _, ...own } = body;
     expect(own).toEqual({
-      ...{ id, username, email: null, phone, name: 'Ada', locale: 'en', has_password: true, has_pin: true },
+      ...{
+        id,
+        username,
+        email: null,
+        email_verified: false,
+        phone,
+        phone_verified: true,
+        name: 'Ada',
+        locale: 'en',
+        has_password: true,
+        has_pin: true,
+      },
       ...{
         role: 'user',
         role_active: false,
