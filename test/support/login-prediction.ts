@@ -76,7 +76,7 @@ export interface RightLogin {
 
 export const newAddress = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`;
 
-type Body = Authentication & Pick<ProblemAnswer, 'errors'>;
+type Body = Authentication & Pick<ProblemAnswer, 'errors' | 'type'>;
 
 /** Logs in over HTTP, and returns the answers of the steps in the form of a diagnosis. */
 export async function logIn({ base, issuer }: Instances, login: RightLogin): Promise<Answer[]> {
@@ -85,10 +85,9 @@ export async function logIn({ base, issuer }: Instances, login: RightLogin): Pro
   const send = async (step: Answer['step'], path: string, body: object) => {
     const answer = await on.api<Body>('POST', path, { body, headers: { 'x-forwarded-for': address } });
     const isProblem = answer.status !== 201;
-    const code = isProblem ? answer.body.errors[0]?.code : answer.body.error_code;
-    const shown = answer.status === 422 ? 'validation_failed' : code;
+    const code = isProblem ? answer.body.type.replace('urn:postern:problem:', '') : answer.body.error_code;
     const authentication_status = isProblem ? null : answer.body.status;
-    answers.push({ step, status: answer.status, authentication_status, code: shown || null });
+    answers.push({ step, status: answer.status, authentication_status, code: code || null });
     return answer.body;
   };
   const started = await send('start', '/v1/tokens', {

@@ -35,7 +35,7 @@ export const RegistrationAnswer = Type.Object(
 export type RegistrationAnswer = Static<typeof RegistrationAnswer>;
 
 /** The new account and, with `device`, its first login. */
-export const Registered = Type.Object(
+const Registered = Type.Object(
   {
     ...Account.properties,
     authentication: Type.Optional({ ...Authentication, description: 'The first login, if the request has `device`.' }),

@@ -44,7 +44,7 @@ test('the bell counts what arrives, and opening it clears the number and marks n
   expect(await page.evaluate('element.matches(":state(unread)")')).toBe(true);
   await publish(user, 'The fourth');
   await page.getByRole('button', { name: 'Notifications, 1 unread' }).waitFor();
-  expect(await events('unread')).toContainEqual({ count: 4, capped: false });
+  await expect.poll(() => events('unread')).toContainEqual({ count: 4, capped: false });
   const { body } = await pages.app.api<{ unread_count: number }>('GET', '/v1/notifications/marker', {
     bearer: await page.evaluate('postern.getSession().then(({ token }) => token)'),
   });

@@ -75,12 +75,19 @@ describe('in a session', () => {
 
 describe.each(['own', 'required'])('a factor and the PIN, with SECOND_FACTOR=%s', (policy) => {
   let strict: TestApp;
+  /** The service before its policy: with `required`, nobody without a factor could log in. */
+  let before: TestApp;
   beforeAll(async () => {
-    strict = await startTestApp({ ...env, SECOND_FACTOR: policy });
+    const SECRET_KEY = 'a secret key of both services that is long enough';
+    strict = await startTestApp({ ...env, SECRET_KEY, SECOND_FACTOR: policy });
+    before = await startTestApp({ ...env, SECRET_KEY, ...strict.databaseEnv });
   });
   afterEach(() => steps.setClockAhead('0'));
-  afterAll(() => strict.close());
-  const self = createSelfService(() => strict);
+  afterAll(async () => {
+    await before.close();
+    await strict.close();
+  });
+  const self = { ...createSelfService(() => strict), person: createSelfService(() => before).person };
   const factors = createFactors(() => strict);
   const steps = createRecoverySteps(() => strict);
   const byPin = { type: 'pin', secret: '2468' };
