@@ -74,7 +74,8 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
 
   function providerOf(name: string): IdentityProvider {
     const provider = providers.find((one) => one.name === name);
-    if (provider === undefined) throw new Problem('not_found');
+    // An account at a provider without id_tokens is linked in a login only.
+    if (provider?.accountOf === undefined) throw new Problem('not_found');
     return provider;
   }
 
@@ -117,7 +118,7 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
       // to log in.
       await proven.consume(tx);
       await unlinkExternalIdentity(tx, userId, { id, provider }, { origin, notices });
-      const issuers = providers.filter(({ name }) => isOpenLogin(`oidc:${name}`)).map(({ issuer }) => issuer);
+      const issuers = providers.filter(({ authenticator }) => isOpenLogin(authenticator)).map(({ issuer }) => issuer);
       const [left] = await tx.query(hasOtherLogin({ userId, id, loginColumns, issuers }));
       if (left?.has !== true) throw new Problem('last_way_in');
     });

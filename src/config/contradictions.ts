@@ -171,7 +171,9 @@ function passkeyErrors({ PASSKEY_RP_ID: id, PASSKEY_ORIGINS: origins, PUBLIC_URL
 /** A name that is not configured is probably misspelled, and would close that way to log in. */
 function loginMethodErrors(config: Values): string[] {
   const configured = [
-    ...(config.OIDC_PROVIDERS ?? []).map(({ name }) => `oidc:${name}`),
+    ...(config.OIDC_PROVIDERS ?? []).map(
+      ({ name, endpoints }) => `${endpoints === undefined ? 'oidc' : 'oauth'}:${name}`,
+    ),
     ...(config.CUSTOM_AUTHENTICATORS ?? []).map(({ name }) => `custom:${name}`),
   ];
   return (config.LOGIN_METHODS ?? [])

@@ -10,7 +10,7 @@ export const ExternalIdentity = Type.Object(
   {
     id: Id,
     provider: Type.String({
-      description: 'The name of the provider. The authenticator of a login is `oidc:` and this name.',
+      description: 'The name of the provider. The authenticator of a login is `oidc:` or `oauth:` and this name.',
     }),
     issuer: Type.String(),
     subject: Type.String({ description: "The provider's id of the account: `sub` of its id_tokens." }),

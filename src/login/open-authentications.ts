@@ -1,4 +1,5 @@
 import type { LoginDevice } from '../contract/authentication.js';
+import type { AuthenticationErrorCode } from '../contract/errors/authentications.js';
 import type { Challenge, ChallengeState } from '../credentials/challenge.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Queryable } from '../database/database.js';
@@ -101,8 +102,8 @@ const takeGuess = statement<{ userId: string; id: string; approvalKey: Buffer | 
 
 /**
  * Takes one of an open authentication's guesses before a secret is evaluated, so that parallel answers cannot exceed
- * the number of guesses. A new password is no guess. A request with the Idempotency-Key of the approval may repeat the approval while the token is
- * unused.
+ * the number of guesses. A new password is no guess. A request with the
+ * Idempotency-Key of the approval may repeat the approval while the token is unused.
  * @returns undefined if the authentication is unknown, expired or decided, or has no guesses left
  */
 export async function takeAuthenticationGuess(
@@ -120,6 +121,8 @@ interface NextStepValues extends MessageValues {
   readonly answered: ChallengeState;
   readonly challenge: ChallengeState;
   readonly lifetimeSeconds: number;
+  readonly factor: 1 | 2;
+  readonly guesses: number;
   /** How much the epoch of the user has grown in this transaction. */
   readonly newEpochs: number;
 }
@@ -130,9 +133,9 @@ const setNextStep = statement<NextStepValues, AuthenticationRecord>(
   (p) => sql`
   with authentication as (
     update authentications a
-    set factor = 2, status = 'pending', guesses = 0, challenge = ${p.challenge}::jsonb, epoch = a.epoch + ${p.newEpochs},
-        updated_at = n.now, challenge_ends_at = n.now + ${p.lifetimeSeconds} * interval '1 second',
-        expires_at = n.now + ${timeForSecret}
+    set factor = ${p.factor}, status = 'pending', guesses = ${p.guesses}, challenge = ${p.challenge}::jsonb,
+        epoch = a.epoch + ${p.newEpochs}, updated_at = n.now,
+        challenge_ends_at = n.now + ${p.lifetimeSeconds} * interval '1 second', expires_at = n.now + ${timeForSecret}
     from (select db_now() as now) n
     where a.user_id = ${p.userId} and a.id = ${p.id} and a.challenge = ${p.answered}::jsonb
       and a.status in ('created', 'pending') and a.ended_at is null
@@ -141,15 +144,25 @@ const setNextStep = statement<NextStepValues, AuthenticationRecord>(
   select ${recordColumns} from authentication`,
 );
 
+/** What an open login waits for next. */
+export interface NextStep extends Pick<Challenge, 'state' | 'lifetime'> {
+  readonly message: EncryptedMessage | undefined;
+  /** 1: the user is not known yet. 2: the first secret was right. */
+  readonly factor: 1 | 2;
+  /** The guesses that count as used. */
+  readonly guesses: number;
+  /** Whether the answer has ended the other logins of the user by a new epoch. */
+  readonly hasNewEpoch: boolean;
+}
+
 /**
- * Makes an open login wait for its next secret, once, and queues the message of the challenge.
+ * Makes an open login wait for its next answer, once, and queues the message of the challenge.
  * @returns undefined if a parallel right answer was first
  */
 export async function awaitNextStep(
   handle: Queryable,
   open: OpenAuthentication,
-  { state, lifetime }: Pick<Challenge, 'state' | 'lifetime'>,
-  { message, hasNewEpoch }: { readonly message?: EncryptedMessage | undefined; readonly hasNewEpoch: boolean },
+  { state, lifetime, message, factor, guesses, hasNewEpoch }: NextStep,
 ): Promise<AuthenticationRecord | undefined> {
   const [row] = await handle.query(
     setNextStep({
@@ -158,6 +171,8 @@ export async function awaitNextStep(
       answered: open.challenge,
       challenge: state,
       lifetimeSeconds: lifetime,
+      factor,
+      guesses,
       newEpochs: hasNewEpoch ? 1 : 0,
       ...messageValues(message),
     }),
@@ -301,85 +316,31 @@ export async function approveAuthentication(
   return approvedRecord(row);
 }
 
-const rejectOpen = statement<{ userId: string; id: string } & EventValues>(
+const rejectOpen = statement<{ userId: string; id: string; finalError: AuthenticationErrorCode | null } & EventValues>(
   'authentication_reject',
   (p) => sql`
   with clock as materialized (select db_now() as now),
   ${eventCte(p)},
   authentication as (
     update authentications a
-    set updated_at = now, status = case when guesses >= ${maxGuesses} then 'rejected' else status end,
-        error_code = case when guesses >= ${maxGuesses} then 'authorization_rejected' else '' end
+    set updated_at = now,
+        status = case when ${p.finalError}::text is not null or guesses >= ${maxGuesses} then 'rejected' else status end,
+        error_code = coalesce(${p.finalError}, case when guesses >= ${maxGuesses} then 'authorization_rejected' else '' end)
     from clock
     where a.user_id = ${p.userId} and a.id = ${p.id} and a.status in ('created', 'pending')
     returning a.*)
   ${insertEvent(sql`'login.rejected'`)}`,
-);
-
-/** Records a wrong answer. After the last guess the authentication is rejected. */
-export async function rejectAuthentication(handle: Queryable, open: OpenAuthentication, origin: Origin): Promise<void> {
-  await handle.query(rejectOpen({ userId: open.user_id, id: open.id, ...eventValues(origin) }));
-}
-
-const rejectUnlinked = statement<{ userId: string; id: string } & EventValues>(
-  'authentication_not_linked',
-  (p) => sql`
-  with clock as materialized (select db_now() as now),
-  ${eventCte(p)},
-  authentication as (
-    update authentications a set updated_at = now, status = 'rejected', error_code = 'not_linked', guesses = ${maxGuesses}
-    from clock
-    where a.user_id = ${p.userId} and a.id = ${p.id} and a.status in ('created', 'pending')
-    returning a.*)
-  ${insertEvent(sql`'login.rejected'`)}`,
-);
-
-/** Rejects a login at a provider whose account no user has. It counts in no guess budget. */
-export async function endUnlinked(handle: Queryable, open: OpenAuthentication, origin: Origin): Promise<void> {
-  await handle.query(rejectUnlinked({ userId: open.user_id, id: open.id, ...eventValues(origin) }));
-}
-
-interface NextChallengeValues extends MessageValues {
-  readonly userId: string;
-  readonly id: string;
-  readonly challenge: ChallengeState;
-  readonly lifetimeSeconds: number;
-  readonly guesses: number;
-}
-
-const setNextChallenge = statement<NextChallengeValues, AuthenticationRecord>(
-  'authentication_next_challenge',
-  (p) => sql`
-  with authentication as (
-    update authentications a
-    set status = 'pending', guesses = ${p.guesses}, challenge = ${p.challenge}::jsonb, updated_at = n.now,
-        challenge_ends_at = n.now + ${p.lifetimeSeconds} * interval '1 second', expires_at = n.now + ${timeForSecret}
-    from (select db_now() as now) n
-    where a.user_id = ${p.userId} and a.id = ${p.id} and a.factor = 1 and a.status in ('created', 'pending')
-      and a.ended_at is null
-    returning a.*),
-  ${messageCtes(p)}
-  select ${recordColumns} from authentication`,
 );
 
 /**
- * Makes a login whose user is not known yet wait for a further answer.
- * @param next.guesses the guesses that count as used
- * @returns undefined if a parallel answer has decided the login
+ * Records a wrong answer. After the last guess the authentication is rejected.
+ * @param finalError rejects it at once, with this error
  */
-export async function awaitNextAnswer(
+export async function rejectAuthentication(
   handle: Queryable,
   open: OpenAuthentication,
-  next: Pick<Challenge, 'state' | 'lifetime'> & {
-    readonly guesses: number;
-    readonly message: EncryptedMessage | undefined;
-  },
-): Promise<AuthenticationRecord | undefined> {
-  const [row] = await handle.query(
-    setNextChallenge({
-      ...{ userId: open.user_id, id: open.id, challenge: next.state, lifetimeSeconds: next.lifetime },
-      ...{ guesses: next.guesses, ...messageValues(next.message) },
-    }),
-  );
-  return row;
+  origin: Origin,
+  finalError: AuthenticationErrorCode | null = null,
+): Promise<void> {
+  await handle.query(rejectOpen({ userId: open.user_id, id: open.id, finalError, ...eventValues(origin) }));
 }

@@ -13,8 +13,7 @@ import { awaitedStep, type LoginStep, type LoginSteps, type StepCheck } from './
 import {
   type AuthenticationOwner,
   assignAuthentication,
-  awaitNextAnswer,
-  endUnlinked,
+  awaitNextStep,
   type OpenAuthentication,
   rejectAuthentication,
   takeAuthenticationGuess,
@@ -129,7 +128,7 @@ export function createSecretChecks(
       origin,
     });
     if (identified === 'not_linked') {
-      await endUnlinked(database.user(open.user_id), open, origin);
+      await rejectAuthentication(database.user(open.user_id), open, origin, 'not_linked');
       counters.add('logins.failed', 'not_linked', 1, open.authenticator);
       throw rejection(owner.id, { errors: [{ field: 'secret', code: 'not_linked' }] }, 'not_linked');
     }
@@ -168,7 +167,8 @@ export function createSecretChecks(
         recipient.identity,
       ));
     const guesses = isSameStep ? open.guesses : 0;
-    const record = await awaitNextAnswer(database.user(open.user_id), open, { ...next, guesses, message });
+    const waiting = { ...next, guesses, message, factor: 1, hasNewEpoch: false } as const;
+    const record = await awaitNextStep(database.user(open.user_id), open, waiting);
     if (record === undefined) throw countAndReject(open.id);
     if (message !== undefined) onMessageWritten();
     return withChallenge(record, next, message);

@@ -165,7 +165,7 @@ export function createSecondStep(
     const link = evaluated.link ?? evaluated.open.challenge.link;
     const next = link === undefined ? challenge : { ...challenge, state: { ...challenge.state, link } };
     const { written } = await withEffect(evaluated, user, (handle, { hasNewEpoch = false }) =>
-      awaitNextStep(handle, evaluated.open, next, { message, hasNewEpoch }),
+      awaitNextStep(handle, evaluated.open, { ...next, message, factor: 2, guesses: 0, hasNewEpoch }),
     );
     if (message !== undefined) options.onMessageWritten();
     return withChallenge(written, challenge, message);

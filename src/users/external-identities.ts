@@ -109,19 +109,15 @@ interface LinkingContext {
 }
 
 /**
- * Links an external account to a user whom the transaction creates.
- * @returns false if the account is linked already
+ * Links an external account to a user, without a notice: the transaction creates this user, or notifies.
+ * @returns undefined if the account is linked already
  */
 export async function recordExternalIdentity(
   tx: Queryable,
   userId: string,
-  { provider, issuer, subject }: ExternalAccount,
+  account: ExternalAccount,
   origin: Origin,
-): Promise<boolean> {
-  return (await insertNewLink(tx, userId, { provider, issuer, subject }, origin)) !== undefined;
-}
-
-async function insertNewLink(tx: Queryable, userId: string, account: ExternalAccount, origin: Origin) {
+): Promise<ExternalIdentity | undefined> {
   const digest = digestOf(account.issuer, account.subject);
   const [linked] = await tx.query(insertLink({ ...account, digest, userId, id: newId() }));
   if (linked === undefined) return undefined;
@@ -140,7 +136,7 @@ export async function linkExternalIdentity(
   { provider, issuer, subject }: ExternalAccount,
   { origin, notices }: LinkingContext,
 ): Promise<ExternalIdentity> {
-  const linked = await insertNewLink(tx, userId, { provider, issuer, subject }, origin);
+  const linked = await recordExternalIdentity(tx, userId, { provider, issuer, subject }, origin);
   if (linked === undefined) {
     const [link] = await tx.query(selectOwnLink({ digest: digestOf(issuer, subject), userId }));
     if (link === undefined) throw new Problem('external_identity_taken');

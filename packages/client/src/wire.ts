@@ -303,7 +303,7 @@ export type DeviceToken = {
 
 export type ExternalIdentity = {
   readonly id: string;
-  /** The name of the provider. The authenticator of a login is `oidc:` and this name. */
+  /** The name of the provider. The authenticator of a login is `oidc:` or `oauth:` and this name. */
   readonly provider: string;
   readonly issuer: string;
   /** The provider's id of the account: `sub` of its id_tokens. */

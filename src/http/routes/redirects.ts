@@ -6,6 +6,7 @@ import { type Text, text } from '../../contract/errors/text.js';
 import { preferredLanguage } from '../../lib/language.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import type { RedirectPage, Redirects, Returned } from '../../login/providers/redirects.js';
+import { cookieValue } from '../requests/cookies.js';
 import { type App, originOf } from '../requests/route.js';
 
 interface RedirectServices {
@@ -39,7 +40,7 @@ export function redirectRoutes(app: App, { redirects, publicUrl, redirectLimits 
     config,
     async handler(request, reply) {
       await count(request);
-      const next = await redirects.visit(request.params.id, cookieOf(request, cookieName));
+      const next = await redirects.visit(request.params.id, cookieValue(request, cookieName));
       if ('page' in next) return sendPage(request, reply, next.page);
       if (next.browser !== undefined) {
         const attributes = { path: '/', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const;
@@ -58,7 +59,11 @@ export function redirectRoutes(app: App, { redirects, publicUrl, redirectLimits 
     async handler(request, reply) {
       await count(request);
       const answer = new URLSearchParams(request.url.replace(/^[^?]*\??/, ''));
-      return go(request, reply, await redirects.callback(request.params.name, answer, cookieOf(request, cookieName)));
+      return go(
+        request,
+        reply,
+        await redirects.callback(request.params.name, answer, cookieValue(request, cookieName)),
+      );
     },
   });
 
@@ -80,15 +85,6 @@ export function redirectRoutes(app: App, { redirects, publicUrl, redirectLimits 
       },
     });
   });
-}
-
-/** The only value of a cookie. Undefined also if the browser sends several: another host of the domain may have set one. */
-function cookieOf({ headers: { cookie = '' } }: FastifyRequest, name: string): string | undefined {
-  const values = cookie.split(';').flatMap((pair) => {
-    const [key = '', ...value] = pair.split('=');
-    return key.trim() === name ? [value.join('=').trim()] : [];
-  });
-  return new Set(values).size === 1 ? values[0] : undefined;
 }
 
 const pages: Readonly<Record<RedirectPage, { readonly status: number; readonly title: Text; readonly body: Text }>> = {

@@ -111,7 +111,7 @@ function predictAnswers(steps: readonly Step[]): { answers: Answer[]; isRefused:
 const settingOf: Readonly<Record<string, string>> = { sms: 'SMS_PROVIDER', email: 'MAIL_PROVIDER' };
 
 function missingPlan(name: string): Plan {
-  const setting = settingOf[name] ?? (name.startsWith('oidc:') ? 'OIDC_PROVIDERS' : 'CUSTOM_AUTHENTICATORS');
+  const setting = settingOf[name] ?? (/^(?:oidc|oauth):/.test(name) ? 'OIDC_PROVIDERS' : 'CUSTOM_AUTHENTICATORS');
   const finding = blocker('not_configured', { remedies: [remedies.configure(setting)] });
   const refusal = refusalWith(new Problem('validation_failed'));
   return {
@@ -257,7 +257,7 @@ function missingFinding(missing: Requirement, authenticator: string, subject: Su
     case 'passkey':
       return blocker('no_passkey', { remedies: [remedies.enrolPasskey()] });
     case 'external_identity': {
-      const provider = authenticator.replace(/^oidc:/, '');
+      const provider = authenticator.replace(/^(?:oidc|oauth):/, '');
       return blocker('no_external_identity', { remedies: [remedies.linkExternalIdentity(user, provider)] });
     }
   }

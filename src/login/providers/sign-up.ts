@@ -238,7 +238,8 @@ export function createSignUp({ database, keys, users, guesses, notices, sendsMai
     try {
       return await database.user(id).transaction(async (tx) => {
         // This comes first: a parallel login of the same account waits here, and then finds the user.
-        if (!(await recordExternalIdentity(tx, id, { provider, issuer, subject }, origin))) throw new AlreadyLinked();
+        const linked = await recordExternalIdentity(tx, id, { provider, issuer, subject }, origin);
+        if (linked === undefined) throw new AlreadyLinked();
         await users.create(tx, prepared, origin);
         if (address !== undefined) {
           await recordEvent(tx, { userId: id, type: 'identity.verified', origin, data: { field: 'email' } });

@@ -2,6 +2,7 @@ import { stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseId } from '../../../lib/ids.js';
 import { isLoopback, parseUrl } from '../../../lib/urls.js';
+import { cookieValue, cookieValues } from '../../requests/cookies.js';
 
 /**
  * The cookies of the console. Scripts cannot read them. Browsers send them only with requests from pages of the same
@@ -47,10 +48,7 @@ export function createConsoleCookies(usesHttps: boolean | 'except_loopback'): Co
   // Only this host, over https, can set a cookie whose name begins with `__Host-` (RFC 6265bis, 4.1.3.2). Another host of
   // the domain could otherwise replace the operator's login with its own. The prefix requires `Path=/`.
   const nameOf = (request: FastifyRequest, name: string) => (isSecure(request) ? `__Host-${name}` : name);
-  const read = (request: FastifyRequest, name: string) => {
-    const values = new Set(valuesOf(request, [nameOf(request, name)]));
-    return values.size === 1 ? [...values][0] : undefined;
-  };
+  const read = (request: FastifyRequest, name: string) => cookieValue(request, nameOf(request, name));
   const write = (request: FastifyRequest, name: string, value: string, maxAge?: number) =>
     stringifySetCookie({
       ...{ name: nameOf(request, name), value, path: '/', httpOnly: true, sameSite: 'strict' },
@@ -59,7 +57,7 @@ export function createConsoleCookies(usesHttps: boolean | 'except_loopback'): Co
     });
   return {
     token: (request) => read(request, tokenName),
-    allTokens: (request) => [...new Set(valuesOf(request, [tokenName, `__Host-${tokenName}`]))],
+    allTokens: (request) => [...new Set(cookieValues(request, [tokenName, `__Host-${tokenName}`]))],
     device: (request) => parseId(read(request, deviceName) ?? ''),
     store(request, reply, { token, deviceId }) {
       reply.header('set-cookie', [write(request, tokenName, token), write(request, deviceName, deviceId, deviceAge)]);
@@ -74,12 +72,4 @@ export function createConsoleCookies(usesHttps: boolean | 'except_loopback'): Co
 function isOnLoopback({ headers: { origin }, host }: FastifyRequest): boolean {
   const url = parseUrl(origin ?? `http://${host}`);
   return url?.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/g, ''));
-}
-
-/** The values of all cookies with these names. A browser can send several cookies with one name. */
-function valuesOf({ headers: { cookie = '' } }: FastifyRequest, names: readonly string[]): string[] {
-  return cookie.split(';').flatMap((pair) => {
-    const [name = '', ...value] = pair.split('=');
-    return names.includes(name.trim()) ? [value.join('=').trim()] : [];
-  });
 }
