@@ -36,12 +36,16 @@ async function findFormerRelease(): Promise<string> {
   const [newest] = tags.split('\n');
   if (newest) return newest;
   const names = (await readdir(join(project, 'migrations'))).sort();
-  const present = (await git('hash-object', ...names.map((name) => `migrations/${name}`))).split('\n');
+  const digests = (await git('hash-object', ...names.map((name) => `migrations/${name}`))).split('\n');
+  const present = digests.map((digest, index) => `${digest} migrations/${names[index]}`);
   const commits = (await git('log', '--format=%H', '--', 'migrations')).split('\n');
   const candidates: { commit: string; count: number }[] = [];
   for (const commit of commits) {
-    const blobs = (await git('ls-tree', '--format=%(objectname)', commit, 'migrations/')).split('\n');
-    if (blobs.every((blob) => present.includes(blob))) candidates.push({ commit, count: blobs.length });
+    // A branch may have a migration of the present ones under another number.
+    const files = (await git('ls-tree', '--format=%(objectname) %(path)', commit, 'migrations/')).split('\n');
+    // A merge may have left the built console out.
+    const isWhole = (await git('ls-tree', commit, 'console/built')) !== '';
+    if (isWhole && files.every((file) => present.includes(file))) candidates.push({ commit, count: files.length });
   }
   const former = candidates.find(({ count }) => count < present.length) ?? candidates[0];
   if (former === undefined) throw new Error('no commit has the present migrations: commit them first');
