@@ -1,6 +1,7 @@
-import type { SafeStorage, StoredLogin } from '../core.js';
-import { limited, type MaybePromise, type WebStorageArea } from '../platform.js';
+import type { Core, SafeStorage, StoredLogin } from '../core.js';
+import { limited, type MaybePromise, type WebStorageArea, wait } from '../platform.js';
 import type { PosternStorage } from '../storage/storage.js';
+import { stopwatch } from '../time.js';
 
 export const loginKey = 'postern.login';
 /** The token of a logout that Postern does not know of yet. With a backend, it is a mark without a token. */
@@ -14,7 +15,7 @@ export const replacingMark = 'postern.replacing';
 export type LoginToken = Pick<StoredLogin, 'token' | 'is_bound'>;
 
 /** The time in milliseconds after which a storage that does not answer counts as failed. */
-const limitMs = 10_000;
+export const patienceMs = 10_000;
 
 /** With a backend, nothing is stored or found. */
 export const noStorage: PosternStorage = { get: () => null, set: () => undefined, delete: () => undefined };
@@ -34,7 +35,7 @@ export function safeStorage(storage: PosternStorage, onError?: (error: unknown) 
   const memory = new Map<string, string>();
   async function attempt<T>(operation: () => MaybePromise<T>): Promise<T | undefined> {
     try {
-      return await limited(operation(), limitMs);
+      return await limited(operation(), patienceMs);
     } catch (error) {
       onError?.(error);
       return undefined;
@@ -73,3 +74,28 @@ export async function readLogin(storage: PosternStorage): Promise<StoredLogin | 
 }
 
 export const writeLogin = (storage: SafeStorage, login: StoredLogin) => storage.set(loginKey, JSON.stringify(login));
+
+/** Whether the page has no such storage, so that it has no login in it either. */
+export const isRefusal = (error: unknown) => /Security|Postern/.test((error as Partial<Error> | null)?.name ?? '');
+
+/**
+ * Reads the storage. A read that fails does not mean that there is no login, so it is repeated after 1, 2, 4 … seconds, and
+ * when the page resumes. Rejects with the last error after `patience` milliseconds, or when the storage is refused.
+ */
+export async function readPatiently(
+  read: () => Promise<void>,
+  patience: number,
+  { onResume, requireOpen }: Pick<Core, 'onResume' | 'requireOpen'>,
+): Promise<void> {
+  const elapsed = stopwatch();
+  for (let pause = 1000; ; pause *= 2) {
+    requireOpen();
+    try {
+      return await read();
+    } catch (error) {
+      const left = patience - elapsed();
+      if (isRefusal(error) || left <= 0) throw error;
+      await wait(Math.min(pause, left), undefined, onResume);
+    }
+  }
+}

@@ -1,16 +1,6 @@
 import { type Core, coreKey, type StoredLogin } from '../core.js';
 import { ForeignAnswerError, isProblem, isUnauthorized, UsageError } from '../errors.js';
-import type { DpopSigner } from '../login/dpop-signer.js';
-import {
-  type Abortable,
-  forCaller,
-  limited,
-  once,
-  platform,
-  throwIfAborted,
-  type Unsubscribe,
-  wait,
-} from '../platform.js';
+import { type Abortable, forCaller, limited, platform, throwIfAborted, type Unsubscribe, wait } from '../platform.js';
 import { createStore } from '../store.js';
 import { stopwatch } from '../time.js';
 import { baseOf, type Call, createTransport, loadPart } from '../transport.js';
@@ -19,11 +9,13 @@ import type { NewSession } from '../wire.js';
 import { onResumeOfPage } from './browser.js';
 import {
   deviceKey,
-  type LoginToken,
+  isRefusal,
   loginKey,
   noStorage,
   pageStorage,
+  patienceMs,
   readLogin,
+  readPatiently,
   replacingMark,
   revokeKey,
   safeStorage,
@@ -31,11 +23,10 @@ import {
 } from './login-storage.js';
 import { createRequests, withRetry } from './requests.js';
 import { createTabs, type TabEvent } from './tabs.js';
+import { createTokenRequests } from './token-requests.js';
 
 /** A session is renewed this many milliseconds before it expires. A session with a short lifetime is renewed in its last quarter. */
 const renewalMs = 30_000;
-/** How long calls wait for a storage that cannot be read, in milliseconds. */
-const patienceMs = 10_000;
 
 /** The answer of a backend if nobody is logged in. A 401 would be an error in the console of each page that loads. */
 interface NoSession {
@@ -58,25 +49,17 @@ const sessionCall: Call = { method: 'POST', path: '/v1/sessions', expects: 'toke
  * @throws UsageError for options that are not valid
  */
 export function createPostern(options: PosternOptions): Postern {
-  // A server that renders the page does not know its origin, and a URL needs one. The server sends no requests to this URL.
-  const isRendering = options?.storage === 'backend' && !platform().location && `${options.url}`.startsWith('/');
-  const base = baseOf(isRendering ? `https://page.invalid${options.url}` : options?.url);
-  const { storage, timeout = 10_000 } = options;
+  const { base, storage, timeout } = checkOptions(options);
+  const usesBackend = storage === 'backend';
   /** What it throws is an unhandled rejection, and stops nothing here. */
   const onError = async (error: unknown) => options.onError?.(error);
-  const usesBackend = storage === 'backend';
-  if (!usesBackend && ![storage?.get, storage?.set, storage?.delete].every((member) => typeof member === 'function')) {
-    throw new UsageError(
-      "`storage` must be 'backend' or a storage such as indexedDbStorage(), not localStorage itself.",
-    );
-  }
-  if (!(timeout > 0)) throw new UsageError('`timeout` must be milliseconds above 0.');
   const transportOptions = { base, locale: options.locale, timeout, cookies: usesBackend };
   const transport = createTransport({ ...transportOptions, fetch: options.fetch });
   const ownStorage = usesBackend ? noStorage : storage;
   const safe = safeStorage(ownStorage, onError);
   /** What other tabs and the next start must know. With a backend, it contains no secret. */
   const marks = usesBackend ? safeStorage(pageStorage(base)) : safe;
+  const tokens = createTokenRequests(base, transport, ownStorage, marks);
   const state = createStore<AuthState>({ status: 'starting' });
   const closers = new Set<Unsubscribe>();
   let isClosed = false;
@@ -190,46 +173,22 @@ export function createPostern(options: PosternOptions): Postern {
   async function start(): Promise<void> {
     tabs.open();
     if (!usesBackend) await readStorage();
-    revoking = marks.get(revokeKey).then((text) => text !== null && revoke(text));
+    revoking = marks.get(revokeKey).then((text) => text !== null && tokens.revoke(text));
     // Only the backend knows who is signed in, by its cookie.
     if (usesBackend) await renew();
   }
 
   let hasGivenUp = false;
-  /** Reads the storage. A read that fails does not mean that there is no login, so it is repeated, and on resume again. */
+  /** Without a storage that can be read, the client has no login. A later start may read it. */
   async function readStorage(): Promise<void> {
-    const elapsed = stopwatch();
-    for (let pause = 1000; ; pause *= 2) {
-      requireOpen();
-      try {
-        return await readAgain('never_signed_in');
-      } catch (error) {
-        // The page has no such storage, so it has no login in it either.
-        const isRefused = /Security|Postern/.test((error as Partial<Error> | null)?.name ?? '');
-        const left = isRefused || hasGivenUp ? 0 : patienceMs - elapsed();
-        if (left > 0) await wait(Math.min(pause, left), undefined, core.onResume);
-        else {
-          if (!hasGivenUp) core.onError(error);
-          hasGivenUp = true;
-          if (!isRefused) throw error;
-          return setLogin(undefined, 'never_signed_in');
-        }
-      }
+    try {
+      await readPatiently(() => readAgain('never_signed_in'), hasGivenUp ? 0 : patienceMs, core);
+    } catch (error) {
+      if (!hasGivenUp) core.onError(error);
+      hasGivenUp = true;
+      if (!isRefusal(error)) throw error;
+      setLogin(undefined, 'never_signed_in');
     }
-  }
-
-  /** Only clients whose storage keeps keys load the signer. */
-  let signer: DpopSigner | undefined;
-  const loadSigner = once(async () => {
-    const { createDpopSigner } = await loadPart(() => import('../login/dpop-signer.js'));
-    signer = createDpopSigner({ base, transport, storage: ownStorage });
-    return signer;
-  });
-
-  /** Sends the authentication token, with a proof if it is bound to a key. */
-  async function sendToken<T>(request: Call, sentLogin: LoginToken | undefined): Promise<T> {
-    const call = { ...request, authorization: sentLogin && `Basic ${btoa(`${sentLogin.token}:`)}` };
-    return sentLogin?.is_bound ? (await loadSigner()).send(call, sentLogin.token) : transport.json<T>(call);
   }
 
   /** Waits while a call replaces the token, here or in another tab. @returns whether it had to wait */
@@ -268,7 +227,7 @@ export function createPostern(options: PosternOptions): Postern {
       let refusal: unknown;
       try {
         const session = await withRetry(
-          () => sendToken<NewSession | NoSession>(sessionCall, sentLogin),
+          () => tokens.send<NewSession | NoSession>(sessionCall, sentLogin),
           () => isClosed,
         );
         requireOpen();
@@ -307,18 +266,6 @@ export function createPostern(options: PosternOptions): Postern {
   }
 
   let revoking: Promise<boolean> | undefined;
-  /** @param ended the token of a logout, as JSON @returns whether Postern knows that it has ended. Never rejects. */
-  async function revoke(ended: string): Promise<boolean> {
-    try {
-      await sendToken({ method: 'DELETE', path: '/v1/tokens' }, JSON.parse(ended));
-    } catch (error) {
-      // After a 401, there is nothing to revoke. Without its key, a bound token is useless already.
-      if (!isUnauthorized(error)) return false;
-    }
-    await marks.delete(revokeKey);
-    return true;
-  }
-
   async function logOut(): Promise<{ readonly revoked: boolean }> {
     requireOpen();
     if (!usesBackend) await load().catch(() => undefined);
@@ -333,7 +280,7 @@ export function createPostern(options: PosternOptions): Postern {
       tabs.open();
       tabs.notify('logged_out');
     });
-    revoking = removed.then(() => !ended || revoke(ended));
+    revoking = removed.then(() => !ended || tokens.revoke(ended));
     return { revoked: await revoking };
   }
 
@@ -349,11 +296,10 @@ export function createPostern(options: PosternOptions): Postern {
     base,
     transport: options.fetch === undefined ? transportOptions : undefined,
     passkeys: options.passkeys,
-    // The answer to a login may contain a nonce, which the first proof needs.
     async send(request) {
       // The answer to a logout removes the cookie of the backend, which must not be the one of the next login.
       if (usesBackend) await revoking;
-      return transport.json({ ...request, onHeaders: (all) => signer?.storeNonce(all) });
+      return transport.json({ ...request, onHeaders: tokens.storeNonce });
     },
     call: <T>(request: Call) => call<T>(request, transport.json),
     raw: (request) => call(request, transport.raw),
@@ -363,7 +309,7 @@ export function createPostern(options: PosternOptions): Postern {
       return () => closers.delete(end);
     },
     device: options.device,
-    signer: async () => (ownStorage.addKey ? loadSigner() : undefined),
+    signer: tokens.signer,
     storage: safe,
     async signIn({ token = '', user_id, device_id, is_bound }, onDone) {
       requireOpen();
@@ -443,4 +389,22 @@ export function createPostern(options: PosternOptions): Postern {
     [coreKey]: core,
   };
   return postern;
+}
+
+/** @throws UsageError */
+function checkOptions(options: PosternOptions) {
+  // A server that renders the page does not know its origin, and a URL needs one. The server sends no requests to this URL.
+  const isRendering = options?.storage === 'backend' && !platform().location && `${options.url}`.startsWith('/');
+  const base = baseOf(isRendering ? `https://page.invalid${options.url}` : options?.url);
+  const { storage, timeout = 10_000 } = options;
+  if (
+    storage !== 'backend' &&
+    ![storage?.get, storage?.set, storage?.delete].every((member) => typeof member === 'function')
+  ) {
+    throw new UsageError(
+      "`storage` must be 'backend' or a storage such as indexedDbStorage(), not localStorage itself.",
+    );
+  }
+  if (!(timeout > 0)) throw new UsageError('`timeout` must be milliseconds above 0.');
+  return { base, storage, timeout };
 }
