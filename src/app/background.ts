@@ -12,6 +12,7 @@ import { eraseImagesOf, type RemoveImageFrom } from '../notifications/images/era
 import { anonymiseActor } from '../notifications/inbox/anonymise-actor.js';
 import { noticeType } from '../notifications/push/notice.js';
 import { notificationTables } from '../notifications/retention/retention.js';
+import { statesTask } from '../notifications/retention/states.js';
 import { tombstoneTask } from '../notifications/retention/tombstones.js';
 import { sessionChangesTask } from '../sessions/fast-path/session-invalidation.js';
 import { statisticsTask } from '../statistics/retention.js';
@@ -60,6 +61,7 @@ export async function startBackgroundWork(
     unusedSchemesTask,
     wrapHashesTask(hasher, version),
     tombstoneTask,
+    statesTask,
     statisticsTask,
     ...notifications.retention.tasks,
     ...(keys.ids.length > 1 ? [reencryptionTask(keys)] : []),

@@ -149,6 +149,7 @@ export async function createServices(
     sendInbox: notifications.services.sendInbox,
     streams: notifications.services.streams,
     markers: notifications.services.markers,
+    states: notifications.services.states,
     images: notifications.services.images,
     push: push.push,
     pushTokens: push.tokens,

@@ -69,6 +69,17 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
   'notification.created': { about: 'A notification was published.', members: notification },
   'notification.updated': { about: 'A notification was changed.', members: notification },
   'notification.deleted': { about: 'A notification was deleted.', members: notification },
+  'notification.state_changed': {
+    about:
+      'A user changed the states of notifications: one event for each request. It names them by `notification_ids`, or all of a filter up to `through`. A state that is null was not changed.',
+    members: {
+      notification_ids: { type: ['array', 'null'], items: id },
+      through: { type: ['integer', 'null'], minimum: 0 },
+      read: { type: ['boolean', 'null'] },
+      archived: { type: ['boolean', 'null'] },
+      snoozed_until: { type: ['string', 'null'], format: 'date-time' },
+    },
+  },
   'marker.moved': {
     about: 'The read position of a user moved: the user has read notifications.',
     members: { last_read_sequence: { type: ['integer', 'null'], minimum: 0 } },

@@ -22,6 +22,7 @@ export const webhookEventTypes = [
   'notification.created',
   'notification.updated',
   'notification.deleted',
+  'notification.state_changed',
   'marker.moved',
   'message.failed',
   'push.token_gone',

@@ -82,6 +82,10 @@ const causes: Partial<Record<EventType | WebhookEventType, Describe>> = {
     },
   }),
   'notification.deleted': taking('notification.deleted', 'notification_id', 'notification_sequence'),
+  'notification.state_changed': taking(
+    'notification.state_changed',
+    ...['notification_ids', 'through', 'read', 'archived', 'snoozed_until'],
+  ),
   'marker.moved': taking('marker.moved', 'last_read_sequence'),
   'message.failed': taking('message.failed', 'message_id', 'kind'),
   'message.expired': taking('message.failed', 'message_id', 'kind'),

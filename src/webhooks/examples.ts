@@ -39,6 +39,12 @@ const examples: Readonly<Record<WebhookEventType, EventData>> = {
     ...byNobody,
   },
   'notification.deleted': { ...none, notification_id: notification, notification_sequence: 7, ...byNobody },
+  'notification.state_changed': {
+    ...none,
+    notification_ids: [notification],
+    ...{ through: null, read: true, archived: null, snoozed_until: null },
+    ...byNobody,
+  },
   'marker.moved': { ...none, last_read_sequence: 7, ...byNobody },
   'message.failed': { ...none, message_id: message, kind: 'sms.code', actor: 'system' },
   'push.token_gone': { ...none, device_id: device, channel: 'fcm', ...byNobody },

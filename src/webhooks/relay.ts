@@ -69,6 +69,7 @@ function causesOf(row: OutboxRow): Cause[] {
   const places = users.map((_, place) => place).sort((one, other) => (sequences[one] ?? 0) - (sequences[other] ?? 0));
   return places.map((place) => {
     const [object, sequence] = [object_ids?.[place] ?? null, sequences[place] ?? null];
+    if (type === 'notification.state_changed') return causeOf(users[place] ?? '', {});
     const isMarker = type === 'marker.moved';
     const ids = isMarker
       ? { last_read_sequence: sequence }

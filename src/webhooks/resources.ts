@@ -40,7 +40,8 @@ export function createWebhookResources(options: {
     async read({ user_id: userId, type, data }) {
       const [group] = type.split('.');
       const { notification_id, device_id } = data;
-      if (group === 'audit') return {};
+      // A request may concern thousands of notifications.
+      if (group === 'audit' || type === 'notification.state_changed') return {};
       if (group === 'notification') return { notification: await notificationOf(userId, String(notification_id)) };
       // A marker is the read position of the inbox.
       if (group === 'marker') return { marker: (await findReadPositions(database, [userId])).get(userId) ?? null };

@@ -366,6 +366,19 @@ export type ChangedPassword = {
   readonly authentication_id: string;
 };
 
+export type ChangedStates = {
+  /** Unread notifications after the last one that the user has seen. At most 100. */
+  readonly unseen: number;
+  /** Unread notifications, without archived and snoozed ones. At most 100. */
+  readonly unread: number;
+  /** Whether there are more than `unread`. */
+  readonly is_capped: boolean;
+  /** The same for each notification type that has unread notifications, if `by` asks for it. */
+  readonly by: Readonly<Record<string, unknown>>;
+  /** Those `ids` that the user does not have. The others are changed. */
+  readonly not_found: readonly string[];
+};
+
 export type Changes = {
   readonly changes: readonly Change[];
   /** The `after` of the next request. Opaque. */
@@ -679,6 +692,33 @@ export type ImportResult = {
   readonly code?: string | undefined;
   /** With code: lines up to this number are committed, later lines are not. */
   readonly committed_lines?: number | undefined;
+};
+
+export type InboxCounts = {
+  /** Unread notifications after the last one that the user has seen. At most 100. */
+  readonly unseen: number;
+  /** Unread notifications, without archived and snoozed ones. At most 100. */
+  readonly unread: number;
+  /** Whether there are more than `unread`. */
+  readonly is_capped: boolean;
+  /** The same for each notification type that has unread notifications, if `by` asks for it. */
+  readonly by: Readonly<Record<string, unknown>>;
+};
+
+export type InboxStates = {
+  /** The notifications whose state was changed on its own. Any other notification is read if its sequence is at most `marker.last_read_sequence`, and archived if it is at most `archived_through`. */
+  readonly states: readonly NotificationState[];
+  readonly marker: Marker;
+  /** The user has seen notifications up to this sequence. */
+  readonly seen: number;
+  /** Notifications up to this sequence are archived. */
+  readonly archived_through: number;
+  /** The `after` of the next request. Opaque. */
+  readonly after: string;
+  /** Whether there are more states: send the next request at once. */
+  readonly has_more: boolean;
+  /** Postern no longer knows what changed since `after`: delete your states and start without `after`. */
+  readonly reset: boolean;
 };
 
 export type Instance = {
@@ -1156,6 +1196,15 @@ export type NotificationPage = {
   readonly page: PageInfo;
 };
 
+export type NotificationState = {
+  readonly id: string;
+  /** The notification's position in the inbox. */
+  readonly sequence: number;
+  readonly read: boolean;
+  readonly archived: boolean;
+  readonly snoozed_until: string | null;
+};
+
 export type OperatorLock = {
   readonly permanent: boolean;
   readonly until: string | null;
@@ -1548,6 +1597,10 @@ export type SecretRequest = {
   readonly pin?: string | undefined;
 };
 
+export type SeenInput = {
+  readonly through: number;
+};
+
 export type Session = {
   readonly id: string;
   readonly user_id: string;
@@ -1669,6 +1722,18 @@ export type StartedProof = {
   /** For a code: the time from which the next code can be requested. */
   readonly resend_at?: string | undefined;
   readonly expires_at: string;
+};
+
+export type StatesChange = {
+  readonly ids?: readonly string[] | undefined;
+  /** The grammar of lists, such as `notification_type:payment`. An empty text: all notifications. */
+  readonly filter?: string | undefined;
+  /** The last `sequence` that the filter may match. Later notifications stay as they are. */
+  readonly through?: number | undefined;
+  readonly read?: boolean | undefined;
+  readonly archived?: boolean | undefined;
+  /** Hidden until this time (RFC 3339). null or a time in the past ends the snooze. */
+  readonly snoozed_until?: string | null | undefined;
 };
 
 export type Statistics = {
@@ -2072,7 +2137,7 @@ export type WebhookTest = {
 
 export type WebhookTestRequest = {
   /** The example of this type is sent. `user.created` if absent. */
-  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'marker.moved' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
+  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'notification.state_changed' | 'marker.moved' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
 };
 
 export type CreateTokenData = {
@@ -2579,9 +2644,9 @@ export type StreamNotificationsResponse = unknown;
 export type ListChangesData = {
   readonly url: '/v1/notifications/changes';
   readonly query?: {
-    /** The `after` of the last response. Missing or 0: all changes from the start. */
+    /** The `after` of the last response. Missing or 0: everything from the start. */
     readonly after?: string | undefined;
-    /** The maximum number of changes. */
+    /** The maximum number of items. */
     readonly limit?: number | undefined;
     /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
     readonly filter?: string | undefined;
@@ -2601,6 +2666,40 @@ export type MoveMarkerData = {
   readonly body: MarkerInput;
 };
 export type MoveMarkerResponse = Marker;
+
+export type GetCountsData = {
+  readonly url: '/v1/notifications/counts';
+  readonly query?: {
+    /** Also counts each notification type. */
+    readonly by?: 'notification_type' | undefined;
+  };
+  readonly body?: never;
+};
+export type GetCountsResponse = InboxCounts;
+
+export type MoveSeenData = {
+  readonly url: '/v1/notifications/seen';
+  readonly body: SeenInput;
+};
+export type MoveSeenResponse = InboxCounts;
+
+export type ChangeStatesData = {
+  readonly url: '/v1/notifications/states';
+  readonly body: StatesChange;
+};
+export type ChangeStatesResponse = ChangedStates;
+
+export type ListStatesData = {
+  readonly url: '/v1/notifications/states';
+  readonly query?: {
+    /** The `after` of the last response. Missing or 0: everything from the start. */
+    readonly after?: string | undefined;
+    /** The maximum number of items. */
+    readonly limit?: number | undefined;
+  };
+  readonly body?: never;
+};
+export type ListStatesResponse = InboxStates;
 
 export type GetImageFileData = {
   readonly url: '/images/{id}/{file}';

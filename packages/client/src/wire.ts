@@ -51,6 +51,7 @@ export interface ProblemStatuses {
   readonly message_tried_too_often: 409;
   readonly redirect_not_allowed: 422;
   readonly validation_failed: 422;
+  readonly too_many_marks: 422;
   readonly idempotency_key_reused: 422;
   readonly invalid_image: 422;
   readonly too_many_images: 422;

@@ -87,6 +87,14 @@ export interface WebhookEventData {
     readonly notification_id: string;
     readonly notification_sequence: number | null;
   };
+  /** A user changed the states of notifications: one event for each request. It names them by `notification_ids`, or all of a filter up to `through`. A state that is null was not changed. */
+  readonly 'notification.state_changed': CommonEventData & {
+    readonly notification_ids: readonly string[] | null;
+    readonly through: number | null;
+    readonly read: boolean | null;
+    readonly archived: boolean | null;
+    readonly snoozed_until: string | null;
+  };
   /** The read position of a user moved: the user has read notifications. */
   readonly 'marker.moved': CommonEventData & {
     readonly last_read_sequence: number | null;

@@ -8,7 +8,9 @@ import { createImages } from '../../notifications/images/images.js';
 import { createRender } from '../../notifications/images/render.js';
 import type { ImageStorage } from '../../notifications/images/storage.js';
 import { createImageUrls } from '../../notifications/images/url.js';
+import { createExpensiveReadLimit } from '../../notifications/inbox/expensive-reads.js';
 import { notificationSections } from '../../notifications/inbox/export.js';
+import { createItemStates } from '../../notifications/inbox/item-states.js';
 import { createReadPositions } from '../../notifications/inbox/read-position.js';
 import { createNotifications } from '../../notifications/notifications.js';
 import { type Retention, type RetentionRule, startRetention } from '../../notifications/retention/retention.js';
@@ -20,7 +22,7 @@ import { openImageStorage } from '../base/image-storage.js';
 
 /** Notifications with their inbox, streams and images. */
 export interface NotificationDomain {
-  readonly services: Pick<Services, 'notifications' | 'sendInbox' | 'streams' | 'markers' | 'images'>;
+  readonly services: Pick<Services, 'notifications' | 'sendInbox' | 'streams' | 'markers' | 'states' | 'images'>;
   readonly retention: Retention;
   readonly storage: ImageStorage;
   /** The lists of this domain in the export of a user. */
@@ -76,8 +78,14 @@ export async function createNotificationServices(
     ...(times.imageTimeout !== undefined && { timeoutMs: times.imageTimeout }),
   });
   const markers = createReadPositions(database, signals.send);
+  const states = createItemStates({
+    database,
+    filterFields: notifications.filterFields,
+    limitExpensive: createExpensiveReadLimit({ connections: resources.connections }),
+    onChanged: signals.send,
+  });
   return {
-    services: { notifications, sendInbox: createSendInbox(notifications), streams, markers, images },
+    services: { notifications, sendInbox: createSendInbox(notifications), streams, markers, states, images },
     retention,
     storage,
     exportSections: notificationSections(database, imageUrlsOf),

@@ -148,6 +148,10 @@ export const fieldErrors = {
   unknown_user: text('This user does not exist.', 'Este usuario no existe.'),
   unknown_notification: text('This notification does not exist.', 'Esta notificación no existe.'),
   unknown_image: text('This image does not exist.', 'Esta imagen no existe.'),
+  through_required: text(
+    'Send `through` with a filter: the last sequence that it may match. So notifications that arrive meanwhile stay as they are.',
+    'Envíe `through` con un filtro: la última secuencia que puede abarcar. Así no cambian las notificaciones que lleguen entretanto.',
+  ),
   conflicting_fields: text('Send only one of {fields}.', 'Envíe solo uno de {fields}.'),
   one_required: text('One of {fields} is required.', 'Se requiere uno de {fields}.'),
   unreachable_url: text(

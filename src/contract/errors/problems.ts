@@ -314,6 +314,12 @@ export const errors = {
     'Algunos campos no son válidos.',
     '`errors` lists the field errors, each with its own code (see the second table). It lists all fields with a wrong format. If no field has a wrong format, it lists all fields that break a rule. Fix these fields and retry.',
   ),
+  too_many_marks: error(
+    422,
+    'This would change the states of more than {max} notifications one by one. Nothing was changed.',
+    'Esto cambiaría uno por uno los estados de más de {max} notificaciones. No se cambió nada.',
+    'Use a narrower filter or a lower `through`, and send several requests. Reading or archiving everything with an empty filter has no such limit, because it moves a position.',
+  ),
   idempotency_key_reused: error(
     422,
     'This Idempotency-Key was used before with another request.',

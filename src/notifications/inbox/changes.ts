@@ -141,16 +141,6 @@ export interface ChangesPosition {
   readonly begunAt?: number;
 }
 
-/**
- * Parses `42`. Also parses `7-42`: position 7 of a first read that began at change sequence 42. Undefined for any other
- * text.
- */
-export function parsePosition(text: string): ChangesPosition | undefined {
-  const [, after, begunAt] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(text) ?? [];
-  if (after === undefined) return undefined;
-  return { after: Number(after), ...(begunAt === undefined ? {} : { begunAt: Number(begunAt) }) };
-}
-
 function formatPosition({ after, begunAt }: ChangesPosition): string {
   return begunAt === undefined || after >= begunAt ? `${after}` : `${after}-${begunAt}`;
 }

@@ -24,9 +24,15 @@ export function notificationSections(database: Database, imageUrlsOf: ImageUrls)
       (row) => withNumber(row as NotificationRow),
     ),
     section('markers', {
-      columns: sql`last_read_sequence, updated_at`,
+      columns: sql`last_read_sequence, seen_sequence, archived_through, updated_at`,
       from: 'markers',
       key: 'last_read_sequence',
+      keyType: 'bigint',
+    }),
+    section('notification_states', {
+      columns: sql`sequence, is_read, is_archived, snoozed_until, updated_at`,
+      from: 'notification_states',
+      key: 'sequence',
       keyType: 'bigint',
     }),
     section('mutes', { columns: sql`id, filter, created_at`, from: 'mutes', key: 'id', keyType: 'uuid' }),

@@ -2,6 +2,7 @@ import type { Marker, MarkerInput } from '../../contract/changes.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
+import { countCap, ofPosition, positionColumns, unreadRows } from './unread.js';
 import { recordInboxEvents } from './webhook-events.js';
 
 /**
@@ -19,32 +20,25 @@ export interface ReadPositions {
   move(userId: string, to: MarkerInput): Promise<Marker>;
 }
 
-/** Unread notifications are counted up to this number. */
-const countCap = 100;
-
-interface ReadPositionRow {
+export interface ReadPositionRow {
   user_id: string;
   last_read_sequence: number;
   updated_at: string | null;
   count: number;
 }
 
-/** Counts in order of the index: a planner that expects most rows to be unread would scan the table instead. */
 const selectReadPositions = statement<{ userIds: readonly string[] }, ReadPositionRow>(
   'markers_find',
   (p) => sql`
-    select inbox.user_id, coalesce(last_read_sequence, 0) as last_read_sequence, markers.updated_at, unread.count
-    from inboxes inbox
-      left join markers on markers.user_id = inbox.user_id
+    select position.user_id, last_read as last_read_sequence, updated_at, unread.count
+    from (
+      select inbox.user_id, updated_at, ${positionColumns}
+      from inboxes inbox left join markers on markers.user_id = inbox.user_id
+      where inbox.user_id = any (${p.userIds}::uuid[])
+    ) position
       cross join lateral (
-        select count(*) as count from (
-          select 1 from notifications
-          where user_id = inbox.user_id and sequence > coalesce(last_read_sequence, 0)
-          order by sequence
-          limit ${literal(countCap + 1)}
-        ) counted
-      ) unread
-    where inbox.user_id = any (${p.userIds}::uuid[])`,
+        select count(*) as count from (${unreadRows(ofPosition)} limit ${literal(countCap + 1)}) counted
+      ) unread`,
 );
 
 const selectSequence = statement<{ userId: string; id: string }, { sequence: number }>(
@@ -57,7 +51,7 @@ const selectSequence = statement<{ userId: string; id: string }, { sequence: num
  * stays within the inbox, and no row is written for a deleted user. Parallel moves run one after the other, and the
  * highest position stays.
  */
-const moveReadPosition = statement<{ userId: string; sequence: number }>(
+export const moveReadPosition = statement<{ userId: string; sequence: number }>(
   'markers_move',
   (p) => sql`
     with inbox as materialized (
@@ -68,7 +62,8 @@ const moveReadPosition = statement<{ userId: string; sequence: number }>(
       select user_id, least(${p.sequence}, last_change_sequence), db_now() from inbox
       on conflict (user_id) do update
       set last_read_sequence = excluded.last_read_sequence,
-          updated_at = greatest(db_now(), markers.updated_at + interval '1 microsecond')
+          updated_at = greatest(db_now(), markers.updated_at + interval '1 microsecond'),
+          state_version = markers.state_version + 1
       where markers.last_read_sequence < excluded.last_read_sequence
       returning user_id, last_read_sequence, updated_at
     ),
@@ -86,7 +81,8 @@ export async function findReadPositions(handle: Queryable, userIds: readonly str
   return new Map(rows.map((row) => [row.user_id, toMarker(row)]));
 }
 
-function toMarker({ last_read_sequence, updated_at, count }: ReadPositionRow): Marker {
+/** The read position as the API shows it. */
+export function toMarker({ last_read_sequence, updated_at, count }: Omit<ReadPositionRow, 'user_id'>): Marker {
   return {
     last_read_sequence,
     unread_count: Math.min(count, countCap),

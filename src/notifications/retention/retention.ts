@@ -188,6 +188,7 @@ export function retentionTask(typeRules: readonly RetentionRule[]): MaintenanceT
 
 /** The tables with a user's rows, for the job that erases a deleted user. */
 export const notificationTables = [
+  { table: 'notification_states', key: 'sequence' },
   { table: 'notifications', key: 'sequence' },
   { table: 'inbox_blocks', key: 'block' },
   { table: 'notification_tombstones', key: 'change_sequence' },

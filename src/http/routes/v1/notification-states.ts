@@ -1,0 +1,102 @@
+import { Type } from 'typebox';
+import {
+  ChangedStates,
+  InboxCounts,
+  InboxStates,
+  SeenInput,
+  StatesChange,
+} from '../../../contract/notification-states.js';
+import { choiceError, type FieldError, throwIfErrors } from '../../../lib/problem.js';
+import type { ItemStates, StatesQuery } from '../../../notifications/inbox/item-states.js';
+import { parsePositionQuery, positionParameters, singleParameter } from '../../lists/position-query.js';
+import { type App, sessionOf } from '../../requests/route.js';
+
+const CountsQuery = Type.Object({
+  by: Type.Optional(
+    Type.Unsafe<string>({
+      type: 'string',
+      enum: ['notification_type'],
+      description: 'Also counts each notification type.',
+    }),
+  ),
+});
+
+/** Routes for the states of single notifications and for the numbers of a badge. */
+export function notificationStateRoutes(app: App, { states }: { states: ItemStates }): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/notifications/counts',
+    schema: {
+      operationId: 'getCounts',
+      summary: 'Count unread notifications',
+      description:
+        'The numbers for a badge: unread notifications, and those that the user has not seen yet. Postern looks at the newest 1,000 notifications after the read position, and at those that were marked as unread.',
+      tags: ['Notifications'],
+      querystring: CountsQuery,
+      response: { 200: { ...InboxCounts, description: 'The counts.' } },
+    },
+    config: { access: 'session', problems: ['validation_failed'] },
+    async handler(request, reply) {
+      const errors: FieldError[] = [];
+      const by = singleParameter(request.query, 'by', errors);
+      if (by !== undefined && by !== 'notification_type') errors.push(choiceError('by', ['notification_type']));
+      throwIfErrors(errors);
+      return reply.send(await states.counts(sessionOf(request).user_id, by !== undefined));
+    },
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/v1/notifications/seen',
+    schema: {
+      operationId: 'moveSeen',
+      summary: 'Mark notifications as seen',
+      description:
+        'The user has seen all notifications up to a sequence, on every device, for example by opening the inbox. It marks nothing as read, never moves back, and never beyond the last notification.',
+      tags: ['Notifications'],
+      body: SeenInput,
+      response: { 200: { ...InboxCounts, description: 'The counts after it.' } },
+    },
+    config: { access: 'session' },
+    handler: async (request, reply) =>
+      reply.send(await states.moveSeen(sessionOf(request).user_id, request.body.through)),
+  });
+
+  app.route({
+    method: 'PATCH',
+    url: '/v1/notifications/states',
+    schema: {
+      operationId: 'changeStates',
+      summary: 'Mark notifications as read, archived or snoozed',
+      description:
+        'Changes the notifications in `ids`, or those up to `through` that match `filter`. An empty filter with `read` moves the read position, and with `archived` it archives everything up to `through`. A snooze hides a notification until a time, and changes nothing else. The list of notifications itself does not change.',
+      tags: ['Notifications'],
+      body: StatesChange,
+      response: { 200: { ...ChangedStates, description: 'The counts after it.' } },
+    },
+    config: { access: 'session', problems: ['too_many_marks', 'too_many_requests'] },
+    handler: async (request, reply) => reply.send(await states.change(sessionOf(request).user_id, request.body)),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/notifications/states',
+    schema: {
+      operationId: 'listStates',
+      summary: 'List states',
+      description:
+        'For clients that keep a copy of the inbox. It lists what was marked on its own, in the order of the last change, and the positions that decide about everything else. Store each state under its id, store `after`, and repeat while `has_more` is true.',
+      tags: ['Notifications'],
+      querystring: Type.Object(positionParameters),
+      response: { 200: { ...InboxStates, description: 'The states that changed since `after`.' } },
+    },
+    config: { access: 'session', problems: ['validation_failed'] },
+    async handler(request, reply) {
+      const errors: FieldError[] = [];
+      const { first, second, limit } = parsePositionQuery(request.query, errors);
+      throwIfErrors(errors);
+      const query: StatesQuery = { version: first, ...(second !== undefined && { sequence: second }), limit };
+      return reply.send(await states.list(sessionOf(request).user_id, query));
+    },
+  });
+}

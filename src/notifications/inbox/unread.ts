@@ -1,0 +1,65 @@
+import { literal, type Sql, type SqlPart, sql } from '../../database/sql.js';
+
+/** Unread notifications are counted up to this number. */
+export const countCap = 100;
+
+/** Only this many of the newest notifications above the read position are looked at for counts. */
+const newest = 1000;
+
+/** SQL: the positions of a user in the columns of `position`, which may be a row of an outer join. */
+export const positionColumns = sql`coalesce(last_read_sequence, 0) as last_read, coalesce(seen_sequence, 0) as seen,
+           coalesce(archived_through, 0) as archived_through`;
+
+/** SQL: whose notifications, and the positions of this user. */
+interface PositionParts {
+  readonly userId: Sql;
+  readonly lastRead: Sql;
+  readonly archivedThrough: Sql;
+}
+
+/** SQL: the same, from a row with the name `position`. */
+export const ofPosition: PositionParts = {
+  userId: sql`position.user_id`,
+  lastRead: sql`position.last_read`,
+  archivedThrough: sql`position.archived_through`,
+};
+
+/**
+ * SQL: whether a notification is archived, and whether it is snoozed now. `state` is its row of `notification_states`,
+ * whose columns are null if there is none.
+ */
+export const isArchived = (sequence: SqlPart, archivedThrough: SqlPart): Sql =>
+  sql`coalesce(state.is_archived, ${sequence} <= ${archivedThrough})`;
+export const isSnoozed = sql`coalesce(state.snoozed_until > db_now(), false)`;
+/** SQL: whether a notification is read: the read position says so, or a state does. */
+export const isRead = (sequence: SqlPart, lastRead: SqlPart): Sql =>
+  sql`(state.is_read is true or (${sequence} <= ${lastRead} and state.is_read is distinct from false))`;
+
+/**
+ * SQL: the unread notifications of a user that are neither archived nor snoozed: `sequence` and `notification_type`. Those
+ * above the read position come first, the newest first, in the order of the index: a planner that expects most rows to be
+ * unread would scan the table instead.
+ */
+export const unreadRows = ({ userId, lastRead, archivedThrough }: PositionParts): Sql => sql`
+  select candidate.sequence, candidate.notification_type
+  from (
+    (select sequence, notification_type from notifications
+     where user_id = ${userId} and sequence > ${lastRead}
+     order by sequence desc limit ${literal(newest)})
+    union all
+    (select marked.sequence, marked.notification_type
+     from (
+       select sequence from notification_states
+       where user_id = ${userId} and is_read = false and sequence <= ${lastRead}
+       order by sequence desc limit ${literal(newest)}
+     ) unread
+       cross join lateral (
+         select sequence, notification_type from notifications
+         where user_id = ${userId} and sequence = unread.sequence limit 1
+       ) marked)
+  ) candidate
+    left join lateral (
+      select is_read, is_archived, snoozed_until from notification_states
+      where user_id = ${userId} and sequence = candidate.sequence limit 1
+    ) state on true
+  where state.is_read is not true and not ${isArchived(sql`candidate.sequence`, archivedThrough)} and not ${isSnoozed}`;
