@@ -1,6 +1,6 @@
 import type { Identity } from '../wire.js';
 import type { IdentityInput } from './identity.js';
-import type { LoginState } from './states.js';
+import type { LoginState, RedirectInput, RedirectState } from './states.js';
 
 /** The request of step 1. */
 export interface StartRequest {
@@ -8,6 +8,10 @@ export interface StartRequest {
   readonly identity?: Identity | undefined;
   readonly secret?: string | undefined;
   readonly pin?: string | undefined;
+  /** Of a login that goes to a provider and comes back. It stays here. */
+  readonly redirect?: RedirectInput | undefined;
+  /** The way of a `link` step whose code was sent. It stays here. */
+  readonly asked?: string | undefined;
 }
 
 export type StepMembers<S> = S extends unknown ? Omit<S, 'busy' | 'issue'> : never;
@@ -18,3 +22,7 @@ export type RunInput = (input: unknown, work: (signal: AbortSignal) => Promise<O
 export type CreateStep = (runInput: RunInput) => StepMembers<LoginState>;
 /** The input of step 1. */
 export type StartInput = Omit<StartRequest, 'identity'> & { readonly identity?: IdentityInput | undefined };
+
+/** A step of a login by redirect, whose states have a type of their own. */
+export const asStep = <S extends RedirectState>(step: Omit<S, 'busy' | 'issue'>) =>
+  step as unknown as StepMembers<LoginState>;
