@@ -152,8 +152,18 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
     const { current } = store;
     return (current.step === 'start' ? current : restart()).redirect(...input);
   };
-  const resumeRedirect = async (address = platform().location?.href ?? '') =>
-    address.includes('authentication_id=') ? (await loadSteps()).resumeRedirect(address) : store.current;
+  async function resumeRedirect(address = platform().location?.href ?? ''): Promise<LoginState> {
+    if (!address.includes('authentication_id=')) return store.current;
+    try {
+      return await (await loadSteps()).resumeRedirect(address);
+    } catch (error) {
+      if (!isPosternError(error) || error.kind === 'usage') throw error;
+      // The code could not be loaded. The address is as it was, so a reload tries again.
+      const state = start({ kind: 'offline', message: error.message });
+      store.set(state);
+      return state;
+    }
+  }
 
   return Object.assign(store, { start: restart, redirect, resumeRedirect });
 }

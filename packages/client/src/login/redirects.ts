@@ -2,7 +2,6 @@ import type { Core } from '../core.js';
 import { CancelledError, ForeignAnswerError, ProviderError, UnsupportedError, UsageError } from '../errors.js';
 import { type MaybePromise, platform, type WebStorageArea } from '../platform.js';
 import { loadPart } from '../transport.js';
-import type { Challenge } from '../wire.js';
 import { browserOfPage } from './browser-of-page.js';
 
 /** Where a redirect returns to, and how the browser gets to the provider. */
@@ -37,7 +36,7 @@ interface Begun {
 /** What the service answers to the beginning of a redirect. */
 interface Started {
   readonly id: string;
-  readonly challenge?: Challenge | undefined;
+  readonly challenge?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A redirect that is ready to leave. */
