@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Authentication } from '../../../src/contract/authentication.js';
@@ -264,4 +265,23 @@ test('the element works on a phone, in the dark theme, in Spanish, and from righ
   await arabic.page.getByRole('heading', { name: 'الملف الشخصي' }).waitFor();
   await arabic.expectAccessible();
   await arabic.expectNoErrorsOrSidewaysScroll();
+});
+
+test('accounts at providers have their titles, and a link goes to the provider and back', async () => {
+  const user = await createUser(pages.app);
+  const shown = await accountOf(user, { attributes: { sections: 'identities' }, width: 390 });
+  const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = shown;
+  await page.getByText('Not linked').waitFor();
+  await expectAccessible();
+  const [provider, id] = ['https://provider.example.com', randomUUID()];
+  const path = `${pages.app.url}/v1/account/external-identities/vendor`;
+  // The round trip through Postern is tested without elements. Here, only its beginning and its end are needed.
+  const challenge = { type: 'redirect', url: `${provider}/redirects/${id}` };
+  await page.route(path, (route) => route.fulfill({ status: 201, json: { id, challenge } }));
+  await page.route(`${provider}/**`, (route) => route.fulfill({ contentType: 'text/html', body: '<title>P</title>' }));
+  await press(shown, 'Link: Vendor');
+  await press(shown, 'Continue');
+  await proveByPassword(shown);
+  await page.waitForURL(challenge.url);
+  await expectNoErrorsOrSidewaysScroll();
 });
