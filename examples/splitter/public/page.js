@@ -17,7 +17,8 @@ async function signIn(state) {
       button('Text me a code', () => form('Your number', ['phone'], '', ({ phone }) => state.sms({ identity: phone })));
       button('Sign up', signUp);
       for (const { authenticator, title, takes_redirect } of (await offered).logins)
-        if (takes_redirect) button(`Sign in with ${title}`, () => login.redirect(authenticator));
+        if (takes_redirect && login.current.step === 'start')
+          button(`Sign in with ${title}`, () => login.redirect(authenticator));
       break;
     case 'link':
       form('You have an account with this address', ['password'], note || 'Sign in to it once to link both.', (typed) =>

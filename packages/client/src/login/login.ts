@@ -4,9 +4,8 @@ import { once, platform } from '../platform.js';
 import { createStore, type Store } from '../store.js';
 import { loadPart } from '../transport.js';
 import type { Postern } from '../types.js';
-import type { CreateStep, Outcome, RunInput, StartInput, StepMembers } from './inputs.js';
+import type { CreateStep, LoginTools, Outcome, RunInput, StartInput, StepMembers } from './inputs.js';
 import type { LoginIssue, LoginStart, LoginState, RedirectState } from './states.js';
-import type { LoginTools } from './steps.js';
 
 /** A login in progress. */
 export interface Login extends Store<LoginState> {

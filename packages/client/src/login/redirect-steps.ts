@@ -1,11 +1,10 @@
 import { CancelledError, isPosternError, isProblem, type PosternError } from '../errors.js';
 import { onPageEvent } from '../platform.js';
 import type { Authentication } from '../wire.js';
-import { asStep, type CreateStep, type Outcome, type RunInput, type StartRequest } from './inputs.js';
+import { asStep, type CreateStep, type LoginTools, type Outcome, type RunInput, type StartRequest } from './inputs.js';
 import { beginRedirect, type Departure, findReturn, forget, type Return } from './redirects.js';
 import type { createSecretRequests } from './secret-requests.js';
 import type { LoginRedirect, LoginRefused, LoginState, RedirectInput } from './states.js';
-import type { LoginTools } from './steps.js';
 
 type SendSecret = ReturnType<typeof createSecretRequests>['sendSecret'];
 

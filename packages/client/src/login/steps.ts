@@ -1,27 +1,14 @@
-import type { Core } from '../core.js';
 import { isProblem, type PosternError } from '../errors.js';
 import { once } from '../platform.js';
-import type { MutableStore } from '../store.js';
 import { loadPart } from '../transport.js';
 import type { Authentication } from '../wire.js';
 import { loginDeviceOf } from './device.js';
 import { identityOf } from './identity.js';
-import type { CreateStep, Outcome, StartInput, StartRequest } from './inputs.js';
+import type { CreateStep, LoginTools, Outcome, StartInput, StartRequest } from './inputs.js';
 import { issueOf } from './issues.js';
 import { challengeStep, codeStep, type OpenLogin, type StepActions } from './second-steps.js';
 import { createSecretRequests } from './secret-requests.js';
-import type { LoginIssue, LoginStart, LoginState, PasskeyInput, RedirectInput } from './states.js';
-
-/** The parts of a login that its steps use. */
-export interface LoginTools {
-  readonly core: Core;
-  readonly store: MutableStore<LoginState>;
-  readonly enter: (createStep: CreateStep, issue?: LoginIssue) => LoginState;
-  readonly start: (issue?: LoginIssue) => LoginStart;
-  readonly restart: () => LoginStart;
-  /** Where an open login is stored; undefined if it is not. */
-  readonly resumeKey: string | undefined;
-}
+import type { LoginIssue, LoginState, PasskeyInput, RedirectInput } from './states.js';
 
 /** What a login does when somebody uses it. */
 export interface Steps {
