@@ -6,7 +6,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const { PATH, HOME, SPLITTER_PORT = '3000', SPLITTER_DATA = `${root}data/splitter` } = process.env;
+const { PATH, HOME, OIDC_PROVIDERS, POSTERN_PORT = '3001', SPLITTER_PORT = '3000' } = process.env;
+const { SPLITTER_DATA = `${root}data/splitter` } = process.env;
 const build = (script, cwd) =>
   execFileSync(process.execPath, [`${root}scripts/${script}.mjs`], { cwd, stdio: 'inherit' });
 build('build', root);
@@ -24,6 +25,11 @@ const env = {
   ...{ PATH, HOME, PORT: '0', DATA_DIR: SPLITTER_DATA, ADMIN_API_KEY: apiKey, TRUST_PROXY: '127.0.0.1' },
   ...{ REGISTRATION: 'on', PIN_POLICY: 'off', CONSOLE: 'off', LOG_LEVEL: 'warn' },
   ...{ SMS_LIMIT_TOTAL: '100', SMS_LIMIT_PER_PREFIX: '100' },
+  // A provider sends the browser back to Postern, so it must know the address, and Postern that of Splitter.
+  ...(OIDC_PROVIDERS && {
+    ...{ OIDC_PROVIDERS, PORT: POSTERN_PORT, PUBLIC_URL: `http://127.0.0.1:${POSTERN_PORT}` },
+    REDIRECT_URIS: `http://localhost:${SPLITTER_PORT}/`,
+  }),
 };
 const program = [`${root}dist/cli/bin.js`, 'serve'];
 const postern = spawn(process.execPath, program, { env, cwd: SPLITTER_DATA, stdio: ['ignore', 'pipe', 'inherit'] });

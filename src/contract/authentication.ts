@@ -271,6 +271,13 @@ const LoginOption = Type.Object(
     }),
     identity_types: IdentityTypeList('The types of identity that step 1 takes. Empty: it takes none.'),
     takes_pin: Type.Boolean({ description: 'Whether a login with it checks the PIN.' }),
+    title: Type.Optional(Type.String({ description: 'Only of a provider: its name for people, such as Google.' })),
+    takes_redirect: Type.Optional(
+      Type.Boolean({
+        description:
+          'Only of a provider: whether a login can send the browser there, with `redirect_to` and `code_challenge`.',
+      }),
+    ),
   },
   { title: 'LoginOption' },
 );
@@ -314,6 +321,10 @@ export const LoginOptions = Type.Object(
           { authenticator: 'password', steps: 1, identity_types: ['email', 'phone', 'username'], takes_pin: true },
           { authenticator: 'sms', steps: 2, identity_types: ['email', 'phone', 'username'], takes_pin: true },
           { authenticator: 'passkey', steps: 2, identity_types: [], takes_pin: false },
+          {
+            ...{ authenticator: 'oidc:google', steps: 2, identity_types: [], takes_pin: false },
+            ...{ title: 'Google', takes_redirect: true },
+          },
         ],
         pin: { policy: 'required', min_length: 4, max_length: 12 },
         password: { min_length: 8, max_length: 1024 },

@@ -883,6 +883,10 @@ export type LoginOption = {
   readonly identity_types: readonly IdentityType[];
   /** Whether a login with it checks the PIN. */
   readonly takes_pin: boolean;
+  /** Only of a provider: its name for people, such as Google. */
+  readonly title?: string | undefined;
+  /** Only of a provider: whether a login can send the browser there, with `redirect_to` and `code_challenge`. */
+  readonly takes_redirect?: boolean | undefined;
 };
 
 export type LoginOptions = {

@@ -7,6 +7,7 @@ const login = client.createLogin(postern, { resume: true });
 const inbox = client.createInbox(postern);
 const account = client.createAccount(postern, { prove });
 const devices = client.createDevices(postern);
+const offered = client.offeredLogins(postern);
 
 async function signIn(state) {
   const note = state.issue?.message ?? '';
@@ -15,6 +16,18 @@ async function signIn(state) {
       form('Sign in', ['name', 'password'], note, ({ name, password }) => state.password({ identity: name, password }));
       button('Text me a code', () => form('Your number', ['phone'], '', ({ phone }) => state.sms({ identity: phone })));
       button('Sign up', signUp);
+      for (const { authenticator, title, takes_redirect } of (await offered).logins)
+        if (takes_redirect && login.current.step === 'start')
+          button(`Sign in with ${title}`, () => login.redirect(authenticator));
+      break;
+    case 'link':
+      form('You have an account with this address', ['password'], note || 'Sign in to it once to link both.', (typed) =>
+        state.submit({ authenticator: 'password', secret: typed.password }),
+      );
+      break;
+    case 'refused':
+      show(state.message);
+      button('Back', state.restart);
       break;
     case 'code':
       form('The code that we sent', ['code'], note, state.submit);
@@ -118,3 +131,4 @@ postern.subscribe((state) => {
   if (state.status === 'signed_in') home();
   if (state.status === 'suspended') show(state.problem.detail);
 });
+await login.resumeRedirect();

@@ -124,6 +124,19 @@ export class UnsupportedError extends BaseError<'unsupported'> {
   }
 }
 
+const providerMessages = {
+  provider_unavailable: 'The provider did not answer.',
+  expired: 'The sign-in took too long. Begin again.',
+  failed: 'The answer of the provider was wrong. The log of Postern says why.',
+};
+
+/** A provider, such as Google, did not answer a redirect as it should. */
+export class ProviderError extends BaseError<'provider'> {
+  constructor(readonly code: keyof typeof providerMessages) {
+    super('provider', providerMessages[code]);
+  }
+}
+
 /** A mistake in the program. The message says what to do. */
 export class UsageError extends BaseError<'usage'> {
   constructor(message: string) {
@@ -141,6 +154,7 @@ export type PosternError =
   | SignedOutError
   | CancelledError
   | UnsupportedError
+  | ProviderError
   | UsageError;
 
 /**

@@ -36,6 +36,7 @@ export {
   type PosternError,
   type Problem,
   type ProblemCode,
+  type ProviderError,
   problemFrom,
   type SignedOutError,
   type UnsupportedError,
@@ -58,6 +59,7 @@ export { createInboxView } from './inbox/view.js';
 export { type List, type ListQuery, type Page, type Sorting, toDate } from './lists.js';
 export type { Identity, IdentityInput } from './login/identity.js';
 export { createLogin, type Login, type LoginOptions } from './login/login.js';
+export type { RedirectOptions } from './login/redirects.js';
 export type * from './login/states.js';
 export type { Abortable, Fetch, MaybePromise, Unsubscribe } from './platform.js';
 export { createPostern } from './postern/postern.js';

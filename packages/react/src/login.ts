@@ -1,17 +1,27 @@
-import { createLogin, type Login, type LoginOptions, type LoginState, type Postern } from '@postern/client';
+import {
+  createLogin,
+  type Login,
+  type LoginOptions,
+  type LoginState,
+  type Postern,
+  type RedirectState,
+} from '@postern/client';
 import { stopwatch } from '@postern/client/internal';
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { useScope } from './context.js';
 
 export interface UseLogin {
   /** Narrow it by `step`. It has only the methods that can be called next. */
-  readonly state: LoginState;
+  readonly state: LoginState | RedirectState;
   /** Gives up what is in progress, and returns to the first step. */
   readonly start: Login['start'];
+  /** Sends the browser to a provider, such as `oidc:google`. The hook ends the login when the page loads again. */
+  readonly redirect: Login['redirect'];
 }
 
 /**
- * A login that lives as long as the component. When the component unmounts, a prompt for a passkey closes.
+ * A login that lives as long as the component. When the component unmounts, a prompt for a passkey closes. If the browser has come
+ * back from a provider to which `redirect` sent it, the hook ends that login.
  *
  * @example
  * ```tsx
@@ -61,9 +71,14 @@ export function useLogin({ resume = false }: LoginOptions = {}): UseLogin {
         if (!resume || login.current.step === 'start') login.start();
       });
   }, [login, postern, resume]);
+  useEffect(() => {
+    const isCurrent = !resume || resumedRef.current?.login === login;
+    // A rejection is a mistake in the program, which nobody else would see.
+    if (isCurrent) void login.resumeRedirect();
+  }, [login, resume]);
   const current = () => login.current;
   const state = useSyncExternalStore(login.onChange, current, current);
-  return useMemo(() => ({ state, start: login.start }), [state, login]);
+  return useMemo(() => ({ state, start: login.start, redirect: login.redirect }), [state, login]);
 }
 
 const secondsOf = (milliseconds: number) => Math.ceil(milliseconds / 1000);

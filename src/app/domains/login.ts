@@ -92,6 +92,9 @@ export function createLoginServices(
     }),
     loginOptions: loginOptions({
       authenticators,
+      providers,
+      // REDIRECT_URIS needs PUBLIC_URL.
+      hasRedirectUris: config.REDIRECT_URIS !== undefined,
       channels: messaging.channels,
       pinPolicy: config.PIN_POLICY,
       passwordMin: config.PASSWORD_MIN,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Authentication } from '../../../src/contract/authentication.js';
@@ -11,7 +12,20 @@ import { createUser, newEmail, newPhone, password, passwordLogin, signIn, wrongC
 let pages: ElementPages;
 beforeAll(async () => {
   const generous = { CODE_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_PREFIX: '0', SMS_LIMIT_TOTAL: '0' };
-  pages = await startElementPages({ PIN_POLICY: 'optional', MAIL_PROVIDER: 'console', ...generous });
+  const vendor = {
+    title: 'Vendor',
+    issuer: 'https://provider.example.com',
+    client_id: 'ours',
+    client_secret: 'a secret',
+  };
+  pages = await startElementPages({
+    ...{ PIN_POLICY: 'optional', MAIL_PROVIDER: 'console', ...generous },
+    ...{
+      PUBLIC_URL: 'http://127.0.0.1:9',
+      REDIRECT_URIS: 'http://127.0.0.1/',
+      OIDC_PROVIDERS: JSON.stringify({ vendor }),
+    },
+  });
 });
 afterAll(() => pages?.close());
 const { appOf } = createFactors(() => pages.app);
@@ -264,4 +278,58 @@ test('the element works on a phone, in the dark theme, in Spanish, and from righ
   await arabic.page.getByRole('heading', { name: 'الملف الشخصي' }).waitFor();
   await arabic.expectAccessible();
   await arabic.expectNoErrorsOrSidewaysScroll();
+});
+
+test('accounts at providers have their titles, and a link goes to the provider and back', async () => {
+  const user = await createUser(pages.app);
+  const shown = await accountOf(user, { attributes: { sections: 'identities' }, width: 390 });
+  const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = shown;
+  await page.getByText('Not linked').waitFor();
+  await expectAccessible();
+  const [provider, id] = ['https://provider.example.com', randomUUID()];
+  const path = `${pages.app.url}/v1/account/external-identities/vendor`;
+  // The round trip through Postern is tested without elements. Here, only its beginning and its end are needed.
+  const challenge = { type: 'redirect', url: `${provider}/redirects/${id}` };
+  await page.route(path, (route) => route.fulfill({ status: 201, json: { id, challenge } }));
+  await page.route(`${provider}/**`, (route) => route.fulfill({ contentType: 'text/html', body: '<title>P</title>' }));
+  await press(shown, 'Link: Vendor');
+  await press(shown, 'Continue');
+  await proveByPassword(shown);
+  await page.waitForURL(challenge.url);
+  const linked = { id, provider: 'vendor', issuer: provider, subject: '1', created_at: new Date().toISOString() };
+  let secret: unknown;
+  await page.route(`${path}/${id}`, (route) => {
+    secret = route.request().postDataJSON();
+    return route.fulfill({ json: linked });
+  });
+  await page.goto(`${pages.origin}/?authentication_id=${id}&code=abc&iss=${encodeURIComponent(provider)}`);
+  await shown.until('typeof show === "function"');
+  await page.evaluate(`show(${JSON.stringify({ url: pages.app.url, tag: 'postern-account' })})`);
+  await isSaved(shown);
+  expect(secret).toEqual({ secret: expect.stringMatching(/^{"code":"abc","code_verifier":"[\w-]{43}"}$/) });
+  expect(page.url()).toBe(`${pages.origin}/`);
+  expect(await changes(shown)).toEqual([{ operation: 'link_identity' }]);
+  await expectNoErrorsOrSidewaysScroll();
+});
+
+test.each([
+  ['light', 1280, 'en', 'Unlink', 'Not linked'],
+  ['dark', 390, 'es', 'Desvincular', 'Sin vincular'],
+] as const)('a linked account can be unlinked (%s, %d, %s)', async (theme, width, lang, unlink, notLinked) => {
+  const user = await createUser(pages.app);
+  await pages.app.api('PUT', `/admin/v1/users/${user.id}/external-identities`, {
+    ...{ bearer: pages.app.adminKey, body: { provider: 'vendor', subject: '110169484474386276334' } },
+  });
+  const shown = await accountOf(user, { attributes: { sections: 'identities' }, theme, width, lang });
+  await shown.page.getByText('110169484474386276334').waitFor();
+  await shown.expectAccessible();
+  await press(shown, `${unlink}: Vendor`);
+  await press(shown, unlink);
+  await shown.page.getByRole('dialog').locator('input[type=password]').fill(password);
+  await shown.page.keyboard.press('Enter');
+  // The offer to sign out everywhere else follows.
+  await shown.page.getByRole('checkbox').uncheck();
+  await shown.page.getByRole('dialog').locator('button[type=submit]').click();
+  await shown.page.getByText(notLinked).waitFor();
+  await shown.expectNoErrorsOrSidewaysScroll();
 });

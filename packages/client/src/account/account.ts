@@ -1,9 +1,10 @@
 import { coreOf } from '../core.js';
 import { CancelledError, isProblem, UsageError } from '../errors.js';
 import { type List, type ListQuery, listOf } from '../lists.js';
+import type { RedirectOptions } from '../login/redirects.js';
 import { type Abortable, throwIfAborted } from '../platform.js';
 import type { OidcProvider } from '../registered.js';
-import type { Call } from '../transport.js';
+import { type Call, loadPart } from '../transport.js';
 import type { Postern } from '../types.js';
 import type {
   Account,
@@ -63,6 +64,10 @@ type ProofArguments<O extends AccountOperation, P extends boolean> = P extends t
   ? [options?: Abortable & { readonly proof?: ProofInput<O> | undefined }]
   : [options: Abortable & { readonly proof: ProofInput<O> }];
 
+type LinkArguments<P extends boolean> = P extends true
+  ? [options?: RedirectOptions & NonNullable<ProofArguments<'link_identity', true>[0]>]
+  : [options: RedirectOptions & ProofArguments<'link_identity', false>[0]];
+
 /** The account of the user. Changes need a fresh proof. The types show which proofs an operation accepts. */
 export interface AccountClient<P extends boolean = boolean> {
   readonly get: (options?: Abortable) => Promise<AccountDetails>;
@@ -95,6 +100,21 @@ export interface AccountClient<P extends boolean = boolean> {
   readonly removePasskey: (id: string, ...proof: ProofArguments<'remove_passkey', P>) => Promise<void>;
   readonly listIdentities: (options?: Abortable) => Promise<readonly ExternalIdentity[]>;
   readonly linkIdentity: (provider: OidcProvider, ...proof: ProofArguments<'link_identity', P>) => Promise<PendingLink>;
+  /**
+   * Sends the browser to a provider and back, to link an account there. Asks for the proof first. When the page loads again, call
+   * `resumeLink`. Returns the linked account only in an app whose `open` returns the address; else null.
+   *
+   * @param provider the name of a provider in `OIDC_PROVIDERS`, such as `google`
+   */
+  readonly linkProvider: (provider: OidcProvider, ...options: LinkArguments<P>) => Promise<ExternalIdentity | null>;
+  /**
+   * Completes the link with which the browser has come back. Call it when the page loads. Null if the address has no answer, or that
+   * of a link that this browser did not begin. Rejects with `external_identity_taken` if another user has this account, and with
+   * a ProviderError or CancelledError if there is none.
+   *
+   * @param address in an app: the address with which the browser came back
+   */
+  readonly resumeLink: (address?: string, options?: Abortable) => Promise<ExternalIdentity | null>;
   /** Rejects with `last_way_in` if it is the only way to log in. */
   readonly unlinkIdentity: (
     identity: Pick<ExternalIdentity, 'id' | 'provider'>,
@@ -203,6 +223,8 @@ export function createAccount(
         core.call<T>({ ...change('POST', `${path}/${started.id}`, { secret }), signal }),
     };
   }
+  /** Only pages that link accounts by redirect load this code. */
+  const loadLink = () => loadPart(() => import('./link.js'));
   const setUsername = (username: string | null, options?: ProofOptions) =>
     callWithProof<Account>('set_username', { method: 'PATCH', path: root, body: { username } }, options);
   return {
@@ -243,6 +265,15 @@ export function createAccount(
     listIdentities: (options) => read('/external-identities', options),
     linkIdentity: (provider, options) =>
       begin('link_identity', `external-identities/${encodeURIComponent(provider)}`, {}, options, linkOf),
+    linkProvider: async (provider, options = {}) =>
+      (await loadLink()).link(core, provider, options, (body) =>
+        callWithProof(
+          'link_identity',
+          change('POST', `external-identities/${encodeURIComponent(provider)}`, body),
+          options,
+        ),
+      ),
+    resumeLink: async (...input) => (await loadLink()).resumeLink(core, ...input),
     unlinkIdentity: ({ id, provider }, options) =>
       callWithProof('unlink_identity', remove(`/external-identities/${encodeURIComponent(provider)}/${id}`), options),
     activity: (query = {}) => listOf(core, `${root}/activity`, query),

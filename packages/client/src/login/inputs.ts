@@ -1,6 +1,8 @@
+import type { Core } from '../core.js';
+import type { MutableStore } from '../store.js';
 import type { Identity } from '../wire.js';
 import type { IdentityInput } from './identity.js';
-import type { LoginState } from './states.js';
+import type { LoginIssue, LoginStart, LoginState, RedirectInput, RedirectState } from './states.js';
 
 /** The request of step 1. */
 export interface StartRequest {
@@ -8,6 +10,10 @@ export interface StartRequest {
   readonly identity?: Identity | undefined;
   readonly secret?: string | undefined;
   readonly pin?: string | undefined;
+  /** Of a login that goes to a provider and comes back. It stays here. */
+  readonly redirect?: RedirectInput | undefined;
+  /** The way of a `link` step whose code was sent. It stays here. */
+  readonly asked?: string | undefined;
 }
 
 export type StepMembers<S> = S extends unknown ? Omit<S, 'busy' | 'issue'> : never;
@@ -18,3 +24,18 @@ export type RunInput = (input: unknown, work: (signal: AbortSignal) => Promise<O
 export type CreateStep = (runInput: RunInput) => StepMembers<LoginState>;
 /** The input of step 1. */
 export type StartInput = Omit<StartRequest, 'identity'> & { readonly identity?: IdentityInput | undefined };
+
+/** The parts of a login that its steps use. */
+export interface LoginTools {
+  readonly core: Core;
+  readonly store: MutableStore<LoginState>;
+  readonly enter: (createStep: CreateStep, issue?: LoginIssue) => LoginState;
+  readonly start: (issue?: LoginIssue) => LoginStart;
+  readonly restart: () => LoginStart;
+  /** Where an open login is stored; undefined if it is not. */
+  readonly resumeKey: string | undefined;
+}
+
+/** A step of a login by redirect, whose states have a type of their own. */
+export const asStep = <S extends RedirectState>(step: Omit<S, 'busy' | 'issue'>) =>
+  step as unknown as StepMembers<LoginState>;

@@ -1,17 +1,30 @@
 import { coreOf } from '../core.js';
 import { isPosternError, type PosternError, UsageError } from '../errors.js';
-import { once } from '../platform.js';
+import { once, platform } from '../platform.js';
 import { createStore, type Store } from '../store.js';
 import { loadPart } from '../transport.js';
 import type { Postern } from '../types.js';
-import type { CreateStep, Outcome, RunInput, StartInput, StepMembers } from './inputs.js';
-import type { LoginIssue, LoginStart, LoginState } from './states.js';
-import type { LoginTools } from './steps.js';
+import type { CreateStep, LoginTools, Outcome, RunInput, StartInput, StepMembers } from './inputs.js';
+import type { LoginIssue, LoginStart, LoginState, RedirectState } from './states.js';
 
 /** A login in progress. */
 export interface Login extends Store<LoginState> {
   /** Cancels the login in progress and returns the first state. */
   readonly start: () => LoginStart;
+  /**
+   * Sends the browser to a provider and back, for a login that nobody has begun yet. `REDIRECT_URIS` of the service lists this page.
+   *
+   * @param authenticator such as `oidc:google`
+   */
+  readonly redirect: LoginStart['redirect'];
+  /**
+   * Ends the login at a provider with which the browser has come back. Call it when the page loads: it does nothing if the address
+   * has no answer, or the answer of a login that this browser did not begin. It removes the answer from the address of the page.
+   *
+   * @param address in an app: the address with which the browser came back
+   * @returns the next state. With its step `redirect` and an issue, there was no answer: call `retry`
+   */
+  readonly resumeRedirect: (address?: string) => Promise<LoginState | RedirectState>;
 }
 
 export interface LoginOptions {
@@ -112,6 +125,8 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
       sms: ({ identity, pin }) => begin({ authenticator: 'sms', identity, pin }),
       email: ({ identity, pin }) => begin({ authenticator: 'email', identity, pin }),
       oidc: (provider) => begin({ authenticator: `oidc:${provider}` }),
+      redirect: (authenticator, input = {}) =>
+        runInput([authenticator, input], async (signal) => (await loadSteps()).redirect(authenticator, input, signal)),
       custom: (authenticator, { identity, secret, pin }) => begin({ authenticator, identity, secret, pin }),
       passkey: (input = {}) =>
         runInput('passkey', async (signal) => (await loadSteps()).begin({ authenticator: 'passkey' }, signal, input)),
@@ -132,7 +147,24 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
     if (createStep !== undefined && currentStep === firstStep && pending === undefined) store.set(enter(createStep));
   }
 
-  return Object.assign(store, { start: restart });
+  const redirect: LoginStart['redirect'] = (...input) => {
+    const { current } = store;
+    return (current.step === 'start' ? current : restart()).redirect(...input);
+  };
+  async function resumeRedirect(address = platform().location?.href ?? ''): Promise<LoginState> {
+    if (!address.includes('authentication_id=')) return store.current;
+    try {
+      return await (await loadSteps()).resumeRedirect(address);
+    } catch (error) {
+      if (!isPosternError(error) || error.kind === 'usage') throw error;
+      // The code could not be loaded. The address is as it was, so a reload tries again.
+      const state = start({ kind: 'offline', message: error.message });
+      store.set(state);
+      return state;
+    }
+  }
+
+  return Object.assign(store, { start: restart, redirect, resumeRedirect });
 }
 
 const refuse = (message: string) => Promise.reject(new UsageError(message));

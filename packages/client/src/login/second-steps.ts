@@ -1,5 +1,5 @@
 import type { Abortable } from '../platform.js';
-import type { Authentication, Challenge, Identity } from '../wire.js';
+import type { Authentication, Challenge } from '../wire.js';
 import type { CreateStep, Outcome, StartRequest } from './inputs.js';
 import type { createSecretRequests } from './secret-requests.js';
 import type { LoginStart, PinInput } from './states.js';
@@ -96,7 +96,8 @@ export const codeStep =
     step: 'code',
     channel: (isLater ? destination?.includes('@') : begin.authenticator === 'email') ? 'email' : 'sms',
     takesPin: !isLater,
-    identity: begin.identity as Identity,
+    // A provider has named the account.
+    identity: begin.identity ?? { type: 'email', value: destination ?? '' },
     destination,
     expiresAt: new Date(expiresAt),
     resendAt: new Date(resendAt),

@@ -33,6 +33,8 @@ export function createSecretRequests(
       const answer = await core.send<Authentication>({
         ...{ method: 'POST', path, body, headers, signal, expects: 'status' },
       });
+      // The same input again asks for something new, such as another code.
+      last = undefined;
       return await follow(answer, begin, signal);
     } catch (error) {
       if (!isProblem(error, 'authorization_rejected') || (await isOpen(id, signal))) throw error;

@@ -3,6 +3,7 @@ import type { Abortable } from '../platform.js';
 import type { CustomAuthenticator, OidcProvider } from '../registered.js';
 import type { FieldError } from '../wire.js';
 import type { Identity, IdentityInput } from './identity.js';
+import type { RedirectOptions } from './redirects.js';
 
 /** Why the last input did not lead to the next step. You can show `message` to the user. */
 export type LoginIssue = { readonly message: string } & LoginIssueKind;
@@ -53,6 +54,15 @@ export interface PasskeyInput extends Abortable {
 }
 
 type Next = Promise<LoginState>;
+type NextWithRedirect = Promise<LoginState | RedirectState>;
+
+/** `oidc:` or `oauth:` with the name of a provider in `OIDC_PROVIDERS`. */
+export type RedirectAuthenticator = `oidc:${OidcProvider}` | `oauth:${OidcProvider}`;
+
+export interface RedirectInput extends RedirectOptions {
+  /** The address of the account at the provider, if you know it. */
+  readonly loginHint?: string | undefined;
+}
 
 /** No login is in progress. Choose a way to log in. */
 export interface LoginStart extends LoginStep<'start'> {
@@ -65,6 +75,12 @@ export interface LoginStart extends LoginStep<'start'> {
   readonly passkey: (input?: PasskeyInput) => Next;
   /** @param provider the name of an OpenID provider in `OIDC_PROVIDERS` */
   readonly oidc: (provider: OidcProvider) => Next;
+  /**
+   * Sends the browser to a provider, such as `oidc:google`, and back. When the page loads again, call `resumeRedirect` of the login.
+   *
+   * @param authenticator the name of the login, as `offeredLogins` lists it
+   */
+  readonly redirect: (authenticator: RedirectAuthenticator, input?: RedirectInput) => NextWithRedirect;
   /** An authenticator of your installation, such as `custom:badge`: with `secret` in one step, without it in two. */
   readonly custom: (
     authenticator: CustomAuthenticator,
@@ -165,3 +181,51 @@ export type LoginState =
   | LoginLocked
   | LoginBlocked
   | LoginDone;
+
+/** The browser is on its way to the provider, or it has come back and the login ends. */
+export interface LoginRedirect extends OpenStep<'redirect'> {
+  /** Such as `oidc:google`. */
+  readonly authenticator: string;
+  /** Where the browser goes, for a link of the page. Null when it has come back. */
+  readonly url: string | null;
+  /** Sends the answer of the provider again, if there was no answer from Postern. Null until the browser has come back. */
+  readonly retry: (() => Next) | null;
+}
+
+/**
+ * A user has the mail address of the account at the provider. The person proves to be this user, and the account is linked. After
+ * five wrong proofs, the login ends.
+ */
+export interface LoginLink extends OpenStep<'link'> {
+  /** Such as `oidc:google`. */
+  readonly authenticator: string;
+  /** The ways to prove it, best first: `password`, `passkey`, `email`, `sms`. */
+  readonly authenticators: readonly string[];
+  /** Nobody has proven this address for the account. A recovery with it may help its owner. */
+  readonly recovery: boolean;
+  /** The way that has sent a code, and where to, in part. Null before `send`. */
+  readonly sent: { readonly authenticator: string; readonly destination: string | null } | null;
+  /** Sends a code by `email` or `sms`. */
+  readonly send: (authenticator: string) => NextWithRedirect;
+  readonly submit: (input: { readonly authenticator: string; readonly secret: string }) => NextWithRedirect;
+  /** Asks the platform for a passkey. Call it from a click: browsers demand it. Null if the user has none. */
+  readonly passkey: ((input?: Abortable) => NextWithRedirect) | null;
+}
+
+/** The login at the provider did not lead to a user. */
+export interface LoginRefused extends LoginStep<'refused'> {
+  /** Such as `oidc:google`. */
+  readonly authenticator: string;
+  /**
+   * `not_linked`: no user is linked to the account, and it cannot sign up. The user can sign in in another way and link it there.
+   * `provider_unavailable`: the provider did not answer. `failed`: its answer was wrong, and the log of Postern says why.
+   */
+  readonly reason: 'not_linked' | 'provider_unavailable' | 'failed';
+  readonly message: string;
+  /** Sends the browser to the provider again. */
+  readonly retry: () => NextWithRedirect;
+  readonly restart: () => LoginStart;
+}
+
+/** The states that a login has only after `redirect` or `resumeRedirect`. Narrow them by `step`. */
+export type RedirectState = LoginRedirect | LoginLink | LoginRefused;

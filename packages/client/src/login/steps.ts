@@ -1,45 +1,49 @@
-import type { Core } from '../core.js';
 import { isProblem, type PosternError } from '../errors.js';
-import type { MutableStore } from '../store.js';
+import { once } from '../platform.js';
+import { loadPart } from '../transport.js';
 import type { Authentication } from '../wire.js';
 import { loginDeviceOf } from './device.js';
 import { identityOf } from './identity.js';
-import type { CreateStep, Outcome, StartInput, StartRequest } from './inputs.js';
+import type { CreateStep, LoginTools, Outcome, StartInput, StartRequest } from './inputs.js';
 import { issueOf } from './issues.js';
 import { challengeStep, codeStep, type OpenLogin, type StepActions } from './second-steps.js';
 import { createSecretRequests } from './secret-requests.js';
-import type { LoginIssue, LoginStart, LoginState, PasskeyInput } from './states.js';
-
-/** The parts of a login that its steps use. */
-export interface LoginTools {
-  readonly core: Core;
-  readonly store: MutableStore<LoginState>;
-  readonly enter: (createStep: CreateStep, issue?: LoginIssue) => LoginState;
-  readonly start: (issue?: LoginIssue) => LoginStart;
-  readonly restart: () => LoginStart;
-  /** Where an open login is stored; undefined if it is not. */
-  readonly resumeKey: string | undefined;
-}
+import type { LoginIssue, LoginState, PasskeyInput, RedirectInput } from './states.js';
 
 /** What a login does when somebody uses it. */
 export interface Steps {
   /** Sends the input of step 1. @throws UsageError for an identity that is not valid */
   begin(input: StartInput, signal: AbortSignal, passkey: PasskeyInput | undefined): Promise<Outcome>;
   afterError(error: PosternError, reenter: (issue?: LoginIssue) => LoginState): LoginState;
+  /** Sends the browser to a provider. */
+  redirect(authenticator: string, input: RedirectInput, signal: AbortSignal): Promise<Outcome>;
+  /** Ends the login with which the browser has come back to an address. */
+  resumeRedirect(address: string): Promise<LoginState>;
   /** The login that waited for a code when the page was closed, if it still waits. */
   reopen(key: string): Promise<CreateStep | undefined>;
 }
 
-export function createSteps({ core, store, enter, start, restart, resumeKey }: LoginTools): Steps {
+export function createSteps(tools: LoginTools): Steps {
+  const { core, store, enter, start, restart, resumeKey } = tools;
   const { isOpen, sendSecret, sendAssertion, sendNewPasskey } = createSecretRequests(core, start, follow);
   const actions: StepActions = { cancel: restart, sendSecret, sendAssertion, sendNewPasskey, sendAgain: send };
 
+  /** Only logins at a provider load this code. */
+  const loadRedirects = once(async () => {
+    const { createRedirectSteps } = await loadPart(() => import('./redirect-steps.js'));
+    return createRedirectSteps(tools, sendSecret, sendStart);
+  });
+
+  const sendStart = async (body: object, signal: AbortSignal) =>
+    core.send<Authentication>({
+      ...{ method: 'POST', path: '/v1/tokens', body: { ...body, device: await loginDeviceOf(core) } },
+      ...{ signal, expects: 'status' },
+    });
+
   async function send(request: StartRequest, signal: AbortSignal, passkey?: PasskeyInput): Promise<Outcome> {
-    const { pin, ...begin } = request;
-    const body = { ...begin, ...(pin && { pin }), device: await loginDeviceOf(core) };
-    const path = '/v1/tokens';
-    const answer = await core.send<Authentication>({ method: 'POST', path, body, signal, expects: 'status' });
-    return follow(answer, request, signal, passkey);
+    const { pin, redirect, asked: _, ...begin } = request;
+    if (redirect !== undefined) return (await loadRedirects()).begin(begin.authenticator, redirect, signal);
+    return follow(await sendStart({ ...begin, ...(pin && { pin }) }, signal), request, signal, passkey);
   }
 
   /** What an answer leads to. */
@@ -77,12 +81,21 @@ export function createSteps({ core, store, enter, start, restart, resumeKey }: L
     const expiresAt = localTime(answer, answer.expires_at);
     // A code to an address of the user, after the first secret.
     const isLaterCode = answer.challenge?.type === 'code';
+    if (answer.challenge?.type === 'link') {
+      const { linkStep } = await loadPart(() => import('./link-step.js'));
+      const createStep = linkStep(answer, begin, expiresAt, core, actions);
+      return () => enter(createStep);
+    }
     if (answer.challenge !== undefined && !isLaterCode) {
       const createStep = challengeStep(answer, begin, expiresAt, actions);
       return () => enter(createStep);
     }
     const resendAt = localTime(answer, answer.resend_at ?? answer.created_at);
-    const open = { id: answer.id, begin, destination: answer.destination ?? null, expiresAt, resendAt };
+    const { destination = answer.challenge?.destination } = answer;
+    const open = {
+      ...{ id: answer.id, begin, expiresAt, resendAt },
+      destination: typeof destination === 'string' ? destination : null,
+    };
     if (isLaterCode) return () => enter(codeStep(open, actions, true));
     // Without the PIN, which is a secret.
     const { pin: _, ...storedRequest } = begin;
@@ -93,6 +106,9 @@ export function createSteps({ core, store, enter, start, restart, resumeKey }: L
   return {
     begin: ({ identity, ...input }, signal, passkey) =>
       send({ ...input, ...(identity !== undefined && { identity: identityOf(identity) }) }, signal, passkey),
+
+    redirect: async (...input) => (await loadRedirects()).begin(...input),
+    resumeRedirect: async (address) => (await loadRedirects()).resume(address),
 
     afterError(error, reenter) {
       const { message } = error;

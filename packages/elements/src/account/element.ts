@@ -191,7 +191,17 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
       await show(key);
       status.textContent = words.saved;
     };
+    const linked = await client.resumeLink(undefined, { signal }).catch((error: unknown) => error);
     await show();
+    if (signal.aborted || linked === null) return;
+    // The browser has come back from a provider.
+    if (!(linked instanceof Error)) {
+      this.emit('postern-changed', { operation: 'link_identity' });
+      status.textContent = words.saved;
+    } else if (isPosternError(linked)) {
+      report(linked);
+      container.prepend(element('p', { class: 'issue', part: 'issue', role: 'alert' }, await textOf(linked, words)));
+    } else throw linked;
   }
 
   #retryButton(onClick: () => unknown): HTMLElement {

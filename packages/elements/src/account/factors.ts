@@ -114,68 +114,82 @@ function passkeyRow(
   );
 }
 
-/** Accounts of OpenID providers. Null if there are none and the page cannot link any. */
-export async function identitySection({
-  words,
-  client,
-  offered,
-  oidc,
-  change,
-  signal,
-}: Context): Promise<HTMLElement | null> {
+/** A provider whose accounts this page can link. */
+interface LinkableProvider {
+  readonly name: string;
+  /** For people. */
+  readonly title: string;
+  readonly takesRedirect: boolean;
+}
+
+/** The providers of the service. Without redirects, only the page itself can ask one for an id_token. */
+function providersOf({ offered, oidc }: Pick<Context, 'offered' | 'oidc'>) {
+  const providers = offered.logins.flatMap(({ authenticator, title, takes_redirect }): LinkableProvider[] => {
+    const [, kind, name = ''] = /^(oidc|oauth):(.+)$/.exec(authenticator) ?? [];
+    return kind === undefined ? [] : [{ name, title: title ?? name, takesRedirect: takes_redirect === true }];
+  });
+  const isLinkable = ({ name, takesRedirect }: LinkableProvider) =>
+    takesRedirect ||
+    (oidc !== undefined && offered.logins.some(({ authenticator }) => authenticator === `oidc:${name}`));
+  return { providers, linkable: providers.filter(isLinkable) };
+}
+
+/** Sends this page to a provider. It ends when the page leaves, or with null when the user comes back without an answer. */
+const leaveTo = (url: string, signal: AbortSignal) =>
+  new Promise<null>((resolve) => {
+    addEventListener('pageshow', () => resolve(null), { once: true, signal });
+    location.assign(url);
+  });
+
+/** Accounts at providers. Null if there are none and the page cannot link any. */
+export async function identitySection(context: Context): Promise<HTMLElement | null> {
+  const { words, client, oidc, change, signal } = context;
   const identities = await client.listIdentities({ signal });
-  const providers = offered.logins.flatMap(({ authenticator }) =>
-    authenticator.startsWith('oidc:') ? [authenticator.slice(5)] : [],
-  );
-  const unlinkedProviders =
-    oidc === undefined
-      ? []
-      : providers.filter((provider) => !identities.some((identity) => identity.provider === provider));
+  const { providers, linkable } = providersOf(context);
+  const unlinkedProviders = linkable.filter(({ name }) => !identities.some(({ provider }) => provider === name));
   if (identities.length === 0 && unlinkedProviders.length === 0) return null;
+  const titleOf = (provider: string) => providers.find(({ name }) => name === provider)?.title ?? provider;
   const unlinkStep = (identity: ExternalIdentity): Step => ({
     ...{ title: words.unlink, submit: words.unlink, isDangerous: true },
-    introduction: [element('p', {}, fill(words.unlink_hint, { provider: identity.provider }))],
+    introduction: [element('p', {}, fill(words.unlink_hint, { provider: titleOf(identity.provider) }))],
     async onSubmit() {
       await client.unlinkIdentity(identity);
       return undefined;
     },
   });
-  const linkStep = (provider: string): Step => ({
+  const linkStep = ({ name, title, takesRedirect }: LinkableProvider): Step => ({
     ...{
       title: words.link,
       submit: words.continue,
-      introduction: [element('p', { class: 'muted' }, fill(words.link_hint, { provider }))],
+      introduction: [element('p', { class: 'muted' }, fill(words.link_hint, { provider: title }))],
     },
     async onSubmit() {
-      const pending = await client.linkIdentity(provider);
+      if (takesRedirect) {
+        await client.linkProvider(name, { open: (url) => leaveTo(url, signal), signal });
+        return undefined;
+      }
+      const pending = await client.linkIdentity(name);
       const { issuer, client_ids, nonce } = pending;
-      const idToken = await oidc?.({ provider, issuer, client_ids, nonce });
+      const idToken = await oidc?.({ provider: name, issuer, client_ids, nonce });
       if (idToken) await pending.confirm(idToken);
       return undefined;
     },
   });
   return lines(
-    ...identities.map((identity) =>
-      row(
-        identity.provider,
+    ...identities.map((identity) => {
+      const title = titleOf(identity.provider);
+      const key = `link-${identity.provider}`;
+      const unlink = () => change(key, 'unlink_identity', unlinkStep(identity));
+      return row(
+        title,
         element('bdi', { dir: 'ltr' }, identity.subject),
-        action(
-          `link-${identity.provider}`,
-          words.unlink,
-          identity.provider,
-          () => change(`link-${identity.provider}`, 'unlink_identity', unlinkStep(identity)),
-          true,
-        ),
-      ),
-    ),
-    ...unlinkedProviders.map((provider) =>
-      row(
-        provider,
-        words.not_linked,
-        action(`link-${provider}`, words.link, provider, () =>
-          change(`link-${provider}`, 'link_identity', linkStep(provider)),
-        ),
-      ),
-    ),
+        action(key, words.unlink, title, unlink, true),
+      );
+    }),
+    ...unlinkedProviders.map((provider) => {
+      const { name, title } = provider;
+      const link = () => change(`link-${name}`, 'link_identity', linkStep(provider));
+      return row(title, words.not_linked, action(`link-${name}`, words.link, title, link));
+    }),
   );
 }

@@ -9,6 +9,8 @@ export const english = {
   problem_address_blocked: 'This service refuses requests from your network.',
   problem_authorization_rejected: 'That is wrong or has expired. Try again.',
   problem_code_rejected: 'That code is wrong or has expired. Check it, or get a new one.',
+  problem_external_identity_rejected: 'The account could not be linked. Try again.',
+  problem_external_identity_taken: 'This account is linked to another user already.',
   problem_forbidden: 'You may not do that.',
   problem_identity_taken: 'Another account already uses this. Enter another one.',
   problem_last_way_in: 'This is your only way to sign in. Add another one first.',

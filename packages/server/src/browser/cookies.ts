@@ -15,11 +15,16 @@ export interface Cookie {
   remove(): string;
 }
 
-export function createCookie(isSecure: boolean, purpose: 'login' | 'device', options: CookieOptions): Cookie {
+/** @param purpose a redirect has a cookie of its own, so that two tabs do not disturb each other */
+export function createCookie(
+  isSecure: boolean,
+  purpose: 'login' | 'device' | `redirect-${string}`,
+  options: CookieOptions,
+): Cookie {
   const { domain, sameSite = 'lax' } = options;
   // Browsers bind a cookie with this prefix to its host and to https.
   const prefix = isSecure && domain === undefined ? '__Host-' : '';
-  const name = `${options.name ?? `${prefix}postern`}${purpose === 'device' ? '-device' : ''}`;
+  const name = `${options.name ?? `${prefix}postern`}${purpose === 'login' ? '' : `-${purpose}`}`;
   const set = (value: string, seconds: number) =>
     [
       `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=${sameSite === 'lax' ? 'Lax' : 'Strict'}`,

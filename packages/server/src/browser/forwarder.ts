@@ -2,6 +2,7 @@ import { UsageError } from '@postern/client/internal';
 import type { Connection } from '../connection.js';
 import type { Cookie } from './cookies.js';
 import { problemResponse } from './problems.js';
+import { mayRedirect, parseObject, type RedirectBody, withPkce } from './redirects.js';
 
 /** What a handler knows about a request beyond the `Request` itself. */
 export interface HandlerContext {
@@ -11,7 +12,7 @@ export interface HandlerContext {
 export interface Target {
   /** The path at Postern, with the query. */
   readonly path: string;
-  readonly cookies: { readonly login: Cookie; readonly device: Cookie };
+  readonly cookies: { readonly login: Cookie; readonly device: Cookie; readonly redirect: (id: string) => Cookie };
 }
 
 /** Postern counts these requests by the address of the client, unless they only read. */
@@ -98,10 +99,13 @@ export function createForwarder({
     else if (bearer !== null && /^bearer /i.test(bearer)) headers.set('authorization', bearer);
 
     let body: Pick<RequestInit & { duplex?: 'half' }, 'body' | 'duplex'> = {};
-    if (method === 'POST' && route === '/v1/tokens') {
+    let redirect: RedirectBody | undefined;
+    if (method === 'POST' && mayRedirect(route)) {
       const text = await limitedText(request);
       if (text === undefined) return problemResponse(413, 'payload_too_large', 'The body is too large.');
-      body = { body: withDevice(text, cookies.device.read(cookieHeader)) };
+      redirect = await withPkce(route, text, cookieHeader, cookies.redirect);
+      const device = route === '/v1/tokens' ? cookies.device.read(cookieHeader) : undefined;
+      body = { body: withDevice(redirect.text, device) };
     } else if (request.body !== null && method !== 'GET' && method !== 'HEAD' && !usesCookie) {
       body = { body: request.body, duplex: 'half' };
     }
@@ -148,7 +152,10 @@ export function createForwarder({
       const hasNoBody = method === 'HEAD' || [204, 205, 304].includes(answer.status);
       return new Response(hasNoBody ? null : answer.body, { status: answer.status, headers: pageHeaders });
     }
-    const { text, token, seconds, device } = withoutToken(await answer.text());
+    const answerText = await answer.text();
+    const redirectCookie = redirect?.cookieAfter(parseObject(answerText) ?? {});
+    if (redirectCookie !== undefined) pageHeaders.append('set-cookie', redirectCookie);
+    const { text, token, seconds, device } = withoutToken(answerText);
     if (token !== undefined) {
       pageHeaders.append('set-cookie', cookies.login.set(token, seconds));
       pageHeaders.set('cache-control', 'no-store');
@@ -218,13 +225,4 @@ function withoutToken(text: string) {
     seconds: secondsLeft > 0 ? secondsLeft : yearInSeconds,
     device: typeof device === 'string' ? device : undefined,
   };
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -108,6 +108,7 @@ export function createBrowser(postern: PosternServer, options: BrowserSessionOpt
   const cookiesOf = (isSecure: boolean) => ({
     login: createCookie(isSecure, 'login', cookie),
     device: createCookie(isSecure, 'device', cookie),
+    redirect: (id: string) => createCookie(isSecure, `redirect-${id}`, cookie),
   });
   const secureCookies = cookiesOf(true);
   const insecureCookies = cookiesOf(false);

@@ -33,6 +33,29 @@ describe('GET /v1/login-options', () => {
     });
   });
 
+  test('names providers for people, and says which ones a browser can be sent to', async () => {
+    const issuer = 'https://accounts.example.com';
+    const app = await startTestApp({
+      ...{ PUBLIC_URL: 'https://auth.example.com', REDIRECT_URIS: 'https://app.example.com/' },
+      OIDC_PROVIDERS: JSON.stringify({
+        google: { preset: 'google', client_id: 'ours', client_secret: 'a secret' },
+        tokens: { title: 'Only tokens', issuer, client_ids: ['ours'] },
+      }),
+    });
+    onTestFinished(() => app.close());
+    const { logins } = await optionsOf(app);
+    const provider = { steps: 2, identity_types: [], takes_pin: false };
+    expect(logins.filter(({ authenticator }) => authenticator.startsWith('oidc:'))).toEqual([
+      { authenticator: 'oidc:google', ...provider, title: 'Google', takes_redirect: true },
+      { authenticator: 'oidc:tokens', ...provider, title: 'Only tokens', takes_redirect: false },
+    ]);
+    const withoutUris = await startTestApp({
+      OIDC_PROVIDERS: JSON.stringify({ google: { preset: 'google', client_id: 'ours', client_secret: 'a secret' } }),
+    });
+    onTestFinished(() => withoutUris.close());
+    expect((await optionsOf(withoutUris)).logins.at(-1)).toMatchObject({ title: 'Google', takes_redirect: false });
+  });
+
   test('is the same for every set of registered users', async () => {
     const before = await optionsOf(postern);
     await createUser(postern, { email: newEmail(), password: 'a longer battery of horses' });

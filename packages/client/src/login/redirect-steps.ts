@@ -1,0 +1,133 @@
+import { CancelledError, isPosternError, isProblem, type PosternError } from '../errors.js';
+import { onPageEvent } from '../platform.js';
+import type { Authentication } from '../wire.js';
+import { asStep, type CreateStep, type LoginTools, type Outcome, type RunInput, type StartRequest } from './inputs.js';
+import { beginRedirect, type Departure, findReturn, forget, type Return } from './redirects.js';
+import type { createSecretRequests } from './secret-requests.js';
+import type { LoginRedirect, LoginRefused, LoginState, RedirectInput } from './states.js';
+
+type SendSecret = ReturnType<typeof createSecretRequests>['sendSecret'];
+
+/** A login that goes to a provider and comes back. */
+export interface RedirectSteps {
+  /** Sends the browser to the provider. @throws UsageError outside of a page without `redirectTo` and `open` */
+  begin(authenticator: string, input: RedirectInput, signal: AbortSignal): Promise<Outcome>;
+  /** Ends the login that has come back with an address, if this browser began it. */
+  resume(address: string): Promise<LoginState>;
+}
+
+export function createRedirectSteps(
+  { core, store, enter, start, restart }: LoginTools,
+  sendSecret: SendSecret,
+  sendStart: (body: object, signal: AbortSignal) => Promise<Authentication>,
+): RedirectSteps {
+  let resuming: { readonly address: string; readonly next: Promise<LoginState> } | undefined;
+
+  async function begin(authenticator: string, input: RedirectInput, signal: AbortSignal): Promise<Outcome> {
+    const { loginHint, ...options } = input;
+    const departure = await beginRedirect(core, 'login', authenticator, options, (body) =>
+      sendStart({ authenticator, ...body, ...(loginHint && { login_hint: loginHint }) }, signal),
+    );
+    if (signal.aborted) return store.current;
+    const away = show(enter(awayStep(authenticator, departure)));
+    const isAway = () => store.current === away;
+    // The user has come back without an answer, and the browser shows the page as it was.
+    const end = onPageEvent('pageshow', ({ persisted }) => {
+      if (!persisted) return;
+      end();
+      if (isAway()) restart();
+    });
+    try {
+      const address = await departure.leave();
+      if (typeof address === 'string') return await resume(address, input);
+      if (address === null && isAway()) show(start({ kind: 'cancelled', message: new CancelledError().message }));
+    } catch (error) {
+      if (isAway()) restart();
+      core.onError(error);
+    }
+    return store.current;
+  }
+
+  /** Shows a state that no input of the present step has led to. */
+  function show(state: LoginState): LoginState {
+    store.set(state);
+    return state;
+  }
+
+  const awayStep =
+    (authenticator: string, { id, url, expiresAt }: Departure): CreateStep =>
+    () =>
+      asStep<LoginRedirect>({
+        ...{ step: 'redirect', authenticator, url, expiresAt, retry: null },
+        cancel() {
+          void forget(core, id);
+          return restart();
+        },
+      });
+
+  function resume(address: string, input: RedirectInput = {}): Promise<LoginState> {
+    if (resuming?.address === address) return resuming.next;
+    const next = findReturn(core, 'login', address).then((found) => (found ? end(found, input) : store.current));
+    resuming = { address, next };
+    return next.finally(() => {
+      resuming = undefined;
+    });
+  }
+
+  function end(found: Return, input: RedirectInput): Promise<LoginState> {
+    const { name: authenticator, expiresAt } = found;
+    const retryWith = (runInput: RunInput) => () => runInput('return', (signal) => complete(found, input, signal));
+    let retry: () => Promise<LoginState> = async () => store.current;
+    const createStep: CreateStep = (runInput) => {
+      retry = retryWith(runInput);
+      return asStep<LoginRedirect>({
+        ...{ step: 'redirect', authenticator, url: null, expiresAt, cancel: restart, retry },
+      });
+    };
+    show(enter(createStep));
+    return retry();
+  }
+
+  async function complete(found: Return, input: RedirectInput, signal: AbortSignal): Promise<Outcome> {
+    const { id, name: authenticator } = found;
+    try {
+      const begin: StartRequest = { authenticator, redirect: input };
+      const outcome = await sendSecret({ id }, begin, found.secret(), undefined, signal);
+      await forget(core, id);
+      return outcome;
+    } catch (error) {
+      const next = isPosternError(error) ? afterRefusal(error, authenticator, input) : undefined;
+      if (next === undefined) throw error;
+      await forget(core, id);
+      return next;
+    }
+  }
+
+  /** What a definite refusal leads to. Undefined: the same answer can be sent again. */
+  function afterRefusal(
+    error: PosternError,
+    authenticator: string,
+    input: RedirectInput,
+  ): (() => LoginState) | undefined {
+    const { message } = error;
+    if (error.kind === 'cancelled') return () => start({ kind: 'cancelled', message });
+    if (error.kind === 'provider') {
+      const { code: reason } = error;
+      if (reason === 'expired') return () => start({ kind: 'lapsed', message });
+      return () => enter(refusedStep(authenticator, input, reason, message));
+    }
+    if (!isProblem(error, 'authorization_rejected')) return undefined;
+    if (!error.errors.some(({ code }) => code === 'not_linked')) return () => start({ kind: 'lapsed', message });
+    return () => enter(refusedStep(authenticator, input, 'not_linked', message));
+  }
+
+  const refusedStep =
+    (authenticator: string, input: RedirectInput, reason: LoginRefused['reason'], message: string): CreateStep =>
+    (runInput) =>
+      asStep<LoginRefused>({
+        ...{ step: 'refused', authenticator, reason, message, restart },
+        retry: () => runInput('retry', (signal) => begin(authenticator, input, signal)),
+      });
+
+  return { begin, resume };
+}
