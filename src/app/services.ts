@@ -20,7 +20,7 @@ import { createConfiguredProviders, publicUrlOf } from './domains/authenticators
 import { type BackupDomain, createBackupDomain } from './domains/backups.js';
 import { createFactors } from './domains/factors.js';
 import { createConfiguredGuessBudget, createConfiguredLimits } from './domains/limits.js';
-import { createLoginServices } from './domains/login.js';
+import { createConfiguredSteps, createLoginServices } from './domains/login.js';
 import { createMessaging, type Messaging } from './domains/messages.js';
 import { createNotificationServices, type NotificationDomain } from './domains/notifications.js';
 import { createPushDomain, type PushDomain } from './domains/push.js';
@@ -70,7 +70,9 @@ export async function createServices(
   });
   const sessions = createSessionServices(base, { notices: messaging.notices, deviceLimit });
   const users = createUserServices(base, providers, messaging.notices);
+  const steps = createConfiguredSteps(base, { messaging, factors, testCodes, users: users.users });
   const account = createAccountServices(base, {
+    steps,
     messaging,
     pins,
     guesses,
@@ -83,6 +85,7 @@ export async function createServices(
     exportSections: notifications.exportSections,
   });
   const login = createLoginServices(base, {
+    steps,
     messaging,
     pins,
     guesses,

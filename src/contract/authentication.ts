@@ -99,6 +99,12 @@ export const TokenRequest = Type.Object(
     ),
     device: DeviceInput,
     pin: Type.Optional(Pin),
+    sign_up: Type.Optional(
+      Type.Boolean({
+        description:
+          'true: if nobody has this address, the right code makes an account with it. For sms and email, with an address of that kind. Needs REGISTRATION=on. The answer does not show whether there is an account.',
+      }),
+    ),
     redirect_to: Type.Optional(
       Type.String({
         minLength: 1,

@@ -23,7 +23,8 @@ export interface EncryptedMessage {
   readonly channel: MessageChannel;
   readonly kind: string;
   readonly recipient: string | undefined;
-  readonly encryptedCode: Buffer;
+  /** Null: the message holds no code. */
+  readonly encryptedCode: Buffer | null;
   /** How many codes the client's address requested lately. */
   readonly recentCodes: number;
 }

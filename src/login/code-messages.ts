@@ -32,7 +32,7 @@ export function createCodeMessages(keys: SecretKeys, limits: RequestLimits): Cod
   return {
     async admit(message, { userId, knownDevice, origin }, identity) {
       if (message === undefined) return undefined;
-      const { channel, recipient, code, isDropped } = message;
+      const { channel, recipient, code, isDropped, kind = 'code' } = message;
       const { recentCodes, resendAt, mayBeSent } = await limits.countCode({
         clientAddress: origin.clientAddress,
         identityDigest: identityDigest(identity),
@@ -46,9 +46,9 @@ export function createCodeMessages(keys: SecretKeys, limits: RequestLimits): Cod
       return {
         id,
         channel,
-        kind: `${channel}.code`,
+        kind: `${channel}.${kind}`,
         recipient: mayBeSent && isDropped !== true ? recipient : undefined,
-        encryptedCode: keys.encrypt(code, id),
+        encryptedCode: kind === 'registration_unproven' ? null : keys.encrypt(code, id),
         recentCodes,
         resendAt,
         destination: destinationOf(channel, identity),

@@ -4,7 +4,7 @@ import { canonicalApnsToken, canonicalFcmToken } from '../devices/push-tokens.js
 import { canonicalIdentity, type Identity } from '../identities/identity.js';
 import { readClientKey } from '../lib/crypto/client-key.js';
 import { newId, parseId } from '../lib/ids.js';
-import { type FieldError, Problem, type ProblemOptions, throwIfErrors } from '../lib/problem.js';
+import { choiceError, type FieldError, Problem, type ProblemOptions, throwIfErrors } from '../lib/problem.js';
 import type { NewAuthentication } from './authentications.js';
 import {
   type Authenticator,
@@ -13,11 +13,17 @@ import {
   type TwoStep,
   type UserIdentifying,
 } from './authenticators/authenticator.js';
+import { addressTypeOf } from './authenticators/code.js';
 
 /** A parsed login request, validated as far as possible without the database. */
 export type CheckedRequest = Pick<NewAuthentication, 'device' | 'keyThumbprint'> &
   (
-    | { readonly authenticator: SingleStep | TwoStep; readonly identity: Identity }
+    | {
+        readonly authenticator: SingleStep | TwoStep;
+        readonly identity: Identity;
+        /** Whether the right code makes an account, if nobody has the address. */
+        readonly signsUp: boolean;
+      }
     | { readonly authenticator: UserIdentifying; readonly identity: undefined }
   );
 
@@ -25,10 +31,15 @@ export type CheckedRequest = Pick<NewAuthentication, 'device' | 'keyThumbprint'>
 export function checkRequest(
   request: TokenRequest,
   authenticators: ReadonlyMap<string, Authenticator>,
-  defaultRegion: string | undefined,
+  {
+    defaultRegion,
+    registrationIsOn,
+  }: { readonly defaultRegion: string | undefined; readonly registrationIsOn: boolean },
 ): CheckedRequest {
   const authenticator = authenticators.get(request.authenticator);
   const errors: FieldError[] = [];
+  const signsUp = request.sign_up === true;
+  if (signsUp) errors.push(...signUpErrors(request, registrationIsOn));
   const described = { device: describeDevice(request.device), keyThumbprint: readKey(request.device, errors) };
   if (authenticator !== undefined && identifiesUser(authenticator)) {
     throwIfErrors(errors);
@@ -42,7 +53,15 @@ export function checkRequest(
   const identity = readIdentity(request, defaultRegion, errors);
   throwIfErrors(errors);
   if (authenticator === undefined || identity === undefined) throw new Error('unreachable: the error was thrown above');
-  return { authenticator, identity, ...described };
+  return { authenticator, identity, signsUp, ...described };
+}
+
+/** The errors of a request to sign up. They do not depend on whether the address has an account. */
+function signUpErrors({ authenticator, identity }: TokenRequest, registrationIsOn: boolean): FieldError[] {
+  if (!registrationIsOn) return [{ field: 'sign_up', code: 'registration_off' }];
+  if (authenticator !== 'sms' && authenticator !== 'email') return [{ field: 'sign_up', code: 'not_supported' }];
+  const allowed = addressTypeOf(authenticator);
+  return identity === undefined || identity.type === allowed ? [] : [choiceError('identity.type', [allowed])];
 }
 
 function readIdentity(

@@ -36,6 +36,8 @@ export interface Login {
 export interface LoginOptions extends SecondStepOptions, OpeningOptions {
   readonly authenticators: readonly Authenticator[];
   readonly defaultRegion: string | undefined;
+  /** Whether people can create accounts themselves. */
+  readonly registrationIsOn: boolean;
 }
 
 /** Creates the login with the given authenticators. */
@@ -48,15 +50,17 @@ export function createLogin(options: LoginOptions): Login {
   const registry = new Map(options.authenticators.map((authenticator) => [authenticator.name, authenticator]));
 
   async function start(request: TokenRequest, origin: Origin): Promise<LoginResult> {
-    const { authenticator, identity, device, keyThumbprint } = checkRequest(request, registry, options.defaultRegion);
-    const startedLogin = { id: newId(), authenticator: authenticator.name, device, keyThumbprint, origin };
-    if (identity === undefined) return beginWithoutIdentity(authenticator, startedLogin, request);
+    const checked = checkRequest(request, registry, options);
+    const { device, keyThumbprint } = checked;
+    const startedLogin = { id: newId(), authenticator: checked.authenticator.name, device, keyThumbprint, origin };
+    if (checked.identity === undefined) return beginWithoutIdentity(checked.authenticator, startedLogin, request);
+    const { authenticator, identity, signsUp } = checked;
     const userId = await lookup.identify(identity, origin.clientAddress);
     const attempt = { ...startedLogin, userId, deviceId: device.id };
     if (authenticator.steps === 1) {
       return options.limits.inLoginQueue(origin.clientAddress, () => decideAtOnce(authenticator, attempt, request));
     }
-    return begin(authenticator, attempt, { identity, pin: request.pin });
+    return begin(authenticator, attempt, { identity, pin: request.pin, signsUp });
   }
 
   /** Always evaluates the secret and the PIN, so the response time does not reveal which one was wrong. */

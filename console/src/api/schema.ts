@@ -1218,6 +1218,8 @@ export type PasskeyAnswer = {
   readonly response: Readonly<Record<string, unknown>>;
 };
 
+export type PasskeyBegin = 'begin';
+
 export type PasskeyChange = {
   readonly name: string;
 };
@@ -1482,6 +1484,8 @@ export type RegistrationAnswer = {
   /** The device to log in on. The answer then has `authentication`, with its token. */
   readonly device?: DeviceInput | undefined;
   readonly username?: string | undefined;
+  /** `begin` only answers with the options for a new passkey. It counts as a guess, and the code stays valid. Then send the code again, with what the browser has created. An account with a passkey needs no password. */
+  readonly passkey?: RegistrationPasskey | undefined;
   readonly password?: string | undefined;
   readonly pin?: string | undefined;
   readonly name?: string | undefined;
@@ -1496,13 +1500,22 @@ export type RegistrationOptions = {
   readonly identity_types: readonly IdentityType[];
 };
 
+export type RegistrationPasskey = PasskeyBegin | Readonly<Record<string, unknown>>;
+
+export type RegistrationPasskeyOptions = {
+  /** WebAuthn creation options as JSON, for navigator.credentials.create(). */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** When the code expires. */
+  readonly expires_at: string;
+};
+
 export type RegistrationRequest = {
   readonly identity: ContactAddress;
   /** BCP 47 tag, such as en or es-MX. */
   readonly locale?: string | null | undefined;
 };
 
-export type RegistrationResult = Registered | CheckedCode;
+export type RegistrationResult = Registered | RegistrationPasskeyOptions | CheckedCode;
 
 export type RejectedAuthentication = {
   readonly id: string;
@@ -1546,6 +1559,16 @@ export type SecretRequest = {
   readonly secret: string;
   /** 4 to 12 digits. Required with PIN_POLICY=required, unless the login uses passkey or oidc, or this is the second factor. If the user has a PIN, it must be correct. If not, any PIN of this form is accepted. */
   readonly pin?: string | undefined;
+};
+
+export type SentCode = {
+  readonly id: string;
+  /** When the code expires. */
+  readonly expires_at: string;
+  /** Where the code was sent, shortened as in `+15…67` or `a…@example.com`: the address of the request. */
+  readonly destination: string;
+  /** When this address may request the next code: by the same request again, which has another `id`. */
+  readonly resend_at: string;
 };
 
 export type Session = {
@@ -2424,7 +2447,7 @@ export type StartRecoveryData = {
   readonly url: '/v1/recoveries';
   readonly body: RecoveryRequest;
 };
-export type StartRecoveryResponse = StartedChallenge;
+export type StartRecoveryResponse = SentCode;
 
 export type CompleteRecoveryData = {
   readonly url: '/v1/recoveries/{id}';
@@ -2445,7 +2468,7 @@ export type StartRegistrationData = {
   readonly url: '/v1/registrations';
   readonly body: RegistrationRequest;
 };
-export type StartRegistrationResponse = StartedChallenge;
+export type StartRegistrationResponse = SentCode;
 
 export type CompleteRegistrationData = {
   readonly url: '/v1/registrations/{id}';

@@ -93,6 +93,9 @@ export {
   type PendingCode,
   type PendingRecovery,
   type PendingRegistration,
+  resumeRecovery,
+  resumeRegistration,
+  type StoredCode,
   startRecovery,
   startRegistration,
 } from './without-session.js';

@@ -564,6 +564,16 @@ export type SecondFactor = {
 
 export type SecondFactorType = 'totp' | 'passkey';
 
+export type SentCode = {
+  readonly id: string;
+  /** When the code expires. */
+  readonly expires_at: string;
+  /** Where the code was sent, shortened as in `+15…67` or `a…@example.com`: the address of the request. */
+  readonly destination: string;
+  /** When this address may request the next code: by the same request again, which has another `id`. */
+  readonly resend_at: string;
+};
+
 export type Session = {
   readonly id: string;
   readonly user_id: string;
@@ -571,12 +581,6 @@ export type Session = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly updated_at: string;
-};
-
-export type StartedChallenge = {
-  readonly id: string;
-  /** When the code expires. */
-  readonly expires_at: string;
 };
 
 export type StartedExternalIdentity = {

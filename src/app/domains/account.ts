@@ -14,6 +14,7 @@ import type { TestCodes } from '../../credentials/test-identities/test-codes.js'
 import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
+import type { LoginSteps } from '../../login/login-steps.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
 import { emptyInbox } from '../../notifications/inbox/empty.js';
 import { createExports, type ExportSection, userSections } from '../../users/export.js';
@@ -36,6 +37,8 @@ interface AccountParts {
   readonly providers: readonly IdentityProvider[];
   readonly factors: Factors;
   readonly testCodes: TestCodes;
+  /** What a login needs after its first secret. */
+  readonly steps: LoginSteps;
   /** The lists of other domains in the export of a user. */
   readonly exportSections: readonly ExportSection[];
 }
@@ -115,6 +118,8 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
       ...sessionlessDeps,
       isOn: config.REGISTRATION === 'on',
       policies: loginPolicies(config),
+      relyingParty: factors.relyingParty,
+      steps: parts.steps,
     }),
     exports: createExports(database, [...userSections(database), ...parts.exportSections]),
   };

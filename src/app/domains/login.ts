@@ -6,10 +6,11 @@ import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import { codeAuthenticators } from '../../login/authenticators/code.js';
 import { createCodeMessages } from '../../login/code-messages.js';
+import { createSignUpByCode } from '../../login/code-sign-up.js';
 import { createLoginDiagnoses } from '../../login/diagnosis/diagnosis.js';
 import { createLogin } from '../../login/login.js';
 import { loginOptions } from '../../login/login-options.js';
-import { createLoginSteps } from '../../login/login-steps.js';
+import { createLoginSteps, type LoginSteps } from '../../login/login-steps.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
 import { createRedirects } from '../../login/providers/redirects.js';
 import { createTokens } from '../../login/tokens.js';
@@ -20,6 +21,26 @@ import { loginPolicies } from '../base/login-policies.js';
 import { createAuthenticators, publicUrlOf } from './authenticators.js';
 import type { Factors } from './factors.js';
 import type { Messaging } from './messages.js';
+
+/** What a login needs after its first secret. */
+export function createConfiguredSteps(
+  { config, database, keys, hasher }: Base,
+  parts: {
+    readonly messaging: Messaging;
+    readonly factors: Factors;
+    readonly testCodes: TestCodes;
+    readonly users: Users;
+  },
+): LoginSteps {
+  const { messaging, factors, testCodes, users } = parts;
+  return createLoginSteps({
+    ...{ database, keys, hasher, users, notices: messaging.notices },
+    secondFactors: factors.secondFactors,
+    relyingParty: factors.relyingParty,
+    codes: codeAuthenticators({ keys, testCodes }).filter(({ name }) => messaging.channels.includes(name)),
+    issuer: config.APP_NAME,
+  });
+}
 
 /** The login flow and its tokens. */
 export function createLoginServices(
@@ -36,6 +57,7 @@ export function createLoginServices(
     readonly testCodes: TestCodes;
     readonly deviceLimit: DeviceLimit;
     readonly users: Users;
+    readonly steps: LoginSteps;
   },
 ): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens' | 'redirects'> {
   const { messaging, pins, guesses, limits, factors, providers, account, testCodes, deviceLimit } = parts;
@@ -60,13 +82,7 @@ export function createLoginServices(
   const rules = {
     ...{ database, keys, pins, guesses, limits, authenticators },
     messages: createCodeMessages(keys, limits),
-    steps: createLoginSteps({
-      ...{ database, keys, hasher, users: parts.users, notices: messaging.notices },
-      secondFactors: factors.secondFactors,
-      relyingParty: factors.relyingParty,
-      codes: codeAuthenticators({ keys, testCodes }).filter(({ name }) => messaging.channels.includes(name)),
-      issuer: config.APP_NAME,
-    }),
+    steps: parts.steps,
     pinPolicy: config.PIN_POLICY,
     defaultRegion: config.DEFAULT_REGION,
   };
@@ -79,6 +95,8 @@ export function createLoginServices(
     deviceLimit,
     noticeChannels: messaging.notices.channels,
     linkAccount,
+    registrationIsOn: config.REGISTRATION === 'on',
+    signUp: createSignUpByCode({ database, users: parts.users }),
     onMessageWritten: messaging.onMessageWritten,
     onUnfinished: (error) => log.warn({ err: error }, 'work after a login failed; the login stays approved'),
   });

@@ -17,6 +17,9 @@ export interface Target {
 /** Postern counts these requests by the address of the client, unless they only read. */
 const limitedByAddress = /^\/v1\/(account|recoveries|recovery-cancellations|registrations|tokens)(\/|$)/;
 
+/** Their body may name the device of a login. */
+const startsLogin = /^\/v1\/(tokens|registrations\/[^/]+)$/;
+
 /** The handler forwards no other headers of the page. */
 const headersToPostern = [
   ...['accept', 'accept-language', 'content-type', 'idempotency-key', 'if-none-match', 'last-event-id', 'prefer'],
@@ -98,7 +101,7 @@ export function createForwarder({
     else if (bearer !== null && /^bearer /i.test(bearer)) headers.set('authorization', bearer);
 
     let body: Pick<RequestInit & { duplex?: 'half' }, 'body' | 'duplex'> = {};
-    if (method === 'POST' && route === '/v1/tokens') {
+    if (method === 'POST' && startsLogin.test(route)) {
       const text = await limitedText(request);
       if (text === undefined) return problemResponse(413, 'payload_too_large', 'The body is too large.');
       body = { body: withDevice(text, cookies.device.read(cookieHeader)) };
@@ -207,10 +210,14 @@ function withDevice(text: string, id: string | undefined): string {
 /** Takes the authentication token out of an answer. */
 function withoutToken(text: string) {
   const body = parseObject(text);
-  const token = body?.token;
-  if (body === undefined || typeof token !== 'string' || !token.startsWith('psa_')) return { text };
-  const { token: _, ...bodyForPage } = body;
-  const { expires_at: end, device_id: device } = body;
+  // A registration answers with the account, and with its first login.
+  const nested = objectOf(body?.authentication);
+  const login = nested ?? body;
+  const token = login?.token;
+  if (login === undefined || typeof token !== 'string' || !token.startsWith('psa_')) return { text };
+  const { token: _, ...loginForPage } = login;
+  const bodyForPage = nested ? { ...body, authentication: loginForPage } : loginForPage;
+  const { expires_at: end, device_id: device } = login;
   const secondsLeft = typeof end === 'string' ? Math.floor((Date.parse(end) - Date.now()) / 1000) : Number.NaN;
   return {
     text: JSON.stringify(bodyForPage),
@@ -222,9 +229,11 @@ function withoutToken(text: string) {
 
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+    return objectOf(JSON.parse(text));
   } catch {
     return undefined;
   }
 }
+
+const objectOf = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
