@@ -167,10 +167,16 @@ export const authenticatorSettings = {
     about:
       'Providers whose accounts can log in, as JSON or the path of a file: `{"google":{"preset":"google","client_id":"…","client_secret":"…","sign_up":true}}` is the authenticator `oidc:google`. The presets are google, apple, microsoft and github. Without a preset, `issuer` names an OpenID provider. See docs/providers.md.',
   },
+  LOGIN_LINK: {
+    parse: choice('off', 'on'),
+    fallback: 'off',
+    about:
+      'on: the mail with the code of a login also says who asked for it, and has a link. The link opens a page that shows the code, or the page of your app that `link_to` names. Opening it uses nothing up. Needs PUBLIC_URL.',
+  },
   REDIRECT_URIS: {
     parse: redirectUris,
     about:
-      'Where a login at a provider may return to, joined by commas: the exact addresses of pages and apps, such as https://app.example.com/callback, com.example.app:/callback or http://127.0.0.1/callback (any port). Needs PUBLIC_URL.',
+      'Where a login at a provider may return to, and where links in mails may lead (`link_to`), joined by commas: the exact addresses of pages and apps, such as https://app.example.com/callback, com.example.app:/callback or http://127.0.0.1/callback (any port). Needs PUBLIC_URL.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 

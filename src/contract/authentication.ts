@@ -105,6 +105,14 @@ export const TokenRequest = Type.Object(
           'true: if nobody has this address, the right code makes an account with it. For sms and email, with an address of that kind. Needs REGISTRATION=on. The answer does not show whether there is an account.',
       }),
     ),
+    link_to: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        description:
+          'For a login by mail, with LOGIN_LINK=on: the page that the link in the mail opens, with `#<id>.<code>`. It must be one of REDIRECT_URIS, as the same text. Without it, the link opens a page of Postern that shows the code.',
+      }),
+    ),
     redirect_to: Type.Optional(
       Type.String({
         minLength: 1,

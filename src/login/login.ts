@@ -12,7 +12,7 @@ import {
 import type { Authenticator, SingleStep } from './authenticators/authenticator.js';
 import { createLoginCompletion, type LoginResult } from './completion.js';
 import { countApproval, countLimitRefusals } from './login-counters.js';
-import { checkRequest } from './login-request.js';
+import { checkRequest, type RequestRules } from './login-request.js';
 import type { LoginStep } from './login-steps.js';
 import { createLoginOpening, type OpeningOptions, type StartedLogin } from './opening.js';
 import { type Answer, createSecondStep, createStepStart, type SecondStepOptions } from './second-step.js';
@@ -33,11 +33,8 @@ export interface Login {
   answer(id: string, answer: Answer, origin: Origin): Promise<LoginResult>;
 }
 
-export interface LoginOptions extends SecondStepOptions, OpeningOptions {
+export interface LoginOptions extends SecondStepOptions, OpeningOptions, RequestRules {
   readonly authenticators: readonly Authenticator[];
-  readonly defaultRegion: string | undefined;
-  /** Whether people can create accounts themselves. */
-  readonly registrationIsOn: boolean;
 }
 
 /** Creates the login with the given authenticators. */
@@ -60,7 +57,7 @@ export function createLogin(options: LoginOptions): Login {
     if (authenticator.steps === 1) {
       return options.limits.inLoginQueue(origin.clientAddress, () => decideAtOnce(authenticator, attempt, request));
     }
-    return begin(authenticator, attempt, { identity, pin: request.pin, signsUp });
+    return begin(authenticator, attempt, { identity, pin: request.pin, signsUp, linkTo: request.link_to });
   }
 
   /** Always evaluates the secret and the PIN, so the response time does not reveal which one was wrong. */

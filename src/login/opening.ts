@@ -25,6 +25,8 @@ interface IdentityRequest {
   readonly pin: string | undefined;
   /** Whether the right code makes an account, if nobody has the identity. */
   readonly signsUp: boolean;
+  /** Where the link of the mail leads; undefined: to the page of Postern that shows the code. */
+  readonly linkTo: string | undefined;
 }
 
 /** Creates the functions that open a login: it waits for another secret. */
@@ -47,14 +49,14 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
   async function beginInTurn(
     authenticator: TwoStep,
     attempt: StartedLogin & LoginAttempt,
-    { identity, pin, signsUp }: IdentityRequest,
+    { identity, pin, signsUp, linkTo }: IdentityRequest,
   ): Promise<LoginResult> {
     const { user, knownDevice } = await lookup.find(attempt);
     const login = { ...attempt, epoch: user?.epoch ?? 0, knownDevice };
     const challenge = signsUp
       ? await beginSignUp(authenticator, { keys, login, user, identity })
       : await authenticator.begin(user, login.id);
-    const message = await messages.admit(challenge.message, login, identity);
+    const message = await messages.admit(challenge.message, login, identity, { to: linkTo, device: login.device });
     const pinRefused = pin !== undefined && !(await isPinCorrect(pins, pinPolicy, user, pin));
     return open(login, challenge, { factor: 1, pinRefused, message });
   }

@@ -1776,6 +1776,10 @@ export type TokenRequest = {
   readonly device: DeviceInput;
   /** 4 to 12 digits. */
   readonly pin?: string | undefined;
+  /** true: if nobody has this address, the right code makes an account with it. For sms and email, with an address of that kind. Needs REGISTRATION=on. The answer does not show whether there is an account. */
+  readonly sign_up?: boolean | undefined;
+  /** For a login by mail, with LOGIN_LINK=on: the page that the link in the mail opens, with `#<id>.<code>`. It must be one of REDIRECT_URIS, as the same text. Without it, the link opens a page of Postern that shows the code. */
+  readonly link_to?: string | undefined;
   /** For a login at a provider by redirect: where the browser returns to. It must be one of REDIRECT_URIS, as the same text. */
   readonly redirect_to?: string | undefined;
   /** For a login by redirect: base64url of the SHA-256 of a random text of 43 to 128 characters (S256 of PKCE, RFC 7636). That text ends the login as `code_verifier`. */

@@ -57,6 +57,7 @@ export type * from './inbox/types.js';
 export { createInboxView } from './inbox/view.js';
 export { type List, type ListQuery, type Page, type Sorting, toDate } from './lists.js';
 export type { Identity, IdentityInput } from './login/identity.js';
+export { type LoginLink, readLoginLink } from './login/link.js';
 export { createLogin, type Login, type LoginOptions } from './login/login.js';
 export type * from './login/states.js';
 export type { Abortable, Fetch, MaybePromise, Unsubscribe } from './platform.js';

@@ -79,9 +79,10 @@ export function createLoginServices(
     channels: messaging.channels,
     passkey: factors.authenticator,
   });
+  const linkPage = config.LOGIN_LINK === 'on' ? `${publicUrlOf(config)}/link` : undefined;
   const rules = {
     ...{ database, keys, pins, guesses, limits, authenticators },
-    messages: createCodeMessages(keys, limits),
+    messages: createCodeMessages(keys, limits, linkPage),
     steps: parts.steps,
     pinPolicy: config.PIN_POLICY,
     defaultRegion: config.DEFAULT_REGION,
@@ -96,6 +97,7 @@ export function createLoginServices(
     noticeChannels: messaging.notices.channels,
     linkAccount,
     registrationIsOn: config.REGISTRATION === 'on',
+    loginLink: { isOn: linkPage !== undefined, redirectUris: config.REDIRECT_URIS ?? [] },
     signUp: createSignUpByCode({ database, users: parts.users }),
     onMessageWritten: messaging.onMessageWritten,
     onUnfinished: (error) => log.warn({ err: error }, 'work after a login failed; the login stays approved'),

@@ -16,6 +16,10 @@ export const fieldErrors = {
     'This address is not in REDIRECT_URIS of this installation.',
     'Esta dirección no está en REDIRECT_URIS de esta instalación.',
   ),
+  login_link_off: text(
+    'Mails have no links here. LOGIN_LINK=on turns them on.',
+    'Aquí los correos no llevan enlaces. LOGIN_LINK=on los activa.',
+  ),
   no_redirect_client: text(
     'This provider takes no logins by redirect here: client_id of {name} in OIDC_PROVIDERS, or PUBLIC_URL, is missing.',
     'Este proveedor no acepta aquí inicios de sesión por redirección: falta client_id de {name} en OIDC_PROVIDERS, o PUBLIC_URL.',

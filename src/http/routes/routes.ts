@@ -78,6 +78,7 @@ import { adminWebhookRoutes, type WebhookServices } from './admin/webhooks.js';
 import { type ConsoleOptions, consoleRoutes } from './console/console.js';
 import type { ConsoleSessionServices } from './console/session.js';
 import { imageFileRoutes } from './images.js';
+import { linkRoutes } from './link.js';
 import { operationRoutes, type Readiness } from './operation.js';
 import { redirectRoutes } from './redirects.js';
 import { accountRoutes } from './v1/account/account.js';
@@ -190,6 +191,7 @@ export function registerRoutes(
   loginRoutes(app, services);
   tokenRoutes(app, services);
   redirectRoutes(app, services);
+  linkRoutes(app);
   loginOptionRoutes(app, services);
   sessionRoutes(app, services);
   deviceRoutes(app, services);
