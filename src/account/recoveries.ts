@@ -55,11 +55,17 @@ export interface RecoveriesOptions extends SessionlessDependencies {
 export function createRecoveries(options: RecoveriesOptions): Recoveries {
   const { database, keys, users, limits, codes, sessionless, rules, pinRecoveries } = options;
 
-  async function begin({ identity, purpose, device }: RecoveryRequest, origin: Origin): Promise<SentCode> {
+  async function begin(request: RecoveryRequest, origin: Origin): Promise<SentCode> {
+    const { identity, purpose, device, human_check: token } = request;
     const address = sessionless.readAddress(identity);
+    const deviceId = device?.id ?? newId();
+    await options.humanCheck?.pass({
+      ...({ purpose: 'recovery', token, deviceId, clientAddress: origin.clientAddress } as const),
+      identity: { ...address, digest: identityDigest(address) },
+    });
     await limits.countLoginByAddress(origin.clientAddress);
     const { userId, user } = await findAccount(database, keys, address);
-    const knownDevice = await findKnownDevice(database.user(userId), userId, device?.id ?? newId());
+    const knownDevice = await findKnownDevice(database.user(userId), userId, deviceId);
     await limits.countLoginByAccount(userId, knownDevice);
     const hadLogin = await hadAddressLogin(database.user(userId), userId);
     const unproven = purpose === 'password' && isUnproven(user, address) && !hadLogin;

@@ -14,17 +14,15 @@ import {
 } from '../credentials/factors/relying-party.js';
 import type { Transaction } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
-import { claimPushTokens } from '../devices/push-devices.js';
 import { derivedRegistrationId, getAccount } from '../identities/accounts.js';
 import { identityDigest } from '../identities/identity.js';
-import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import type { LoginPolicies } from '../limits/login-policies.js';
 import { insertOpenAuthentication } from '../login/authentications.js';
 import { type LoginResult, withChallenge } from '../login/completion.js';
-import { type FirstAuthentication, insertFirstAuthentication } from '../login/first-authentication.js';
+import { type FirstAuthentication, logInFirst } from '../login/first-authentication.js';
 import { describeDevice, readKey } from '../login/login-request.js';
 import type { LoginSteps } from '../login/login-steps.js';
 import { readIdentities, type UserRules, userErrors } from '../users/validation.js';
@@ -82,27 +80,25 @@ const passkeyName = 'Passkey';
 
 /** Creates registrations. With `isOn` false, each call is refused with `registration_off`. */
 export function createRegistrations(options: RegistrationsOptions): Registrations {
-  const { database, keys, users, limits, codes, sessionless, rules, relyingParty, steps } = options;
+  const { database, keys, users, limits, codes, sessionless, rules, relyingParty, steps, humanCheck } = options;
 
   /** Rows and counts belong to an id that only registrations of this address use. No account is changed. */
-  async function begin({ identity, locale }: RegistrationRequest, origin: Origin): Promise<SentCode> {
+  async function begin(request: RegistrationRequest, origin: Origin): Promise<SentCode> {
+    const { identity, locale, human_check: token } = request;
     if (!options.isOn) throw new Problem('registration_off');
     const address = sessionless.readAddress(identity);
     const { type, canonical } = address;
     const userId = derivedRegistrationId(keys, address);
-    await limits.countLoginByAddress(origin.clientAddress);
+    const { clientAddress } = origin;
+    const named = { ...address, digest: identityDigest(address) };
+    await humanCheck?.pass({ purpose: 'registration', token, identity: named, clientAddress });
+    await limits.countLoginByAddress(clientAddress);
     await limits.countLoginByAccount(userId, undefined);
-    const [owner] = await database.query(findOwner({ digest: identityDigest(address) }));
+    const [owner] = await database.query(findOwner({ digest: named.digest }));
     // Runs for an address without an account too, so that both take the same time.
     const [user] = await database.query(findRegistered({ userId: owner?.user_id ?? userId }));
-    const request = {
-      userId,
-      address,
-      recipient: canonical,
-      knownDevice: undefined,
-      clientAddress: origin.clientAddress,
-    };
-    const counted = await codes.countRequest(request);
+    const asked = { userId, address, recipient: canonical, knownDevice: undefined, clientAddress };
+    const counted = await codes.countRequest(asked);
     const id = newId();
     const code = newCode();
     // A passkey names its user, so the id of the user is known before there is one.
@@ -209,12 +205,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
       const record = await insertOpenAuthentication(tx, waiting, challenge, { factor: 2, pinRefused: false });
       return withChallenge(record, challenge);
     }
-    const { token, digest: tokenDigest } = newToken('authentication', [userId, id]);
-    const { policies } = options;
-    const record = await insertFirstAuthentication(tx, { ...login, userId, id, tokenDigest, policies }, origin);
-    const { apn_device_token, gcm_device_token } = login.device;
-    await claimPushTokens(tx, userId, login.device.id, { apn_device_token, gcm_device_token });
-    return { ...record, token, user_id: userId };
+    return logInFirst(tx, { ...login, userId, policies: options.policies }, origin);
   }
 
   return { begin, complete };

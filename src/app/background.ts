@@ -16,6 +16,7 @@ import { tombstoneTask } from '../notifications/retention/tombstones.js';
 import { sessionChangesTask } from '../sessions/fast-path/session-invalidation.js';
 import { statisticsTask } from '../statistics/retention.js';
 import { eraseUser } from '../users/erase.js';
+import { guestExpiryTask } from '../users/guest-expiry.js';
 import type { Base } from './base/base.js';
 import type { Domains } from './services.js';
 
@@ -60,6 +61,7 @@ export async function startBackgroundWork(
     unusedSchemesTask,
     wrapHashesTask(hasher, version),
     tombstoneTask,
+    guestExpiryTask,
     statisticsTask,
     ...notifications.retention.tasks,
     ...(keys.ids.length > 1 ? [reencryptionTask(keys)] : []),

@@ -10,6 +10,7 @@ import { createIdempotent } from '../http/requests/idempotent.js';
 import type { Services } from '../http/routes/routes.js';
 import type { StreamTimes } from '../lib/event-stream/connections.js';
 import { Problem } from '../lib/problem.js';
+import { createHumanCheck } from '../limits/human-check.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
@@ -71,8 +72,11 @@ export async function createServices(
   const sessions = createSessionServices(base, { notices: messaging.notices, deviceLimit });
   const users = createUserServices(base, providers, messaging.notices);
   const steps = createConfiguredSteps(base, { messaging, factors, testCodes, users: users.users });
+  const humanCheck =
+    config.HUMAN_CHECK === 'off' ? undefined : createHumanCheck({ database, keys, counts: limits.counts });
   const account = createAccountServices(base, {
     steps,
+    humanCheck,
     messaging,
     pins,
     guesses,
@@ -86,6 +90,7 @@ export async function createServices(
   });
   const login = createLoginServices(base, {
     steps,
+    humanCheck,
     messaging,
     pins,
     guesses,
@@ -137,6 +142,7 @@ export async function createServices(
     proofs,
     account: account.account,
     logOutEverywhere: account.logOutEverywhere,
+    guestMerge: account.guestMerge,
     addresses: account.addresses,
     ownExternalIdentities: account.ownExternalIdentities,
     ownTotp: ownFactors.ownTotp,

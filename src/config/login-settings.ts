@@ -51,6 +51,12 @@ export const accountSettings = {
     parse: byRole(integer(1, 10_000), 'number', 'operator:3'),
     about: 'MAX_DEVICES for users with a role, such as operator:3,support:5. The smaller value holds.',
   },
+  GUESTS: {
+    parse: choice('off', 'on'),
+    fallback: 'off',
+    about:
+      'on: `authenticator: "guest"` makes a user without credentials, at most 20 an hour for each client address. A guest gets notifications as every user, and is deleted after 90 days without use.',
+  },
   REGISTRATION: {
     parse: choice('off', 'on'),
     fallback: 'off',
@@ -198,6 +204,12 @@ export const limitSettings = {
     fallback: '100',
     about:
       'An account is locked permanently (403) after this number of wrong secrets without a correct one between them. The lock ends 90 days after the last of them. 0: never.',
+  },
+  HUMAN_CHECK: {
+    parse: choice('off', 'altcha'),
+    fallback: 'off',
+    about:
+      'altcha: registrations, guests, recoveries and codes from unknown devices need a proof of work, which the client packages of Postern solve by themselves. It costs a person about a second, and more as SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL fill. No other service is involved.',
   },
   REQUEST_LIMIT_PER_ADDRESS: {
     parse: rate,

@@ -1,8 +1,10 @@
 import type { TokenRequest } from '../contract/authentication.js';
 import { isPinCorrect } from '../credentials/pins/pin-check.js';
+import { identityDigest } from '../identities/identity.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
+import type { HumanCheck } from '../limits/human-check.js';
 import { createAccountLookup, type LoginAttempt } from './account-lookup.js';
 import {
   insertApprovedAuthentication,
@@ -11,6 +13,7 @@ import {
 } from './authentications.js';
 import type { Authenticator, SingleStep } from './authenticators/authenticator.js';
 import { createLoginCompletion, type LoginResult } from './completion.js';
+import { type Guests, guestAuthenticator } from './guests.js';
 import { countApproval, countLimitRefusals } from './login-counters.js';
 import { checkRequest, type RequestRules } from './login-request.js';
 import type { LoginStep } from './login-steps.js';
@@ -34,6 +37,10 @@ export interface Login {
 }
 
 export interface LoginOptions extends SecondStepOptions, OpeningOptions, RequestRules {
+  /** For codes. Undefined: there is none. */
+  readonly humanCheck: HumanCheck | undefined;
+  /** Undefined: there are none. */
+  readonly guests: Guests | undefined;
   readonly authenticators: readonly Authenticator[];
 }
 
@@ -47,11 +54,19 @@ export function createLogin(options: LoginOptions): Login {
   const registry = new Map(options.authenticators.map((authenticator) => [authenticator.name, authenticator]));
 
   async function start(request: TokenRequest, origin: Origin): Promise<LoginResult> {
+    const { guests } = options;
+    if (request.authenticator === guestAuthenticator && guests !== undefined) return guests.enter(request, origin);
     const checked = checkRequest(request, registry, options);
     const { device, keyThumbprint } = checked;
     const startedLogin = { id: newId(), authenticator: checked.authenticator.name, device, keyThumbprint, origin };
     if (checked.identity === undefined) return beginWithoutIdentity(checked.authenticator, startedLogin, request);
     const { authenticator, identity, signsUp } = checked;
+    if (authenticator.name === 'sms' || authenticator.name === 'email') {
+      await options.humanCheck?.pass({
+        ...({ purpose: 'login', token: request.human_check, deviceId: device.id } as const),
+        ...{ identity: { ...identity, digest: identityDigest(identity) }, clientAddress: origin.clientAddress },
+      });
+    }
     const userId = await lookup.identify(identity, origin.clientAddress);
     const attempt = { ...startedLogin, userId, deviceId: device.id };
     if (authenticator.steps === 1) {

@@ -16,6 +16,8 @@ export type Account = {
   /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
   readonly role: Role;
+  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
+  readonly is_guest: boolean;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
   readonly role_active: boolean;
   /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
@@ -51,6 +53,8 @@ export type AccountDetails = {
   /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
   readonly role: Role;
+  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
+  readonly is_guest: boolean;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
   readonly role_active: boolean;
   /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
@@ -122,6 +126,16 @@ export type AdminImageInput = {
 export type AdminImageUpload = {
   /** The file: JPEG, PNG, WebP, GIF or AVIF. Its name and content type are ignored. */
   readonly file: string;
+};
+
+export type AltchaChallenge = {
+  readonly algorithm: 'SHA-256';
+  /** The SHA-256, in hexadecimal, of `salt` and a number. */
+  readonly challenge: string;
+  /** The number is between 0 and this. */
+  readonly maxnumber: number;
+  readonly salt: string;
+  readonly signature: string;
 };
 
 export type ApiKey = {
@@ -352,6 +366,8 @@ export type ChangedPassword = {
   /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
   readonly role: Role;
+  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
+  readonly is_guest: boolean;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
   readonly role_active: boolean;
   /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
@@ -566,8 +582,8 @@ export type EffectiveSetting = {
 
 export type EmailChange = {
   readonly email: string;
-  /** Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted. */
-  readonly proof: Proof;
+  /** Required, unless the user is a guest (`is_guest`). */
+  readonly proof?: Proof | undefined;
 };
 
 export type EnrollmentLink = {
@@ -624,6 +640,36 @@ export type GuessLock = {
   /** null: until an operator unlocks the user. */
   readonly until: string | null;
   readonly permanent: boolean;
+};
+
+export type GuestMerge = {
+  readonly token: string;
+};
+
+export type GuestOptions = {
+  /** Whether `authenticator: "guest"` makes a user without credentials. */
+  readonly is_on: boolean;
+};
+
+export type GuestOrProvenRequest = {
+  /** Required, unless the user is a guest (`is_guest`). */
+  readonly proof?: Proof | undefined;
+};
+
+export type HumanCheckChallenge = {
+  readonly type: 'altcha';
+  readonly challenge: AltchaChallenge;
+};
+
+export type HumanCheckRequiredProblem = {
+  /** `urn:postern:problem:` and the code. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly request_id: string;
+  readonly errors: readonly FieldError[];
+  readonly human_check?: HumanCheckChallenge | undefined;
 };
 
 export type IdTokenAnswer = {
@@ -851,6 +897,7 @@ export type LoginOptions = {
   readonly pin: PinRules;
   readonly password: PasswordRules;
   readonly registration: RegistrationOptions;
+  readonly guests: GuestOptions;
   readonly recovery: RecoveryOptions;
 };
 
@@ -944,6 +991,13 @@ export type Marker = {
 export type MarkerInput = {
   readonly last_read_sequence?: number | undefined;
   readonly last_read_id?: string | undefined;
+};
+
+export type MergedGuest = {
+  /** The id of the guest, who no longer exists. */
+  readonly id: string;
+  /** How many notifications were moved. */
+  readonly moved: number;
 };
 
 export type MessageProvider = {
@@ -1225,8 +1279,8 @@ export type PasskeyChange = {
 };
 
 export type PasskeyRequest = {
-  /** Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted. */
-  readonly proof: Proof;
+  /** Required, unless the user is a guest (`is_guest`). */
+  readonly proof?: Proof | undefined;
   /** For users with a role: the secret of a link that an operator created. The enrolment activates the role. */
   readonly enrollment_secret?: string | undefined;
   readonly name?: string | undefined;
@@ -1246,8 +1300,8 @@ export type PasswordRules = {
 
 export type PhoneChange = {
   readonly phone: string;
-  /** Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted. */
-  readonly proof: Proof;
+  /** Required, unless the user is a guest (`is_guest`). */
+  readonly proof?: Proof | undefined;
 };
 
 export type PinChange = {
@@ -1434,6 +1488,8 @@ export type RecoveryOptions = {
 
 export type RecoveryRequest = {
   readonly identity: ContactAddress;
+  /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
+  readonly human_check?: string | undefined;
   /** Which secret the user has forgotten. */
   readonly purpose: RecoverableSecret;
   /** A device on which the user has logged in before has its own limit of wrong guesses. */
@@ -1458,6 +1514,8 @@ export type Registered = {
   /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
   readonly role: Role;
+  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
+  readonly is_guest: boolean;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
   readonly role_active: boolean;
   /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
@@ -1513,6 +1571,8 @@ export type RegistrationRequest = {
   readonly identity: ContactAddress;
   /** BCP 47 tag, such as en or es-MX. */
   readonly locale?: string | null | undefined;
+  /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
+  readonly human_check?: string | undefined;
 };
 
 export type RegistrationResult = Registered | RegistrationPasskeyOptions | CheckedCode;
@@ -1769,7 +1829,7 @@ export type TestIdentityPage = {
 export type TokenRequest = {
   /** Required, unless the authenticator identifies the user itself (passkey, oidc). */
   readonly identity?: Identity | undefined;
-  /** password, sms, or another authenticator of this installation. */
+  /** password, sms, or another authenticator of this installation. With GUESTS=on, guest makes a user without credentials. */
   readonly authenticator: string;
   /** Required by single-step authenticators, ignored by two-step authenticators. */
   readonly secret?: string | undefined;
@@ -1778,6 +1838,8 @@ export type TokenRequest = {
   readonly pin?: string | undefined;
   /** true: if nobody has this address, the right code makes an account with it. For sms and email, with an address of that kind. Needs REGISTRATION=on. The answer does not show whether there is an account. */
   readonly sign_up?: boolean | undefined;
+  /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
+  readonly human_check?: string | undefined;
   /** For a login by mail, with LOGIN_LINK=on: the page that the link in the mail opens, with `#<id>.<code>`. It must be one of REDIRECT_URIS, as the same text. Without it, the link opens a page of Postern that shows the code. */
   readonly link_to?: string | undefined;
   /** For a login at a provider by redirect: where the browser returns to. It must be one of REDIRECT_URIS, as the same text. */
@@ -1808,6 +1870,8 @@ export type User = {
   readonly locale: string | null;
   readonly status: UserStatus;
   readonly role: Role;
+  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
+  readonly is_guest: boolean;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
   readonly role_active: boolean;
   /** An operator's lock, or null. A temporary lock that has ended is null. */
@@ -2099,7 +2163,7 @@ export type WebhookTest = {
 
 export type WebhookTestRequest = {
   /** The example of this type is sent. `user.created` if absent. */
-  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'marker.moved' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
+  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'guest.merged' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'marker.moved' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
 };
 
 export type CreateTokenData = {
@@ -2295,6 +2359,12 @@ export type LogOutEverywhereData = {
 };
 export type LogOutEverywhereResponse = LogoutResult;
 
+export type MergeGuestData = {
+  readonly url: '/v1/account/guest';
+  readonly body: GuestMerge;
+};
+export type MergeGuestResponse = MergedGuest;
+
 export type CancelPinRecoveryData = {
   readonly url: '/v1/account/pin-recovery';
   readonly body?: never;
@@ -2355,7 +2425,7 @@ export type StartExternalIdentityData = {
     /** The name of the provider, such as google. */
     readonly name: string;
   };
-  readonly body: ProvenRequest;
+  readonly body: GuestOrProvenRequest;
 };
 export type StartExternalIdentityResponse = StartedExternalIdentity;
 

@@ -90,13 +90,16 @@ export type {
 } from './wire.js';
 export {
   cancelPinRecovery,
+  mergeGuest,
   offeredLogins,
   type PendingCode,
   type PendingRecovery,
   type PendingRegistration,
   resumeRecovery,
   resumeRegistration,
+  type SignedInGuest,
   type StoredCode,
+  signInAsGuest,
   startRecovery,
   startRegistration,
 } from './without-session.js';

@@ -5,7 +5,14 @@ import { type Identity, type IdentityInput, identityOf } from './login/identity.
 import type { PinInput } from './login/states.js';
 import type { Abortable } from './platform.js';
 import type { Postern } from './types.js';
-import type { Account, Authentication, LoginOptions as OfferedLogins, Recovered, SentCode } from './wire.js';
+import type {
+  Account,
+  Authentication,
+  MergedGuest,
+  LoginOptions as OfferedLogins,
+  Recovered,
+  SentCode,
+} from './wire.js';
 
 /**
  * What the service offers without a session: the ways to log in, the rules for PINs and passwords, registration.
@@ -239,4 +246,59 @@ export function resumeRegistration(postern: Postern, stored: StoredCode): Pendin
       return account;
     },
   };
+}
+
+/** A guest who is signed in. */
+export interface SignedInGuest {
+  readonly user_id: string;
+  /**
+   * The authentication token. Keep it if the guest may log in to an account later: `mergeGuest` needs it then. Undefined if a backend
+   * keeps the login.
+   */
+  readonly token: string | undefined;
+}
+
+/**
+ * Makes a guest, a user without credentials, and signs in (`GUESTS=on`). The first mail address, passkey or account at a provider
+ * makes the guest a user with the same id. It needs no proof.
+ *
+ * @example
+ * ```ts
+ * import { type Postern, signInAsGuest } from '@postern/client';
+ * declare const postern: Postern;
+ *
+ * const { user_id } = await signInAsGuest(postern);
+ * console.log(user_id);
+ * ```
+ */
+export async function signInAsGuest(postern: Postern, { signal }: Abortable = {}): Promise<SignedInGuest> {
+  const core = coreOf(postern);
+  const body = { authenticator: 'guest', device: await loginDeviceOf(core) };
+  const answer = await core.send<Authentication>({
+    method: 'POST',
+    path: '/v1/tokens',
+    body,
+    signal,
+    expects: 'user_id',
+  });
+  const { token, user_id = '', device_id, is_bound } = answer;
+  await core.signIn({ token, user_id, device_id, is_bound }, () => {});
+  return { user_id, token };
+}
+
+/**
+ * Moves the notifications of a guest into the account that is signed in now, and deletes the guest.
+ *
+ * @example
+ * ```ts
+ * import { createLogin, mergeGuest, type Postern, signInAsGuest } from '@postern/client';
+ * declare const postern: Postern;
+ *
+ * const guest = await signInAsGuest(postern);
+ * const { step } = await createLogin(postern).start().password({ identity: 'ada', password: 'the moon and back again' });
+ * if (step === 'done' && guest.token) await mergeGuest(postern, guest.token);
+ * ```
+ */
+export function mergeGuest(postern: Postern, token: string, { signal }: Abortable = {}): Promise<MergedGuest> {
+  return coreOf(postern).call({ method: 'PUT', path: '/v1/account/guest', body: { token }, signal, expects: 'id' });
 }

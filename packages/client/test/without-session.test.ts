@@ -4,20 +4,29 @@ import { startTestApp, type TestApp } from '../../../test/support/app.js';
 import { originOf } from '../../../test/support/factors.js';
 import { type CreationOptions, makePasskey } from '../../../test/support/software-authenticator.js';
 import { testSql } from '../../../test/support/sql.js';
-import { createUser, newEmail, wrongCode } from '../../../test/support/users.js';
+import { createUser, newEmail, password, wrongCode } from '../../../test/support/users.js';
 import {
+  createAccount,
+  createLogin,
   createPostern,
   memoryStorage,
+  mergeGuest,
   type Postern,
   resumeRecovery,
   resumeRegistration,
+  signInAsGuest,
   startRecovery,
   startRegistration,
 } from '../src/index.js';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ REGISTRATION: 'on', LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' });
+  app = await startTestApp({
+    REGISTRATION: 'on',
+    GUESTS: 'on',
+    LOGIN_LIMIT_PER_ADDRESS: '0',
+    CODE_LIMIT_PER_ADDRESS: '0',
+  });
 });
 afterAll(() => app.close());
 
@@ -76,4 +85,18 @@ test('a recovery goes on after a reload, and can send its code again', async () 
   const pending = resumeRecovery<'password'>(page(), reloaded(again.stored));
   await pending.check(code);
   expect(await pending.complete({ code, password: 'nine dull horses' })).toMatchObject({ recovered: 'password' });
+});
+
+test('a guest is signed in, becomes a user without a proof, or is merged into an account', async () => {
+  const postern = page();
+  const guest = await signInAsGuest(postern);
+  expect(postern.current).toMatchObject({ status: 'signed_in', user_id: guest.user_id });
+  expect((await createAccount(postern).get()).is_guest).toBe(true);
+  const user = await createUser(app);
+  const done = await createLogin(postern)
+    .start()
+    .password({ identity: user.username ?? '', password });
+  expect(done.step).toBe('done');
+  expect(await mergeGuest(postern, guest.token ?? '')).toEqual({ id: guest.user_id, moved: 0 });
+  await expect(mergeGuest(postern, guest.token ?? '')).rejects.toMatchObject({ code: 'guest_rejected' });
 });

@@ -3,11 +3,13 @@ import type { TestCodes } from '../../credentials/test-identities/test-codes.js'
 import type { DeviceLimit } from '../../devices/device-limit.js';
 import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
+import type { HumanCheck } from '../../limits/human-check.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import { codeAuthenticators } from '../../login/authenticators/code.js';
 import { createCodeMessages } from '../../login/code-messages.js';
 import { createSignUpByCode } from '../../login/code-sign-up.js';
 import { createLoginDiagnoses } from '../../login/diagnosis/diagnosis.js';
+import { createGuests } from '../../login/guests.js';
 import { createLogin } from '../../login/login.js';
 import { loginOptions } from '../../login/login-options.js';
 import { createLoginSteps, type LoginSteps } from '../../login/login-steps.js';
@@ -58,6 +60,8 @@ export function createLoginServices(
     readonly deviceLimit: DeviceLimit;
     readonly users: Users;
     readonly steps: LoginSteps;
+    /** Undefined: there is none. */
+    readonly humanCheck: HumanCheck | undefined;
   },
 ): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens' | 'redirects'> {
   const { messaging, pins, guesses, limits, factors, providers, account, testCodes, deviceLimit } = parts;
@@ -98,6 +102,17 @@ export function createLoginServices(
     linkAccount,
     registrationIsOn: config.REGISTRATION === 'on',
     loginLink: { isOn: linkPage !== undefined, redirectUris: config.REDIRECT_URIS ?? [] },
+    humanCheck: parts.humanCheck,
+    guests:
+      config.GUESTS === 'on'
+        ? createGuests({
+            database,
+            limits,
+            users: parts.users,
+            policies: loginPolicies(config),
+            humanCheck: parts.humanCheck,
+          })
+        : undefined,
     signUp: createSignUpByCode({ database, users: parts.users }),
     onMessageWritten: messaging.onMessageWritten,
     onUnfinished: (error) => log.warn({ err: error }, 'work after a login failed; the login stays approved'),
@@ -116,6 +131,7 @@ export function createLoginServices(
       pinPolicy: config.PIN_POLICY,
       passwordMin: config.PASSWORD_MIN,
       registrationIsOn: config.REGISTRATION === 'on',
+      guestsAreOn: config.GUESTS === 'on',
     }),
     pinIsRequired: config.PIN_POLICY === 'required',
     tokens: createTokens(database, parts.dpopVerifier),

@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { Authentication, DeviceInput } from '../authentication.js';
-import { AnyObject, pinPattern, Text, Time } from '../common.js';
+import { AnyObject, HumanCheckToken, pinPattern, Text, Time } from '../common.js';
 import { NewUser } from '../user.js';
 import { Account } from './account.js';
 import { CheckedCode, CodeAnswer, ContactAddress, checkMember, IdentityText } from './code.js';
 
 /** Starts a registration. Postern sends a code to this address. */
 export const RegistrationRequest = Type.Object(
-  { identity: ContactAddress, locale: NewUser.properties.locale },
+  { identity: ContactAddress, locale: NewUser.properties.locale, human_check: HumanCheckToken },
   { title: 'RegistrationRequest', examples: [{ identity: { type: 'phone', value: '+15551234567' }, locale: 'es-MX' }] },
 );
 export type RegistrationRequest = Static<typeof RegistrationRequest>;

@@ -1,4 +1,5 @@
 import type { OwnAccount } from '../../account/account.js';
+import type { GuestMerge } from '../../account/guest-merge.js';
 import type { LogOutEverywhere } from '../../account/logout-everywhere.js';
 import type { OperatorSetUp } from '../../account/operator-setup.js';
 import type { OwnAddresses } from '../../account/own-addresses.js';
@@ -84,6 +85,7 @@ import { redirectRoutes } from './redirects.js';
 import { accountRoutes } from './v1/account/account.js';
 import { accountAddressRoutes } from './v1/account/addresses.js';
 import { accountExternalIdentityRoutes } from './v1/account/external-identities.js';
+import { accountGuestRoutes } from './v1/account/guest.js';
 import { accountLogoutRoutes } from './v1/account/logout-everywhere.js';
 import { accountPasskeyRoutes } from './v1/account/passkeys.js';
 import { accountPinRecoveryRoutes } from './v1/account/pin-recovery.js';
@@ -146,6 +148,7 @@ export interface Services extends WebhookServices {
   readonly proofs: Proofs;
   readonly account: OwnAccount;
   readonly logOutEverywhere: LogOutEverywhere;
+  readonly guestMerge: GuestMerge;
   readonly addresses: OwnAddresses;
   readonly ownExternalIdentities: OwnExternalIdentities;
   readonly recoveries: Recoveries;
@@ -198,6 +201,7 @@ export function registerRoutes(
   accountRoutes(app, services);
   accountSecretRoutes(app, services);
   accountLogoutRoutes(app, services);
+  accountGuestRoutes(app, services);
   accountPinRecoveryRoutes(app, services);
   accountAddressRoutes(app, services);
   accountExternalIdentityRoutes(app, services);

@@ -18,7 +18,7 @@ export function recoveryRoutes(app: App, { recoveries }: { recoveries: Recoverie
       body: RecoveryRequest,
       response: { 201: { ...SentCode, description: 'If there is such an account, a code is sent.' } },
     },
-    config: { access: 'public', problems: ['too_many_requests'] },
+    config: { access: 'public', problems: ['human_check_required', 'too_many_requests'] },
     async handler(request, reply) {
       return reply.code(201).send(await recoveries.begin(request.body, originOf(request)));
     },

@@ -26,7 +26,7 @@ export function registrationRoutes(app: App, { registrations, dpopVerifier }: Re
       body: RegistrationRequest,
       response: { 201: { ...SentCode, description: 'A message is sent.' } },
     },
-    config: { access: 'public', problems: ['registration_off', 'too_many_requests'] },
+    config: { access: 'public', problems: ['registration_off', 'human_check_required', 'too_many_requests'] },
     async handler(request, reply) {
       return reply.code(201).send(await registrations.begin(request.body, originOf(request)));
     },
