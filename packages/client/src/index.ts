@@ -25,6 +25,25 @@ export {
   type SentCode,
   totpProof,
 } from './account/proofs.js';
+export type { FlowCode, FlowOptions, FlowStep } from './codes/flow.js';
+export {
+  createRecovery,
+  type Recovery,
+  type RecoveryDone,
+  type RecoveryNewPassword,
+  type RecoveryNewPin,
+  type RecoveryStart,
+  type RecoveryState,
+} from './codes/recovery.js';
+export {
+  createRegistration,
+  type NewAccount,
+  type Registration,
+  type RegistrationDetails,
+  type RegistrationDone,
+  type RegistrationStart,
+  type RegistrationState,
+} from './codes/registration.js';
 export { createDevices, type Devices } from './devices.js';
 export {
   type CancelledError,

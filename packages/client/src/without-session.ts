@@ -181,7 +181,10 @@ export interface PendingRegistration extends PendingCode<PendingRegistration> {
       /** Also signs in, without a second code. If the service asks for a second factor first, nobody is signed in. */
       readonly signIn?: boolean | undefined;
     },
-    options?: Abortable,
+    options?: Abortable & {
+      /** Called when the user is signed in, before the listeners of the client. */
+      readonly onSignIn?: ((account: Account) => void) | undefined;
+    },
   ) => Promise<Account>;
 }
 
@@ -241,7 +244,7 @@ export function resumeRegistration(postern: Postern, stored: StoredCode): Pendin
       const { authentication, ...account } = registered;
       if (authentication?.status === 'approved') {
         const { token, user_id = account.id, device_id, is_bound } = authentication;
-        await core.signIn({ token, user_id, device_id, is_bound }, () => {});
+        await core.signIn({ token, user_id, device_id, is_bound }, () => options.onSignIn?.(account));
       }
       return account;
     },

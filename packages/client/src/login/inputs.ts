@@ -1,3 +1,4 @@
+import type * as Machine from '../machine.js';
 import type { Identity } from '../wire.js';
 import type { IdentityInput } from './identity.js';
 import type { LoginState } from './states.js';
@@ -10,11 +11,9 @@ export interface StartRequest {
   readonly pin?: string | undefined;
 }
 
-export type StepMembers<S> = S extends unknown ? Omit<S, 'busy' | 'issue'> : never;
-/** What an input leads to: a state to enter, or the state that the login has entered already. */
-export type Outcome = LoginState | (() => LoginState);
-/** Runs the work of an input, unless its step has ended or another input is in progress. */
-export type RunInput = (input: unknown, work: (signal: AbortSignal) => Promise<Outcome>) => Promise<LoginState>;
-export type CreateStep = (runInput: RunInput) => StepMembers<LoginState>;
+export type { StepMembers } from '../machine.js';
+export type Outcome = Machine.Outcome<LoginState>;
+export type RunInput = Machine.RunInput<LoginState>;
+export type CreateStep = Machine.CreateStep<LoginState>;
 /** The input of step 1. */
 export type StartInput = Omit<StartRequest, 'identity'> & { readonly identity?: IdentityInput | undefined };
