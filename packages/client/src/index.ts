@@ -79,6 +79,7 @@ export type { Identity, IdentityInput } from './login/identity.js';
 export { type LoginLink, readLoginLink } from './login/link.js';
 export { createLogin, type Login, type LoginOptions } from './login/login.js';
 export type * from './login/states.js';
+export { offeredLogins } from './offered-logins.js';
 export type { Abortable, Fetch, MaybePromise, Unsubscribe } from './platform.js';
 export { createPostern } from './postern/postern.js';
 export { enableWebPush, type PushMessage, parsePush, registerPush, type WebPushWorker } from './push/push.js';
@@ -110,7 +111,6 @@ export type {
 export {
   cancelPinRecovery,
   mergeGuest,
-  offeredLogins,
   type PendingCode,
   type PendingRecovery,
   type PendingRegistration,

@@ -5,31 +5,7 @@ import { type Identity, type IdentityInput, identityOf } from './login/identity.
 import type { PinInput } from './login/states.js';
 import type { Abortable } from './platform.js';
 import type { Postern } from './types.js';
-import type {
-  Account,
-  Authentication,
-  MergedGuest,
-  LoginOptions as OfferedLogins,
-  Recovered,
-  SentCode,
-} from './wire.js';
-
-/**
- * What the service offers without a session: the ways to log in, the rules for PINs and passwords, registration.
- *
- * @example
- * ```ts
- * import { offeredLogins, type Postern } from '@postern/client';
- * declare const postern: Postern;
- *
- * const { logins, registration } = await offeredLogins(postern);
- * const hasPasskeys = logins.some(({ authenticator }) => authenticator === 'passkey');
- * console.log(hasPasskeys, registration.is_on);
- * ```
- */
-export function offeredLogins(postern: Postern, { signal }: Abortable = {}): Promise<OfferedLogins> {
-  return coreOf(postern).send({ path: '/v1/login-options', signal });
-}
+import type { Account, Authentication, MergedGuest, Recovered, SentCode } from './wire.js';
 
 /** What a page may store while it waits for a code, as JSON: it holds no secret. */
 export interface StoredCode {

@@ -65,6 +65,7 @@ describe('a registration', () => {
 
   test('checks the code first, and then creates the account and signs in', async () => {
     const { email, postern, registration, state, code } = await begun();
+    await postern.ready();
     expect(state).toMatchObject({ channel: 'email', identity: { type: 'email', value: email }, issue: null });
     expect(state.destination).toBe(`${email.slice(0, 1)}…@example.com`);
     expect(state.expiresAt.getTime()).toBeGreaterThan(state.resendAt.getTime());

@@ -213,7 +213,10 @@ function detailsView(
 function afterRegistration(context: LaterContext, { user_id, device_id }: RegistrationDone): void {
   const { flows, input, words, showFlow } = context;
   flows.register?.start();
-  if (device_id !== null) return context.finish({ user_id, device_id }, input.usedWay);
+  if (device_id !== null) {
+    context.finish({ user_id, device_id }, input.usedWay);
+    return;
+  }
   showSignIn(context);
   showFlow(null, words.registered);
 }
@@ -253,7 +256,7 @@ function afterRecovery(context: LaterContext, { recovered, effective_at }: Recov
   const { words, language, flows, showFlow } = context;
   flows.recover?.start();
   if (recovered === 'password') showSignIn(context);
-  if (effective_at === undefined) return showFlow(null, words.recovered);
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
-  showFlow(null, fill(words.recovered_pin_later, { time: date.format(new Date(effective_at)) }));
+  const later = effective_at && fill(words.recovered_pin_later, { time: date.format(new Date(effective_at)) });
+  showFlow(null, later || words.recovered);
 }
