@@ -78,6 +78,7 @@ export function toAccount(user: User): Account {
     has_pin: user.has_pin,
     pin_recovery: user.pin_recovery,
     role: user.role,
+    is_guest: user.is_guest,
     role_active: user.role_active,
     capabilities: capabilitiesOf(user),
     second_factors: user.second_factors,

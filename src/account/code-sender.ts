@@ -1,7 +1,9 @@
+import type { SentCode } from '../contract/account/code.js';
 import type { MessageChannel } from '../contract/administration.js';
+import type { StartedChallenge } from '../credentials/challenges.js';
 import { codeLifetime } from '../credentials/codes.js';
 import type { Transaction } from '../database/database.js';
-import { type Identity, identityDigest } from '../identities/identity.js';
+import { type Identity, identityDigest, maskAddress } from '../identities/identity.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import { enqueueCode } from '../messages/enqueue.js';
@@ -23,6 +25,15 @@ export interface CodeSender {
   countRequest(request: CodeRequest): Promise<CountedCode>;
   /** Queues a message in the transaction that inserts its challenge. A message without a recipient is dropped later. */
   send(tx: Transaction, message: CodeToSend): Promise<void>;
+}
+
+/** What the client may see of a code that was sent without a session: nothing that depends on an account. */
+export function sentCode(
+  started: StartedChallenge,
+  address: Identity & { readonly type: AddressType },
+  { resendAt }: Pick<CountedCode, 'resendAt'>,
+): SentCode {
+  return { ...started, destination: maskAddress(address), resend_at: resendAt };
 }
 
 /** A code that was counted. */

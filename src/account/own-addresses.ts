@@ -13,7 +13,7 @@ import type { RequestLimits } from '../limits/request-limits.js';
 import type { Users } from '../users/users.js';
 import { toAccount } from './account.js';
 import type { AddressType, CodeSender } from './code-sender.js';
-import { type CallingSession, completeChallenge, defaultProofs, type Proofs } from './proofs.js';
+import { type CallingSession, completeChallenge, defaultProofs, firstCredentialProofs, type Proofs } from './proofs.js';
 
 /** The user's own mail address and phone number. A new one takes effect when the user enters the code sent to it. */
 export interface OwnAddresses {
@@ -21,7 +21,12 @@ export interface OwnAddresses {
    * Sends a code to the new address, even if another account has it.
    * @throws Problem `validation_failed`, `too_many_requests`; those of `Proofs.check`
    */
-  begin(callingSession: CallingSession, type: AddressType, value: string, proof: Proof): Promise<StartedChallenge>;
+  begin(
+    callingSession: CallingSession,
+    type: AddressType,
+    value: string,
+    proof: Proof | undefined,
+  ): Promise<StartedChallenge>;
   /**
    * Replaces the account's old address with the new one.
    * @param id undefined: the client's id of the change was malformed
@@ -79,10 +84,10 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     callingSession: CallingSession,
     type: AddressType,
     value: string,
-    proof: Proof,
+    proof: Proof | undefined,
   ): Promise<StartedChallenge> {
     const address = readAddress(options, type, value);
-    const proven = await proofs.check(callingSession, proof, defaultProofs);
+    const proven = await proofs.check(callingSession, proof, firstCredentialProofs);
     const recipient = await countCodeRequest(callingSession, address);
     const { userId, deviceId, origin } = callingSession;
     const id = newId();

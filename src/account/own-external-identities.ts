@@ -11,7 +11,7 @@ import { accountOfIdToken, idTokenChallenge } from '../login/providers/id-token-
 import type { IdentityProvider } from '../login/providers/provider.js';
 import type { Notices } from '../messages/notices.js';
 import { linkExternalIdentity, listExternalIdentities, unlinkExternalIdentity } from '../users/external-identities.js';
-import { type CallingSession, completeChallenge, defaultProofs, type Proofs } from './proofs.js';
+import { type CallingSession, completeChallenge, defaultProofs, firstCredentialProofs, type Proofs } from './proofs.js';
 
 /** The user's own accounts at OpenID providers. A new one can be used to log in once an id_token has proved its owner. */
 export interface OwnExternalIdentities {
@@ -20,7 +20,7 @@ export interface OwnExternalIdentities {
   begin(
     callingSession: CallingSession,
     provider: string,
-    proof: Proof,
+    proof: Proof | undefined,
   ): Promise<StartedChallenge & { challenge: ClientChallenge }>;
   /**
    * @throws Problem `external_identity_rejected`; `external_identity_taken`, only after a valid id_token;
@@ -79,9 +79,9 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
     return provider;
   }
 
-  async function begin(callingSession: CallingSession, name: string, proof: Proof) {
+  async function begin(callingSession: CallingSession, name: string, proof: Proof | undefined) {
     const { state, lifetime, clientChallenge } = idTokenChallenge(providerOf(name));
-    const proven = await proofs.check(callingSession, proof, defaultProofs);
+    const proven = await proofs.check(callingSession, proof, firstCredentialProofs);
     const { userId, deviceId } = callingSession;
     const purpose = 'external_identity';
     const challenge = await database.user(userId).transaction(async (tx) => {

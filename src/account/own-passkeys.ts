@@ -18,9 +18,10 @@ import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import type { Notices } from '../messages/notices.js';
 import { activateRole, storedLink } from '../users/enrollment-links.js';
+import { endGuest } from '../users/queries.js';
 import type { Users } from '../users/users.js';
 import type { PinRecoveries } from './pin-recoveries.js';
-import { type CallingSession, completeChallenge, defaultProofs, type Proofs } from './proofs.js';
+import { type CallingSession, completeChallenge, defaultProofs, firstCredentialProofs, type Proofs } from './proofs.js';
 
 /** The user's own passkeys. */
 export interface OwnPasskeys {
@@ -59,7 +60,7 @@ export function createOwnPasskeys(options: OwnPasskeysOptions): OwnPasskeys {
         throw new Problem('validation_failed', { errors: [{ code: 'too_many_items', params: { max: maxPasskeys } }] });
       }
       const link = await storedLink(database.user(userId), userId, linkSecret);
-      const proven = await proofs.check(callingSession, proof, defaultProofs);
+      const proven = await proofs.check(callingSession, proof, firstCredentialProofs);
       const challenge = newPasskeyChallenge();
       const owner = { userId, name: user.username ?? user.email ?? user.phone ?? userId, displayName: user.name };
       const options = await relyingParty.creationOptions(challenge, owner, existing);
@@ -87,6 +88,7 @@ export function createOwnPasskeys(options: OwnPasskeysOptions): OwnPasskeys {
         const passkey = await addPasskey(tx, userId, state.name ?? defaultName, credential);
         if (passkey === undefined) throw new Problem('proof_rejected');
         if (state.link !== undefined) await activateRole(tx, userId, state.link, origin);
+        await endGuest(tx, userId);
         await endChallenges(tx, userId);
         if (state.proof === 'code') await pinRecoveries.requirePinAfterCode(tx, userId, state.proof);
         const changes = changeOf('passkey', null, passkey.name);

@@ -40,7 +40,7 @@ export interface PinRecoveries extends PendingPins {
    * Call it after a proof has set a password or a factor, because these can authorize a change of the PIN. If the proof
    * was a code, then for as long as the delay of a recovery, only the PIN itself can authorize a change of the PIN.
    */
-  requirePinAfterCode(tx: Queryable, userId: string, proof: ProofType): Promise<void>;
+  requirePinAfterCode(tx: Queryable, userId: string, proof: ProofType | 'none'): Promise<void>;
   /** Cancels the pending PIN. @throws Problem `not_found` */
   cancel(tx: Queryable, userId: string, origin: Origin): Promise<void>;
   /**
@@ -142,7 +142,7 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
     });
   }
 
-  async function requirePinAfterCode(tx: Queryable, userId: string, proof: ProofType): Promise<void> {
+  async function requirePinAfterCode(tx: Queryable, userId: string, proof: ProofType | 'none'): Promise<void> {
     if (proof === 'code' && delay > 0) await requirePinForPinChange(tx, userId, delay);
   }
 

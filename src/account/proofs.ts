@@ -74,7 +74,7 @@ export interface CallingSession {
 
 /** A correct proof. It can be used once, for the changes of one transaction. */
 export interface VerifiedProof {
-  readonly type: ProofType;
+  readonly type: AcceptedProof;
   /**
    * Call it first in the transaction. It locks the user's row. Then it checks that the proof was not used before, that
    * the session is still valid, and that the password has not changed since the proof.
@@ -103,7 +103,9 @@ export interface Proofs {
 }
 
 /** The accepted types of proof for an action. See `check` for users with a second factor. */
-export type AllowedProofs = (user: AccountUser) => readonly ProofType[];
+export type AllowedProofs = (user: AccountUser) => readonly AcceptedProof[];
+/** A type of proof. `none`: the user is a guest, who has nothing to prove. */
+export type AcceptedProof = ProofType | 'none';
 
 export interface ProofsOptions {
   readonly database: Database;
@@ -118,6 +120,12 @@ export interface ProofsOptions {
 
 /** The proofs for most changes: all except the PIN, which is too short. */
 export const defaultProofs: AllowedProofs = () => ['password', 'code', 'passkey'];
+
+/** The proofs for a first credential, such as a mail address. A guest has no credential, and needs no proof. */
+export const firstCredentialProofs: AllowedProofs = (user) => [
+  ...defaultProofs(user),
+  ...(user.isGuest ? (['none'] as const) : []),
+];
 
 /** The proofs that are a second factor (decision 15). */
 const secondFactorProofs: readonly ProofType[] = ['totp', 'passkey'];
@@ -228,7 +236,9 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
   ): Promise<VerifiedProof> {
     const { userId, deviceId, origin } = callingSession;
     const user = await countAndGetUser(options, callingSession);
-    const { method, secret, id } = readProof(methods, proof, acceptedTypes(user, allowed));
+    const accepted = acceptedTypes(user, allowed);
+    if (proof === undefined && accepted.includes('none')) return provenBy('none', callingSession, user, allowed);
+    const { method, secret, id } = readProof(methods, proof, accepted);
     const address = { userId, id, purpose: 'proof', deviceId } as const;
     const outcome: { result: boolean | 'used_code' } = { result: false };
     const evaluate = async (): Promise<boolean | 'used_code'> => {
@@ -252,20 +262,29 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
       throw new Problem('proof_rejected', outcome.result === 'used_code' ? usedCode('proof.secret') : {});
     }
     const challenge = method.steps === 2 ? address : undefined;
+    return provenBy(method.type, callingSession, user, allowed, challenge);
+  }
+
+  function provenBy(
+    type: AcceptedProof,
+    callingSession: CallingSession,
+    user: AccountUser,
+    allowed: AllowedProofs,
+    challenge?: { readonly userId: string; readonly id: string },
+  ): VerifiedProof {
     return {
-      type: method.type,
+      type,
       async consume(tx) {
         await consumeProof(tx, callingSession, user, challenge);
-        // Checks again while the user's row is locked, because a second factor may have been enrolled since the first
-        // check.
-        const { user: now } = await getAccount(tx, userId);
+        // Checks again while the user's row is locked, because a credential may have been added since the first check.
+        const { user: now } = await getAccount(tx, user.userId);
         const acceptedNow = now && acceptedTypes(now, allowed);
-        if (acceptedNow?.includes(method.type) !== true) throw new Problem('proof_rejected');
+        if (acceptedNow?.includes(type) !== true) throw new Problem('proof_rejected');
       },
     };
   }
 
-  function acceptedTypes(user: AccountUser, allowed: AllowedProofs): readonly ProofType[] {
+  function acceptedTypes(user: AccountUser, allowed: AllowedProofs): readonly AcceptedProof[] {
     const types = allowed(user);
     // For a time after a proof with a code, only the PIN is allowed. A second factor is not accepted then, because somebody with
     // only a code may have enrolled it (decision 16).
@@ -321,7 +340,7 @@ async function consumeProof(
 function readProof(
   methods: readonly ProofMethod[],
   proof: Proof | undefined,
-  allowed: readonly ProofType[],
+  allowed: readonly AcceptedProof[],
 ): { method: ProofMethod; secret: string; id: string } {
   if (proof === undefined) throw new Problem('validation_failed', { errors: [{ field: 'proof', code: 'required' }] });
   const acceptedMethods = methods.filter(({ type }) => allowed.includes(type));

@@ -1,6 +1,7 @@
 import { recordEvent } from '../audit/events.js';
+import type { SentCode } from '../contract/account/code.js';
 import type { RecoveryAnswer, RecoveryRequest, RecoveryResult } from '../contract/account/recovery.js';
-import { endChallenge, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
+import { endChallenge, startChallenge } from '../credentials/challenges.js';
 import { codeDigest, codeLifetime, newCode } from '../credentials/codes.js';
 import type { Queryable } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
@@ -13,7 +14,7 @@ import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import { forgiveGuesses } from '../limits/guess-budget.js';
 import { findEpochForUpdate, hadAddressLogin } from '../users/queries.js';
 import { type UserRules, userErrors } from '../users/validation.js';
-import { addressTypes } from './code-sender.js';
+import { addressTypes, sentCode } from './code-sender.js';
 import type { PinRecoveries } from './pin-recoveries.js';
 import type { SessionlessDependencies, VerifiedCode } from './sessionless-codes.js';
 import { isUnproven, recoverUnproven } from './unproven-recovery.js';
@@ -28,7 +29,7 @@ export interface Recoveries {
    * whether that account has the secret to recover. So they reveal neither.
    * @throws Problem `validation_failed`, `too_many_requests`
    */
-  begin(request: RecoveryRequest, origin: Origin): Promise<StartedChallenge>;
+  begin(request: RecoveryRequest, origin: Origin): Promise<SentCode>;
   /**
    * Sets the new secret and ends every login of the user. Also ends the locks after wrong guesses that `forgiveGuesses`
    * may end. An operator's lock stays. For a PIN, all of this happens after PIN_RECOVERY_DELAY.
@@ -54,11 +55,17 @@ export interface RecoveriesOptions extends SessionlessDependencies {
 export function createRecoveries(options: RecoveriesOptions): Recoveries {
   const { database, keys, users, limits, codes, sessionless, rules, pinRecoveries } = options;
 
-  async function begin({ identity, purpose, device }: RecoveryRequest, origin: Origin): Promise<StartedChallenge> {
+  async function begin(request: RecoveryRequest, origin: Origin): Promise<SentCode> {
+    const { identity, purpose, device, human_check: token } = request;
     const address = sessionless.readAddress(identity);
+    const deviceId = device?.id ?? newId();
+    await options.humanCheck?.pass({
+      ...({ purpose: 'recovery', token, deviceId, clientAddress: origin.clientAddress } as const),
+      identity: { ...address, digest: identityDigest(address) },
+    });
     await limits.countLoginByAddress(origin.clientAddress);
     const { userId, user } = await findAccount(database, keys, address);
-    const knownDevice = await findKnownDevice(database.user(userId), userId, device?.id ?? newId());
+    const knownDevice = await findKnownDevice(database.user(userId), userId, deviceId);
     await limits.countLoginByAccount(userId, knownDevice);
     const hadLogin = await hadAddressLogin(database.user(userId), userId);
     const unproven = purpose === 'password' && isUnproven(user, address) && !hadLogin;
@@ -95,7 +102,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
       const { recipient: to, recentCodes } = counted;
       await codes.send(tx, { userId, type, kind: 'recovery_code', recipient: to, recentCodes, code });
       await recordEvent(tx, { userId, type: 'recovery.started', origin, data: { recovers: purpose } });
-      return challenge;
+      return sentCode(challenge, address, counted);
     });
   }
 

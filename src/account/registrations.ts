@@ -1,40 +1,54 @@
+import { changeOf } from '../audit/changes.js';
 import { recordEvent } from '../audit/events.js';
 import type { Account } from '../contract/account/account.js';
-import type { CheckedCode } from '../contract/account/code.js';
-import type { RegistrationAnswer, RegistrationRequest } from '../contract/account/registration.js';
-import { endChallenge, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
+import type { CheckedCode, SentCode } from '../contract/account/code.js';
+import type { PasskeyOptions, RegistrationAnswer, RegistrationRequest } from '../contract/account/registration.js';
+import type { ChallengeState } from '../credentials/challenge.js';
+import { endChallenge, startChallenge } from '../credentials/challenges.js';
 import { codeDigest, codeLifetime, newCode } from '../credentials/codes.js';
+import { addPasskey } from '../credentials/factors/passkeys.js';
+import {
+  newPasskeyChallenge,
+  type RegisteredCredential,
+  type RelyingParty,
+} from '../credentials/factors/relying-party.js';
 import type { Transaction } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
-import { claimPushTokens } from '../devices/push-devices.js';
-import { derivedRegistrationId } from '../identities/accounts.js';
+import { derivedRegistrationId, getAccount } from '../identities/accounts.js';
 import { identityDigest } from '../identities/identity.js';
-import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import type { LoginPolicies } from '../limits/login-policies.js';
-import type { LoginResult } from '../login/completion.js';
-import { type FirstAuthentication, insertFirstAuthentication } from '../login/first-authentication.js';
+import { insertOpenAuthentication } from '../login/authentications.js';
+import { type LoginResult, withChallenge } from '../login/completion.js';
+import { type FirstAuthentication, logInFirst } from '../login/first-authentication.js';
 import { describeDevice, readKey } from '../login/login-request.js';
+import type { LoginSteps } from '../login/login-steps.js';
 import { readIdentities, type UserRules, userErrors } from '../users/validation.js';
 import { toAccount } from './account.js';
+import { sentCode } from './code-sender.js';
 import type { SessionlessDependencies } from './sessionless-codes.js';
 
 /** Self-registration, if the operator allows it: a code proves the address, then the account is created. */
 export interface Registrations {
   /**
-   * Response, rows and work are the same whether or not an account has the address already.
+   * Response, rows and work are the same whether or not an account has the address already. The same request again sends
+   * another code.
    * @throws Problem `registration_off`, `validation_failed`, `too_many_requests`
    */
-  begin(request: RegistrationRequest, origin: Origin): Promise<StartedChallenge>;
+  begin(request: RegistrationRequest, origin: Origin): Promise<SentCode>;
   /**
    * Creates the account and, with `device`, its first login. Otherwise the user then logs in as usual. With `check`, it only
-   * says that the code is correct.
+   * says that the code is correct. With `passkey: 'begin'`, it answers with the options for a passkey.
    * @throws Problem `registration_off`, `code_rejected`, `validation_failed`, `identity_taken`,
    *   `account_temporarily_locked`, `too_many_requests`
    */
-  complete(id: string, answer: RegistrationAnswer, origin: Origin): Promise<Registration | CheckedCode>;
+  complete(
+    id: string,
+    answer: RegistrationAnswer,
+    origin: Origin,
+  ): Promise<Registration | PasskeyOptions | CheckedCode>;
 }
 
 /** A new account, and its first login. */
@@ -47,6 +61,9 @@ export interface RegistrationsOptions extends SessionlessDependencies {
   readonly isOn: boolean;
   /** The lifetime of an authentication token. */
   readonly policies: LoginPolicies;
+  readonly relyingParty: Pick<RelyingParty, 'creationOptions' | 'readRegistration'>;
+  /** The first login goes through them, as every login does. */
+  readonly steps: Pick<LoginSteps, 'next' | 'begin'>;
 }
 
 const findOwner = statement<{ digest: Buffer }, { user_id: string }>(
@@ -59,32 +76,34 @@ const findRegistered = statement<{ userId: string }, { locale: string | null; em
     select locale, email_verified as email, phone_verified as phone from users where id = ${p.userId}`,
 );
 
+const passkeyName = 'Passkey';
+
 /** Creates registrations. With `isOn` false, each call is refused with `registration_off`. */
 export function createRegistrations(options: RegistrationsOptions): Registrations {
-  const { database, keys, users, limits, codes, sessionless, rules } = options;
+  const { database, keys, users, limits, codes, sessionless, rules, relyingParty, steps, humanCheck } = options;
 
   /** Rows and counts belong to an id that only registrations of this address use. No account is changed. */
-  async function begin({ identity, locale }: RegistrationRequest, origin: Origin): Promise<StartedChallenge> {
+  async function begin(request: RegistrationRequest, origin: Origin): Promise<SentCode> {
+    const { identity, locale, human_check: token } = request;
     if (!options.isOn) throw new Problem('registration_off');
     const address = sessionless.readAddress(identity);
     const { type, canonical } = address;
     const userId = derivedRegistrationId(keys, address);
-    await limits.countLoginByAddress(origin.clientAddress);
+    const { clientAddress } = origin;
+    const named = { ...address, digest: identityDigest(address) };
+    await humanCheck?.pass({ purpose: 'registration', token, identity: named, clientAddress });
+    await limits.countLoginByAddress(clientAddress);
     await limits.countLoginByAccount(userId, undefined);
-    const [owner] = await database.query(findOwner({ digest: identityDigest(address) }));
+    const [owner] = await database.query(findOwner({ digest: named.digest }));
     // Runs for an address without an account too, so that both take the same time.
     const [user] = await database.query(findRegistered({ userId: owner?.user_id ?? userId }));
-    const request = {
-      userId,
-      address,
-      recipient: canonical,
-      knownDevice: undefined,
-      clientAddress: origin.clientAddress,
-    };
-    const { recipient, recentCodes } = await codes.countRequest(request);
+    const asked = { userId, address, recipient: canonical, knownDevice: undefined, clientAddress };
+    const counted = await codes.countRequest(asked);
     const id = newId();
     const code = newCode();
-    const state = { code: codeDigest(keys, id, code), type, address: canonical };
+    // A passkey names its user, so the id of the user is known before there is one.
+    const passkey = { user: newId(), passkey: newPasskeyChallenge() };
+    const state = { code: codeDigest(keys, id, code), type, address: canonical, ...passkey };
     return database.user(userId).transaction(async (tx) => {
       const challenge = await startChallenge(tx, {
         userId,
@@ -103,15 +122,20 @@ export function createRegistrations(options: RegistrationsOptions): Registration
               code: undefined,
               locale: user?.locale ?? undefined,
             } as const);
+      const { recipient, recentCodes } = counted;
       await codes.send(tx, { userId, type, recipient, recentCodes, ...message });
       await recordEvent(tx, { userId, type: 'registration.started', origin, data: { field: type } });
-      return challenge;
+      return sentCode(challenge, address, counted);
     });
   }
 
-  async function complete(id: string, answer: RegistrationAnswer, origin: Origin): Promise<Registration | CheckedCode> {
+  async function complete(
+    id: string,
+    answer: RegistrationAnswer,
+    origin: Origin,
+  ): Promise<Registration | PasskeyOptions | CheckedCode> {
     if (!options.isOn) throw new Problem('registration_off');
-    const { secret, username, password, pin, name, locale, device } = answer;
+    const { secret, username, password, pin, name, locale, device, passkey } = answer;
     const fields = JSON.parse(JSON.stringify({ username, password, pin, name, locale }));
     const errors: FieldError[] = [];
     const keyThumbprint = (device && readKey(device, errors)) ?? null;
@@ -119,7 +143,10 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     const check = { purpose: 'registration', id, secret, origin, rejectedEvent: 'registration.rejected' } as const;
     const { userId, state, expiresAt, ...checked } = await sessionless.check(check);
     if (answer.check === true) return { expires_at: expiresAt };
-    const prepared = await users.prepare({ ...fields, [state.type === 'email' ? 'email' : 'phone']: state.address });
+    if (passkey === 'begin') return { options: { ...(await passkeyOptions(state, answer)) }, expires_at: expiresAt };
+    const credential = passkey && (await readPasskey(state, passkey));
+    const input = { ...fields, [state.type === 'email' ? 'email' : 'phone']: state.address };
+    const prepared = await users.prepare(input, state.user);
     return database.user(userId).transaction(async (tx) => {
       if (!(await endChallenge(tx, { userId, id: checked.id }))) throw new Problem('code_rejected');
       const created = await users.create(tx, prepared, origin);
@@ -127,29 +154,58 @@ export function createRegistrations(options: RegistrationsOptions): Registration
       // from the address.
       await recordEvent(tx, { userId: created.id, type: 'identity.verified', origin, data: { field: state.type } });
       await recordEvent(tx, { userId: created.id, type: 'registration.completed', origin });
-      const account = toAccount(created);
+      if (credential !== undefined) await enrol(tx, created.id, credential, origin);
+      const account = toAccount(credential === undefined ? created : await users.getForUpdate(tx, created.id));
       if (device === undefined) return { account, authentication: undefined };
       const authenticator = state.type === 'email' ? 'email' : 'sms';
-      const login = { authenticator, keyThumbprint, device: describeDevice(device) };
+      const secondFactor = credential === undefined ? null : ('passkey' as const);
+      const login = { authenticator, keyThumbprint, device: describeDevice(device), secondFactor };
       return { account, authentication: await logIn(tx, created.id, login, origin) };
     });
   }
 
-  /** The code is the secret of the first login. A new user has no second factor. */
+  function passkeyOptions(state: ChallengeState, { username, name }: RegistrationAnswer): Promise<object> {
+    const { user: userId, passkey: challenge, address = '' } = state;
+    // An instance of an older release has started it.
+    if (userId === undefined || challenge === undefined) throw new Problem('code_rejected');
+    const owner = { userId, name: username ?? address, displayName: name ?? '' };
+    return relyingParty.creationOptions(challenge, owner, []);
+  }
+
+  async function readPasskey(state: ChallengeState, response: unknown): Promise<RegisteredCredential> {
+    const credential = await relyingParty.readRegistration(response, state.passkey ?? newPasskeyChallenge());
+    if (credential === undefined) throwIfErrors([{ field: 'passkey', code: 'invalid_passkey' }]);
+    return credential as RegisteredCredential;
+  }
+
+  async function enrol(tx: Transaction, userId: string, credential: RegisteredCredential, origin: Origin) {
+    const passkey = await addPasskey(tx, userId, passkeyName, credential);
+    const data = { passkey_id: passkey?.id };
+    await recordEvent(tx, {
+      ...({ userId, type: 'passkey.enrolled', origin, data } as const),
+      changes: changeOf('passkey', null, passkeyName),
+    });
+  }
+
+  /** The code is the secret of the first login. If the policy asks for a second factor, the login goes on with its enrolment. */
   async function logIn(
     tx: Transaction,
     userId: string,
-    login: Pick<FirstAuthentication, 'authenticator' | 'keyThumbprint' | 'device'>,
+    login: Pick<FirstAuthentication, 'authenticator' | 'keyThumbprint' | 'device' | 'secondFactor'>,
     origin: Origin,
   ): Promise<LoginResult> {
     const id = newId();
-    const { token, digest: tokenDigest } = newToken('authentication', [userId, id]);
-    const { policies } = options;
-    const first = { ...login, userId, id, secondFactor: null, tokenDigest, policies };
-    const record = await insertFirstAuthentication(tx, first, origin);
-    const { apn_device_token, gcm_device_token } = login.device;
-    await claimPushTokens(tx, userId, login.device.id, { apn_device_token, gcm_device_token });
-    return { ...record, token, user_id: userId };
+    const { user } = await getAccount(tx, userId);
+    const next = user && login.secondFactor === null && steps.next(user, { ...login, id }, 'first');
+    if (user && next) {
+      const challenge = await steps.begin(next, user, { ...login, id });
+      const { epoch } = user;
+      const keyThumbprint = login.keyThumbprint ?? undefined;
+      const waiting = { ...login, id, userId, epoch, keyThumbprint, knownDevice: undefined, origin };
+      const record = await insertOpenAuthentication(tx, waiting, challenge, { factor: 2, pinRefused: false });
+      return withChallenge(record, challenge);
+    }
+    return logInFirst(tx, { ...login, userId, policies: options.policies }, origin);
   }
 
   return { begin, complete };
@@ -157,7 +213,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
 
 /** Runs before the code is checked, so that a validation error does not use a guess. */
 async function refuseInvalid(
-  fields: Omit<RegistrationAnswer, 'secret' | 'device' | 'check'>,
+  fields: Omit<RegistrationAnswer, 'secret' | 'device' | 'check' | 'passkey'>,
   rules: UserRules,
   errors: FieldError[],
 ): Promise<void> {

@@ -14,6 +14,7 @@ import { parseId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { choiceError, Problem } from '../lib/problem.js';
 import { type GuessBudget, sessionlessBucket } from '../limits/guess-budget.js';
+import type { HumanCheck } from '../limits/human-check.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import type { Users } from '../users/users.js';
 import type { UserRules } from '../users/validation.js';
@@ -65,6 +66,8 @@ export interface SessionlessDependencies {
   readonly codes: CodeSender;
   readonly sessionless: SessionlessCodes;
   readonly rules: UserRules;
+  /** Undefined: there is none. */
+  readonly humanCheck: HumanCheck | undefined;
 }
 
 /** Creates the checks of codes that are entered without a session. */

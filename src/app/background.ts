@@ -17,6 +17,7 @@ import { tombstoneTask } from '../notifications/retention/tombstones.js';
 import { sessionChangesTask } from '../sessions/fast-path/session-invalidation.js';
 import { statisticsTask } from '../statistics/retention.js';
 import { eraseUser } from '../users/erase.js';
+import { guestExpiryTask } from '../users/guest-expiry.js';
 import type { Base } from './base/base.js';
 import type { Domains } from './services.js';
 
@@ -62,6 +63,7 @@ export async function startBackgroundWork(
     wrapHashesTask(hasher, version),
     tombstoneTask,
     statesTask,
+    guestExpiryTask,
     statisticsTask,
     ...notifications.retention.tasks,
     ...(keys.ids.length > 1 ? [reencryptionTask(keys)] : []),

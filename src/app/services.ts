@@ -10,6 +10,7 @@ import { createIdempotent } from '../http/requests/idempotent.js';
 import type { Services } from '../http/routes/routes.js';
 import type { StreamTimes } from '../lib/event-stream/connections.js';
 import { Problem } from '../lib/problem.js';
+import { createHumanCheck } from '../limits/human-check.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
@@ -20,7 +21,7 @@ import { createConfiguredProviders, publicUrlOf } from './domains/authenticators
 import { type BackupDomain, createBackupDomain } from './domains/backups.js';
 import { createFactors } from './domains/factors.js';
 import { createConfiguredGuessBudget, createConfiguredLimits } from './domains/limits.js';
-import { createLoginServices } from './domains/login.js';
+import { createConfiguredSteps, createLoginServices } from './domains/login.js';
 import { createMessaging, type Messaging } from './domains/messages.js';
 import { createNotificationServices, type NotificationDomain } from './domains/notifications.js';
 import { createPushDomain, type PushDomain } from './domains/push.js';
@@ -70,7 +71,12 @@ export async function createServices(
   });
   const sessions = createSessionServices(base, { notices: messaging.notices, deviceLimit });
   const users = createUserServices(base, providers, messaging.notices);
+  const steps = createConfiguredSteps(base, { messaging, factors, testCodes, users: users.users });
+  const humanCheck =
+    config.HUMAN_CHECK === 'off' ? undefined : createHumanCheck({ database, keys, counts: limits.counts });
   const account = createAccountServices(base, {
+    steps,
+    humanCheck,
     messaging,
     pins,
     guesses,
@@ -83,6 +89,8 @@ export async function createServices(
     exportSections: notifications.exportSections,
   });
   const login = createLoginServices(base, {
+    steps,
+    humanCheck,
     messaging,
     pins,
     guesses,
@@ -134,6 +142,7 @@ export async function createServices(
     proofs,
     account: account.account,
     logOutEverywhere: account.logOutEverywhere,
+    guestMerge: account.guestMerge,
     addresses: account.addresses,
     ownExternalIdentities: account.ownExternalIdentities,
     ownTotp: ownFactors.ownTotp,

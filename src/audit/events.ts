@@ -45,6 +45,7 @@ export type EventType =
   | 'recovery.rejected'
   | 'recovery.completed'
   | 'registration.completed'
+  | 'guest.merged'
   | 'identity.verified'
   | 'pin_recovery.started'
   | 'pin_recovery.cancelled'

@@ -151,9 +151,11 @@ function dpopErrors({ DPOP_ORIGINS: origins, PUBLIC_URL: publicUrl }: Values): s
   return origins !== undefined && publicUrl === undefined ? ['PUBLIC_URL is required with DPOP_ORIGINS'] : [];
 }
 
-/** A provider sends browsers back to PUBLIC_URL. */
-function redirectErrors({ REDIRECT_URIS: uris, PUBLIC_URL: publicUrl }: Values): string[] {
-  return uris !== undefined && publicUrl === undefined ? ['PUBLIC_URL is required with REDIRECT_URIS'] : [];
+/** A provider sends browsers back to PUBLIC_URL, and links in mails lead there. */
+function redirectErrors({ REDIRECT_URIS: uris, LOGIN_LINK: link, PUBLIC_URL: publicUrl }: Values): string[] {
+  if (publicUrl !== undefined) return [];
+  const needing = [...(uris === undefined ? [] : ['REDIRECT_URIS']), ...(link === 'on' ? ['LOGIN_LINK=on'] : [])];
+  return needing.map((name) => `PUBLIC_URL is required with ${name}`);
 }
 
 /** A passkey works only on its domain and subdomains. Without such an origin, no passkey could be used. */

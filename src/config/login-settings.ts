@@ -51,6 +51,12 @@ export const accountSettings = {
     parse: byRole(integer(1, 10_000), 'number', 'operator:3'),
     about: 'MAX_DEVICES for users with a role, such as operator:3,support:5. The smaller value holds.',
   },
+  GUESTS: {
+    parse: choice('off', 'on'),
+    fallback: 'off',
+    about:
+      'on: `authenticator: "guest"` makes a user without credentials, at most 20 an hour for each client address. A guest gets notifications as every user, and is deleted after 90 days without use.',
+  },
   REGISTRATION: {
     parse: choice('off', 'on'),
     fallback: 'off',
@@ -167,10 +173,16 @@ export const authenticatorSettings = {
     about:
       'Providers whose accounts can log in, as JSON or the path of a file: `{"google":{"preset":"google","client_id":"…","client_secret":"…","sign_up":true}}` is the authenticator `oidc:google`. The presets are google, apple, microsoft and github. Without a preset, `issuer` names an OpenID provider. See docs/providers.md.',
   },
+  LOGIN_LINK: {
+    parse: choice('off', 'on'),
+    fallback: 'off',
+    about:
+      'on: the mail with the code of a login also says who asked for it, and has a link. The link opens a page that shows the code, or the page of your app that `link_to` names. Opening it uses nothing up. Needs PUBLIC_URL.',
+  },
   REDIRECT_URIS: {
     parse: redirectUris,
     about:
-      'Where a login at a provider may return to, joined by commas: the exact addresses of pages and apps, such as https://app.example.com/callback, com.example.app:/callback or http://127.0.0.1/callback (any port). Needs PUBLIC_URL.',
+      'Where a login at a provider may return to, and where links in mails may lead (`link_to`), joined by commas: the exact addresses of pages and apps, such as https://app.example.com/callback, com.example.app:/callback or http://127.0.0.1/callback (any port). Needs PUBLIC_URL.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -192,6 +204,12 @@ export const limitSettings = {
     fallback: '100',
     about:
       'An account is locked permanently (403) after this number of wrong secrets without a correct one between them. The lock ends 90 days after the last of them. 0: never.',
+  },
+  HUMAN_CHECK: {
+    parse: choice('off', 'altcha'),
+    fallback: 'off',
+    about:
+      'altcha: registrations, guests, recoveries and codes from unknown devices need a proof of work, which the client packages of Postern solve by themselves. It costs a person about a second, and more as SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL fill. No other service is involved.',
   },
   REQUEST_LIMIT_PER_ADDRESS: {
     parse: rate,

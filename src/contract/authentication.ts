@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { DeviceIdInput, Id, NullableString, NullableText, pinPattern, Time } from './common.js';
+import { DeviceIdInput, HumanCheckToken, Id, NullableString, NullableText, pinPattern, Time } from './common.js';
 import { authenticationErrors } from './errors/authentications.js';
 
 export const identityTypes = ['email', 'phone', 'username'] as const;
@@ -88,7 +88,8 @@ export const TokenRequest = Type.Object(
     authenticator: Type.String({
       minLength: 1,
       maxLength: 64,
-      description: 'password, sms, or another authenticator of this installation.',
+      description:
+        'password, sms, or another authenticator of this installation. With GUESTS=on, guest makes a user without credentials.',
     }),
     secret: Type.Optional(
       Type.String({
@@ -99,6 +100,21 @@ export const TokenRequest = Type.Object(
     ),
     device: DeviceInput,
     pin: Type.Optional(Pin),
+    sign_up: Type.Optional(
+      Type.Boolean({
+        description:
+          'true: if nobody has this address, the right code makes an account with it. For sms and email, with an address of that kind. Needs REGISTRATION=on. The answer does not show whether there is an account.',
+      }),
+    ),
+    human_check: HumanCheckToken,
+    link_to: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        description:
+          'For a login by mail, with LOGIN_LINK=on: the page that the link in the mail opens, with `#<id>.<code>`. It must be one of REDIRECT_URIS, as the same text. Without it, the link opens a page of Postern that shows the code.',
+      }),
+    ),
     redirect_to: Type.Optional(
       Type.String({
         minLength: 1,
@@ -308,6 +324,10 @@ export const LoginOptions = Type.Object(
       },
       { title: 'RegistrationOptions' },
     ),
+    guests: Type.Object(
+      { is_on: Type.Boolean({ description: 'Whether `authenticator: "guest"` makes a user without credentials.' }) },
+      { title: 'GuestOptions' },
+    ),
     recovery: Type.Object(
       { identity_types: IdentityTypeList('The addresses that a recovery code can be sent to.') },
       { title: 'RecoveryOptions' },
@@ -329,6 +349,7 @@ export const LoginOptions = Type.Object(
         pin: { policy: 'required', min_length: 4, max_length: 12 },
         password: { min_length: 8, max_length: 1024 },
         registration: { is_on: true, identity_types: ['phone'] },
+        guests: { is_on: false },
         recovery: { identity_types: ['phone'] },
       },
     ],

@@ -136,3 +136,13 @@ export type PageInfo = Static<typeof PageInfo>;
 /** The schema of a page of a list in an envelope. */
 export const PageOf = <Item extends TSchema>(item: Item, title: string) =>
   Type.Object({ data: Type.Array(item), page: PageInfo }, { title });
+
+/** The solution of a challenge, in requests that HUMAN_CHECK protects. */
+export const HumanCheckToken = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 1024,
+    description:
+      'The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`.',
+  }),
+);

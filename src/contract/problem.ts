@@ -22,3 +22,21 @@ export const ProblemBody = Type.Object(
   { title: 'Problem' },
 );
 export type ProblemBody = Static<typeof ProblemBody>;
+
+/** The challenge of a problem `human_check_required`, in the format of ALTCHA. */
+export const HumanCheckChallenge = Type.Object(
+  {
+    type: Type.Literal('altcha'),
+    challenge: Type.Object(
+      {
+        algorithm: Type.Literal('SHA-256'),
+        challenge: Type.String({ description: 'The SHA-256, in hexadecimal, of `salt` and a number.' }),
+        maxnumber: Type.Integer({ description: 'The number is between 0 and this.' }),
+        salt: Type.String(),
+        signature: Type.String(),
+      },
+      { title: 'AltchaChallenge' },
+    ),
+  },
+  { title: 'HumanCheckChallenge' },
+);

@@ -74,6 +74,11 @@ export const RoleActive = Type.Boolean({
     "Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role.",
 });
 
+export const IsGuest = Type.Boolean({
+  description:
+    'Whether the user is a guest: without any credential, until the first address, passkey or account at a provider.',
+});
+
 const IdentityValue = Type.String({ minLength: 1, maxLength: 320 });
 const NullableIdentity = Type.Unsafe<string | null>({ type: ['string', 'null'], minLength: 1, maxLength: 320 });
 const externalId = {
@@ -230,6 +235,7 @@ const userFields = {
     filter: { kind: 'enum', values: roles },
     isInEvents: true,
   },
+  is_guest: { answer: IsGuest, stored: 'boolean', isColumn: true, filter: yesOrNo },
   role_active: { answer: RoleActive },
   lock: { answer: Lock },
   /** Whether an operator's lock is in effect. */

@@ -17,6 +17,7 @@ export const User = Type.Object(userFieldsWith('answer'), {
       locale: 'en',
       status: 'active',
       role: 'user',
+      is_guest: false,
       role_active: false,
       lock: null,
       guess_locks: [],

@@ -66,6 +66,10 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
     members: { recovers: nullable('string') },
   },
   'registration.completed': { about: 'A user completed a registration.', members: {} },
+  'guest.merged': {
+    about: 'A user has taken over the inbox of a guest. The guest was deleted (`user.deleted`).',
+    members: { guest_id: nullableId },
+  },
   'notification.created': { about: 'A notification was published.', members: notification },
   'notification.updated': { about: 'A notification was changed.', members: notification },
   'notification.deleted': { about: 'A notification was deleted.', members: notification },

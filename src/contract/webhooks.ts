@@ -19,6 +19,7 @@ export const webhookEventTypes = [
   'credential.changed',
   'recovery.completed',
   'registration.completed',
+  'guest.merged',
   'notification.created',
   'notification.updated',
   'notification.deleted',

@@ -33,6 +33,8 @@ export interface CodeMessage {
   readonly channel: MessageChannel;
   readonly recipient: string | undefined;
   readonly code: string;
+  /** The kind of a message that is no login code. With `registration_unproven`, it holds no code. */
+  readonly kind?: 'registration_code' | 'registration_unproven';
   /** Whether the message is counted and queued as any other, but dropped: the address is a test identity. */
   readonly isDropped?: boolean;
 }

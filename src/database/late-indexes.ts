@@ -43,6 +43,12 @@ const lateIndexes: readonly LateIndex[] = [
     table: 'push_deliveries',
     definition: "push_deliveries (user_id, device_id) where state = 'queued'",
   },
+  {
+    // Guests, the oldest first: unused ones are removed.
+    name: 'users_guests',
+    table: 'users',
+    definition: 'users (created_at, id) where is_guest',
+  },
 ];
 
 /** A table with at most this many rows gets its indexes at once: writes wait for less than a second. */

@@ -40,6 +40,7 @@ export interface AccountUser extends Candidate {
   /** Whether only the PIN itself authorizes a change of the PIN. */
   readonly onlyPinChangesPin: boolean;
   readonly lock: OperatorLock | undefined;
+  readonly isGuest: boolean;
   readonly hasTotp: boolean;
   readonly hasPasskey: boolean;
   /** The user's own policy for the second factor; undefined: that of the service. */
@@ -71,6 +72,7 @@ export interface AccountRow {
   locale: string | null;
   lock_kind: 'temporary' | 'permanent' | null;
   lock_seconds: number | null;
+  is_guest: boolean;
   has_totp: boolean;
   has_passkey: boolean;
   second_factor: SecondFactorPolicy | null;
@@ -93,7 +95,7 @@ const findIdentity = statement<{ digest: Buffer }, { user_id: string }>(
 /** SQL: the columns of the user `u` for `activeUser`. */
 export const accountColumns = sql`u.id, u.status, u.epoch, u.role, u.password_hash, u.must_change, u.pin_hash,
   ${nextPinIsDue} as next_pin_is_due, ${onlyPinChangesPin} as only_pin_changes_pin, u.username, u.email, u.phone,
-  u.email_verified, u.phone_verified, u.locale,
+  u.email_verified, u.phone_verified, u.locale, u.is_guest,
   u.lock_kind, extract(epoch from u.locked_until - db_now())::float8 as lock_seconds, u.second_factor,
   exists (select 1 from totp t where t.user_id = u.id) as has_totp,
   exists (select 1 from passkeys p where p.user_id = u.id) as has_passkey`;
@@ -131,6 +133,7 @@ export function activeUser(row: AccountRow | undefined): AccountUser | undefined
     ...addressesOf(row),
     locale: row.locale ?? undefined,
     lock: lockOf(row),
+    isGuest: row.is_guest,
     hasTotp: row.has_totp,
     hasPasskey: row.has_passkey,
     secondFactorPolicy: row.second_factor ?? undefined,

@@ -47,6 +47,7 @@ export interface LimitCounts {
   messagesOf(identity: Buffer, knownDevice: string | undefined): Buffer;
   /** The key of the codes to an address. */
   messagesTo(recipient: Pick<Recipient, 'userId' | 'address' | 'knownDevice'>): Buffer;
+  guestsFrom(address: string | undefined): RequestCount;
   /** Changes that a user makes to the own account without re-authentication. */
   ownChangesOf(userId: string): RequestCount;
   /** Changes of a user's own username. */
@@ -61,6 +62,9 @@ const hour = 3600;
 const maxOwnChanges = 100;
 /** Changes of a user's own username in an hour. Each one tells whether a username is taken (ASVS 5.0, 2.4.1 and 6.3.8). */
 const maxOwnUsernames = 20;
+
+/** Guests that a client address makes in an hour. */
+const maxGuests = 20;
 
 /** Creates the keys and sizes of all limits from the settings. */
 export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
@@ -91,6 +95,7 @@ export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
       const kind = address === undefined ? 'message-to-nobody' : 'message-to';
       return keyOf(kind, `${address ?? userId} ${knownDevice ?? ''}`);
     },
+    guestsFrom: (address) => requestCount('guest-from', network(address), maxGuests, hour),
     ownChangesOf: (userId) => requestCount('own-change', userId, maxOwnChanges, hour),
     ownUsernamesOf: (userId) => requestCount('own-username', userId, maxOwnUsernames, hour),
     smsOfPrefix: (identity) => requestCount('sms-prefix', prefixOf(identity), options.messagesPerPrefix, hour),

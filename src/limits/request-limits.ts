@@ -30,6 +30,8 @@ export interface RequestLimits {
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countOwnChange(userId: string): Promise<void>;
+  /** Counts a guest toward the limit of guests of the client's address. @throws Problem `too_many_requests` */
+  countGuest(address: string | undefined): Promise<void>;
   /**
    * Counts a request that changes the own username, and so tells whether the new one is taken: 20 an hour.
    * @throws Problem `too_many_requests` with the seconds to wait
@@ -236,6 +238,10 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
       if (count.limitSize === 0) return;
       // This runs in the user's queue, because a login locks this row while it waits for the row of its guess budget.
       const [row] = await database.user(userId).query(takeAccountRequest(count));
+      refuseOverLimit(row?.wait);
+    },
+    async countGuest(address) {
+      const [row] = await database.user(network(address)).query(takeRequest(counts.guestsFrom(address)));
       refuseOverLimit(row?.wait);
     },
     countOwnChange: (userId) => countOwn(userId, counts.ownChangesOf(userId)),

@@ -15,6 +15,8 @@ export interface MessageValues {
   readonly recipient: string | null;
   readonly encryptedCode: Buffer | null;
   readonly recentCodes: number | null;
+  /** Values of the template as JSON. */
+  readonly params: string | null;
 }
 
 /** The message of a challenge with its encrypted code. */
@@ -23,9 +25,12 @@ export interface EncryptedMessage {
   readonly channel: MessageChannel;
   readonly kind: string;
   readonly recipient: string | undefined;
-  readonly encryptedCode: Buffer;
+  /** Null: the message holds no code. */
+  readonly encryptedCode: Buffer | null;
   /** How many codes the client's address requested lately. */
   readonly recentCodes: number;
+  /** Values of the template as JSON; null: only the code. */
+  readonly params: string | null;
 }
 
 export function messageValues(message: EncryptedMessage | undefined): MessageValues {
@@ -36,14 +41,15 @@ export function messageValues(message: EncryptedMessage | undefined): MessageVal
     recipient: message?.recipient ?? null,
     encryptedCode: message?.encryptedCode ?? null,
     recentCodes: message?.recentCodes ?? null,
+    params: message?.params ?? null,
   };
 }
 
 /** SQL: two CTEs, `message` and `queued`, that write the message of the row of the CTE `authentication` and queue it. */
 export const messageCtes = (p: Parameters<MessageValues>): Sql => sql`message as (
-    insert into outbox (user_id, id, authentication_id, channel, kind, recipient, state, sealed_code, expires_at,
+    insert into outbox (user_id, id, authentication_id, channel, kind, recipient, state, sealed_code, params, expires_at,
                         created_at, updated_at)
-    select a.user_id, ${p.messageId}, a.id, ${p.channel}, ${p.kind}, ${p.recipient}, 'queued', ${p.encryptedCode},
+    select a.user_id, ${p.messageId}, a.id, ${p.channel}, ${p.kind}, ${p.recipient}, 'queued', ${p.encryptedCode}, ${p.params}::jsonb,
            a.challenge_ends_at, a.updated_at, a.updated_at
     from authentication a where ${p.messageId}::uuid is not null
     returning user_id, id, created_at),

@@ -1,11 +1,15 @@
 import type { LoginDevice } from '../contract/authentication.js';
 import type { Queryable } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
+import { claimPushTokens } from '../devices/push-devices.js';
 import { recordDevice } from '../devices/queries.js';
+import { newToken } from '../lib/crypto/token-strings.js';
+import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { type LoginPolicies, loginIdleTtl, loginTtl } from '../limits/login-policies.js';
 import { type EventValues, eventCte, eventValues, insertEvent, recordColumns } from './authentication-fragments.js';
 import type { AuthenticationRecord } from './authentications.js';
+import type { LoginResult } from './completion.js';
 
 /** The first login of a user who has just been created. All secrets were checked. */
 export interface FirstAuthentication {
@@ -56,4 +60,22 @@ export async function insertFirstAuthentication(
   );
   if (record === undefined) throw new Error('an insert returned no row');
   return record;
+}
+
+/**
+ * Logs a new user in, in the transaction that creates the user.
+ * @returns the login with its token
+ */
+export async function logInFirst(
+  tx: Queryable,
+  login: Omit<FirstAuthentication, 'id' | 'tokenDigest'>,
+  origin: Origin,
+): Promise<LoginResult> {
+  const { userId, device } = login;
+  const id = newId();
+  const { token, digest: tokenDigest } = newToken('authentication', [userId, id]);
+  const record = await insertFirstAuthentication(tx, { ...login, id, tokenDigest }, origin);
+  const { apn_device_token, gcm_device_token } = device;
+  await claimPushTokens(tx, userId, device.id, { apn_device_token, gcm_device_token });
+  return { ...record, token, user_id: userId };
 }

@@ -15,6 +15,7 @@ export function loginOptions(parts: {
   readonly pinPolicy: PinPolicy;
   readonly passwordMin: number;
   readonly registrationIsOn: boolean;
+  readonly guestsAreOn: boolean;
 }): LoginOptions {
   const { channels, pinPolicy } = parts;
   const addresses: LoginOptions['recovery']['identity_types'] = [];
@@ -37,6 +38,7 @@ export function loginOptions(parts: {
     pin: { policy: pinPolicy, min_length: 4, max_length: 12 },
     password: { min_length: parts.passwordMin, max_length: 1024 },
     registration: { is_on: parts.registrationIsOn, identity_types: parts.registrationIsOn ? [...addresses] : [] },
+    guests: { is_on: parts.guestsAreOn },
     recovery: { identity_types: addresses },
   };
 }

@@ -4,7 +4,7 @@ import { canonicalApnsToken, canonicalFcmToken } from '../devices/push-tokens.js
 import { canonicalIdentity, type Identity } from '../identities/identity.js';
 import { readClientKey } from '../lib/crypto/client-key.js';
 import { newId, parseId } from '../lib/ids.js';
-import { type FieldError, Problem, type ProblemOptions, throwIfErrors } from '../lib/problem.js';
+import { choiceError, type FieldError, Problem, type ProblemOptions, throwIfErrors } from '../lib/problem.js';
 import type { NewAuthentication } from './authentications.js';
 import {
   type Authenticator,
@@ -13,22 +13,45 @@ import {
   type TwoStep,
   type UserIdentifying,
 } from './authenticators/authenticator.js';
+import { addressTypeOf } from './authenticators/code.js';
+import { requireListed } from './providers/redirect-uris.js';
 
 /** A parsed login request, validated as far as possible without the database. */
 export type CheckedRequest = Pick<NewAuthentication, 'device' | 'keyThumbprint'> &
   (
-    | { readonly authenticator: SingleStep | TwoStep; readonly identity: Identity }
+    | {
+        readonly authenticator: SingleStep | TwoStep;
+        readonly identity: Identity;
+        /** Whether the right code makes an account, if nobody has the address. */
+        readonly signsUp: boolean;
+      }
     | { readonly authenticator: UserIdentifying; readonly identity: undefined }
   );
 
-/** @throws Problem `validation_failed` with all errors */
+/** What the configuration says about login requests. */
+export interface RequestRules {
+  readonly defaultRegion: string | undefined;
+  /** Whether people can create accounts themselves. */
+  readonly registrationIsOn: boolean;
+  readonly loginLink: {
+    /** LOGIN_LINK. */
+    readonly isOn: boolean;
+    /** REDIRECT_URIS. */
+    readonly redirectUris: readonly string[];
+  };
+}
+
+/** @throws Problem `validation_failed` with all errors; `redirect_not_allowed` */
 export function checkRequest(
   request: TokenRequest,
   authenticators: ReadonlyMap<string, Authenticator>,
-  defaultRegion: string | undefined,
+  { defaultRegion, registrationIsOn, loginLink }: RequestRules,
 ): CheckedRequest {
   const authenticator = authenticators.get(request.authenticator);
   const errors: FieldError[] = [];
+  const signsUp = request.sign_up === true;
+  if (signsUp) errors.push(...signUpErrors(request, registrationIsOn));
+  if (request.link_to !== undefined) errors.push(...linkErrors(request, loginLink));
   const described = { device: describeDevice(request.device), keyThumbprint: readKey(request.device, errors) };
   if (authenticator !== undefined && identifiesUser(authenticator)) {
     throwIfErrors(errors);
@@ -41,8 +64,22 @@ export function checkRequest(
   if (authenticator?.steps === 1 && request.secret === undefined) errors.push({ field: 'secret', code: 'required' });
   const identity = readIdentity(request, defaultRegion, errors);
   throwIfErrors(errors);
+  if (request.link_to !== undefined) requireListed(loginLink.redirectUris, 'link_to', request.link_to);
   if (authenticator === undefined || identity === undefined) throw new Error('unreachable: the error was thrown above');
-  return { authenticator, identity, ...described };
+  return { authenticator, identity, signsUp, ...described };
+}
+
+function linkErrors({ authenticator }: TokenRequest, { isOn }: RequestRules['loginLink']): FieldError[] {
+  if (!isOn) return [{ field: 'link_to', code: 'login_link_off' }];
+  return authenticator === 'email' ? [] : [{ field: 'link_to', code: 'not_supported' }];
+}
+
+/** The errors of a request to sign up. They do not depend on whether the address has an account. */
+function signUpErrors({ authenticator, identity }: TokenRequest, registrationIsOn: boolean): FieldError[] {
+  if (!registrationIsOn) return [{ field: 'sign_up', code: 'registration_off' }];
+  if (authenticator !== 'sms' && authenticator !== 'email') return [{ field: 'sign_up', code: 'not_supported' }];
+  const allowed = addressTypeOf(authenticator);
+  return identity === undefined || identity.type === allowed ? [] : [choiceError('identity.type', [allowed])];
 }
 
 function readIdentity(

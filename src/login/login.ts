@@ -1,8 +1,10 @@
 import type { TokenRequest } from '../contract/authentication.js';
 import { isPinCorrect } from '../credentials/pins/pin-check.js';
+import { identityDigest } from '../identities/identity.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
+import type { HumanCheck } from '../limits/human-check.js';
 import { createAccountLookup, type LoginAttempt } from './account-lookup.js';
 import {
   insertApprovedAuthentication,
@@ -11,8 +13,9 @@ import {
 } from './authentications.js';
 import type { Authenticator, SingleStep } from './authenticators/authenticator.js';
 import { createLoginCompletion, type LoginResult } from './completion.js';
+import { type Guests, guestAuthenticator } from './guests.js';
 import { countApproval, countLimitRefusals } from './login-counters.js';
-import { checkRequest } from './login-request.js';
+import { checkRequest, type RequestRules } from './login-request.js';
 import type { LoginStep } from './login-steps.js';
 import { createLoginOpening, type OpeningOptions, type StartedLogin } from './opening.js';
 import { type Answer, createSecondStep, createStepStart, type SecondStepOptions } from './second-step.js';
@@ -33,9 +36,12 @@ export interface Login {
   answer(id: string, answer: Answer, origin: Origin): Promise<LoginResult>;
 }
 
-export interface LoginOptions extends SecondStepOptions, OpeningOptions {
+export interface LoginOptions extends SecondStepOptions, OpeningOptions, RequestRules {
+  /** For codes. Undefined: there is none. */
+  readonly humanCheck: HumanCheck | undefined;
+  /** Undefined: there are none. */
+  readonly guests: Guests | undefined;
   readonly authenticators: readonly Authenticator[];
-  readonly defaultRegion: string | undefined;
 }
 
 /** Creates the login with the given authenticators. */
@@ -48,15 +54,25 @@ export function createLogin(options: LoginOptions): Login {
   const registry = new Map(options.authenticators.map((authenticator) => [authenticator.name, authenticator]));
 
   async function start(request: TokenRequest, origin: Origin): Promise<LoginResult> {
-    const { authenticator, identity, device, keyThumbprint } = checkRequest(request, registry, options.defaultRegion);
-    const startedLogin = { id: newId(), authenticator: authenticator.name, device, keyThumbprint, origin };
-    if (identity === undefined) return beginWithoutIdentity(authenticator, startedLogin, request);
+    const { guests } = options;
+    if (request.authenticator === guestAuthenticator && guests !== undefined) return guests.enter(request, origin);
+    const checked = checkRequest(request, registry, options);
+    const { device, keyThumbprint } = checked;
+    const startedLogin = { id: newId(), authenticator: checked.authenticator.name, device, keyThumbprint, origin };
+    if (checked.identity === undefined) return beginWithoutIdentity(checked.authenticator, startedLogin, request);
+    const { authenticator, identity, signsUp } = checked;
+    if (authenticator.name === 'sms' || authenticator.name === 'email') {
+      await options.humanCheck?.pass({
+        ...({ purpose: 'login', token: request.human_check, deviceId: device.id } as const),
+        ...{ identity: { ...identity, digest: identityDigest(identity) }, clientAddress: origin.clientAddress },
+      });
+    }
     const userId = await lookup.identify(identity, origin.clientAddress);
     const attempt = { ...startedLogin, userId, deviceId: device.id };
     if (authenticator.steps === 1) {
       return options.limits.inLoginQueue(origin.clientAddress, () => decideAtOnce(authenticator, attempt, request));
     }
-    return begin(authenticator, attempt, { identity, pin: request.pin });
+    return begin(authenticator, attempt, { identity, pin: request.pin, signsUp, linkTo: request.link_to });
   }
 
   /** Always evaluates the secret and the PIN, so the response time does not reveal which one was wrong. */

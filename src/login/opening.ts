@@ -6,6 +6,7 @@ import type { AccountLookup, LoginAttempt } from './account-lookup.js';
 import { insertOpenAuthentication, type NewAuthentication, type OpenState } from './authentications.js';
 import type { TwoStep, UserIdentifying } from './authenticators/authenticator.js';
 import type { AdmittedMessage } from './code-messages.js';
+import { beginSignUp } from './code-sign-up.js';
 import { type LoginResult, withChallenge } from './completion.js';
 import type { RedirectRequest } from './providers/redirect-state.js';
 import type { SecondStepOptions } from './second-step.js';
@@ -15,12 +16,22 @@ export type StartedLogin = Pick<NewAuthentication, 'id' | 'authenticator' | 'dev
 
 export type OpeningOptions = Pick<
   SecondStepOptions,
-  'database' | 'pins' | 'pinPolicy' | 'limits' | 'messages' | 'onMessageWritten'
+  'database' | 'keys' | 'pins' | 'pinPolicy' | 'limits' | 'messages' | 'onMessageWritten'
 >;
+
+/** What a login by an identity asks for. */
+interface IdentityRequest {
+  readonly identity: Identity;
+  readonly pin: string | undefined;
+  /** Whether the right code makes an account, if nobody has the identity. */
+  readonly signsUp: boolean;
+  /** Where the link of the mail leads; undefined: to the page of Postern that shows the code. */
+  readonly linkTo: string | undefined;
+}
 
 /** Creates the functions that open a login: it waits for another secret. */
 export function createLoginOpening(options: OpeningOptions, lookup: AccountLookup) {
-  const { database, pins, pinPolicy, limits, messages } = options;
+  const { database, keys, pins, pinPolicy, limits, messages } = options;
 
   /**
    * Known and unknown identities cause the same work, rows and response. A PIN in this request is checked now, but its
@@ -29,7 +40,7 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
   const begin = (
     authenticator: TwoStep,
     attempt: StartedLogin & LoginAttempt,
-    request: { readonly identity: Identity; readonly pin: string | undefined },
+    request: IdentityRequest,
   ): Promise<LoginResult> =>
     limits.inCodeQueue({ userId: attempt.userId, clientAddress: attempt.origin.clientAddress }, () =>
       beginInTurn(authenticator, attempt, request),
@@ -38,12 +49,14 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
   async function beginInTurn(
     authenticator: TwoStep,
     attempt: StartedLogin & LoginAttempt,
-    { identity, pin }: { readonly identity: Identity; readonly pin: string | undefined },
+    { identity, pin, signsUp, linkTo }: IdentityRequest,
   ): Promise<LoginResult> {
     const { user, knownDevice } = await lookup.find(attempt);
     const login = { ...attempt, epoch: user?.epoch ?? 0, knownDevice };
-    const challenge = await authenticator.begin(user, login.id);
-    const message = await messages.admit(challenge.message, login, identity);
+    const challenge = signsUp
+      ? await beginSignUp(authenticator, { keys, login, user, identity })
+      : await authenticator.begin(user, login.id);
+    const message = await messages.admit(challenge.message, login, identity, { to: linkTo, device: login.device });
     const pinRefused = pin !== undefined && !(await isPinCorrect(pins, pinPolicy, user, pin));
     return open(login, challenge, { factor: 1, pinRefused, message });
   }

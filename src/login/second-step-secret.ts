@@ -7,6 +7,7 @@ import type { Problem } from '../lib/problem.js';
 import type { Counters } from '../statistics/counters.js';
 import { type Authenticator, identifiesUser, type NextChallenge } from './authenticators/authenticator.js';
 import type { CodeMessages } from './code-messages.js';
+import { newcomerOf } from './code-sign-up.js';
 import { type LoginResult, withChallenge } from './completion.js';
 import { rejection } from './login-request.js';
 import { awaitedStep, type LoginStep, type LoginSteps, type StepCheck } from './login-steps.js';
@@ -34,6 +35,8 @@ export interface Evaluated {
   /** Whether this secret is a right code of an app that was used before. */
   readonly isUsedCode?: boolean;
   readonly effect?: StepCheck['effect'];
+  /** Whether nobody has the address that the code was sent to, and a right code makes an account with it. */
+  readonly isNewcomer?: boolean;
 }
 
 interface SecretCheckOptions {
@@ -103,8 +106,9 @@ export function createSecretChecks(
     const authenticator = registry.get(open.authenticator);
     // An authenticator that was removed from the configuration since step 1 approves nothing.
     const verifies = authenticator?.steps === 2 && !identifiesUser(authenticator);
-    const isRight = verifies && (await authenticator.verify(challengeAnswer, user)) === true;
-    return { open, isRight, done: 'first', since };
+    const newcomer = user === undefined ? newcomerOf(open) : undefined;
+    const isRight = verifies && (await authenticator.verify(challengeAnswer, user ?? newcomer)) === true;
+    return { open, isRight, done: 'first', since, isNewcomer: newcomer !== undefined };
   }
 
   /**

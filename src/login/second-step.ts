@@ -19,11 +19,17 @@ import type { ApprovedRecord, NewAuthentication } from './authentications.js';
 import { type Authenticator, takesPin } from './authenticators/authenticator.js';
 import { addressTypeOf } from './authenticators/code.js';
 import type { AdmittedMessage, CodeMessages } from './code-messages.js';
+import type { SignUpByCode } from './code-sign-up.js';
 import { type LoginCompletion, type LoginCompletionOptions, type LoginResult, withChallenge } from './completion.js';
 import { countApproval } from './login-counters.js';
 import { rejection } from './login-request.js';
 import type { LoginStep, LoginSteps, ProvenLogin, StepEffect } from './login-steps.js';
-import { approveAuthentication, awaitNextStep, findAuthenticationOwner } from './open-authentications.js';
+import {
+  type AuthenticationOwner,
+  approveAuthentication,
+  awaitNextStep,
+  findAuthenticationOwner,
+} from './open-authentications.js';
 import { createSecretChecks, type Evaluated } from './second-step-secret.js';
 import { decideStep, guessResults } from './step-result.js';
 
@@ -50,6 +56,8 @@ export interface SecondStepOptions extends LoginCompletionOptions {
    * @throws Problem `external_identity_taken`
    */
   readonly linkAccount: (userId: string, login: { readonly id: string }, link: string, origin: Origin) => Promise<void>;
+  /** Makes the user of a login that may sign up. */
+  readonly signUp: SignUpByCode;
   /** How long logins last. */
   readonly policies: LoginPolicies;
   /** The channels of the notice about a login on a new device. */
@@ -75,6 +83,16 @@ export function createStepStart({ steps, messages }: Pick<SecondStepOptions, 'st
     const address = { type: addressTypeOf(channel), canonical: recipient };
     return { challenge, message: await messages.admit(challenge.message, { ...login, userId }, address) };
   };
+}
+
+/** An answer to a login that exists. */
+interface CheckedAnswer extends Answer {
+  /** The id as the client has sent it. */
+  readonly givenId: string;
+  /** Whether this answer takes a PIN. */
+  readonly checksPin: boolean;
+  readonly approvalKey: Buffer | undefined;
+  readonly origin: Origin;
 }
 
 /** The second step of a login, and the second factor if one is required: see `Login.answer`. */
@@ -106,6 +124,16 @@ export function createSecondStep(
     const approvalKey = input.idempotencyKey === undefined ? undefined : sha256(input.idempotencyKey);
     const identified = awaitsIdentification(owner) ? await identify(owner, input.secret, origin) : undefined;
     if (identified !== undefined && 'pending' in identified) return identified.pending;
+    return decide(owner, identified, { ...input, givenId, checksPin, approvalKey, origin });
+  }
+
+  /** @param identified a secret that was evaluated already; its login has a user */
+  async function decide(
+    owner: AuthenticationOwner,
+    identified: Evaluated | undefined,
+    input: CheckedAnswer,
+  ): Promise<LoginResult> {
+    const { givenId, checksPin, approvalKey, origin } = input;
     const userId = identified?.open.user_id ?? owner.userId;
     // Also takes one of the guesses that the account has left.
     const { user, knownDevice, guess } = await lookup.findToGuess({
@@ -115,6 +143,7 @@ export function createSecondStep(
 
     let evaluated: Evaluated | undefined = identified;
     let next: LoginStep | undefined;
+    let signsUp = false;
     const guessResult = await guess.evaluate(async () => {
       evaluated ??= await evaluate(owner, user, input.secret, approvalKey, origin);
       const pinRight = !checksPin || (await isPinCorrect(pins, pinPolicy, user, input.pin));
@@ -123,9 +152,16 @@ export function createSecondStep(
       const { open, done } = evaluated;
       const areRight = evaluated.isRight && pinRight && !open.pin_refused;
       if (user !== undefined && areRight) next = steps.next(user, open, done);
+      signsUp = areRight && evaluated.isNewcomer === true;
+      if (signsUp) return 'neutral';
       // `neutral` for the results `locked` and `next_step`, which are handled below.
       return guessResults[decideStep(user, { areRight, hasNextStep: next !== undefined })];
     });
+    if (evaluated !== undefined && signsUp) {
+      const open = await options.signUp(evaluated.open, origin);
+      if (open === undefined) throw countAndReject(givenId);
+      return decide(owner, { ...evaluated, open, isNewcomer: false }, input);
+    }
     if (evaluated === undefined || user === undefined || guessResult === 'wrong') {
       if (evaluated !== undefined) await refuse(evaluated, user, input.secret, origin);
       throw rejection(givenId, evaluated?.isUsedCode === true ? usedCode('secret') : {});

@@ -1,12 +1,17 @@
 import type { MessageChannel } from '../contract/administration.js';
-import type { CodeKind } from './kinds.js';
+import type { CodeKind, codeMailKinds } from './kinds.js';
 import type { TextLanguage } from './languages.js';
 
 /**
  * The texts of messages with codes. A mail starts with its subject and an empty line, as in an operator's own templates.
  * The code comes early in the text, so that phones offer it above the keyboard.
  */
-export const codeTexts: Readonly<Record<`${MessageChannel}.${CodeKind}`, Readonly<Record<TextLanguage, string>>>> = {
+export const codeTexts: Readonly<
+  Record<
+    `${MessageChannel}.${CodeKind}` | `email.${keyof typeof codeMailKinds}`,
+    Readonly<Record<TextLanguage, string>>
+  >
+> = {
   'sms.code': {
     en: 'Your {app} code is {code}. Do not share it with anyone.',
     es: 'Tu código de {app} es {code}. No lo compartas con nadie.',
@@ -58,6 +63,46 @@ Tu código para entrar en {app} es
 El código es válido durante {minutes} minutos. No lo compartas con nadie. {app} nunca te lo pedirá.
 
 Si no has intentado entrar, no tienes que hacer nada. Nadie puede entrar sin este código.`,
+  },
+  'email.code_link': {
+    en: `Subject: {code} is your {app} code
+
+Your code to sign in to {app} is
+
+    {code}
+
+You can also open this link. It shows the code, or signs you in if you open it where you asked for it:
+
+    {link}
+
+The code is valid for {minutes} minutes. Do not share the code or the link with anyone. {app} will never ask you for it.
+
+Who asked for it:
+
+Device: {device}
+Network: {address}
+Time: {time}
+
+If this was not you, you do not need to do anything. Nobody can sign in without this code.`,
+    es: `Subject: {code} es tu código de {app}
+
+Tu código para entrar en {app} es
+
+    {code}
+
+También puedes abrir este enlace. Muestra el código, o te deja entrar si lo abres donde lo pediste:
+
+    {link}
+
+El código es válido durante {minutes} minutos. No compartas con nadie el código ni el enlace. {app} nunca te lo pedirá.
+
+Quién lo ha pedido:
+
+Dispositivo: {device}
+Red: {address}
+Hora: {time}
+
+Si no has sido tú, no tienes que hacer nada. Nadie puede entrar sin este código.`,
   },
   'email.proof_code': {
     en: `Subject: {code} is your {app} code

@@ -15,6 +15,11 @@ export const codeKinds = {
 } as const;
 export type CodeKind = keyof typeof codeKinds;
 
+/** Kinds of mails with a code that have no SMS. */
+export const codeMailKinds = {
+  code_link: 'The code of a login, with `LOGIN_LINK=on`: who asked for it, and a link that shows the code.',
+} as const;
+
 /** The events that users are notified of. */
 export const noticeKinds = {
   new_device: 'A login on a device on which the user was never logged in before.',
@@ -87,6 +92,13 @@ const operatorMailPlaceholders = {
   id: 'The id of the webhook.',
   console: 'The URL of the console.',
 };
+const codeLinkPlaceholders = {
+  ...codePlaceholders,
+  link: 'The link. It must be on a line of its own, indented by four spaces.',
+  device: 'Make, model and system of the device that asked, if known.',
+  time: 'The time of the request, in UTC.',
+  address: noticePlaceholders.address,
+};
 const pinRecoveryPlaceholders = {
   app: codePlaceholders.app,
   code: codePlaceholders.code,
@@ -106,6 +118,7 @@ export const textRules: ReadonlyMap<string, TemplateRules> = new Map([
   ),
   ...rulesOf(textChannels, noticeKinds, { placeholders: noticePlaceholders, required: [] }),
   ...rulesOf(messageChannels, { pin_recovery }, { placeholders: pinRecoveryPlaceholders, required: ['code'] }),
+  ...rulesOf(['email'], codeMailKinds, { placeholders: codeLinkPlaceholders, required: ['code', 'link'] }),
   ...rulesOf(['email'], operatorMailKinds, { placeholders: operatorMailPlaceholders, required: [] }),
 ]);
 

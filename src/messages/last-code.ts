@@ -20,7 +20,7 @@ const readLast = statement<{ userId: string; channel: string; recipient: string 
   select id, state, attempts, last_error as error, ${timeText(sql`updated_at`)} as "updatedAt",
          state in ('failed', 'undelivered') and expires_at > db_now() as "canBeRetried"
   from outbox
-  where user_id = ${p.userId} and channel = ${p.channel} and recipient = ${p.recipient} and kind = ${p.channel} || '.code'
+  where user_id = ${p.userId} and channel = ${p.channel} and recipient = ${p.recipient} and kind in (${p.channel} || '.code', ${p.channel} || '.code_link')
   order by created_at desc limit 1`,
 );
 

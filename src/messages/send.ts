@@ -164,7 +164,14 @@ export function createMessages(options: {
     code: string | null,
   ): Promise<AcceptedSms> {
     const { channel, kind, recipient: to, authentication_id: authenticationId, expires_at: expiresAt } = row;
-    const values = { ...row.params, minutes: String(row.minutes), ...(code !== null && { code }) };
+    const linkTo = row.params?.link_to;
+    const values = {
+      ...row.params,
+      minutes: String(row.minutes),
+      ...(code !== null && { code }),
+      // The fragment is not sent to a server, so no access log has the code.
+      ...(linkTo !== undefined && { link: `${linkTo}#${authenticationId}.${code}` }),
+    };
     const { subject, text, html } = templates.render(kind, row.locale ?? undefined, values);
     const message = { id: job.id, kind, to, text, code, authenticationId, expiresAt };
     if (channel === 'sms' && senders.sms !== undefined) return senders.sms.send(message);

@@ -44,12 +44,12 @@ const pauses = sql`(
 
 /**
  * SQL: whether the code of the message `o` was used: its login went on, or the flow of self-service that was started with it
- * has ended.
+ * has ended. A login that signed up belongs to another user than its message.
  */
 const isUsed: Sql = sql`
   case when o.authentication_id is not null then exists (
          select from authentications a
-         where a.user_id = o.user_id and a.id = o.authentication_id and (a.status = 'approved' or a.factor = 2))
+         where a.id = o.authentication_id and (a.status = 'approved' or a.factor = 2))
        else exists (
          select from challenges c
          where c.user_id = o.user_id and c.ended_at is not null

@@ -99,6 +99,7 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
   'pin_recovery.cancelled': text('A recovery of the PIN was cancelled.', 'Se anuló una recuperación del PIN.'),
   'registration.started': text('A registration was started.', 'Se inició un registro.'),
   'registration.rejected': text('A code for a registration was wrong.', 'Un código de registro era erróneo.'),
+  'guest.merged': text('The inbox of a guest was taken over.', 'Se incorporó la bandeja de un invitado.'),
   'registration.completed': text('The registration was completed.', 'Se completó el registro.'),
   'identity.verified': text('An address was verified: {field}.', 'Se verificó una dirección: {field}.'),
   'webhook.created': text('A webhook was created.', 'Se creó un webhook.'),

@@ -7,7 +7,7 @@ import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { choiceError, Problem } from '../lib/problem.js';
 import type { Notices } from '../messages/notices.js';
-import { findUserForUpdate } from './queries.js';
+import { endGuest, findUserForUpdate } from './queries.js';
 
 /** An account at an OpenID provider. */
 export interface ExternalAccount {
@@ -142,6 +142,7 @@ export async function linkExternalIdentity(
     if (link === undefined) throw new Problem('external_identity_taken');
     return link;
   }
+  await endGuest(tx, userId);
   await notices.notify(tx, { userId, kind: 'external_identity_added', origin });
   return linked;
 }

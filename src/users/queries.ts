@@ -1,5 +1,6 @@
 import type { User } from '../contract/user.js';
 import { type UserFieldsWith, userFieldsWith } from '../contract/user-fields.js';
+import { endChallenges } from '../credentials/challenges.js';
 import { timeText } from '../database/clock.js';
 import type { Queryable } from '../database/database.js';
 import { bound, compose, identifier, join, type Sql, sql, statement, unprepared } from '../database/sql.js';
@@ -183,6 +184,20 @@ export async function insertUser(tx: Queryable, id: string, values: NewUserValue
   if (user === undefined) throw new Error('an insert returned no row');
   await tx.query(insertInbox({ userId: id }));
   return user;
+}
+
+const clearGuest = statement<{ userId: string }, { id: string }>(
+  'user_end_guest',
+  (p) => sql`
+  update users set is_guest = false, updated_at = db_now() where id = ${p.userId} and is_guest returning id`,
+);
+
+/**
+ * The user has got a first credential, and is no guest any more. What a guest has begun without a proof ends too. The caller
+ * holds the lock of the user's row.
+ */
+export async function endGuest(tx: Queryable, userId: string): Promise<void> {
+  if ((await tx.query(clearGuest({ userId }))).length > 0) await endChallenges(tx, userId);
 }
 
 /**

@@ -24,6 +24,7 @@ import {
   claimIdentities,
   countLogins,
   deleteUser,
+  endGuest,
   findUser,
   findUserForUpdate,
   hadAddressLogin,
@@ -220,7 +221,7 @@ async function prepareUser(
 ): Promise<PreparedUser> {
   const { identities, errors } = await checkNewUser(input, options, kind);
   throwIfErrors(errors);
-  return { id, identities, values: await newUserValues({ hasher: options.hasher, pins }, id, input, identities) };
+  return { id, identities, values: await newUserValues({ hasher: options.hasher, pins }, id, input, identities, kind) };
 }
 
 /** @throws Problem with the reason why the hash may not be stored */
@@ -273,6 +274,7 @@ async function changeUser(
   if (Object.keys(values).length === 0) return toUser(before);
   await releaseIdentities(tx, before.id, Object.keys(identities));
   await claim(tx, before.id, identities);
+  if ((values.username ?? values.email ?? values.phone ?? values.password_hash) != null) await endGuest(tx, before.id);
   const verification = await verificationEffect(tx, before, values);
   const after = await updateUser(
     tx,

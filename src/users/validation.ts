@@ -102,17 +102,19 @@ export interface CheckedUser {
 export interface NewUserOptions {
   /** Whether the user logs in with an account at a provider, and so needs no identity. */
   readonly hasExternalIdentity?: boolean;
+  /** Whether the user is a guest, who has no credential yet. */
+  readonly isGuest?: boolean;
 }
 
 /** Checks a new user by all rules. */
 export async function checkNewUser(
   input: NewUser,
   rules: UserRules,
-  { hasExternalIdentity = false }: NewUserOptions = {},
+  { hasExternalIdentity = false, isGuest = false }: NewUserOptions = {},
 ): Promise<CheckedUser> {
   const errors: FieldError[] = [];
   const identities = readIdentities(input, rules, errors);
-  const needsIdentity = !hasExternalIdentity && identityTypes.every((type) => input[type] === undefined);
+  const needsIdentity = !hasExternalIdentity && !isGuest && identityTypes.every((type) => input[type] === undefined);
   if (needsIdentity) errors.push({ code: 'identity_required' });
   errors.push(...(await userErrors(input, rules, input)));
   return { identities, errors: errors };

@@ -2,7 +2,7 @@ import type { NewUser } from '../contract/user.js';
 import type { PasswordHasher } from '../credentials/passwords.js';
 import type { Pins } from '../credentials/pins/pins.js';
 import type { NewUserValues } from './queries.js';
-import { type Identities, shownIdentities } from './validation.js';
+import { type Identities, type NewUserOptions, shownIdentities } from './validation.js';
 
 /** The column values of a checked new user. Hashes the password and the PIN; the hash of the PIN is bound to the id. */
 export async function newUserValues(
@@ -10,6 +10,7 @@ export async function newUserValues(
   id: string,
   input: NewUser,
   identities: Identities,
+  { isGuest = false }: NewUserOptions = {},
 ): Promise<NewUserValues> {
   const { password, password_hash: hash, pin } = input;
   return {
@@ -21,6 +22,7 @@ export async function newUserValues(
     name: input.name ?? '',
     locale: input.locale ?? null,
     role: input.role ?? 'user',
+    is_guest: isGuest,
     // The operator vouches for an address, unless the request says otherwise.
     email_verified: input.email_verified ?? true,
     phone_verified: input.phone_verified ?? true,

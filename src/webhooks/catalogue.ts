@@ -72,6 +72,7 @@ const causes: Partial<Record<EventType | WebhookEventType, Describe>> = {
   'token.ended': taking('token.ended', 'authentication_id', 'device_id'),
   'recovery.completed': taking('recovery.completed', 'recovers'),
   'registration.completed': taking('registration.completed'),
+  'guest.merged': taking('guest.merged', 'guest_id'),
   'notification.created': taking('notification.created', 'notification_id', 'notification_sequence'),
   'notification.updated': ({ data }) => ({
     type: 'notification.updated',

@@ -2,6 +2,7 @@ import type { WebhookEventType } from '../contract/webhooks.js';
 import type { EventData } from './catalogue.js';
 
 const [authentication, device] = ['5f0c1e3a-9f4c-4a5e-8f5c-0a6f6d1b2c3d', '0d9e4a52-6c1b-4f7e-9a35-2b8c7d6e5f40'];
+const guest = '1f2e3d4c-5b6a-4798-8a7b-6c5d4e3f2a1b';
 const [notification, message] = ['b7c1d2e3-f405-4617-a829-3a4b5c6d7e8f', '9c8b7a69-5847-4635-8241-f0e1d2c3b4a5'];
 const login = {
   changed_fields: [],
@@ -31,6 +32,7 @@ const examples: Readonly<Record<WebhookEventType, EventData>> = {
   'credential.changed': { ...none, credential: 'password', change: 'changed', ...byUser },
   'recovery.completed': { ...none, recovers: 'password', ...byUser },
   'registration.completed': { ...none, ...byUser },
+  'guest.merged': { ...none, guest_id: guest, ...byUser },
   'notification.created': { ...none, notification_id: notification, notification_sequence: 7, ...byNobody },
   'notification.updated': {
     notification_id: notification,

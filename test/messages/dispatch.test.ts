@@ -30,7 +30,15 @@ async function startLogin(
   };
   const messageId = newId();
   const encryptedCode = keys.encrypt('123456', messageId);
-  const message = { id: messageId, channel: 'sms', kind: 'sms.code', recipient, encryptedCode, recentCodes } as const;
+  const message = {
+    id: messageId,
+    channel: 'sms',
+    kind: 'sms.code',
+    recipient,
+    encryptedCode,
+    params: null,
+    recentCodes,
+  } as const;
   await insertOpenAuthentication(testDatabase.database, login, { state: {}, lifetime: 300 }, { factor: 1, message });
   return { userId: login.userId, id: login.id, messageId };
 }

@@ -49,7 +49,12 @@ describe('the built-in templates', () => {
 
   test('render without placeholders, also when a value looks like one', () => {
     for (const [kind] of textRules) {
-      const detailsOfKinds = { host: 'example.com', id: '7', console: 'https://example.com/console' };
+      const detailsOfKinds = {
+        host: 'example.com',
+        id: '7',
+        console: 'https://example.com/console',
+        link: 'https://x.example',
+      };
       const values = { ...code, ...detailsOfKinds, time: 'now', device: '{code} $& \r\nBcc: x', address: '' };
       const { subject, text } = templates.render(kind, 'es', values);
       expect(subject).not.toMatch(/[\r\n]/);

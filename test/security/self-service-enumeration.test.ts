@@ -24,19 +24,21 @@ async function start(path: string, type: string, value: string | null, more: obj
 }
 
 test.each(addresses)(
-  'starting a recovery by $type takes the same time for known, unknown and deactivated users, and without a secret',
+  'starting a recovery by $type takes the same time for known, unknown, unproven and deactivated users, and without a secret',
   async ({ type, newAddress }) => {
     const known = await createUser(postern, { [type]: newAddress() });
     const deactivated = await createUser(postern, { [type]: newAddress() });
     const withoutSecret = await createUser(postern, { [type]: newAddress(), password: undefined });
     const body = { status: 'deactivated' };
     await postern.api('PATCH', `/admin/v1/users/${deactivated.id}`, { bearer: postern.adminKey, body });
+    const unproven = await createUser(postern, { [type]: newAddress(), [`${type}_verified`]: false });
     const unknown = newAddress();
     const ask = (value: string | null) => () => start('/v1/recoveries', type, value, { purpose: 'password' });
     await postern.expectAlike(
       {
         known: ask(known[type]),
         unknown: ask(unknown),
+        unproven: ask(unproven[type]),
         deactivated: ask(deactivated[type]),
         withoutSecret: ask(withoutSecret[type]),
       },
@@ -46,12 +48,13 @@ test.each(addresses)(
 );
 
 test.each(addresses)(
-  'starting a registration by $type takes the same time for a free and a taken address',
+  'starting a registration by $type takes the same time for a free, a taken and an unproven address',
   async ({ type, newAddress }) => {
     const owner = await createUser(postern, { [type]: newAddress() });
     const free = newAddress();
     const ask = (value: string | null) => () => start('/v1/registrations', type, value);
-    await postern.expectAlike({ taken: ask(owner[type]), free: ask(free) }, []);
+    const unproven = await createUser(postern, { [type]: newAddress(), [`${type}_verified`]: false });
+    await postern.expectAlike({ taken: ask(owner[type]), free: ask(free), unproven: ask(unproven[type]) }, []);
   },
 );
 

@@ -55,6 +55,14 @@ const flows: readonly Flow[] = [
   recovery('password', { password: 'nine dull horses' }),
   recovery('pin', { pin: '8642' }),
   {
+    ...codeLogin('sms'),
+    name: 'sign-up with a code',
+    begin: (identity) => ({
+      path: '/v1/tokens',
+      body: { identity, authenticator: identity.type === 'phone' ? 'sms' : 'email', device: {}, sign_up: true },
+    }),
+  },
+  {
     name: 'registration',
     begin: (identity) => ({ path: '/v1/registrations', body: { identity } }),
     guess: (_, id) => ({ path: `/v1/registrations/${id}`, body: { secret: 'abcdef' } }),
@@ -83,8 +91,8 @@ function pairsWith(limit: Limit) {
   ];
 }
 
-/** `bare` is a user without a password and a PIN. */
-const kinds = ['unknown', 'known', 'deactivated', 'bare'] as const;
+/** `bare` is a user without a password and a PIN. `unproven`: nobody has proven the addresses of the user. */
+const kinds = ['unknown', 'known', 'deactivated', 'bare', 'unproven'] as const;
 type Kind = (typeof kinds)[number];
 
 /** Six digits of a country and a network that no other identity of the test uses. */
@@ -122,7 +130,8 @@ async function newIdentity(type: Identity['type'], kind: Kind): Promise<{ identi
   const identities = { phone: numberIn(prefix), email: `${username}@example.com`, username };
   if (kind !== 'unknown') {
     const secrets = kind === 'bare' ? { password: undefined } : { pin: '2468' };
-    const { id } = await createUser(postern, { ...identities, ...secrets });
+    const flags = kind === 'unproven' ? { email_verified: false, phone_verified: false } : {};
+    const { id } = await createUser(postern, { ...identities, ...secrets, ...flags });
     const body = { status: 'deactivated' };
     if (kind === 'deactivated') await postern.api('PATCH', `/admin/v1/users/${id}`, { bearer: postern.adminKey, body });
   }

@@ -11,7 +11,7 @@ import { codeLogins, createUser, newPhone, passwordLogin, smsLogin } from '../su
 
 let postern: ComparedApp;
 beforeAll(async () => {
-  postern = await startComparedApp();
+  postern = await startComparedApp({ REGISTRATION: 'on', SMS_LIMIT_PER_PREFIX: '0', SMS_LIMIT_TOTAL: '0' });
 });
 afterAll(() => postern.close());
 
@@ -49,7 +49,7 @@ test('a login by password takes the same time for unknown, deactivated and passw
 });
 
 test.each(codeLogins)(
-  'the start of a login by $authenticator takes the same time for a known, an unknown and a test identity',
+  'the start of a login by $authenticator takes the same time for a known, an unknown, an unproven and a test identity',
   async ({ field, newAddress, loginOf }) => {
     const user = await createUser(postern, { [field]: newAddress() });
     const unknown = newAddress();
@@ -59,10 +59,56 @@ test.each(codeLogins)(
     };
     const testUser = await createUser(postern, { [field]: newAddress() });
     await fixCode({ type: field, value: testUser[field] });
-    const starts = { known: start(user[field]), unknown: start(unknown), testIdentity: start(testUser[field]) };
+    const unproven = await createUser(postern, { [field]: newAddress(), [`${field}_verified`]: false });
+    const starts = {
+      known: start(user[field]),
+      unknown: start(unknown),
+      unproven: start(unproven[field]),
+      testIdentity: start(testUser[field]),
+    };
     await postern.expectAlike(starts, []);
   },
 );
+
+test.each(codeLogins)(
+  'the start of a login by $authenticator that may sign up takes the same time for every address',
+  async ({ field, newAddress, loginOf }) => {
+    const make = async (more: object = {}) => createUser(postern, { [field]: newAddress(), ...more });
+    const deactivated = await make();
+    const body = { status: 'deactivated' };
+    await postern.api('PATCH', `/admin/v1/users/${deactivated.id}`, { bearer: postern.adminKey, body });
+    const unknown = newAddress();
+    const start = (address: string | null) => async () => {
+      await postern.database.query(testSql('delete from message_limits'));
+      expect((await post('/v1/tokens', { ...loginOf(address), sign_up: true })).status).toBe(201);
+    };
+    await postern.expectAlike(
+      {
+        known: start((await make())[field]),
+        unknown: start(unknown),
+        unproven: start((await make({ [`${field}_verified`]: false }))[field]),
+        deactivated: start(deactivated[field]),
+      },
+      [],
+    );
+  },
+);
+
+test('step 2 of a login that may sign up takes the same time for a wrong code of every address', async () => {
+  const open = async (phone: string | null) => {
+    const { body } = await post('/v1/tokens', { ...smsLogin(phone), sign_up: true });
+    await postern.database.query(testSql('delete from message_limits'));
+    return body.id;
+  };
+  const known = await open((await createUser(postern, { phone: newPhone(), pin: '2468' })).phone);
+  const unproven = await open((await createUser(postern, { phone: newPhone(), phone_verified: false })).phone);
+  const unknown = await open(newPhone());
+  const answer = (id: string) => async () => {
+    await postern.database.query(testSql('update authentications set guesses = 0'));
+    expect((await post(`/v1/tokens/${id}/secret`, { secret: 'abcdef', pin: '1357' })).status).toBe(400);
+  };
+  await postern.expectAlike({ known: answer(known), unknown: answer(unknown), unproven: answer(unproven) }, ['verify']);
+});
 
 test('the start of a login by sms takes the same time and gets the same answer whether the code is sent or refused', async () => {
   // Each kind has another prefix, so that only one of them reaches the limit of its prefix.

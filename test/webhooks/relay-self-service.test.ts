@@ -87,3 +87,13 @@ test('the event of a recovery says what was recovered', async () => {
   expect(received.at(-1)?.data).toMatchObject({ recovers: 'password' });
   expect(received.map(({ type }) => type)).toContain('credential.changed');
 });
+
+test('the merge of a guest causes the events guest.merged and user.deleted', async () => {
+  const { body: guest } = await postern.api('POST', '/v1/tokens', { body: { authenticator: 'guest', device: {} } });
+  const known = await person();
+  const body = { token: guest.token };
+  expect((await postern.api('PUT', '/v1/account/guest', { bearer: known.bearer, body })).status).toBe(200);
+  const merged = await receivedOf(known.user, 'guest.merged');
+  expect(merged.find(({ type }) => type === 'guest.merged')?.data).toMatchObject({ guest_id: guest.user_id });
+  await receivedOf({ id: String(guest.user_id) }, 'user.deleted');
+});

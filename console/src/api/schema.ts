@@ -16,6 +16,8 @@ export type Account = {
   /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
   readonly role: Role;
+  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
+  readonly is_guest: boolean;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
   readonly role_active: boolean;
   /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
@@ -51,6 +53,8 @@ export type AccountDetails = {
   /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
   readonly role: Role;
+  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
+  readonly is_guest: boolean;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
   readonly role_active: boolean;
   /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
@@ -122,6 +126,16 @@ export type AdminImageInput = {
 export type AdminImageUpload = {
   /** The file: JPEG, PNG, WebP, GIF or AVIF. Its name and content type are ignored. */
   readonly file: string;
+};
+
+export type AltchaChallenge = {
+  readonly algorithm: 'SHA-256';
+  /** The SHA-256, in hexadecimal, of `salt` and a number. */
+  readonly challenge: string;
+  /** The number is between 0 and this. */
+  readonly maxnumber: number;
+  readonly salt: string;
+  readonly signature: string;
 };
 
 export type ApiKey = {
@@ -352,6 +366,8 @@ export type ChangedPassword = {
   /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
   readonly role: Role;
+  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
+  readonly is_guest: boolean;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
   readonly role_active: boolean;
   /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
@@ -364,19 +380,6 @@ export type ChangedPassword = {
   readonly token: string;
   /** The new id of the login that made this request. */
   readonly authentication_id: string;
-};
-
-export type ChangedStates = {
-  /** Unread notifications after the last one that the user has seen. At most 100. */
-  readonly unseen: number;
-  /** Unread notifications, without archived and snoozed ones. At most 100. */
-  readonly unread: number;
-  /** Whether there are more than `unread`. */
-  readonly is_capped: boolean;
-  /** The same for each notification type that has unread notifications, if `by` asks for it. */
-  readonly by: Readonly<Record<string, unknown>>;
-  /** Those `ids` that the user does not have. The others are changed. */
-  readonly not_found: readonly string[];
 };
 
 export type Changes = {
@@ -579,8 +582,8 @@ export type EffectiveSetting = {
 
 export type EmailChange = {
   readonly email: string;
-  /** Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted. */
-  readonly proof: Proof;
+  /** Required, unless the user is a guest (`is_guest`). */
+  readonly proof?: Proof | undefined;
 };
 
 export type EnrollmentLink = {
@@ -639,6 +642,36 @@ export type GuessLock = {
   readonly permanent: boolean;
 };
 
+export type GuestMerge = {
+  readonly token: string;
+};
+
+export type GuestOptions = {
+  /** Whether `authenticator: "guest"` makes a user without credentials. */
+  readonly is_on: boolean;
+};
+
+export type GuestOrProvenRequest = {
+  /** Required, unless the user is a guest (`is_guest`). */
+  readonly proof?: Proof | undefined;
+};
+
+export type HumanCheckChallenge = {
+  readonly type: 'altcha';
+  readonly challenge: AltchaChallenge;
+};
+
+export type HumanCheckRequiredProblem = {
+  /** `urn:postern:problem:` and the code. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly request_id: string;
+  readonly errors: readonly FieldError[];
+  readonly human_check?: HumanCheckChallenge | undefined;
+};
+
 export type IdTokenAnswer = {
   /** The id_token. */
   readonly secret: string;
@@ -692,33 +725,6 @@ export type ImportResult = {
   readonly code?: string | undefined;
   /** With code: lines up to this number are committed, later lines are not. */
   readonly committed_lines?: number | undefined;
-};
-
-export type InboxCounts = {
-  /** Unread notifications after the last one that the user has seen. At most 100. */
-  readonly unseen: number;
-  /** Unread notifications, without archived and snoozed ones. At most 100. */
-  readonly unread: number;
-  /** Whether there are more than `unread`. */
-  readonly is_capped: boolean;
-  /** The same for each notification type that has unread notifications, if `by` asks for it. */
-  readonly by: Readonly<Record<string, unknown>>;
-};
-
-export type InboxStates = {
-  /** The notifications whose state was changed on its own. Any other notification is read if its sequence is at most `marker.last_read_sequence`, and archived if it is at most `archived_through`. */
-  readonly states: readonly NotificationState[];
-  readonly marker: Marker;
-  /** The user has seen notifications up to this sequence. */
-  readonly seen: number;
-  /** Notifications up to this sequence are archived. */
-  readonly archived_through: number;
-  /** The `after` of the next request. Opaque. */
-  readonly after: string;
-  /** Whether there are more states: send the next request at once. */
-  readonly has_more: boolean;
-  /** Postern no longer knows what changed since `after`: delete your states and start without `after`. */
-  readonly reset: boolean;
 };
 
 export type Instance = {
@@ -883,10 +889,6 @@ export type LoginOption = {
   readonly identity_types: readonly IdentityType[];
   /** Whether a login with it checks the PIN. */
   readonly takes_pin: boolean;
-  /** Only of a provider: its name for people, such as Google. */
-  readonly title?: string | undefined;
-  /** Only of a provider: whether a login can send the browser there, with `redirect_to` and `code_challenge`. */
-  readonly takes_redirect?: boolean | undefined;
 };
 
 export type LoginOptions = {
@@ -895,6 +897,7 @@ export type LoginOptions = {
   readonly pin: PinRules;
   readonly password: PasswordRules;
   readonly registration: RegistrationOptions;
+  readonly guests: GuestOptions;
   readonly recovery: RecoveryOptions;
 };
 
@@ -988,6 +991,13 @@ export type Marker = {
 export type MarkerInput = {
   readonly last_read_sequence?: number | undefined;
   readonly last_read_id?: string | undefined;
+};
+
+export type MergedGuest = {
+  /** The id of the guest, who no longer exists. */
+  readonly id: string;
+  /** How many notifications were moved. */
+  readonly moved: number;
 };
 
 export type MessageProvider = {
@@ -1200,15 +1210,6 @@ export type NotificationPage = {
   readonly page: PageInfo;
 };
 
-export type NotificationState = {
-  readonly id: string;
-  /** The notification's position in the inbox. */
-  readonly sequence: number;
-  readonly read: boolean;
-  readonly archived: boolean;
-  readonly snoozed_until: string | null;
-};
-
 export type OperatorLock = {
   readonly permanent: boolean;
   readonly until: string | null;
@@ -1271,13 +1272,15 @@ export type PasskeyAnswer = {
   readonly response: Readonly<Record<string, unknown>>;
 };
 
+export type PasskeyBegin = 'begin';
+
 export type PasskeyChange = {
   readonly name: string;
 };
 
 export type PasskeyRequest = {
-  /** Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted. */
-  readonly proof: Proof;
+  /** Required, unless the user is a guest (`is_guest`). */
+  readonly proof?: Proof | undefined;
   /** For users with a role: the secret of a link that an operator created. The enrolment activates the role. */
   readonly enrollment_secret?: string | undefined;
   readonly name?: string | undefined;
@@ -1297,8 +1300,8 @@ export type PasswordRules = {
 
 export type PhoneChange = {
   readonly phone: string;
-  /** Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted. */
-  readonly proof: Proof;
+  /** Required, unless the user is a guest (`is_guest`). */
+  readonly proof?: Proof | undefined;
 };
 
 export type PinChange = {
@@ -1485,6 +1488,8 @@ export type RecoveryOptions = {
 
 export type RecoveryRequest = {
   readonly identity: ContactAddress;
+  /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
+  readonly human_check?: string | undefined;
   /** Which secret the user has forgotten. */
   readonly purpose: RecoverableSecret;
   /** A device on which the user has logged in before has its own limit of wrong guesses. */
@@ -1509,6 +1514,8 @@ export type Registered = {
   /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
   readonly role: Role;
+  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
+  readonly is_guest: boolean;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
   readonly role_active: boolean;
   /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
@@ -1535,6 +1542,8 @@ export type RegistrationAnswer = {
   /** The device to log in on. The answer then has `authentication`, with its token. */
   readonly device?: DeviceInput | undefined;
   readonly username?: string | undefined;
+  /** `begin` only answers with the options for a new passkey. It counts as a guess, and the code stays valid. Then send the code again, with what the browser has created. An account with a passkey needs no password. */
+  readonly passkey?: RegistrationPasskey | undefined;
   readonly password?: string | undefined;
   readonly pin?: string | undefined;
   readonly name?: string | undefined;
@@ -1549,13 +1558,24 @@ export type RegistrationOptions = {
   readonly identity_types: readonly IdentityType[];
 };
 
+export type RegistrationPasskey = PasskeyBegin | Readonly<Record<string, unknown>>;
+
+export type RegistrationPasskeyOptions = {
+  /** WebAuthn creation options as JSON, for navigator.credentials.create(). */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** When the code expires. */
+  readonly expires_at: string;
+};
+
 export type RegistrationRequest = {
   readonly identity: ContactAddress;
   /** BCP 47 tag, such as en or es-MX. */
   readonly locale?: string | null | undefined;
+  /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
+  readonly human_check?: string | undefined;
 };
 
-export type RegistrationResult = Registered | CheckedCode;
+export type RegistrationResult = Registered | RegistrationPasskeyOptions | CheckedCode;
 
 export type RejectedAuthentication = {
   readonly id: string;
@@ -1601,8 +1621,14 @@ export type SecretRequest = {
   readonly pin?: string | undefined;
 };
 
-export type SeenInput = {
-  readonly through: number;
+export type SentCode = {
+  readonly id: string;
+  /** When the code expires. */
+  readonly expires_at: string;
+  /** Where the code was sent, shortened as in `+15…67` or `a…@example.com`: the address of the request. */
+  readonly destination: string;
+  /** When this address may request the next code: by the same request again, which has another `id`. */
+  readonly resend_at: string;
 };
 
 export type Session = {
@@ -1728,18 +1754,6 @@ export type StartedProof = {
   readonly expires_at: string;
 };
 
-export type StatesChange = {
-  readonly ids?: readonly string[] | undefined;
-  /** The grammar of lists, such as `notification_type:payment`. An empty text: all notifications. */
-  readonly filter?: string | undefined;
-  /** The last `sequence` that the filter may match. Later notifications stay as they are. */
-  readonly through?: number | undefined;
-  readonly read?: boolean | undefined;
-  readonly archived?: boolean | undefined;
-  /** Hidden until this time (RFC 3339). null or a time in the past ends the snooze. */
-  readonly snoozed_until?: string | null | undefined;
-};
-
 export type Statistics = {
   /** The start of the first bucket. */
   readonly from: string;
@@ -1815,13 +1829,19 @@ export type TestIdentityPage = {
 export type TokenRequest = {
   /** Required, unless the authenticator identifies the user itself (passkey, oidc). */
   readonly identity?: Identity | undefined;
-  /** password, sms, or another authenticator of this installation. */
+  /** password, sms, or another authenticator of this installation. With GUESTS=on, guest makes a user without credentials. */
   readonly authenticator: string;
   /** Required by single-step authenticators, ignored by two-step authenticators. */
   readonly secret?: string | undefined;
   readonly device: DeviceInput;
   /** 4 to 12 digits. */
   readonly pin?: string | undefined;
+  /** true: if nobody has this address, the right code makes an account with it. For sms and email, with an address of that kind. Needs REGISTRATION=on. The answer does not show whether there is an account. */
+  readonly sign_up?: boolean | undefined;
+  /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
+  readonly human_check?: string | undefined;
+  /** For a login by mail, with LOGIN_LINK=on: the page that the link in the mail opens, with `#<id>.<code>`. It must be one of REDIRECT_URIS, as the same text. Without it, the link opens a page of Postern that shows the code. */
+  readonly link_to?: string | undefined;
   /** For a login at a provider by redirect: where the browser returns to. It must be one of REDIRECT_URIS, as the same text. */
   readonly redirect_to?: string | undefined;
   /** For a login by redirect: base64url of the SHA-256 of a random text of 43 to 128 characters (S256 of PKCE, RFC 7636). That text ends the login as `code_verifier`. */
@@ -1850,6 +1870,8 @@ export type User = {
   readonly locale: string | null;
   readonly status: UserStatus;
   readonly role: Role;
+  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
+  readonly is_guest: boolean;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
   readonly role_active: boolean;
   /** An operator's lock, or null. A temporary lock that has ended is null. */
@@ -2141,7 +2163,7 @@ export type WebhookTest = {
 
 export type WebhookTestRequest = {
   /** The example of this type is sent. `user.created` if absent. */
-  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'notification.state_changed' | 'marker.moved' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
+  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'guest.merged' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'marker.moved' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
 };
 
 export type CreateTokenData = {
@@ -2337,6 +2359,12 @@ export type LogOutEverywhereData = {
 };
 export type LogOutEverywhereResponse = LogoutResult;
 
+export type MergeGuestData = {
+  readonly url: '/v1/account/guest';
+  readonly body: GuestMerge;
+};
+export type MergeGuestResponse = MergedGuest;
+
 export type CancelPinRecoveryData = {
   readonly url: '/v1/account/pin-recovery';
   readonly body?: never;
@@ -2397,7 +2425,7 @@ export type StartExternalIdentityData = {
     /** The name of the provider, such as google. */
     readonly name: string;
   };
-  readonly body: ProvenRequest;
+  readonly body: GuestOrProvenRequest;
 };
 export type StartExternalIdentityResponse = StartedExternalIdentity;
 
@@ -2493,7 +2521,7 @@ export type StartRecoveryData = {
   readonly url: '/v1/recoveries';
   readonly body: RecoveryRequest;
 };
-export type StartRecoveryResponse = StartedChallenge;
+export type StartRecoveryResponse = SentCode;
 
 export type CompleteRecoveryData = {
   readonly url: '/v1/recoveries/{id}';
@@ -2514,7 +2542,7 @@ export type StartRegistrationData = {
   readonly url: '/v1/registrations';
   readonly body: RegistrationRequest;
 };
-export type StartRegistrationResponse = StartedChallenge;
+export type StartRegistrationResponse = SentCode;
 
 export type CompleteRegistrationData = {
   readonly url: '/v1/registrations/{id}';
@@ -2648,9 +2676,9 @@ export type StreamNotificationsResponse = unknown;
 export type ListChangesData = {
   readonly url: '/v1/notifications/changes';
   readonly query?: {
-    /** The `after` of the last response. Missing or 0: everything from the start. */
+    /** The `after` of the last response. Missing or 0: all changes from the start. */
     readonly after?: string | undefined;
-    /** The maximum number of items. */
+    /** The maximum number of changes. */
     readonly limit?: number | undefined;
     /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
     readonly filter?: string | undefined;
@@ -2670,40 +2698,6 @@ export type MoveMarkerData = {
   readonly body: MarkerInput;
 };
 export type MoveMarkerResponse = Marker;
-
-export type GetCountsData = {
-  readonly url: '/v1/notifications/counts';
-  readonly query?: {
-    /** Also counts each notification type. */
-    readonly by?: 'notification_type' | undefined;
-  };
-  readonly body?: never;
-};
-export type GetCountsResponse = InboxCounts;
-
-export type MoveSeenData = {
-  readonly url: '/v1/notifications/seen';
-  readonly body: SeenInput;
-};
-export type MoveSeenResponse = InboxCounts;
-
-export type ChangeStatesData = {
-  readonly url: '/v1/notifications/states';
-  readonly body: StatesChange;
-};
-export type ChangeStatesResponse = ChangedStates;
-
-export type ListStatesData = {
-  readonly url: '/v1/notifications/states';
-  readonly query?: {
-    /** The `after` of the last response. Missing or 0: everything from the start. */
-    readonly after?: string | undefined;
-    /** The maximum number of items. */
-    readonly limit?: number | undefined;
-  };
-  readonly body?: never;
-};
-export type ListStatesResponse = InboxStates;
 
 export type GetImageFileData = {
   readonly url: '/images/{id}/{file}';

@@ -53,6 +53,7 @@ interface ProblemBody {
   readonly detail?: unknown;
   readonly request_id?: unknown;
   readonly errors?: unknown;
+  readonly human_check?: unknown;
 }
 
 /** Postern answered with a problem. */
@@ -68,6 +69,8 @@ export class ProblemError<C extends ProblemCode = ProblemCode> extends BaseError
   declare readonly errors: readonly FieldError[];
   /** When to try again, if the service said so. */
   declare readonly retry: Countdown | null;
+  /** The challenge of a `human_check_required`. The client solves it by itself. */
+  declare readonly human_check: unknown;
 
   constructor(status: number, body: ProblemBody, retryAfter: string | null) {
     super('problem', `${body.detail ?? body.title}`);
@@ -77,6 +80,7 @@ export class ProblemError<C extends ProblemCode = ProblemCode> extends BaseError
     this.detail = this.message;
     this.request_id = typeof body.request_id === 'string' ? body.request_id : null;
     this.errors = Array.isArray(body.errors) ? body.errors : [];
+    this.human_check = body.human_check;
     this.retry = retryAfter !== null && Number(retryAfter) >= 0 ? countdownOf(Number(retryAfter)) : null;
   }
 

@@ -25,6 +25,25 @@ export {
   type SentCode,
   totpProof,
 } from './account/proofs.js';
+export type { FlowCode, FlowOptions, FlowStep } from './codes/flow.js';
+export {
+  createRecovery,
+  type Recovery,
+  type RecoveryDone,
+  type RecoveryNewPassword,
+  type RecoveryNewPin,
+  type RecoveryStart,
+  type RecoveryState,
+} from './codes/recovery.js';
+export {
+  createRegistration,
+  type NewAccount,
+  type Registration,
+  type RegistrationDetails,
+  type RegistrationDone,
+  type RegistrationStart,
+  type RegistrationState,
+} from './codes/registration.js';
 export { createDevices, type Devices } from './devices.js';
 export {
   type CancelledError,
@@ -58,9 +77,11 @@ export type * from './inbox/types.js';
 export { createInboxView } from './inbox/view.js';
 export { type List, type ListQuery, type Page, type Sorting, toDate } from './lists.js';
 export type { Identity, IdentityInput } from './login/identity.js';
+export { type LoginLink, readLoginLink } from './login/link.js';
 export { createLogin, type Login, type LoginOptions } from './login/login.js';
 export type { RedirectOptions } from './login/redirects.js';
 export type * from './login/states.js';
+export { offeredLogins } from './offered-logins.js';
 export type { Abortable, Fetch, MaybePromise, Unsubscribe } from './platform.js';
 export { createPostern } from './postern/postern.js';
 export { enableWebPush, type PushMessage, parsePush, registerPush, type WebPushWorker } from './push/push.js';
@@ -91,10 +112,15 @@ export type {
 } from './wire.js';
 export {
   cancelPinRecovery,
-  offeredLogins,
+  mergeGuest,
   type PendingCode,
   type PendingRecovery,
   type PendingRegistration,
+  resumeRecovery,
+  resumeRegistration,
+  type SignedInGuest,
+  type StoredCode,
+  signInAsGuest,
   startRecovery,
   startRegistration,
 } from './without-session.js';

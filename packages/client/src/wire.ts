@@ -13,6 +13,7 @@ export interface ProblemStatuses {
   readonly setup_link_expired: 400;
   readonly code_rejected: 400;
   readonly external_identity_rejected: 400;
+  readonly guest_rejected: 400;
   readonly account_unusable: 400;
   readonly invalid_authorization_header: 401;
   readonly missing_credentials: 401;
@@ -49,6 +50,7 @@ export interface ProblemStatuses {
   readonly message_outdated: 409;
   readonly too_many_webhooks: 409;
   readonly message_tried_too_often: 409;
+  readonly human_check_required: 422;
   readonly redirect_not_allowed: 422;
   readonly validation_failed: 422;
   readonly too_many_marks: 422;
@@ -101,6 +103,8 @@ export type Account = {
   /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
   readonly role: Role;
+  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
+  readonly is_guest: boolean;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
   readonly role_active: boolean;
   /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
@@ -127,6 +131,8 @@ export type AccountDetails = {
   /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
   readonly role: Role;
+  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
+  readonly is_guest: boolean;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
   readonly role_active: boolean;
   /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
@@ -218,6 +224,8 @@ export type ChangedPassword = {
   /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
   readonly pin_recovery: PinRecovery | null;
   readonly role: Role;
+  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
+  readonly is_guest: boolean;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
   readonly role_active: boolean;
   /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
@@ -318,6 +326,11 @@ export type FieldError = {
   readonly message: string;
 };
 
+export type GuestOptions = {
+  /** Whether `authenticator: "guest"` makes a user without credentials. */
+  readonly is_on: boolean;
+};
+
 export type Identity = {
   readonly type: IdentityType;
   /** Used to look up the user. */
@@ -359,6 +372,7 @@ export type LoginOptions = {
   readonly pin: PinRules;
   readonly password: PasswordRules;
   readonly registration: RegistrationOptions;
+  readonly guests: GuestOptions;
   readonly recovery: RecoveryOptions;
 };
 
@@ -374,6 +388,13 @@ export type Marker = {
   /** Whether there are more than `unread_count`. */
   readonly unread_count_capped: boolean;
   readonly updated_at: string | null;
+};
+
+export type MergedGuest = {
+  /** The id of the guest, who no longer exists. */
+  readonly id: string;
+  /** How many notifications were moved. */
+  readonly moved: number;
 };
 
 export type Mute = {
@@ -569,6 +590,16 @@ export type SecondFactor = {
 
 export type SecondFactorType = 'totp' | 'passkey';
 
+export type SentCode = {
+  readonly id: string;
+  /** When the code expires. */
+  readonly expires_at: string;
+  /** Where the code was sent, shortened as in `+15…67` or `a…@example.com`: the address of the request. */
+  readonly destination: string;
+  /** When this address may request the next code: by the same request again, which has another `id`. */
+  readonly resend_at: string;
+};
+
 export type Session = {
   readonly id: string;
   readonly user_id: string;
@@ -576,12 +607,6 @@ export type Session = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly updated_at: string;
-};
-
-export type StartedChallenge = {
-  readonly id: string;
-  /** When the code expires. */
-  readonly expires_at: string;
 };
 
 export type StartedExternalIdentity = {

@@ -10,7 +10,15 @@ export { type AccountActions, useAccount } from './account.js';
 export { PosternProvider, type PosternProviderProps, usePostern } from './context.js';
 export { type UseInbox, type UseInboxQuery, useInbox, useUnreadCount } from './inbox.js';
 export { type DeviceActions, useActivity, useDevices, usePasskeys } from './lists.js';
-export { type UseLogin, useCountdown, useLogin } from './login.js';
+export {
+  type UseLogin,
+  type UseRecovery,
+  type UseRegistration,
+  useCountdown,
+  useLogin,
+  useRecovery,
+  useRegistration,
+} from './login.js';
 export { type ProofDialogProps, ProofProvider, type ProofProviderProps, useProver } from './proofs.js';
 export type { MaySuspend, Query, ReadyQuery, Suspending } from './query.js';
 export { type SessionState, type SettledSessionState, useSession } from './session.js';

@@ -1,10 +1,18 @@
 import {
   createLogin,
+  createRecovery,
+  createRegistration,
+  type FlowOptions,
   type Login,
   type LoginOptions,
   type LoginState,
   type Postern,
+  type Recovery,
+  type RecoveryState,
   type RedirectState,
+  type Registration,
+  type RegistrationState,
+  type Store,
 } from '@postern/client';
 import { stopwatch } from '@postern/client/internal';
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
@@ -46,20 +54,115 @@ export interface UseLogin {
  * ```
  * @throws UsageError without a provider
  */
-export function useLogin({ resume = false }: LoginOptions = {}): UseLogin {
+export function useLogin(options: LoginOptions = {}): UseLogin {
+  const { state, machine: login, isReady } = useMachine<LoginState, Login>(createLogin, options);
+  useEffect(() => {
+    // A rejection is a mistake in the program, which nobody else would see.
+    if (isReady) void login.resumeRedirect();
+  }, [login, isReady]);
+  return useMemo(() => ({ state, start: login.start, redirect: login.redirect }), [state, login]);
+}
+
+export interface UseRegistration {
+  /** Narrow it by `step`. It has only the methods that can be called next. */
+  readonly state: RegistrationState;
+  /** Gives up what is in progress, and returns to the first step. */
+  readonly start: Registration['start'];
+}
+
+/**
+ * A registration that lives as long as the component.
+ *
+ * @example
+ * ```tsx
+ * import { useRegistration } from '@postern/react';
+ *
+ * export function SignUp() {
+ *   const { state } = useRegistration({ resume: true });
+ *   const submit = async (form: FormData) => {
+ *     const text = `${form.get('text')}`;
+ *     if (state.step === 'start') await state.begin({ identity: text });
+ *     if (state.step === 'code') await state.submit({ code: text });
+ *     if (state.step === 'details') await state.submit({ password: text });
+ *   };
+ *   return (
+ *     <form action={submit}>
+ *       <input name="text" type={state.step === 'details' ? 'password' : 'text'} />
+ *       <button disabled={state.busy}>Go on</button>
+ *       <p role="alert">{state.issue?.message}</p>
+ *     </form>
+ *   );
+ * }
+ * ```
+ * @throws UsageError without a provider
+ */
+export function useRegistration(options: FlowOptions = {}): UseRegistration {
+  const { state, machine } = useMachine<RegistrationState, Registration>(createRegistration, options);
+  return useMemo(() => ({ state, start: machine.start }), [state, machine]);
+}
+
+export interface UseRecovery {
+  /** Narrow it by `step`. It has only the methods that can be called next. */
+  readonly state: RecoveryState;
+  /** Gives up what is in progress, and returns to the first step. */
+  readonly start: Recovery['start'];
+}
+
+/**
+ * A recovery of a password or PIN that lives as long as the component.
+ *
+ * @example
+ * ```tsx
+ * import { useRecovery } from '@postern/react';
+ *
+ * export function Forgotten() {
+ *   const { state } = useRecovery();
+ *   const submit = async (form: FormData) => {
+ *     const text = `${form.get('text')}`;
+ *     if (state.step === 'start') await state.begin({ identity: text, purpose: 'password' });
+ *     if (state.step === 'code') await state.submit({ code: text });
+ *     if (state.step === 'new_password') await state.submit({ password: text });
+ *   };
+ *   return (
+ *     <form action={submit}>
+ *       <input name="text" />
+ *       <button disabled={state.busy}>Go on</button>
+ *     </form>
+ *   );
+ * }
+ * ```
+ * @throws UsageError without a provider
+ */
+export function useRecovery(options: FlowOptions = {}): UseRecovery {
+  const { state, machine } = useMachine<RecoveryState, Recovery>(createRecovery, options);
+  return useMemo(() => ({ state, start: machine.start }), [state, machine]);
+}
+
+interface Machine<State> extends Store<State> {
+  readonly start: () => unknown;
+}
+
+/**
+ * A state machine that lives as long as the component.
+ * @returns `isReady`: false before the first effect of a machine that resumes
+ */
+function useMachine<State extends { readonly step: string }, M extends Machine<State>>(
+  create: (postern: Postern, options?: FlowOptions) => M,
+  { resume = false }: FlowOptions,
+): { readonly state: State; readonly machine: M; readonly isReady: boolean } {
   const { postern } = useScope();
-  // This login does nothing before it is used. A login that resumes reads the storage, which must not happen in a rendering.
-  const plainLogin = useMemo(() => createLogin(postern), [postern]);
-  const [resumed, setResumed] = useState<{ readonly login: Login; readonly client: Postern }>();
+  // This machine does nothing before it is used. One that resumes reads the storage, which must not happen in a rendering.
+  const plain = useMemo(() => create(postern), [create, postern]);
+  const [resumed, setResumed] = useState<{ readonly machine: M; readonly client: Postern }>();
   const resumedRef = useRef(resumed);
-  const login = resume && resumed?.client === postern ? resumed.login : plainLogin;
+  const machine = resume && resumed?.client === postern ? resumed.machine : plain;
   const mounted = useRef<object>(undefined);
   useEffect(() => {
     // StrictMode runs effects twice.
     if (!resume || resumedRef.current?.client === postern) return;
-    resumedRef.current = { login: createLogin(postern, { resume }), client: postern };
+    resumedRef.current = { machine: create(postern, { resume }), client: postern };
     setResumed(resumedRef.current);
-  }, [postern, resume]);
+  }, [create, postern, resume]);
   useEffect(() => {
     const mount = {};
     mounted.current = mount;
@@ -67,18 +170,13 @@ export function useLogin({ resume = false }: LoginOptions = {}): UseLogin {
       queueMicrotask(() => {
         // StrictMode mounts twice. A successful login may unmount its form before it is complete: it must not end.
         if (mounted.current !== mount || postern.current.status === 'signed_in') return;
-        // A login that waits for a code can be resumed later.
-        if (!resume || login.current.step === 'start') login.start();
+        // What waits for a code can be resumed later.
+        if (!resume || machine.current.step === 'start') machine.start();
       });
-  }, [login, postern, resume]);
-  useEffect(() => {
-    const isCurrent = !resume || resumedRef.current?.login === login;
-    // A rejection is a mistake in the program, which nobody else would see.
-    if (isCurrent) void login.resumeRedirect();
-  }, [login, resume]);
-  const current = () => login.current;
-  const state = useSyncExternalStore(login.onChange, current, current);
-  return useMemo(() => ({ state, start: login.start, redirect: login.redirect }), [state, login]);
+  }, [machine, postern, resume]);
+  const current = () => machine.current;
+  const state = useSyncExternalStore(machine.onChange, current, current);
+  return { state, machine, isReady: !resume || resumed?.client === postern };
 }
 
 const secondsOf = (milliseconds: number) => Math.ceil(milliseconds / 1000);

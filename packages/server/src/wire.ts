@@ -72,6 +72,10 @@ export interface WebhookEventData {
   };
   /** A user completed a registration. */
   readonly 'registration.completed': CommonEventData;
+  /** A user has taken over the inbox of a guest. The guest was deleted (`user.deleted`). */
+  readonly 'guest.merged': CommonEventData & {
+    readonly guest_id: string | null;
+  };
   /** A notification was published. */
   readonly 'notification.created': CommonEventData & {
     readonly notification_id: string;
@@ -698,6 +702,8 @@ export type User = {
   readonly locale: string | null;
   readonly status: UserStatus;
   readonly role: Role;
+  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
+  readonly is_guest: boolean;
   /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
   readonly role_active: boolean;
   /** An operator's lock, or null. A temporary lock that has ended is null. */

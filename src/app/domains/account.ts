@@ -1,5 +1,6 @@
 import { createOwnAccount } from '../../account/account.js';
 import { createCodeSender } from '../../account/code-sender.js';
+import { createGuestMerge } from '../../account/guest-merge.js';
 import { createLogOutEverywhere } from '../../account/logout-everywhere.js';
 import { createOwnAddresses } from '../../account/own-addresses.js';
 import { createOwnExternalIdentities } from '../../account/own-external-identities.js';
@@ -13,9 +14,12 @@ import type { Pins } from '../../credentials/pins/pins.js';
 import type { TestCodes } from '../../credentials/test-identities/test-codes.js';
 import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
+import type { HumanCheck } from '../../limits/human-check.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
+import type { LoginSteps } from '../../login/login-steps.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
 import { emptyInbox } from '../../notifications/inbox/empty.js';
+import { moveInbox } from '../../notifications/publishing/move.js';
 import { createExports, type ExportSection, userSections } from '../../users/export.js';
 import type { Users } from '../../users/users.js';
 import type { UserRules } from '../../users/validation.js';
@@ -36,6 +40,10 @@ interface AccountParts {
   readonly providers: readonly IdentityProvider[];
   readonly factors: Factors;
   readonly testCodes: TestCodes;
+  /** Undefined: there is none. */
+  readonly humanCheck: HumanCheck | undefined;
+  /** What a login needs after its first secret. */
+  readonly steps: LoginSteps;
   /** The lists of other domains in the export of a user. */
   readonly exportSections: readonly ExportSection[];
 }
@@ -45,6 +53,7 @@ type AccountServices = Pick<
   | 'proofs'
   | 'account'
   | 'logOutEverywhere'
+  | 'guestMerge'
   | 'addresses'
   | 'ownExternalIdentities'
   | 'exports'
@@ -54,7 +63,10 @@ type AccountServices = Pick<
 >;
 
 /** Self-service: what users do with their own accounts. */
-export function createAccountServices({ config, database, keys, hasher }: Base, parts: AccountParts): AccountServices {
+export function createAccountServices(
+  { config, database, keys, hasher, signals }: Base,
+  parts: AccountParts,
+): AccountServices {
   const { messaging, pins, guesses, limits, users, factors } = parts;
   const { channels, notices } = messaging;
   const codes = createCodeSender({ keys, limits, channels, onQueued: messaging.onMessageWritten });
@@ -86,7 +98,7 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
     delay: config.PIN_RECOVERY_DELAY,
   });
   const proofs = createProofs({ database, guesses, limits, codes, methods, hasSecondFactor, nextPins: pinRecoveries });
-  const sessionlessDeps = { database, keys, users, limits, codes, sessionless, rules };
+  const sessionlessDeps = { database, keys, users, limits, codes, sessionless, rules, humanCheck: parts.humanCheck };
   return {
     proofs,
     pinRecoveries,
@@ -100,6 +112,7 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
       adminProofMaxAge: config.ADMIN_PROOF_MAX_AGE,
     }),
     logOutEverywhere: createLogOutEverywhere({ database, limits, notices }),
+    guestMerge: createGuestMerge({ database, users, limits, moveInbox, onChanged: signals.send }),
     addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion }),
     ownExternalIdentities: createOwnExternalIdentities({
       database,
@@ -115,6 +128,8 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
       ...sessionlessDeps,
       isOn: config.REGISTRATION === 'on',
       policies: loginPolicies(config),
+      relyingParty: factors.relyingParty,
+      steps: parts.steps,
     }),
     exports: createExports(database, [...userSections(database), ...parts.exportSections]),
   };

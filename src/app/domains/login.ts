@@ -3,13 +3,16 @@ import type { TestCodes } from '../../credentials/test-identities/test-codes.js'
 import type { DeviceLimit } from '../../devices/device-limit.js';
 import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
+import type { HumanCheck } from '../../limits/human-check.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import { codeAuthenticators } from '../../login/authenticators/code.js';
 import { createCodeMessages } from '../../login/code-messages.js';
+import { createSignUpByCode } from '../../login/code-sign-up.js';
 import { createLoginDiagnoses } from '../../login/diagnosis/diagnosis.js';
+import { createGuests } from '../../login/guests.js';
 import { createLogin } from '../../login/login.js';
 import { loginOptions } from '../../login/login-options.js';
-import { createLoginSteps } from '../../login/login-steps.js';
+import { createLoginSteps, type LoginSteps } from '../../login/login-steps.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
 import { createRedirects } from '../../login/providers/redirects.js';
 import { createTokens } from '../../login/tokens.js';
@@ -20,6 +23,26 @@ import { loginPolicies } from '../base/login-policies.js';
 import { createAuthenticators, publicUrlOf } from './authenticators.js';
 import type { Factors } from './factors.js';
 import type { Messaging } from './messages.js';
+
+/** What a login needs after its first secret. */
+export function createConfiguredSteps(
+  { config, database, keys, hasher }: Base,
+  parts: {
+    readonly messaging: Messaging;
+    readonly factors: Factors;
+    readonly testCodes: TestCodes;
+    readonly users: Users;
+  },
+): LoginSteps {
+  const { messaging, factors, testCodes, users } = parts;
+  return createLoginSteps({
+    ...{ database, keys, hasher, users, notices: messaging.notices },
+    secondFactors: factors.secondFactors,
+    relyingParty: factors.relyingParty,
+    codes: codeAuthenticators({ keys, testCodes }).filter(({ name }) => messaging.channels.includes(name)),
+    issuer: config.APP_NAME,
+  });
+}
 
 /** The login flow and its tokens. */
 export function createLoginServices(
@@ -36,6 +59,9 @@ export function createLoginServices(
     readonly testCodes: TestCodes;
     readonly deviceLimit: DeviceLimit;
     readonly users: Users;
+    readonly steps: LoginSteps;
+    /** Undefined: there is none. */
+    readonly humanCheck: HumanCheck | undefined;
   },
 ): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens' | 'redirects'> {
   const { messaging, pins, guesses, limits, factors, providers, account, testCodes, deviceLimit } = parts;
@@ -57,16 +83,11 @@ export function createLoginServices(
     channels: messaging.channels,
     passkey: factors.authenticator,
   });
+  const linkPage = config.LOGIN_LINK === 'on' ? `${publicUrlOf(config)}/link` : undefined;
   const rules = {
     ...{ database, keys, pins, guesses, limits, authenticators },
-    messages: createCodeMessages(keys, limits),
-    steps: createLoginSteps({
-      ...{ database, keys, hasher, users: parts.users, notices: messaging.notices },
-      secondFactors: factors.secondFactors,
-      relyingParty: factors.relyingParty,
-      codes: codeAuthenticators({ keys, testCodes }).filter(({ name }) => messaging.channels.includes(name)),
-      issuer: config.APP_NAME,
-    }),
+    messages: createCodeMessages(keys, limits, linkPage),
+    steps: parts.steps,
     pinPolicy: config.PIN_POLICY,
     defaultRegion: config.DEFAULT_REGION,
   };
@@ -79,6 +100,20 @@ export function createLoginServices(
     deviceLimit,
     noticeChannels: messaging.notices.channels,
     linkAccount,
+    registrationIsOn: config.REGISTRATION === 'on',
+    loginLink: { isOn: linkPage !== undefined, redirectUris: config.REDIRECT_URIS ?? [] },
+    humanCheck: parts.humanCheck,
+    guests:
+      config.GUESTS === 'on'
+        ? createGuests({
+            database,
+            limits,
+            users: parts.users,
+            policies: loginPolicies(config),
+            humanCheck: parts.humanCheck,
+          })
+        : undefined,
+    signUp: createSignUpByCode({ database, users: parts.users }),
     onMessageWritten: messaging.onMessageWritten,
     onUnfinished: (error) => log.warn({ err: error }, 'work after a login failed; the login stays approved'),
   });
@@ -99,6 +134,7 @@ export function createLoginServices(
       pinPolicy: config.PIN_POLICY,
       passwordMin: config.PASSWORD_MIN,
       registrationIsOn: config.REGISTRATION === 'on',
+      guestsAreOn: config.GUESTS === 'on',
     }),
     pinIsRequired: config.PIN_POLICY === 'required',
     tokens: createTokens(database, parts.dpopVerifier),

@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox';
 import { Scope } from '../administration.js';
 import { Id, NullableString, pinPattern, Text, Time } from '../common.js';
 import { UserChange } from '../user.js';
-import { PinRecovery, Role, RoleActive, SecondFactors, userFieldsWith } from '../user-fields.js';
+import { IsGuest, PinRecovery, Role, RoleActive, SecondFactors, userFieldsWith } from '../user-fields.js';
 import { IdentityText } from './code.js';
-import { Proof, ProofOption, proofExample } from './proof.js';
+import { Proof, ProofOption, ProofUnlessGuest, proofExample } from './proof.js';
 
 const Capabilities = Type.Array(Scope, {
   description:
@@ -26,6 +26,7 @@ export const Account = Type.Object(
     has_pin: Type.Boolean(),
     pin_recovery: PinRecovery,
     role: Role,
+    is_guest: IsGuest,
     role_active: RoleActive,
     capabilities: Capabilities,
     second_factors: SecondFactors,
@@ -48,6 +49,7 @@ export const Account = Type.Object(
         has_pin: false,
         pin_recovery: null,
         role: 'user',
+        is_guest: false,
         role_active: false,
         capabilities: [],
         second_factors: [],
@@ -122,10 +124,29 @@ export const PinChange = Type.Object(
 export type PinChange = Static<typeof PinChange>;
 
 export const EmailChange = Type.Object(
-  { email: IdentityText, proof: Proof },
+  { email: IdentityText, proof: ProofUnlessGuest },
   { title: 'EmailChange', examples: [{ email: 'ada@example.com', proof: proofExample }] },
 );
 export const PhoneChange = Type.Object(
-  { phone: IdentityText, proof: Proof },
+  { phone: IdentityText, proof: ProofUnlessGuest },
   { title: 'PhoneChange', examples: [{ phone: '+15551234567', proof: proofExample }] },
 );
+
+/** Moves the inbox of a guest into the account of the caller. */
+export const GuestMerge = Type.Object(
+  { token: Text(512, 1) },
+  {
+    title: 'GuestMerge',
+    description: 'The authentication token of the guest.',
+    examples: [{ token: 'psa_…' }],
+  },
+);
+
+export const MergedGuest = Type.Object(
+  {
+    id: Type.Unsafe<string>({ ...Id, description: 'The id of the guest, who no longer exists.' }),
+    moved: Type.Integer({ description: 'How many notifications were moved.' }),
+  },
+  { title: 'MergedGuest', examples: [{ id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53', moved: 3 }] },
+);
+export type MergedGuest = Static<typeof MergedGuest>;

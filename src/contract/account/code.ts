@@ -10,6 +10,32 @@ export const StartedChallenge = Type.Object(
   },
 );
 
+/** A code that was sent without a session. */
+export const SentCode = Type.Object(
+  {
+    ...StartedChallenge.properties,
+    destination: Type.String({
+      description: 'Where the code was sent, shortened as in `+15…67` or `a…@example.com`: the address of the request.',
+    }),
+    resend_at: Type.Unsafe<string>({
+      ...Time,
+      description: 'When this address may request the next code: by the same request again, which has another `id`.',
+    }),
+  },
+  {
+    title: 'SentCode',
+    examples: [
+      {
+        id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
+        destination: 'a…@example.com',
+        resend_at: '2017-10-19T17:03:03.181879Z',
+        expires_at: '2017-10-19T17:07:03.181879Z',
+      },
+    ],
+  },
+);
+export type SentCode = Static<typeof SentCode>;
+
 /** A mail address, phone number or username, as a user types it. */
 export const IdentityText = Type.String({ minLength: 1, maxLength: 320 });
 

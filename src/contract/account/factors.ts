@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { AnyObject, Id, NullableTime, Text, Time } from '../common.js';
-import { Proof, proofExample } from './proof.js';
+import { Proof, ProofUnlessGuest, proofExample } from './proof.js';
 
 const EnrollmentSecret = Text(100, 1);
 
@@ -100,7 +100,7 @@ export const Passkey = Type.Object(
 export type Passkey = Static<typeof Passkey>;
 
 export const PasskeyRequest = Type.Object(
-  { ...EnrollmentRequest.properties, name: Type.Optional(PasskeyName) },
+  { ...EnrollmentRequest.properties, proof: ProofUnlessGuest, name: Type.Optional(PasskeyName) },
   { title: 'PasskeyRequest', examples: [{ proof: proofExample, name: 'Phone' }] },
 );
 export type PasskeyRequest = Static<typeof PasskeyRequest>;

@@ -30,6 +30,18 @@ export const Proof = Type.Object(
 );
 export type Proof = Static<typeof Proof>;
 
+/** A proof that only a guest may omit: a guest has nothing to prove yet. */
+export const ProofUnlessGuest = Type.Optional({
+  ...Proof,
+  description: 'Required, unless the user is a guest (`is_guest`).',
+});
+
+/** A request that needs only a proof, and none of a guest. */
+export const GuestOrProvenRequest = Type.Object(
+  { proof: ProofUnlessGuest },
+  { title: 'GuestOrProvenRequest', examples: [{ proof: { type: 'password', secret: 'correct horse battery' } }] },
+);
+
 export const proofStartTypes = ['sms', 'email', 'passkey'] as const;
 export type ProofStart = (typeof proofStartTypes)[number];
 

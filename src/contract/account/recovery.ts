@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { DeviceIdInput, Id, pinPattern, Text, Time } from '../common.js';
+import { DeviceIdInput, HumanCheckToken, Id, pinPattern, Text, Time } from '../common.js';
 import { CheckedCode, CodeAnswer, ContactAddress, checkMember } from './code.js';
 
 const RecoverableSecret = Type.Enum(['password', 'pin'] as const, { title: 'RecoverableSecret' });
@@ -7,6 +7,7 @@ const RecoverableSecret = Type.Enum(['password', 'pin'] as const, { title: 'Reco
 export const RecoveryRequest = Type.Object(
   {
     identity: ContactAddress,
+    human_check: HumanCheckToken,
     purpose: { ...RecoverableSecret, description: 'Which secret the user has forgotten.' },
     device: Type.Optional(
       Type.Object(

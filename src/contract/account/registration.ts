@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { Authentication, DeviceInput } from '../authentication.js';
-import { pinPattern, Text } from '../common.js';
+import { AnyObject, HumanCheckToken, pinPattern, Text, Time } from '../common.js';
 import { NewUser } from '../user.js';
 import { Account } from './account.js';
 import { CheckedCode, CodeAnswer, ContactAddress, checkMember, IdentityText } from './code.js';
 
 /** Starts a registration. Postern sends a code to this address. */
 export const RegistrationRequest = Type.Object(
-  { identity: ContactAddress, locale: NewUser.properties.locale },
+  { identity: ContactAddress, locale: NewUser.properties.locale, human_check: HumanCheckToken },
   { title: 'RegistrationRequest', examples: [{ identity: { type: 'phone', value: '+15551234567' }, locale: 'es-MX' }] },
 );
 export type RegistrationRequest = Static<typeof RegistrationRequest>;
@@ -22,6 +22,19 @@ export const RegistrationAnswer = Type.Object(
       description: 'The device to log in on. The answer then has `authentication`, with its token.',
     }),
     username: Type.Optional(IdentityText),
+    passkey: Type.Optional(
+      Type.Union(
+        [
+          Type.Literal('begin', { title: 'PasskeyBegin' }),
+          AnyObject("The browser's RegistrationResponseJSON for the options of `begin`."),
+        ],
+        {
+          title: 'RegistrationPasskey',
+          description:
+            '`begin` only answers with the options for a new passkey. It counts as a guess, and the code stays valid. Then send the code again, with what the browser has created. An account with a passkey needs no password.',
+        },
+      ),
+    ),
     password: Type.Optional(Text(1024, 1)),
     pin: Type.Optional(Type.String({ pattern: pinPattern })),
     name: NewUser.properties.name,
@@ -43,5 +56,17 @@ const Registered = Type.Object(
   { title: 'Registered' },
 );
 
-/** The answer to a code: the account, or only that the code is correct. */
-export const RegistrationResult = Type.Union([Registered, CheckedCode], { title: 'RegistrationResult' });
+/** The options for the passkey of a new account. */
+const PasskeyOptions = Type.Object(
+  {
+    options: AnyObject('WebAuthn creation options as JSON, for navigator.credentials.create().'),
+    expires_at: Type.Unsafe<string>({ ...Time, description: 'When the code expires.' }),
+  },
+  { title: 'RegistrationPasskeyOptions' },
+);
+export type PasskeyOptions = Static<typeof PasskeyOptions>;
+
+/** The answer to a code: the account, the options for a passkey, or only that the code is correct. */
+export const RegistrationResult = Type.Union([Registered, PasskeyOptions, CheckedCode], {
+  title: 'RegistrationResult',
+});

@@ -16,9 +16,17 @@ export const fieldErrors = {
     'This address is not in REDIRECT_URIS of this installation.',
     'Esta dirección no está en REDIRECT_URIS de esta instalación.',
   ),
+  login_link_off: text(
+    'Mails have no links here. LOGIN_LINK=on turns them on.',
+    'Aquí los correos no llevan enlaces. LOGIN_LINK=on los activa.',
+  ),
   no_redirect_client: text(
     'This provider takes no logins by redirect here: client_id of {name} in OIDC_PROVIDERS, or PUBLIC_URL, is missing.',
     'Este proveedor no acepta aquí inicios de sesión por redirección: falta client_id de {name} en OIDC_PROVIDERS, o PUBLIC_URL.',
+  ),
+  registration_off: text(
+    'Only operators can create accounts in this installation.',
+    'En esta instalación solo los operadores pueden crear cuentas.',
   ),
   not_linked: text(
     'No user is linked to this account at the provider.',
@@ -85,6 +93,10 @@ export const fieldErrors = {
   invalid_key: text(
     'This must be a public key on the curve P-256 (kty EC) or Ed25519 (kty OKP), without private members.',
     'Debe ser una clave pública de la curva P-256 (kty EC) o Ed25519 (kty OKP), sin miembros privados.',
+  ),
+  invalid_passkey: text(
+    'This is not a new passkey for the last options.',
+    'No es una clave de acceso nueva para las últimas opciones.',
   ),
   invalid_hash: text(
     'The format of this password hash is not supported.',

@@ -91,6 +91,12 @@ export const errors = {
     'No se pudo verificar la cuenta del proveedor.',
     'The id_token is not valid or does not contain the nonce of this challenge, or the challenge has expired or was used before. Start again with a new challenge.',
   ),
+  guest_rejected: error(
+    400,
+    'This is not the authentication token of another guest.',
+    'No es el token de autenticación de otro invitado.',
+    'Send the authentication token of a guest (`authenticator: "guest"`) whose login has not ended, from the same client. A guest that was merged already is gone.',
+  ),
   account_unusable: error(
     400,
     'The account is deactivated.',
@@ -301,6 +307,12 @@ export const errors = {
     'This message was tried {max} times. It is not sent again.',
     'Este mensaje se intentó {max} veces. No se vuelve a enviar.',
     '`last_error` of the message says why it failed. Fix that, and let the user request a new code.',
+  ),
+  human_check_required: error(
+    422,
+    'Solve the challenge of `human_check`, and send the request again with the solution.',
+    'Resuelva el reto de `human_check` y envíe la solicitud de nuevo con la solución.',
+    'HUMAN_CHECK=altcha asks clients on unknown devices for a proof of work. The client packages of Postern solve it by themselves. A solution is valid once, for ten minutes, and for the same request.',
   ),
   redirect_not_allowed: error(
     422,

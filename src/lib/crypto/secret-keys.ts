@@ -5,7 +5,16 @@ import { Problem } from '../problem.js';
  * The purpose of a derived key. Each purpose has its own key, so no value of one purpose is valid for another. `seal` is
  * for encryption. Stored values depend on these names.
  */
-export type KeyPurpose = 'identity' | 'code' | 'pin' | 'recovery' | 'idempotency' | 'limit' | 'dpop' | 'seal';
+export type KeyPurpose =
+  | 'identity'
+  | 'code'
+  | 'pin'
+  | 'recovery'
+  | 'idempotency'
+  | 'limit'
+  | 'human_check'
+  | 'dpop'
+  | 'seal';
 
 /**
  * The operations that use `SECRET_KEY`. During a rotation there are several keys: the first one creates new values, and
@@ -86,6 +95,7 @@ export function createSecretKeys(secrets: readonly string[]): SecretKeys {
     recovery: keys('recovery'),
     idempotency: keys('idempotency'),
     limit: keys('limit'),
+    human_check: keys('human_check'),
     dpop: keys('dpop'),
     seal: keys('seal'),
   };

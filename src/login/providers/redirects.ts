@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { parseId } from '../../lib/ids.js';
 import { parseJsonObject } from '../../lib/json-object.js';
-import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
+import { type FieldError, throwIfErrors } from '../../lib/problem.js';
 import type { IdentityProvider, ProviderAccount, RedirectError } from './provider.js';
 import {
   findRedirectLogin,
@@ -16,6 +16,7 @@ import {
   storeRedirectState,
   type Visit,
 } from './redirect-state.js';
+import { requireListed } from './redirect-uris.js';
 
 /**
  * Logins that send a browser to a provider and back. The authentication of the login keeps their state. Four values protect
@@ -107,9 +108,7 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     if (provider.redirect === undefined || publicUrl === '') {
       throwIfErrors([{ field: 'authenticator', code: 'no_redirect_client', params: { name: provider.name } }]);
     }
-    if (!redirectUris.some((listed) => isSameUri(listed, to))) {
-      throw new Problem('redirect_not_allowed', { errors: [{ field: 'redirect_to', code: 'redirect_not_allowed' }] });
-    }
+    requireListed(redirectUris, 'redirect_to', to);
     const state: RedirectState = { to, codeChallenge, loginHint, visits: [] };
     return {
       state: { redirect: JSON.stringify(state) },
@@ -292,10 +291,4 @@ function withVisit(
   const visit = visitOf(current, state);
   const changed = visit && next(visit);
   return changed && { ...current, visits: current.visits.map((one) => (one === visit ? changed : one)) };
-}
-
-/** Whether two addresses are the same text. Apps on a loopback address may use any port (RFC 8252, 7.3). */
-function isSameUri(listed: string, given: string): boolean {
-  const withoutPort = (uri: string) => uri.replace(/^(http:\/\/(?:127\.0\.0\.1|\[::1\])):\d{1,5}(?=[/?]|$)/, '$1');
-  return withoutPort(listed) === withoutPort(given);
 }

@@ -33,6 +33,7 @@ const isLocked = sql`(u.lock_kind is not null and ${lockHolds})`;
 const computed: Readonly<Record<string, Readonly<Record<string, Sql>>>> = {
   email_verified: { true: isVerified('email'), false: sql`not ${isVerified('email')}` },
   phone_verified: { true: isVerified('phone'), false: sql`not ${isVerified('phone')}` },
+  is_guest: { true: sql`u.is_guest`, false: sql`not u.is_guest` },
   locked: { true: isLocked, false: sql`not ${isLocked}` },
   guess_locked: { true: isGuessLocked, false: isNotGuessLocked },
   factor: { totp: hasTotp, passkey: hasPasskey, none: sql`not (${hasTotp} or ${hasPasskey})` },

@@ -91,6 +91,24 @@ async function passwordPage(options: ShowOptions = {}, identity = 'ada@example.c
   return shown;
 }
 
+/** Opens the registration or the recovery, up to the step of the code. */
+async function flowCode(link: 'Create an account' | 'Forgot your password?', options: ShowOptions = {}) {
+  const email = newEmail();
+  if (link !== 'Create an account') await createUser(pages.app, { email });
+  const shown = link === 'Create an account' ? await signIn(options) : await passwordPage(options, email);
+  await press(shown, link);
+  await fill(shown, 'Email or phone number', email);
+  await press(shown, 'Continue');
+  await shown.page.getByRole('heading', { name: 'Enter the code' }).waitFor();
+  return { shown, email, code: await codeTo(pages.app, email) };
+}
+async function flowSecret(link: Parameters<typeof flowCode>[0]) {
+  const { shown, code } = await flowCode(link);
+  await fill(shown, 'Code', code);
+  await shown.page.locator('form input[autocomplete=new-password]').first().waitFor();
+  return shown;
+}
+
 const states: readonly (readonly [name: string, reach: () => Promise<ElementPage>])[] = [
   ['sign-in', () => signIn()],
   [
@@ -230,6 +248,58 @@ const states: readonly (readonly [name: string, reach: () => Promise<ElementPage
       await fill(shown, 'Password', 'wrong');
       await press(shown, 'Sign in');
       await shown.page.getByText('This account is locked.').waitFor();
+      return shown;
+    },
+  ],
+  [
+    'registration-address',
+    async () => {
+      const shown = await signIn();
+      await press(shown, 'Create an account');
+      await shown.page.getByLabel('Email or phone number').waitFor();
+      return shown;
+    },
+  ],
+  ['registration-code', async () => (await flowCode('Create an account')).shown],
+  [
+    'registration-code-wrong',
+    async () => {
+      const { shown, code } = await flowCode('Create an account');
+      await fill(shown, 'Code', wrongCode(code));
+      await shown.page.getByText('That code is wrong or has expired.').waitFor();
+      return shown;
+    },
+  ],
+  ['registration-details', () => flowSecret('Create an account')],
+  [
+    'registration-details-refused',
+    async () => {
+      const shown = await flowSecret('Create an account');
+      await press(shown, 'Add a PIN');
+      await fill(shown, 'Password', 'password');
+      await press(shown, 'Create an account');
+      await shown.page.locator('[aria-invalid=true]').waitFor();
+      return shown;
+    },
+  ],
+  [
+    'recovery-address',
+    async () => {
+      const shown = await passwordPage();
+      await press(shown, 'Forgot your password?');
+      await shown.page.getByLabel('Email or phone number').waitFor();
+      return shown;
+    },
+  ],
+  ['recovery-code', async () => (await flowCode('Forgot your password?')).shown],
+  ['recovery-new-password', () => flowSecret('Forgot your password?')],
+  [
+    'recovery-done',
+    async () => {
+      const shown = await flowSecret('Forgot your password?');
+      await fill(shown, 'New password', 'the moon and back again');
+      await press(shown, 'Save');
+      await shown.page.getByText('Saved. Sign in with it now.').waitFor();
       return shown;
     },
   ],

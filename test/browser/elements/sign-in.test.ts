@@ -192,15 +192,22 @@ test('a lock counts down, explains what to do, and offers a recovery', async () 
   await press(shown, 'Continue');
   const code = await codeTo(pages.app, email);
   await field(shown, 'Code').fill(wrongCode(code));
-  await secret(shown, 'New password').fill('password');
+  await page.getByRole('alert').filter({ hasText: 'wrong or has expired' }).waitFor();
+  // The field keeps the wrong code, and the cursor.
+  expect(await field(shown, 'Code').inputValue()).toBe(wrongCode(code));
+  expect(await page.evaluate('element.shadowRoot.activeElement?.name')).toBe('code');
+  expect(await page.getByRole('button', { name: /^New code in/ }).isDisabled()).toBe(true);
+  await shown.expectAccessible();
+  await field(shown, 'Code').fill(code);
+  await secret(shown, 'New password').waitFor();
+  // The address stands beside the new password, also for password managers.
+  expect(await page.locator('form input[autocomplete=username]').inputValue()).toBe(email);
+  await page.keyboard.type('password');
   await shown.expectAccessible();
   await press(shown, 'Save');
   // The error is at its field.
   await expect.poll(() => page.locator('[aria-invalid=true]').count()).toBeGreaterThan(0);
   await secret(shown, 'New password').fill('the moon and back again');
-  await press(shown, 'Save');
-  await page.getByRole('alert').filter({ hasText: 'wrong or has expired' }).waitFor();
-  await field(shown, 'Code').fill(code);
   await press(shown, 'Save');
   await page.getByText('Saved. Sign in with it now.').waitFor();
   await secret(shown, 'Password').fill('the moon and back again');
@@ -219,24 +226,66 @@ test.each(['fil', 'pt-BR'])('a registration in a page in %s keeps this language'
   expect((await started).postDataJSON()).toMatchObject({ locale: lang });
 });
 
-test('a registration with a code signs the user in', async () => {
+test('a registration asks for the code alone, survives a reload, and signs the user in', async () => {
   const email = newEmail();
   const shown = await signIn();
+  const { page } = shown;
   await press(shown, 'Create an account');
   await shown.expectAccessible();
   await field(shown, 'Email or phone number').fill(email);
   await press(shown, 'Continue');
+  await page.getByRole('heading', { name: 'Enter the code' }).waitFor();
+  expect(await page.getByRole('textbox').count()).toBe(1);
+  await page.reload();
+  await shown.until('typeof show === "function"');
+  await page.evaluate(`show(${JSON.stringify({ url: pages.app.url, tag: 'postern-sign-in' })})`);
+  await page.getByText(`We sent a message to \u2068${email}\u2069.`).waitFor();
+  const submitted = page.waitForRequest(/\/v1\/registrations\/[^/]+$/);
   await field(shown, 'Code').fill(await codeTo(pages.app, email));
+  expect((await submitted).postDataJSON()).toMatchObject({ check: true });
   await field(shown, /^Name/).fill('Ada Lovelace');
-  await secret(shown, 'New password').fill('the moon and back again');
+  expect(await page.locator('form input[autocomplete=username]').inputValue()).toBe(email);
+  await secret(shown, 'Password').fill('the moon and back again');
   await shown.expectAccessible();
   await press(shown, 'Create an account');
   await isLoggedIn(shown);
-  expect(await shown.page.evaluate('client.createAccount(postern).get()')).toMatchObject({
-    email,
-    name: 'Ada Lovelace',
-  });
+  expect(await shown.events('signed-in')).toHaveLength(1);
+  expect(await page.evaluate('client.createAccount(postern).get()')).toMatchObject({ email, name: 'Ada Lovelace' });
   await shown.expectNoErrorsOrSidewaysScroll();
+});
+
+test('a registration with a passkey needs no password', async () => {
+  const email = newEmail();
+  const shown = await signIn();
+  await addAuthenticator(shown.page, { verifiesUser: true });
+  await press(shown, 'Create an account');
+  await field(shown, 'Email or phone number').fill(email);
+  await press(shown, 'Continue');
+  await field(shown, 'Code').fill(await codeTo(pages.app, email));
+  await press(shown, 'Use a passkey instead of a password');
+  await isLoggedIn(shown);
+  expect(await shown.page.evaluate('client.createAccount(postern).get()')).toMatchObject({ has_password: false });
+});
+
+test('a registration goes back to the address, and its code can be sent again', async () => {
+  const email = newEmail();
+  const shown = await signIn();
+  await shown.page.clock.install();
+  await press(shown, 'Create an account');
+  await field(shown, 'Email or phone number').fill('ada@example');
+  await press(shown, 'Continue');
+  await expect.poll(() => shown.page.locator('[aria-invalid=true]').count()).toBe(1);
+  await field(shown, 'Email or phone number').fill(email);
+  await press(shown, 'Continue');
+  await shown.page.getByRole('button', { name: /^New code in/ }).waitFor();
+  await shown.page.clock.runFor(61_000);
+  const resent = shown.page.waitForRequest(/\/v1\/registrations$/);
+  await press(shown, 'Send a new code');
+  expect((await resent).postDataJSON()).toMatchObject({ identity: { value: email } });
+  await press(shown, 'Back');
+  expect(await field(shown, 'Email or phone number').inputValue()).toBe(email);
+  await press(shown, 'Back');
+  await shown.page.getByRole('heading', { name: 'Sign in' }).waitFor();
 });
 
 test('a lost network is reported, and the same input works later', async () => {

@@ -10,7 +10,7 @@ export const eventTypes = [
   ...(['user.created', 'user.updated', 'user.deleted', 'user.locked', 'user.unlocked', 'user.deactivated'] as const),
   ...(['identity.verified', 'login.approved', 'login.rejected', 'login.locked'] as const),
   ...(['device.added', 'device.removed', 'token.ended', 'credential.changed'] as const),
-  ...(['recovery.completed', 'registration.completed'] as const),
+  ...(['recovery.completed', 'registration.completed', 'guest.merged'] as const),
   ...(['notification.created', 'notification.updated', 'notification.deleted', 'marker.moved'] as const),
   ...(['message.failed', 'push.token_gone', 'audit.sealed'] as const),
 ] as const satisfies readonly EventType[];

@@ -57,6 +57,7 @@ export const events = {
     'key.created': 'created an API key',
     'key.revoked': 'revoked an API key',
     'registration.completed': 'completed the registration',
+    'guest.merged': 'took over the inbox of a guest',
     'identity.verified': 'verified an address',
     'webhook.created': 'added a webhook',
     'webhook.changed': 'changed a webhook',

@@ -3,6 +3,7 @@ type Names = Readonly<Record<string, string>>;
 /** The purposes of messages. A kind is a channel and a purpose, such as `sms.code`. */
 const purposes: Readonly<Record<string, string>> = {
   code: 'Code',
+  code_link: 'Code and link',
   proof_code: 'Code to confirm',
   address_code: 'Code for a new address',
   recovery_code: 'Recovery code',

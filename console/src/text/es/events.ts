@@ -57,6 +57,7 @@ export const events: Texts['events'] = {
     'key.created': 'creó una clave de API',
     'key.revoked': 'revocó una clave de API',
     'registration.completed': 'completó el registro',
+    'guest.merged': 'incorporó la bandeja de un invitado',
     'identity.verified': 'verificó una dirección',
     'webhook.created': 'añadió un webhook',
     'webhook.changed': 'cambió un webhook',

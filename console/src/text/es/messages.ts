@@ -3,6 +3,7 @@ import type { Texts } from '../en/index.js';
 /** The purposes of messages. A kind is a channel and a purpose, such as `sms.code`. */
 const purposes: Readonly<Record<string, string>> = {
   code: 'Código',
+  code_link: 'Código y enlace',
   proof_code: 'Código de confirmación',
   address_code: 'Código para una dirección nueva',
   recovery_code: 'Código de recuperación',

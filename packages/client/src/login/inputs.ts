@@ -1,4 +1,5 @@
 import type { Core } from '../core.js';
+import type * as Machine from '../machine.js';
 import type { MutableStore } from '../store.js';
 import type { Identity } from '../wire.js';
 import type { IdentityInput } from './identity.js';
@@ -16,12 +17,10 @@ export interface StartRequest {
   readonly asked?: string | undefined;
 }
 
-export type StepMembers<S> = S extends unknown ? Omit<S, 'busy' | 'issue'> : never;
-/** What an input leads to: a state to enter, or the state that the login has entered already. */
-export type Outcome = LoginState | (() => LoginState);
-/** Runs the work of an input, unless its step has ended or another input is in progress. */
-export type RunInput = (input: unknown, work: (signal: AbortSignal) => Promise<Outcome>) => Promise<LoginState>;
-export type CreateStep = (runInput: RunInput) => StepMembers<LoginState>;
+export type StepMembers<S> = Machine.StepMembers<S>;
+export type Outcome = Machine.Outcome<LoginState>;
+export type RunInput = Machine.RunInput<LoginState>;
+export type CreateStep = Machine.CreateStep<LoginState>;
 /** The input of step 1. */
 export type StartInput = Omit<StartRequest, 'identity'> & { readonly identity?: IdentityInput | undefined };
 

@@ -5,7 +5,9 @@ import type { LoginIssue } from './states.js';
 export function issueOf(error: PosternError): LoginIssue {
   const { message } = error;
   if (error.kind === 'cancelled' || error.kind === 'unsupported') return { kind: error.kind, message };
+  if (error.kind === 'network') return { kind: 'offline', message };
   if (error.kind === 'problem') {
+    if (error.code === 'code_rejected') return { kind: 'wrong', message };
     if (error.code === 'authorization_rejected') {
       const used = error.errors.find(({ code }) => code === 'code_used');
       return used === undefined

@@ -1,10 +1,11 @@
 import { coreOf } from '../core.js';
-import { isPosternError, type PosternError, UsageError } from '../errors.js';
+import { isPosternError, type PosternError } from '../errors.js';
+import { createMachine } from '../machine.js';
 import { once, platform } from '../platform.js';
-import { createStore, type Store } from '../store.js';
+import type { Store } from '../store.js';
 import { loadPart } from '../transport.js';
 import type { Postern } from '../types.js';
-import type { CreateStep, LoginTools, Outcome, RunInput, StartInput, StepMembers } from './inputs.js';
+import type { LoginTools, Outcome, RunInput, StartInput, StepMembers } from './inputs.js';
 import type { LoginIssue, LoginStart, LoginState, RedirectState } from './states.js';
 
 /** A login in progress. */
@@ -35,7 +36,6 @@ export interface LoginOptions {
   readonly resume?: boolean | undefined;
 }
 
-type Next = Promise<LoginState>;
 const resumeKey = 'postern.open';
 
 /**
@@ -56,10 +56,7 @@ const resumeKey = 'postern.open';
  */
 export function createLogin(postern: Postern, { resume = false }: LoginOptions = {}): Login {
   const core = coreOf(postern);
-  /** The number of the current step. The methods of a state work only while its step is the current one. */
-  let currentStep = 0;
-  let pending: { readonly key: string; readonly next: Next; readonly abort: AbortController } | undefined;
-  const store = createStore<LoginState>(start(), () => {
+  const { store, enter, reopen } = createMachine<LoginState>(startStep, afterError, () => {
     // A page that shows the first step needs the others soon.
     void loadSteps().catch(() => undefined);
     return () => undefined;
@@ -67,44 +64,7 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
   const tools: LoginTools = { core, store, enter, start, restart, resumeKey: resume ? resumeKey : undefined };
   /** The code that sends a login and leads through its steps, loaded when somebody looks at the login or uses it. */
   const loadSteps = once(async () => (await loadPart(() => import('./steps.js'))).createSteps(tools));
-  if (resume) void reopen().catch(core.onError);
-
-  function enter(createStep: CreateStep, issue: LoginIssue | null = null): LoginState {
-    pending?.abort.abort();
-    pending = undefined;
-    currentStep += 1;
-    const step = currentStep;
-    const reenter = (issue?: LoginIssue) => enter(createStep, issue);
-    const runInput: RunInput = (input, work) => {
-      const key = JSON.stringify(input);
-      if (step !== currentStep) return refuse('This state of the login has ended. Use `current` of the login.');
-      if (pending !== undefined) {
-        return pending.key === key
-          ? pending.next
-          : refuse('The login is busy. Wait for the promise of the earlier call.');
-      }
-      const abort = new AbortController();
-      const next = work(abort.signal)
-        .catch((error: unknown): Outcome | Promise<Outcome> => {
-          // The user has left this step in the meantime.
-          if (step !== currentStep) return store.current;
-          if (isPosternError(error) && error.kind !== 'usage') return afterError(error, reenter);
-          store.set(reenter());
-          throw error;
-        })
-        .then((outcome) => {
-          if (typeof outcome === 'object') return outcome;
-          if (step !== currentStep) return store.current;
-          const state = outcome();
-          store.set(state);
-          return state;
-        });
-      pending = { key, next, abort };
-      store.set({ ...store.current, busy: true, issue: null } as LoginState);
-      return next;
-    };
-    return { ...createStep(runInput), busy: false, issue } as LoginState;
-  }
+  if (resume) void reopen(async () => (await loadSteps()).reopen(resumeKey)).catch(core.onError);
 
   function start(issue?: LoginIssue): LoginStart {
     return enter(startStep, issue) as LoginStart;
@@ -140,13 +100,6 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
     return () => loaded?.afterError(error, reenter) ?? reenter({ kind: 'offline', message });
   }
 
-  async function reopen(): Promise<void> {
-    const firstStep = currentStep;
-    const createStep = await (await loadSteps()).reopen(resumeKey);
-    // The user may have started another login already.
-    if (createStep !== undefined && currentStep === firstStep && pending === undefined) store.set(enter(createStep));
-  }
-
   const redirect: LoginStart['redirect'] = (...input) => {
     const { current } = store;
     return (current.step === 'start' ? current : restart()).redirect(...input);
@@ -166,5 +119,3 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
 
   return Object.assign(store, { start: restart, redirect, resumeRedirect });
 }
-
-const refuse = (message: string) => Promise.reject(new UsageError(message));

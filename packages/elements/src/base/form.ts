@@ -6,6 +6,7 @@ import { fill } from './texts.js';
 /** The purpose of a field. The keyboard and the suggestions of browsers and password managers depend on it. */
 export type FieldKind =
   | 'text'
+  | 'name'
   | 'identity'
   | 'email'
   | 'tel'
@@ -46,6 +47,7 @@ const secret = { type: 'password', dir: 'ltr' };
 const plain = { autocapitalize: 'none', spellcheck: 'false' };
 const controls: Readonly<Record<FieldKind, Readonly<Record<string, string>>>> = {
   text: { type: 'text', dir: 'auto', autocomplete: 'off' },
+  name: { type: 'text', dir: 'auto', autocomplete: 'name' },
   identity: { type: 'text', dir: 'auto', autocomplete: 'username', ...plain },
   email: { type: 'email', dir: 'ltr', autocomplete: 'email', ...plain },
   tel: { type: 'tel', dir: 'ltr', autocomplete: 'tel' },

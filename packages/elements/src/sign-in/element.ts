@@ -19,6 +19,7 @@ import {
   type Context,
   card,
   type Flow,
+  type FlowMachines,
   focusHeading,
   type SignInInput,
   type View,
@@ -62,6 +63,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   #clientLogin: { readonly postern: Postern; readonly login: Login } | undefined;
   #offered: OfferedLogins | undefined;
   #flow: Flow | null = null;
+  #flows: FlowMachines = {};
   readonly #input: SignInInput = {
     ...{ identity: '', way: undefined, page: 'identity', usedWay: undefined, lastWay: null },
   };
@@ -150,6 +152,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     const { words } = this;
     clientSignal.addEventListener('abort', () => {
       this.#offered = undefined;
+      this.#flows = {};
     });
     const loading = element('slot', { class: 'full' }, element('p', { class: 'muted', role: 'status' }, words.loading));
     const container = element('div', {}, loading);
@@ -160,11 +163,16 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
 
   async #load(postern: Postern, container: HTMLElement, signal: AbortSignal): Promise<void> {
     try {
-      const [offered, lastWay] = await Promise.all([
+      const { marks } = coreOf(postern);
+      const [offered, lastWay, registration, recovery] = await Promise.all([
         offeredLogins(postern, { signal }),
-        coreOf(postern).marks.get(lastWayKey),
+        ...[lastWayKey, 'postern.registration', 'postern.recovery'].map((key) => marks.get(key)),
       ]);
-      this.#input.lastWay = lastWay;
+      // What waited for a code when the page was closed.
+      const open = JSON.parse(registration ?? recovery ?? 'null');
+      if (open?.expiresAt > Date.now())
+        this.#flow = registration ? 'register' : `recover_${open.request.purpose as 'pin'}`;
+      this.#input.lastWay = lastWay ?? null;
       if (signal.aborted) return;
       this.#offered = offered;
       this.#showStates(postern, offered, container, signal);
@@ -319,8 +327,12 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
       registration: this.registration && offered.registration.is_on,
       recovery: this.recovery && offered.recovery.identity_types.length > 0,
       input: this.#input,
+      flows: this.#flows,
       report: (error) => void this.report(error),
-      finish: (state, way) => this.#finish(state, postern, way),
+      finish: (state, way) => {
+        this.#flow = null;
+        this.#finish(state, postern, way);
+      },
       useOtherAccount: (leave) => {
         Object.assign(this.#input, { identity: '', page: 'identity' });
         leave();
@@ -328,7 +340,11 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     };
   }
 
-  #finish({ user_id, device_id }: LoginDone, postern: Postern, way: string | undefined): void {
+  #finish(
+    { user_id, device_id }: Pick<LoginDone, 'user_id' | 'device_id'>,
+    postern: Postern,
+    way: string | undefined,
+  ): void {
     Object.assign(this.#input, { identity: '', page: 'identity', lastWay: way ?? null });
     if (way !== undefined) void coreOf(postern).marks.set(lastWayKey, way);
     const isAllowed = this.emit('postern-signed-in', { user_id, device_id });

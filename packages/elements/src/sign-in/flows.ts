@@ -1,175 +1,262 @@
-import { isPosternError, startRecovery, startRegistration } from '@postern/client';
-import { digitsOf, element, linkButton } from '../base/dom.js';
-import { showError } from '../base/errors.js';
-import { createForm, type FieldOptions, type Form } from '../base/form.js';
+import {
+  createRecovery,
+  createRegistration,
+  type FlowCode,
+  type Identity,
+  type LoginIssue,
+  type RecoveryDone,
+  type RecoveryNewPassword,
+  type RecoveryNewPin,
+  type RecoveryState,
+  type RegistrationDetails,
+  type RegistrationDone,
+  type RegistrationState,
+  type Store,
+} from '@postern/client';
+import { anySignal } from '@postern/client/internal';
+import { type Child, element, linkButton, replaceContent } from '../base/dom.js';
+import { createForm, type FieldOptions } from '../base/form.js';
 import { fill } from '../base/texts.js';
+import { codeView, type StepView } from './code-view.js';
 import { english } from './later-texts.js';
-import { type Context, card, type Flow, type LaterContext, type View } from './views.js';
+import { button, type Context, card, type Flow, type LaterContext, showLoginIssue, type View } from './views.js';
 
-/**
- * The view of a recovery or a registration. Its first form asks for an address, and its second form for the code and the
- * new values.
- */
+/** The view of a recovery or a registration: the address, then the code alone, then what is new. */
 export function flowView(shown: Context, flow: Flow): View {
   const context: LaterContext = { ...shown, words: { ...english, ...shown.words } };
-  return flow === 'register'
-    ? registrationView(context)
-    : recoveryView(context, flow === 'recover_pin' ? 'pin' : 'password');
-}
-
-/** A view of two forms. It shows the first one, and then the second one. */
-function twoForms(
-  context: LaterContext,
-  title: string,
-  hint: string,
-  sent: string,
-  first: Form,
-): View & { showSecond(form: Form, to: string): void } {
-  const { words, showFlow } = context;
-  const introduction = element('p', { class: 'lead muted' }, hint);
-  const node = card(
-    title,
-    introduction,
-    first.node,
-    element(
-      'div',
-      { class: 'row' },
-      linkButton(words.back, () => showFlow(null)),
-    ),
-  );
-  return {
-    node,
-    focus: first.focus,
-    showSecond(form, to) {
-      introduction.textContent = fill(sent, { to });
-      first.node.replaceWith(form.node);
-      form.focus();
-    },
-  };
-}
-
-/** Runs a request of a form, and shows its error there. */
-async function attempt(context: LaterContext, form: () => Form, request: () => Promise<void>): Promise<void> {
-  try {
-    await request();
-  } catch (error) {
-    if (context.signal.aborted) return;
-    if (!isPosternError(error) || error.kind === 'usage') throw error;
-    context.report(error);
-    await showError(form(), error, context.words, context.signal);
+  const { flows, postern } = context;
+  if (flow === 'register') {
+    flows.register ??= createRegistration(postern, { resume: true });
+    return machineView(context, flows.register, registrationView, (state) => afterRegistration(context, state));
   }
+  flows.recover ??= createRecovery(postern, { resume: true });
+  const purpose = flow === 'recover_pin' ? 'pin' : 'password';
+  return machineView(
+    context,
+    flows.recover,
+    (own, state) => recoveryView(own, state, purpose),
+    (state) => afterRecovery(context, state),
+  );
 }
 
-const codeField = ({ words }: LaterContext): FieldOptions => ({ name: 'code', kind: 'code', label: words.code });
-function newPassword({ words, offered }: LaterContext): FieldOptions {
-  const hint = fill(words.password_hint, { count: offered.password.min_length });
-  return { name: 'password', kind: 'new-password', label: words.new_password, hint };
-}
-function newPin({ words, offered }: LaterContext, isOptional: boolean): FieldOptions {
-  const hint = fill(words.pin_hint, { min: offered.pin.min_length, max: offered.pin.max_length });
-  return { name: 'pin', kind: 'new-pin', label: words.new_pin, hint, isOptional };
-}
-/** The field for an address of one of these types. */
-function addressField({ words, input }: LaterContext, types: readonly string[]): FieldOptions {
-  const value = /@|^\+?[\d\s()./-]{5,}$/.test(input.identity) ? input.identity : '';
-  if (types.length > 1) return { name: 'identity', kind: 'identity', label: words.address, value };
-  const isMail = types[0] !== 'phone';
-  return { name: 'identity', kind: isMail ? 'email' : 'tel', label: isMail ? words.email : words.phone, value };
+interface FlowState {
+  readonly step: string;
+  readonly busy: boolean;
+  readonly issue: LoginIssue | null;
 }
 
-function recoveryView(context: LaterContext, purpose: 'password' | 'pin'): View {
-  const { words, postern, offered, input, signal, showFlow } = context;
-  const submit = words.continue;
-  const form: Form = createForm({
-    ...{ words, submit, labelledBy: 'heading', fields: [addressField(context, offered.recovery.identity_types)] },
-    onSubmit: ({ identity = '' }) =>
-      attempt(
-        context,
-        () => form,
-        async () => {
-          input.identity = identity.trim();
-          const pending = await startRecovery(postern, { identity, purpose }, { signal });
-          const second: Form = createForm({
-            ...{ words, submit: words.save, labelledBy: 'heading' },
-            fields: [codeField(context), purpose === 'pin' ? newPin(context, false) : newPassword(context)],
-            onSubmit: ({ code = '', password = '', pin = '' }) =>
-              attempt(
-                context,
-                () => second,
-                async () => {
-                  const secret = purpose === 'pin' ? pin : password;
-                  const input = { code: digitsOf(code), password: secret, pin: secret, [purpose]: secret };
-                  const { effective_at } = await pending.complete(requiredInput(input, purpose), { signal });
-                  showFlow(null, effective_at === undefined ? words.recovered : pinLaterText(effective_at));
-                },
-              ),
-          });
-          view.showSecond(second, identity);
-        },
-      ),
-  });
-  const pinLaterText = (time: string) => {
-    const date = new Intl.DateTimeFormat(context.language, { dateStyle: 'medium', timeStyle: 'short' });
-    return fill(words.recovered_pin_later, { time: date.format(new Date(time)) });
+/** Shows the view of each step of a state machine. */
+function machineView<S extends FlowState>(
+  context: LaterContext,
+  machine: Store<S>,
+  viewOf: (context: LaterContext, state: Exclude<S, { readonly step: 'done' }>) => StepView<S>,
+  onDone: (state: Extract<S, { readonly step: 'done' }>) => void,
+): View {
+  const node = element('div');
+  let shownStep: string | undefined;
+  let view: StepView<S> | undefined;
+  let controller = new AbortController();
+  const show = (state: S) => {
+    const { issue, step } = state;
+    if (issue?.kind === 'failed') context.report(issue.error);
+    if (step === 'done') return onDone(state as Extract<S, { readonly step: 'done' }>);
+    if (step === shownStep) return view?.update(state);
+    const hadFocus = shownStep !== undefined && node.matches(':focus-within');
+    shownStep = step;
+    controller.abort();
+    controller = new AbortController();
+    const own = { ...context, signal: anySignal(context.signal, controller.signal) };
+    view = viewOf(own, state as Exclude<S, { readonly step: 'done' }>);
+    replaceContent(node, view.node);
+    if (hadFocus) view.focus();
   };
-  const title = purpose === 'pin' ? words.recover_pin : words.recover_password;
-  const view = twoForms(context, title, words.recover_hint, words.recover_sent, form);
-  return view;
+  context.signal.addEventListener('abort', machine.subscribe(show));
+  return { node, focus: () => view?.focus() };
 }
 
-type RecoveryInput = { readonly code: string; readonly password: string; readonly pin: string };
-/** Only the code and the secret that is recovered: the service refuses other members. */
-function requiredInput(input: RecoveryInput, purpose: 'password' | 'pin'): RecoveryInput {
-  const { code, [purpose]: secret } = input;
-  return { code, [purpose]: secret } as RecoveryInput;
-}
-
-function registrationView(context: LaterContext): View {
-  const { words, postern, offered, input, login, language, pin, signal, showFlow } = context;
-  const hasPassword = context.ways.includes('password');
-  const form: Form = createForm({
-    ...{
-      words,
-      submit: words.continue,
-      labelledBy: 'heading',
-      fields: [addressField(context, offered.registration.identity_types)],
-    },
-    onSubmit: ({ identity = '' }) =>
-      attempt(
-        context,
-        () => form,
-        async () => {
-          input.identity = identity.trim();
-          const pending = await startRegistration(postern, { identity, locale: language }, { signal });
-          const second: Form = createForm({
-            ...{ words, submit: words.register, labelledBy: 'heading' },
-            fields: [
-              codeField(context),
-              { name: 'name', kind: 'text', label: words.name, isOptional: true },
-              { name: 'username', kind: 'identity', label: words.username, isOptional: true },
-              ...(hasPassword ? [newPassword(context)] : []),
-              ...(pin === 'hidden' || offered.pin.policy === 'off' ? [] : [newPin(context, pin !== 'required')]),
-            ],
-            onSubmit: ({ code = '', name = '', username = '', password = '', pin: chosen = '' }) =>
-              attempt(
-                context,
-                () => second,
-                async () => {
-                  const names = {
-                    ...(name.trim() && { name: name.trim() }),
-                    ...(username.trim() && { username: username.trim() }),
-                  };
-                  const secrets = { ...(password && { password }), pin: chosen };
-                  await pending.complete({ code: digitsOf(code), ...names, ...secrets }, { signal });
-                  showFlow(null, words.registered);
-                  if (password) await login.start().password({ identity, password, pin: chosen });
-                },
-              ),
-          });
-          view.showSecond(second, identity);
-        },
-      ),
+/** The view of a step with a form. */
+function formView<S extends FlowState>(
+  context: LaterContext,
+  first: S,
+  options: {
+    readonly title: string;
+    readonly fields: readonly FieldOptions[];
+    readonly submit: string;
+    readonly onSubmit: (state: S, values: Readonly<Record<string, string>>) => Promise<unknown>;
+    readonly wrong: string;
+    readonly before: Child;
+    readonly after: (current: () => S) => readonly Child[];
+  },
+): StepView<S> {
+  const { words } = context;
+  let state = first;
+  const form = createForm({
+    ...{ words, fields: options.fields, submit: options.submit, labelledBy: 'heading' },
+    onSubmit: (values) => options.onSubmit(state, values),
   });
-  const view = twoForms(context, words.register, words.register_hint, words.register_sent, form);
-  return view;
+  const node = card(options.title, options.before, form.node, ...options.after(() => state));
+  const update = (next: S) => {
+    state = next;
+    form.setBusy(next.busy);
+    void showLoginIssue(next.issue, form, context, options.wrong);
+  };
+  update(first);
+  return { node, update, focus: form.focus };
+}
+
+const row = (...links: readonly Child[]) => element('div', { class: 'row' }, ...links);
+const lead = (text: string) => element('p', { class: 'lead muted' }, text);
+
+/** Asks for the address that gets the code. */
+function addressView<S extends FlowState>(
+  context: LaterContext,
+  first: S,
+  types: readonly string[],
+  { title, hint }: { readonly title: string; readonly hint: string },
+  begin: (state: S, identity: string) => Promise<unknown>,
+): StepView<S> {
+  const { words, input, showFlow } = context;
+  const value = /@|^\+?[\d\s()./-]{5,}$/.test(input.identity) ? input.identity : '';
+  const isMail = types[0] !== 'phone';
+  const field: FieldOptions =
+    types.length > 1
+      ? { name: 'identity', kind: 'identity', label: words.address, value }
+      : { name: 'identity', kind: isMail ? 'email' : 'tel', label: isMail ? words.email : words.phone, value };
+  return formView(context, first, {
+    ...{ title, fields: [field], submit: words.continue, wrong: words.wrong, before: lead(hint) },
+    onSubmit(state, { identity = '' }) {
+      input.identity = identity.trim();
+      return begin(state, identity);
+    },
+    after: () => [row(linkButton(words.back, () => showFlow(null)))],
+  });
+}
+
+/** Asks for the code alone. The address keeps its direction in texts of any language. */
+function flowCodeView<S>(context: LaterContext, first: FlowCode<S, S>, text: string): StepView<FlowCode<S, S>> {
+  const { words, input } = context;
+  input.identity = first.identity.value;
+  const to = `\u2068${first.identity.value}\u2069`;
+  return codeView(context, first, { lead: fill(text, { to }), submit: words.continue, back: words.back });
+}
+
+/** The address whose code was right: users and password managers see what the new secret belongs to. */
+const chosen = ({ words }: LaterContext, { value }: Identity, change: () => unknown) =>
+  element('div', { class: 'chosen' }, element('bdi', {}, value), linkButton(words.change, change));
+const hiddenIdentity = ({ words }: LaterContext, { value }: Identity): FieldOptions => ({
+  ...{ name: 'identity', kind: 'identity', label: words.address, value, isHidden: true },
+});
+const newPassword = ({ words, offered }: LaterContext, label: string): FieldOptions => {
+  const hint = fill(words.password_hint, { count: offered.password.min_length });
+  return { name: 'password', kind: 'new-password', label, hint };
+};
+const newPin = ({ words, offered }: LaterContext): FieldOptions => {
+  const hint = fill(words.pin_hint, { min: offered.pin.min_length, max: offered.pin.max_length });
+  return { name: 'pin', kind: 'new-pin', label: words.new_pin, hint };
+};
+
+function registrationView(
+  context: LaterContext,
+  state: Exclude<RegistrationState, RegistrationDone>,
+): StepView<RegistrationState> {
+  const { words, offered, flows, language } = context;
+  if (state.step === 'code') return flowCodeView(context, state, words.register_sent) as StepView<RegistrationState>;
+  if (state.step === 'details') return detailsView(context, state, () => flows.register?.start());
+  const texts = { title: words.register, hint: words.register_hint };
+  const { identity_types: types } = offered.registration;
+  return addressView(context, state, types, texts, (current, identity) =>
+    current.begin({ identity, locale: language }),
+  ) as StepView<RegistrationState>;
+}
+
+function detailsView(
+  context: LaterContext,
+  first: RegistrationDetails,
+  restart: () => unknown,
+): StepView<RegistrationState> {
+  const { words, ways, pin, offered, input } = context;
+  const hasPassword = ways.includes('password');
+  const rule = offered.pin.policy === 'off' ? 'hidden' : (pin ?? 'optional');
+  const optionalPin = { ...newPin(context), isOptional: true, reveal: words.add_pin };
+  const view = formView(context, first, {
+    ...{ title: words.register, submit: words.register, wrong: words.wrong },
+    before: chosen(context, first.identity, restart),
+    fields: [
+      hiddenIdentity(context, first.identity),
+      { name: 'name', kind: 'name', label: words.name, isOptional: true },
+      ...(hasPassword ? [newPassword(context, words.password)] : []),
+      ...(rule === 'hidden' ? [] : [rule === 'required' ? newPin(context) : optionalPin]),
+    ],
+    onSubmit(state, { name = '', password = '', pin: chosenPin = '' }) {
+      input.usedWay = password ? 'password' : undefined;
+      return state.submit({
+        ...(name.trim() && { name: name.trim() }),
+        ...(password && { password }),
+        pin: chosenPin,
+      });
+    },
+    after(current) {
+      if (!ways.includes('passkey')) return [];
+      const usePasskey = () => {
+        const state = current();
+        if (state.busy) return;
+        input.usedWay = 'passkey';
+        const name = view.node.querySelector<HTMLInputElement>('[name=name]')?.value.trim();
+        void state.passkey(name ? { name } : {});
+      };
+      return [element('div', { class: 'or muted small' }, words.or), button(words.register_passkey, usePasskey)];
+    },
+  });
+  return view as StepView<RegistrationState>;
+}
+
+function afterRegistration(context: LaterContext, { user_id, device_id }: RegistrationDone): void {
+  const { flows, input, words, showFlow } = context;
+  flows.register?.start();
+  if (device_id !== null) {
+    context.finish({ user_id, device_id }, input.usedWay);
+    return;
+  }
+  showSignIn(context);
+  showFlow(null, words.registered);
+}
+
+/** The sign-in then asks for the password of the address. */
+function showSignIn({ ways, input }: LaterContext): void {
+  if (ways.includes('password')) Object.assign(input, { way: 'password', page: 'password' });
+}
+
+function recoveryView(
+  context: LaterContext,
+  state: Exclude<RecoveryState, RecoveryDone>,
+  purpose: 'password' | 'pin',
+): StepView<RecoveryState> {
+  const { words, offered, flows } = context;
+  const title = purpose === 'pin' ? words.recover_pin : words.recover_password;
+  if (state.step === 'code') return flowCodeView(context, state, words.recover_sent) as StepView<RecoveryState>;
+  if (state.step === 'start') {
+    const { identity_types: types } = offered.recovery;
+    return addressView(context, state, types, { title, hint: words.recover_hint }, (current, identity) =>
+      current.begin({ identity, purpose }),
+    ) as StepView<RecoveryState>;
+  }
+  const isPin = state.step === 'new_pin';
+  const secret = isPin ? newPin(context) : newPassword(context, words.new_password);
+  return formView<RecoveryNewPassword | RecoveryNewPin>(context, state, {
+    ...{ title: isPin ? words.recover_pin : words.recover_password, submit: words.save, wrong: words.wrong },
+    before: chosen(context, state.identity, () => flows.recover?.start()),
+    fields: [hiddenIdentity(context, state.identity), secret],
+    onSubmit: (current, { password = '', pin = '' }) =>
+      current.step === 'new_pin' ? current.submit({ pin }) : current.submit({ password }),
+    after: () => [],
+  }) as StepView<RecoveryState>;
+}
+
+function afterRecovery(context: LaterContext, { recovered, effective_at }: RecoveryDone): void {
+  const { words, language, flows, showFlow } = context;
+  flows.recover?.start();
+  if (recovered === 'password') showSignIn(context);
+  const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
+  const later = effective_at && fill(words.recovered_pin_later, { time: date.format(new Date(effective_at)) });
+  showFlow(null, later || words.recovered);
 }

@@ -11,8 +11,9 @@ import type {
   LoginTotp,
 } from '@postern/client';
 import { digitsOf, element, linkButton } from '../base/dom.js';
-import { countDown, createForm, disableUntil } from '../base/form.js';
+import { countDown, createForm } from '../base/form.js';
 import { fill } from '../base/texts.js';
+import { codeView } from './code-view.js';
 import { enrolView, newPasswordView } from './enrolment.js';
 import { english } from './later-texts.js';
 import { providerTitle } from './providers.js';
@@ -35,7 +36,7 @@ export function stepView(shown: Context, state: Exclude<LoginState, LoginStart |
   const context: LaterContext = { ...shown, words: { ...english, ...shown.words } };
   switch (state.step) {
     case 'code':
-      return codeView(context, state);
+      return loginCodeView(context, state);
     case 'totp':
       return totpView(context, state, false);
     case 'passkey':
@@ -53,41 +54,14 @@ export function stepView(shown: Context, state: Exclude<LoginState, LoginStart |
   }
 }
 
-function codeView(context: LaterContext, first: LoginCode): View {
-  const { words, signal } = context;
-  let state = first;
-  const pin = first.takesPin ? pinField(context, undefined, 2) : [];
-  const asksPin = pin.some(({ reveal }) => reveal === undefined);
-  const form = createForm({
-    ...{ words, submit: words.sign_in, labelledBy: 'heading' },
-    fields: [{ name: 'code', kind: 'code', label: words.code, length: asksPin ? undefined : 6 }, ...pin],
-    onSubmit: ({ code = '', pin }) => state.submit({ code: digitsOf(code), pin }),
+function loginCodeView(context: LaterContext, first: LoginCode): View {
+  const { words } = context;
+  const lead = first.destination === null ? words.code_to_you : fill(words.code_to, { to: first.destination });
+  const view = codeView(context, first, {
+    ...{ lead, submit: words.sign_in, back: words.start_again },
+    pin: first.takesPin ? pinField(context, undefined, 2) : [],
   });
-  const resend = linkButton(words.resend, () => !state.busy && state.resend());
-  const introduction = state.destination === null ? words.code_to_you : fill(words.code_to, { to: state.destination });
-  const node = card(
-    words.enter_code,
-    element('p', { class: 'lead muted' }, introduction),
-    form.node,
-    element(
-      'div',
-      { class: 'row' },
-      resend,
-      linkButton(words.start_again, () => state.cancel()),
-    ),
-  );
-  let shownResendAt = 0;
-  const update = (next: LoginCode) => {
-    state = next;
-    form.setBusy(next.busy);
-    void showLoginIssue(next.issue, form, context, words.wrong_code);
-    const resendAt = next.resendAt.getTime();
-    if (shownResendAt === resendAt) return;
-    shownResendAt = resendAt;
-    void disableUntil(resend, resendAt, words, signal);
-  };
-  update(first);
-  return { node, update: (next) => next.step === 'code' && update(next), focus: form.focus };
+  return { ...view, update: (next) => next.step === 'code' && view.update(next) };
 }
 
 function totpView(context: LaterContext, first: LoginTotp, byRecoveryCode: boolean): View {

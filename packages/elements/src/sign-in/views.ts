@@ -1,4 +1,13 @@
-import type { Login, LoginDone, LoginIssue, LoginState, OfferedLogins, Postern } from '@postern/client';
+import type {
+  Login,
+  LoginDone,
+  LoginIssue,
+  LoginState,
+  OfferedLogins,
+  Postern,
+  Recovery,
+  Registration,
+} from '@postern/client';
 import { type Child, element, replaceContent } from '../base/dom.js';
 import type { IssuePlace } from '../base/errors.js';
 import type { FieldOptions, Form } from '../base/form.js';
@@ -10,6 +19,12 @@ export type WayIn = 'password' | 'sms' | 'email' | 'passkey' | `oidc:${string}` 
 
 /** A flow other than the login. */
 export type Flow = 'recover_password' | 'recover_pin' | 'register';
+
+/** The registration and the recovery of a client, once the user has asked for them. */
+export interface FlowMachines {
+  register?: Registration;
+  recover?: Recovery;
+}
 
 /** What the user has typed and chosen. It has no secrets. */
 export interface SignInInput {
@@ -37,13 +52,14 @@ export interface Context {
   readonly registration: boolean;
   readonly recovery: boolean;
   readonly oidc: OidcSignIn | undefined;
+  readonly flows: FlowMachines;
   /** The user's input that is kept when the view changes. It has no secrets. */
   readonly input: SignInInput;
   /** Ends with the view. */
   readonly signal: AbortSignal;
   readonly report: (error: unknown) => void;
   /** Ends a login that another part of the view has led. */
-  readonly finish: (state: LoginDone, way: string) => void;
+  readonly finish: (state: Pick<LoginDone, 'user_id' | 'device_id'>, way: string | undefined) => void;
   /** Forgets the identity, and leaves the step. */
   readonly useOtherAccount: (leave: () => unknown) => void;
   /** Shows the view of a flow. Null shows the login, with a notice. */

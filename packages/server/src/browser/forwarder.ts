@@ -2,7 +2,7 @@ import { UsageError } from '@postern/client/internal';
 import type { Connection } from '../connection.js';
 import type { Cookie } from './cookies.js';
 import { problemResponse } from './problems.js';
-import { mayRedirect, parseObject, type RedirectBody, withPkce } from './redirects.js';
+import { mayRedirect, objectOf, parseObject, type RedirectBody, withPkce } from './redirects.js';
 
 /** What a handler knows about a request beyond the `Request` itself. */
 export interface HandlerContext {
@@ -17,6 +17,9 @@ export interface Target {
 
 /** Postern counts these requests by the address of the client, unless they only read. */
 const limitedByAddress = /^\/v1\/(account|recoveries|recovery-cancellations|registrations|tokens)(\/|$)/;
+
+/** Their body may name the device of a login. */
+const startsLogin = /^\/v1\/(tokens|registrations\/[^/]+)$/;
 
 /** The handler forwards no other headers of the page. */
 const headersToPostern = [
@@ -100,12 +103,12 @@ export function createForwarder({
 
     let body: Pick<RequestInit & { duplex?: 'half' }, 'body' | 'duplex'> = {};
     let redirect: RedirectBody | undefined;
-    if (method === 'POST' && mayRedirect(route)) {
+    const isStart = startsLogin.test(route);
+    if (method === 'POST' && (isStart || mayRedirect(route))) {
       const text = await limitedText(request);
       if (text === undefined) return problemResponse(413, 'payload_too_large', 'The body is too large.');
-      redirect = await withPkce(route, text, cookieHeader, cookies.redirect);
-      const device = route === '/v1/tokens' ? cookies.device.read(cookieHeader) : undefined;
-      body = { body: withDevice(redirect.text, device) };
+      if (mayRedirect(route)) redirect = await withPkce(route, text, cookieHeader, cookies.redirect);
+      body = { body: withDevice(redirect?.text ?? text, isStart ? cookies.device.read(cookieHeader) : undefined) };
     } else if (request.body !== null && method !== 'GET' && method !== 'HEAD' && !usesCookie) {
       body = { body: request.body, duplex: 'half' };
     }
@@ -214,10 +217,14 @@ function withDevice(text: string, id: string | undefined): string {
 /** Takes the authentication token out of an answer. */
 function withoutToken(text: string) {
   const body = parseObject(text);
-  const token = body?.token;
-  if (body === undefined || typeof token !== 'string' || !token.startsWith('psa_')) return { text };
-  const { token: _, ...bodyForPage } = body;
-  const { expires_at: end, device_id: device } = body;
+  // A registration answers with the account, and with its first login.
+  const nested = objectOf(body?.authentication);
+  const login = nested ?? body;
+  const token = login?.token;
+  if (login === undefined || typeof token !== 'string' || !token.startsWith('psa_')) return { text };
+  const { token: _, ...loginForPage } = login;
+  const bodyForPage = nested ? { ...body, authentication: loginForPage } : loginForPage;
+  const { expires_at: end, device_id: device } = login;
   const secondsLeft = typeof end === 'string' ? Math.floor((Date.parse(end) - Date.now()) / 1000) : Number.NaN;
   return {
     text: JSON.stringify(bodyForPage),

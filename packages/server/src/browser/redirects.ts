@@ -60,12 +60,15 @@ export async function withPkce(
 /** A JSON object. Undefined for other texts. */
 export function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+    return objectOf(JSON.parse(text));
   } catch {
     return undefined;
   }
 }
+
+/** An object that is no array. Undefined for other values. */
+export const objectOf = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 
 const base64url = (bytes: Uint8Array) =>
   btoa(String.fromCharCode(...bytes))

@@ -3,10 +3,19 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { fastify } from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { codeTo } from '../../../../test/support/account.js';
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { eventually } from '../../../../test/support/eventually.js';
-import { createUser, password } from '../../../../test/support/users.js';
-import { createInbox, createLogin, createPostern, type Fetch, type Postern } from '../../../client/src/index.js';
+import { createUser, newEmail, password } from '../../../../test/support/users.js';
+import {
+  createInbox,
+  createLogin,
+  createPostern,
+  type Fetch,
+  type Postern,
+  resumeRegistration,
+  startRegistration,
+} from '../../../client/src/index.js';
 import {
   type BrowserSession,
   type BrowserSessionOptions,
@@ -20,7 +29,7 @@ import { lost } from '../support.js';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ TRUST_PROXY: '127.0.0.1' });
+  app = await startTestApp({ TRUST_PROXY: '127.0.0.1', REGISTRATION: 'on' });
 });
 afterAll(() => app.close());
 
@@ -223,6 +232,21 @@ test('a browser keeps its device across logins', async () => {
   const next = browser.open();
   await logIn(next, user.username);
   expect((await next.getSession())?.device_id).toBe(first?.device_id);
+});
+
+test('a registration that signs in gives the page no token, and a code step goes on after a reload', async () => {
+  const web = webOf();
+  const origin = 'https://app.example.com';
+  const browser = browserOf(origin, handlerOf(web));
+  const email = newEmail();
+  const { stored } = await startRegistration(browser.open(), { identity: email });
+  const page = browser.open();
+  const pending = resumeRegistration(page, JSON.parse(JSON.stringify(stored)));
+  const account = await pending.complete({ code: await codeTo(app, email), signIn: true });
+  expect(await page.getSession()).toMatchObject({ user_id: account.id });
+  expect(await browser.open().ready()).toMatchObject({ status: 'signed_in', user_id: account.id });
+  expect(browser.bodies.join()).not.toContain('psa_');
+  expect([...browser.cookies.keys()]).toEqual(['__Host-postern', '__Host-postern-device']);
 });
 
 describe('without a login', () => {

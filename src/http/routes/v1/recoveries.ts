@@ -1,5 +1,5 @@
 import type { Recoveries } from '../../../account/recoveries.js';
-import { StartedChallenge } from '../../../contract/account/code.js';
+import { SentCode } from '../../../contract/account/code.js';
 import { RecoveryAnswer, RecoveryRequest, RecoveryResult } from '../../../contract/account/recovery.js';
 import { IdParams } from '../../requests/parameters.js';
 import { type App, originOf } from '../../requests/route.js';
@@ -13,12 +13,12 @@ export function recoveryRoutes(app: App, { recoveries }: { recoveries: Recoverie
       operationId: 'startRecovery',
       summary: 'Start the recovery of a password or PIN',
       description:
-        'Sends a code if an account has this address and the secret to recover. The response is always the same.',
+        'Sends a code if an account has this address and the secret to recover. The response is always the same. The same request again, after `resend_at`, sends another code.',
       tags: ['Account'],
       body: RecoveryRequest,
-      response: { 201: { ...StartedChallenge, description: 'If there is such an account, a code is sent.' } },
+      response: { 201: { ...SentCode, description: 'If there is such an account, a code is sent.' } },
     },
-    config: { access: 'public', problems: ['too_many_requests'] },
+    config: { access: 'public', problems: ['human_check_required', 'too_many_requests'] },
     async handler(request, reply) {
       return reply.code(201).send(await recoveries.begin(request.body, originOf(request)));
     },

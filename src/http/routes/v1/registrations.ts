@@ -1,5 +1,5 @@
 import type { Registrations } from '../../../account/registrations.js';
-import { StartedChallenge } from '../../../contract/account/code.js';
+import { SentCode } from '../../../contract/account/code.js';
 import { RegistrationAnswer, RegistrationRequest, RegistrationResult } from '../../../contract/account/registration.js';
 import { nonceHeader } from '../../../contract/session.js';
 import type { DpopVerifier } from '../../../sessions/dpop/dpop-verifier.js';
@@ -21,12 +21,12 @@ export function registrationRoutes(app: App, { registrations, dpopVerifier }: Re
       operationId: 'startRegistration',
       summary: 'Start a registration',
       description:
-        'Needs REGISTRATION=on. Sends a code to the address. If an account has the address already, its user gets a notice instead, and the response is the same.',
+        'Needs REGISTRATION=on. Sends a code to the address. If an account has the address already, its user gets a notice instead, and the response is the same. The same request again, after `resend_at`, sends another code.',
       tags: ['Account'],
       body: RegistrationRequest,
-      response: { 201: { ...StartedChallenge, description: 'A message is sent.' } },
+      response: { 201: { ...SentCode, description: 'A message is sent.' } },
     },
-    config: { access: 'public', problems: ['registration_off', 'too_many_requests'] },
+    config: { access: 'public', problems: ['registration_off', 'human_check_required', 'too_many_requests'] },
     async handler(request, reply) {
       return reply.code(201).send(await registrations.begin(request.body, originOf(request)));
     },
@@ -39,13 +39,13 @@ export function registrationRoutes(app: App, { registrations, dpopVerifier }: Re
       operationId: 'completeRegistration',
       summary: 'Complete a registration',
       description:
-        'The code creates the account with the confirmed address and the other members of the request. With `device`, the answer also has `authentication`: the first login with its token. With `check`, nothing is created, and the answer is 200 if the code is correct.',
+        'The code creates the account with the confirmed address and the other members of the request. With `device`, the answer also has `authentication`: the first login with its token. With `check`, nothing is created, and the answer is 200 if the code is correct. With `passkey: "begin"`, nothing is created, and the answer is 200 with the options for a passkey.',
       tags: ['Account'],
       params: IdParams,
       body: RegistrationAnswer,
       response: {
         201: { ...RegistrationResult, headers: nonceHeader, description: 'The account.' },
-        200: { ...RegistrationResult, description: 'With check: the code is correct.' },
+        200: { ...RegistrationResult, description: 'With check, or the begin of a passkey: the code is correct.' },
       },
     },
     config: {

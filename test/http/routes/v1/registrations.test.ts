@@ -5,7 +5,14 @@ import { codeTo } from '../../../support/account.js';
 import { createAdministration } from '../../../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
+import { originOf } from '../../../support/factors.js';
 import { startMailServer } from '../../../support/mail-server.js';
+import {
+  type CreationOptions,
+  type MakingClaims,
+  makePasskey,
+  type SoftwareAuthenticator,
+} from '../../../support/software-authenticator.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, newEmail, newPhone, passwordLogin, wrongCode } from '../../../support/users.js';
 
@@ -216,4 +223,116 @@ test('check only says that the code is right, and counts as a guess', async () =
   expect([right.status, Object.keys(right.body)]).toEqual([200, ['expires_at']]);
   for (let guess = 0; guess < 2; guess += 1) expect((await check(secret)).status).toBe(200);
   expect((await complete(path, { secret })).status).toBe(201);
+});
+
+interface WithPasskey {
+  readonly authenticator: SoftwareAuthenticator;
+  readonly response: object;
+}
+
+/** Asks for the options of a passkey and creates it. */
+async function newPasskey(path: string, secret: string, claims: MakingClaims = {}): Promise<WithPasskey> {
+  const begun = await postern.api<{ options: CreationOptions & { user: { name: string } }; expires_at: string }>(
+    'POST',
+    path,
+    { body: { secret, passkey: 'begin', name: 'Ada' } },
+  );
+  expect([begun.status, Object.keys(begun.body)]).toEqual([200, ['options', 'expires_at']]);
+  return makePasskey(begun.body.options, originOf(postern), claims);
+}
+
+test('a registration with a passkey needs no password, and the passkey then logs in', async () => {
+  const { path, secret } = await begin();
+  const { authenticator, response } = await newPasskey(path, secret);
+  const { status, body } = await complete(path, { secret, passkey: response });
+  expect([status, body.has_password]).toEqual([201, false]);
+  expect(body.second_factors).toMatchObject([{ type: 'passkey' }]);
+  expect((await eventsOf(body.id)).map(({ type }) => type)).toContain('passkey.enrolled');
+  const login = await postern.api<{ id: string; challenge: object }>('POST', '/v1/tokens', {
+    body: { authenticator: 'passkey', device: {} },
+  });
+  const assertion = authenticator.sign(login.body.challenge);
+  const approved = await postern.api<{ user_id: string; status: string }>(
+    'POST',
+    `/v1/tokens/${login.body.id}/secret`,
+    {
+      body: { secret: assertion },
+    },
+  );
+  expect(approved.body).toMatchObject({ status: 'approved', user_id: body.id });
+});
+
+test('a passkey for other options or another origin is refused, and the code stays valid', async () => {
+  const { path, secret } = await begin();
+  const foreign = await newPasskey(path, secret, { origin: 'https://evil.example' });
+  expect(await refusal(path, { secret, passkey: foreign.response })).toEqual([422, 'passkey invalid_passkey']);
+  expect(await refusal(path, { secret, passkey: 'never' })).toEqual([422, 'passkey invalid_format']);
+  const { response } = await newPasskey(path, secret);
+  expect((await complete(path, { secret, passkey: response })).status).toBe(201);
+});
+
+test('one of 20 parallel registrations with a passkey makes the account, with one passkey and one login', async () => {
+  const { path, secret } = await begin();
+  const { response } = await newPasskey(path, secret);
+  const body = { secret, passkey: response, device: {} };
+  const answers = await Promise.all(Array.from({ length: 20 }, () => complete(path, body)));
+  const [made, ...others] = answers.filter(({ status }) => status === 201);
+  expect(others).toEqual([]);
+  expect(made?.body).toMatchObject({ authentication: { status: 'approved' } });
+  const [row] = await postern.database.query<{ passkeys: number; logins: number }>(
+    testSql(
+      `select (select count(*)::int from passkeys where user_id = $1) as passkeys,
+              (select count(*)::int from authentications where user_id = $1) as logins`,
+      [made?.body.id],
+    ),
+  );
+  expect(row).toEqual({ passkeys: 1, logins: 1 });
+});
+
+test('options for a passkey need the right code, and count as a guess', async () => {
+  const { path, secret } = await begin();
+  expect(await refusal(path, { secret: wrongCode(secret), passkey: 'begin' })).toEqual([400, 'code_rejected']);
+  for (let guess = 0; guess < 4; guess += 1) await newPasskey(path, secret);
+  expect(await refusal(path, { secret, passkey: 'begin' })).toEqual([400, 'code_rejected']);
+});
+
+test('where a second factor is required, a registration with a device goes on with its enrolment', async () => {
+  const strict = await postern.another({ SECOND_FACTOR: 'required', REGISTRATION: 'on', CODE_LIMIT_PER_ADDRESS: '0' });
+  try {
+    const phone = newPhone();
+    const { body } = await start(phone, strict);
+    const secret = await codeTo(strict, phone);
+    const registered = await strict.api<{ authentication: { status: string; token?: string; challenge: object } }>(
+      'POST',
+      `/v1/registrations/${body.id}`,
+      { body: { secret, device: {} } },
+    );
+    expect(registered.status).toBe(201);
+    expect(registered.body.authentication).toMatchObject({ status: 'pending', challenge: { type: 'enrol' } });
+    expect(registered.body.authentication.token).toBeUndefined();
+  } finally {
+    await strict.close();
+  }
+});
+
+test('the same request again, after resend_at, sends another code', async () => {
+  const email = newEmail();
+  const ask = () =>
+    postern.api<{ id: string; destination: string; resend_at: string; expires_at: string }>(
+      'POST',
+      '/v1/registrations',
+      {
+        body: { identity: { type: 'email', value: email } },
+      },
+    );
+  const first = await ask();
+  expect(Object.keys(first.body)).toEqual(['id', 'expires_at', 'destination', 'resend_at']);
+  expect(first.body.destination).toBe(`${email.slice(0, 1)}…@example.com`);
+  expect(Date.parse(first.body.expires_at)).toBeGreaterThan(Date.parse(first.body.resend_at));
+  const seen = await codeTo(postern, email);
+  expect((await ask()).status).toBe(429);
+  await postern.database.query(testSql('delete from message_limits'));
+  const again = await ask();
+  const secret = await codeTo(postern, email, [seen]);
+  expect((await complete(`/v1/registrations/${again.body.id}`, { secret })).status).toBe(201);
 });

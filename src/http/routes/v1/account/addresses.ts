@@ -42,7 +42,7 @@ function addressRoutes(
     },
     config: { access: 'session', problems: proofProblems },
     async handler(request, reply) {
-      const change = request.body as { readonly proof: Proof } & Partial<Record<AddressType, string>>;
+      const change = request.body as { readonly proof?: Proof } & Partial<Record<AddressType, string>>;
       return reply
         .code(201)
         .send(await addresses.begin(callingSessionOf(request), type, change[type] ?? '', change.proof));

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { OwnExternalIdentities } from '../../../../account/own-external-identities.js';
-import { ProvenRequest } from '../../../../contract/account/proof.js';
+import { GuestOrProvenRequest, ProvenRequest } from '../../../../contract/account/proof.js';
 import { ExternalIdentity, IdTokenAnswer, StartedExternalIdentity } from '../../../../contract/external-identity.js';
 import { parseId } from '../../../../lib/ids.js';
 import { pathId } from '../../../requests/parameters.js';
@@ -43,7 +43,7 @@ export function accountExternalIdentityRoutes(
       description: `Returns a nonce for the id_token that completes the link. Needs ${freshProof}`,
       tags: ['Account'],
       params: Type.Object({ name }),
-      body: ProvenRequest,
+      body: GuestOrProvenRequest,
       response: { 201: { ...StartedExternalIdentity, description: 'Send the id_token next.' } },
     },
     config: { access: 'session', problems: [...proofProblems, 'not_found'] },

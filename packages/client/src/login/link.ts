@@ -1,0 +1,24 @@
+/** The content of a link in a mail with a code. */
+export interface LoginLink {
+  /** The id of the login. */
+  readonly id: string;
+  readonly code: string;
+}
+
+/**
+ * Reads the link of a mail (`LOGIN_LINK=on`) in the page that `link_to` names. Null for other addresses. Send the code only if this
+ * browser has begun the login with this `id`. Otherwise show it: the user may have opened the mail on another device, and programs
+ * that check mails open links too.
+ *
+ * @example
+ * ```ts
+ * import { readLoginLink } from '@postern/client';
+ *
+ * const link = readLoginLink(location.href);
+ * if (link) history.replaceState(null, '', location.pathname);
+ * ```
+ */
+export function readLoginLink(address: string): LoginLink | null {
+  const [, id, code] = /#([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{6})$/.exec(address) ?? [];
+  return id !== undefined && code !== undefined ? { id, code } : null;
+}

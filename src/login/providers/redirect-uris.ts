@@ -1,0 +1,17 @@
+import { Problem } from '../../lib/problem.js';
+
+/**
+ * @param listed REDIRECT_URIS
+ * @param field the member of the request
+ * @throws Problem `redirect_not_allowed` for an address that is not listed
+ */
+export function requireListed(listed: readonly string[], field: 'redirect_to' | 'link_to', given: string): void {
+  if (listed.some((uri) => isSameUri(uri, given))) return;
+  throw new Problem('redirect_not_allowed', { errors: [{ field, code: 'redirect_not_allowed' }] });
+}
+
+/** Whether two addresses are the same text. Apps on a loopback address may use any port (RFC 8252, 7.3). */
+function isSameUri(listed: string, given: string): boolean {
+  const withoutPort = (uri: string) => uri.replace(/^(http:\/\/(?:127\.0\.0\.1|\[::1\])):\d{1,5}(?=[/?]|$)/, '$1');
+  return withoutPort(listed) === withoutPort(given);
+}

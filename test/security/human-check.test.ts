@@ -1,0 +1,221 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  createLogin,
+  createPostern,
+  memoryStorage,
+  signInAsGuest,
+  startRecovery,
+  startRegistration,
+} from '../../packages/client/src/index.js';
+import { sha256 } from '../../packages/client/src/postern/human-check.js';
+import { codeTo } from '../support/account.js';
+import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { testSql } from '../support/sql.js';
+import { createUser, newEmail, newPhone, signIn } from '../support/users.js';
+
+/** HUMAN_CHECK: a proof of work before codes and guests. */
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp({
+    ...{ HUMAN_CHECK: 'altcha', REGISTRATION: 'on', GUESTS: 'on', PIN_POLICY: 'off', TRUST_PROXY: '127.0.0.1' },
+    ...{ SMS_LIMIT_TOTAL: '100', SMS_LIMIT_PER_PREFIX: '50' },
+  });
+});
+afterAll(() => postern.close());
+
+interface Challenge {
+  readonly algorithm: string;
+  readonly challenge: string;
+  readonly maxnumber: number;
+  readonly salt: string;
+  readonly signature: string;
+}
+type Refusal = ProblemAnswer & {
+  readonly id?: string;
+  readonly human_check?: { readonly type: string; readonly challenge: Challenge };
+};
+
+let last = 0;
+const from = () => {
+  last += 1;
+  return { 'x-forwarded-for': `10.9.${last >> 8}.${last & 255}` };
+};
+const post = (path: string, body: object, headers = from()) => postern.api<Refusal>('POST', path, { body, headers });
+
+function solutionOf({ algorithm, challenge, maxnumber, salt, signature }: Challenge, wrong = false): string {
+  for (let number = 0; number <= maxnumber; number += 1) {
+    const isRight = createHash('sha256').update(`${salt}${number}`).digest('hex') === challenge;
+    if (isRight !== wrong)
+      return Buffer.from(JSON.stringify({ algorithm, challenge, number, salt, signature })).toString('base64');
+  }
+  throw new Error('there is no solution');
+}
+
+const email = (value = newEmail()) => ({ type: 'email', value });
+const flows = {
+  registration: () => ['/v1/registrations', { identity: email() }],
+  recovery: () => ['/v1/recoveries', { identity: email(), purpose: 'password' }],
+  'login by mail': () => ['/v1/tokens', { identity: email(), authenticator: 'email', device: {} }],
+  'login by SMS': () => [
+    '/v1/tokens',
+    { identity: { type: 'phone', value: newPhone() }, authenticator: 'sms', device: { id: randomUUID() } },
+  ],
+  'sign-up': () => ['/v1/tokens', { identity: email(), authenticator: 'email', device: {}, sign_up: true }],
+  guest: () => ['/v1/tokens', { authenticator: 'guest', device: {} }],
+} satisfies Record<string, () => [string, object]>;
+
+async function challengeFor(path: string, body: object): Promise<Challenge> {
+  const { status, body: refusal } = await post(path, body);
+  expect([status, refusal.errors[0]?.code, refusal.human_check?.type]).toEqual([422, 'human_check_required', 'altcha']);
+  if (refusal.human_check === undefined) throw new Error('no challenge');
+  return refusal.human_check.challenge;
+}
+
+describe.each(Object.entries(flows))('%s', (_, flow) => {
+  test('needs a solution, which is accepted once, also for 20 parallel requests', async () => {
+    const [path, body] = flow();
+    const solution = solutionOf(await challengeFor(path, body));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post(path, { ...body, human_check: solution })));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    // The limit of codes to the address is reached, or the solution was used.
+    for (const { status } of answers) expect([201, 422, 429]).toContain(status);
+  });
+
+  test('refuses a wrong solution, one for another request, and rubbish', async () => {
+    const [path, body] = flow();
+    const challenge = await challengeFor(path, body);
+    const [otherPath, otherBody] = flows[path === '/v1/registrations' ? 'recovery' : 'registration']();
+    const foreign = solutionOf(await challengeFor(otherPath, otherBody));
+    const right = JSON.parse(Buffer.from(solutionOf(challenge), 'base64').toString()) as Challenge & { number: number };
+    const token = (change: object) => Buffer.from(JSON.stringify({ ...right, ...change })).toString('base64');
+    const later = right.salt.replace(/\d+$/, (time) => `${Number(time) + 600}`);
+    const tokens = [
+      ...[solutionOf(challenge, true), foreign, 'x', '%%%', Buffer.from('[]').toString('base64')],
+      ...[token({ number: `${right.number}` }), token({ number: -1 }), token({ algorithm: 'SHA-1' })],
+      ...[token({ salt: later }), token({ signature: '0'.repeat(64) }), token({ challenge: '0'.repeat(64) })],
+    ];
+    for (const human_check of tokens) expect((await post(path, { ...body, human_check })).status).toBe(422);
+    expect((await post(path, { ...body, human_check: token({}) })).status).toBe(201);
+  });
+});
+
+test('the order is validation, limits, check; a refused request takes no part of a limit', async () => {
+  const invalid = await post('/v1/registrations', { identity: { type: 'email', value: 'x' } });
+  expect([invalid.status, invalid.body.errors[0]?.code]).toEqual([422, 'invalid_identity']);
+  const identity = email();
+  const headers = from();
+  for (let n = 0; n < 40; n += 1) expect((await post('/v1/registrations', { identity }, headers)).status).toBe(422);
+  const rows = await postern.database.query(testSql('select from outbox where recipient = $1', [identity.value]));
+  expect(rows).toEqual([]);
+  const human_check = solutionOf(await challengeFor('/v1/registrations', { identity }));
+  expect((await post('/v1/registrations', { identity, human_check }, headers)).status).toBe(201);
+  // Now the limit of one code a minute comes first, and asks for no work.
+  expect((await post('/v1/registrations', { identity }, headers)).status).toBe(429);
+  // 20 guests an hour.
+  for (let n = 0; n < 20; n += 1) {
+    const refused = await post('/v1/tokens', { authenticator: 'guest', device: {} }, headers);
+    const solution = solutionOf(refused.body.human_check?.challenge as Challenge);
+    const body = { authenticator: 'guest', device: {}, human_check: solution };
+    expect((await post('/v1/tokens', body, headers)).status).toBe(201);
+  }
+  expect((await post('/v1/tokens', { authenticator: 'guest', device: {} }, headers)).status).toBe(429);
+});
+
+test('a known device needs none, for its own user only', async () => {
+  const [one, other] = [
+    await createUser(postern, { email: newEmail() }),
+    await createUser(postern, { email: newEmail() }),
+  ];
+  const { session } = await signIn(postern, one);
+  const device = { id: session.device_id };
+  const login = (value: string | null) => ({ identity: { type: 'email', value }, authenticator: 'email', device });
+  expect((await post('/v1/tokens', login(one.email))).status).toBe(201);
+  expect((await post('/v1/tokens', login(other.email))).status).toBe(422);
+  expect((await post('/v1/tokens', login(newEmail()))).status).toBe(422);
+  await postern.database.query(testSql('delete from message_limits'));
+  const recovery = (value: string | null) => ({ identity: { type: 'email', value }, purpose: 'password', device });
+  expect((await post('/v1/recoveries', recovery(one.email))).status).toBe(201);
+  expect((await post('/v1/recoveries', recovery(other.email))).status).toBe(422);
+});
+
+test('known and unknown addresses get the same refusal', async () => {
+  const { email: known } = await createUser(postern, { email: newEmail() });
+  const shapes = [];
+  for (const value of [known, newEmail()]) {
+    const { status, body, headers } = await post('/v1/tokens', {
+      identity: { type: 'email', value },
+      authenticator: 'email',
+      device: { id: randomUUID() },
+    });
+    const { request_id: _, human_check, ...rest } = body as Refusal & { request_id: string };
+    shapes.push([
+      status,
+      Object.keys(headers).sort(),
+      rest,
+      Object.keys(human_check?.challenge ?? {}),
+      human_check?.challenge.maxnumber,
+    ]);
+  }
+  expect(shapes[1]).toEqual(shapes[0]);
+});
+
+test('the work grows as the limits of SMS fill, for phone numbers only', async () => {
+  await postern.database.query(testSql('delete from request_limits'));
+  const workOf = async (identity: object) => (await challengeFor('/v1/registrations', { identity })).maxnumber;
+  const number = (n: number) => ({ type: 'phone', value: `+15552${String(n).padStart(6, '0')}` });
+  const before = await workOf(number(1));
+  for (let n = 0; n < 30; n += 1) {
+    const human_check = solutionOf(await challengeFor('/v1/registrations', { identity: number(n) }));
+    expect((await post('/v1/registrations', { identity: number(n), human_check })).status).toBe(201);
+  }
+  expect(await workOf(number(99))).toBeGreaterThan(4 * before);
+  expect(await workOf(email())).toBe(before);
+});
+
+test('a solution expires', async () => {
+  const identity = email();
+  const human_check = solutionOf(await challengeFor('/v1/registrations', { identity }));
+  await postern.database.query(
+    testSql(`create or replace function db_now() returns timestamptz language sql volatile
+             as $$ select clock_timestamp() + interval '601 seconds' $$`),
+  );
+  try {
+    expect((await post('/v1/registrations', { identity, human_check })).status).toBe(422);
+  } finally {
+    await postern.database.query(
+      testSql(
+        'create or replace function db_now() returns timestamptz language sql volatile as $$ select clock_timestamp() $$',
+      ),
+    );
+  }
+});
+
+test('the client solves challenges by itself, and does not block the page meanwhile', async () => {
+  const client = createPostern({ url: postern.url, storage: memoryStorage() });
+  let longest = 0;
+  let seen = performance.now();
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - seen);
+    seen = performance.now();
+  }, 1);
+  try {
+    const address = newEmail();
+    const pending = await startRegistration(client, { identity: address });
+    await pending.complete({ code: await codeTo(postern, address) });
+    await postern.database.query(testSql('delete from message_limits'));
+    await startRecovery(client, { identity: newEmail(), purpose: 'password' });
+    expect((await createLogin(client).start().email({ identity: newEmail() })).step).toBe('code');
+    expect((await signInAsGuest(client)).user_id).not.toBe('');
+  } finally {
+    clearInterval(timer);
+    client.close();
+  }
+  expect(longest).toBeLessThan(1000);
+});
+
+test.each(['', 'abc', 'a'.repeat(55), 'a'.repeat(56), 'a'.repeat(63), 'a'.repeat(64), 'b'.repeat(200)])(
+  'the SHA-256 of the client is right (%s)',
+  (text) => expect(sha256(text)).toBe(createHash('sha256').update(text).digest('hex')),
+);
