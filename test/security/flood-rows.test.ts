@@ -99,10 +99,7 @@ test.each(Object.entries(floods))(
 test.each(Object.entries(floods))(
   'a flood of %s from many addresses adds the rows of its requests, and no user, device, session or notification',
   async (_, flood) => {
-    const { accepted, added } = await send(
-      flood,
-      (nth) => `11.${100 + numberOf(flood)}.${nth >> 8}.${nth & 255}`,
-    );
+    const { accepted, added } = await send(flood, (nth) => `11.${100 + numberOf(flood)}.${nth >> 8}.${nth & 255}`);
     expect(accepted).toBe(requests);
     for (const [table, rows] of Object.entries(perRequest))
       expect(added(table), table).toBeLessThanOrEqual(rows * accepted);

@@ -291,9 +291,7 @@ describe('change and remove', () => {
     const user = await createInbox(test.database);
     const [created] = await publishTo(user, 1);
     const change = (fields: object) =>
-      test.database.transaction(
-        async (tx) => (await notifications.change(tx, created?.id ?? '', fields)).notification,
-      );
+      test.database.transaction(async (tx) => (await notifications.change(tx, created?.id ?? '', fields)).notification);
     const one = 'https://images.example.com/1.jpg';
     const byUrl = await change({ image: one });
     expect(byUrl.image).toMatchObject({ url: one, full_screen_url: one, thumbnail_url: one });
