@@ -22,7 +22,7 @@ const only = process.argv.slice(4);
 const sizes = { users: 40_000, notifications: 300_000, inbox: 100_000 };
 const quiet = 10_000;
 /** Requests a second of each kind by others. */
-const rate = 40;
+const rate = 20;
 /** How many times slower than alone others may become. */
 const wanted = 2;
 /** Milliseconds after which a code or a push counts as arrived. */

@@ -20,7 +20,8 @@ export interface VerifiedBackup {
   readonly files: number;
   readonly tables: number;
   readonly rows: number;
-  readonly indexes: number;
+  /** Undefined: the role of BACKUP_VERIFY_URL may not check indexes. */
+  readonly indexes: number | undefined;
 }
 
 export interface VerifyOptions {

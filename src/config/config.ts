@@ -84,11 +84,10 @@ function withFiles(env: Environment): { env: Environment; errors: string[] } {
     }
     try {
       read[name] = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-      if (read[name] === '') errors.push(`${fileName}: ${path} is empty`);
+      if (read[name] === '') errors.push(`${fileName}: the file is empty`);
     } catch (error) {
-      errors.push(
-        `${fileName} must be the path of a readable file: ${path} (${(error as NodeJS.ErrnoException).code})`,
-      );
+      // Somebody may have given the secret itself.
+      errors.push(`${fileName} must be the path of a readable file (${(error as NodeJS.ErrnoException).code})`);
     }
   }
   return { env: { ...env, ...read }, errors };

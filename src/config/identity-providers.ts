@@ -230,7 +230,7 @@ export function redirectUris(text: string): Parsed<readonly string[]> {
   const wrong = uris.find((uri) => !isRedirectUri(uri));
   if (wrong === undefined) return ok(uris);
   return invalid(
-    `${JSON.stringify(wrong)} is no address to return to. Use https://…, http:// with localhost, 127.0.0.1 or [::1], or an app's own scheme with a dot, such as com.example.app:/callback, without a fragment`,
+    `${JSON.stringify(wrong.replace(/\/\/.*@/, '//…@'))} is no address to return to. Use https://…, http:// with localhost, 127.0.0.1 or [::1], or an app's own scheme with a dot, such as com.example.app:/callback, without a fragment`,
   );
 }
 

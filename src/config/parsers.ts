@@ -227,7 +227,7 @@ export function bucketUrl(text: string): Parsed<{ readonly bucket: string; reado
 
 /** A folder as its full path, or a bucket as `s3://bucket/prefix`. */
 export function backupPlace(text: string): Parsed<string> {
-  if (!text.startsWith('s3://')) return ok(resolve(text));
+  if (!/^[a-z][a-z0-9+.-]*:\/+/i.test(text)) return ok(resolve(text));
   const parsed = bucketUrl(text);
   return 'value' in parsed ? ok(text) : parsed;
 }

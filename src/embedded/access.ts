@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Account } from './account.js';
-import { type DataDirectory, superuser } from './data-directory.js';
+import { copyOwner, type DataDirectory, superuser } from './data-directory.js';
 import { ownPath } from './descriptors.js';
 import { EmbeddedPostgresError, reasonOf } from './error.js';
 
@@ -23,8 +23,8 @@ const mapName = 'postern';
 const trustOwnAccount = 'local all all trust\n';
 
 /** A server that root starts runs as another account. It admits only root, whose account the system reports (`peer`). */
-const admitRoot = `local all ${superuser} peer map=${mapName}\n`;
-const identOfRoot = () => `${mapName} "${nameOfRoot()}" ${superuser}\n`;
+const admitRoot = `local all ${superuser},${copyOwner} peer map=${mapName}\n`;
+const identOfRoot = () => [superuser, copyOwner].map((role) => `${mapName} "${nameOfRoot()}" ${role}\n`).join('');
 
 /** The rules for clients as open files that only root can change: `pg_hba.conf` and `pg_ident.conf`. */
 export interface AccessFiles {

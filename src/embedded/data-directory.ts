@@ -28,6 +28,9 @@ import { EmbeddedPostgresError, reasonOf } from './error.js';
 /** The superuser. Postern connects as this role, which owns its database. */
 export const superuser = 'postern';
 
+/** A role without rights, which owns the copy of a dump that is verified. Other servers do not have it. */
+export const copyOwner = 'postern_copy';
+
 /** The name of a data directory that initdb is creating, followed by random characters. */
 const stagingPrefix = 'postgres.new-';
 

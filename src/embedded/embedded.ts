@@ -4,11 +4,12 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serverAccount } from './account.js';
 import { locateBinaries, publicFolders } from './binaries.js';
-import { openDataDirectory, prepareDataDir, superuser } from './data-directory.js';
+import { copyOwner, openDataDirectory, prepareDataDir, superuser } from './data-directory.js';
+import { EmbeddedPostgresError } from './error.js';
 import { ensureDatabase, joinServer, type Log, leaveServer, type Membership } from './membership.js';
 import type { Server } from './server.js';
 
-export { EmbeddedPostgresError } from './error.js';
+export { copyOwner, EmbeddedPostgresError };
 
 /** The address for clients: fields of pg's ClientConfig. */
 export interface DatabaseAddress {

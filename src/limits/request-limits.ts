@@ -205,7 +205,7 @@ function addressQueue(limit: number, { each, rest }: { readonly each: number; re
 export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
   const { database } = options;
   const counts = createLimitCounts(options);
-  const inLoginQueue = addressQueue(options.loginsPerAddress, { each: 150, rest: 1 });
+  const inLoginQueue = addressQueue(options.loginsPerAddress, { each: 150, rest: 3 });
   const inCodeQueue = addressQueue(options.messagesPerAddress, { each: 100, rest: 3 });
   const inAccountQueue = createKeyedLimiter({ ...queue, concurrency: 1 });
 

@@ -18,7 +18,7 @@ import {
 } from './inbox/list-queries.js';
 import { notificationOf } from './inbox/row.js';
 import { type InboxState, selectState, selectStates } from './inbox/state.js';
-import { change, remove } from './publishing/change.js';
+import { type ChangedNotification, change, remove } from './publishing/change.js';
 import { createPublisher, type Publisher, type PublisherOptions } from './publishing/publish.js';
 import type { ExactNumbers } from './publishing/validation.js';
 
@@ -52,8 +52,11 @@ export interface Notifications extends Publisher {
    */
   changes(userId: string, query: ChangesQuery): Promise<Changes>;
 
-  /** Changes the fields that the request contains. @throws Problem `not_found`, `validation_failed` */
-  change(tx: Transaction, id: string, input: NotificationChange, numbers?: ExactNumbers): Promise<Notification>;
+  /**
+   * Changes the fields that the request contains. `isChanged` is false if the notification had all these values.
+   * @throws Problem `not_found`, `validation_failed`
+   */
+  change(tx: Transaction, id: string, input: NotificationChange, numbers?: ExactNumbers): Promise<ChangedNotification>;
 
   /** Deletes a notification. @throws Problem `not_found` */
   remove(tx: Transaction, id: string): Promise<void>;
@@ -99,9 +102,9 @@ export function createNotifications(options: NotificationsOptions): Notification
       return { ...changes, retained_from: { ...retainedFrom() } };
     },
     async change(tx, id, input, numbers = []) {
-      const notification = await change(tx, publisherOptions, id, input, numbers[0]);
-      tx.onCommit(() => notifyChanged([notification.user_id]));
-      return notification;
+      const changed = await change(tx, publisherOptions, id, input, numbers[0]);
+      tx.onCommit(() => notifyChanged([changed.notification.user_id]));
+      return changed;
     },
     async remove(tx, id) {
       const userId = await remove(tx, id);

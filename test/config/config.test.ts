@@ -328,7 +328,7 @@ describe('secrets in files', () => {
   test('a file that cannot be read, is empty, or stands beside the value is an error', () => {
     const path = write('other', 'x'.repeat(32));
     expect(errorsOf({ ADMIN_API_KEY_FILE: join(folder, 'missing') })).toEqual([
-      expect.stringMatching(/^ADMIN_API_KEY_FILE must be the path of a readable file: .*\(ENOENT\)$/),
+      expect.stringMatching(/^ADMIN_API_KEY_FILE must be the path of a readable file \(ENOENT\)$/),
     ]);
     expect(errorsOf({ ADMIN_API_KEY_FILE: write('empty', '\n') })).toEqual([expect.stringMatching(/is empty$/)]);
     expect(errorsOf({ ADMIN_API_KEY_FILE: path, ADMIN_API_KEY: 'y'.repeat(32) })).toEqual([

@@ -82,6 +82,14 @@ describe('a CSV file', () => {
     expect(csvLine(['=1+1', '+1', '-1', '@a', '\t=1', 'a"b', 'a,b', null, 5, { a: 1 }])).toBe(
       `'=1+1,'+1,'-1,'@a,"'\t=1","a""b","a,b",,5,"{""a"":1}"`,
     );
+    // Programs that convert characters read others as these signs, and some ignore what stands before them.
+    for (const sign of [...'﹢﹣﹦﹫⁺⁻⁼₊₋₌−＝＋－＠'])
+      expect(csvLine([`${sign}1`, `x;${sign}1`])).toBe(`'${sign}1,"x;'${sign}1"`);
+    for (const blank of [' ', '\u00a0', '\u3000', '\ufeff', '\u200b', '\u2060', '\u0000', '\v', '\f', '  \ufeff']) {
+      expect(csvLine([`${blank}=1`])).toBe(`${blank}'=1`);
+      expect(csvLine([`x;${blank}"@a`])).toBe(`"x;${blank}""'@a"`);
+    }
+    for (const line of ['\u2028', '\u2029', '\u0085', '|']) expect(csvLine([`x${line}=1`])).toContain("'=1");
     expect(csvLine(['＝1+1', '＋1', '－1', '＠a', 'x;＝1'])).toBe(`'＝1+1,'＋1,'－1,'＠a,"x;'＝1"`);
   });
 });

@@ -81,8 +81,22 @@ describe.each(Object.keys(proxies) as (keyof typeof proxies)[])('%s with the con
 
   test('a path that the proxy and the app could read in different ways never reaches the app as a public one', async () => {
     const before = seen().length;
-    const ups = ['..', '%2e%2e', '%2E.', '.%2e', '..;', '..;x=1', '%252e%252e', '.', '', '..\\', '%5c..'];
-    const slashes = ['/', '%2f', '%2F', '%252f', '\\', '%5c', '//'];
+    const ups = [
+      '..',
+      '%2e%2e',
+      '%2E.',
+      '.%2e',
+      '..;',
+      '..;x=1',
+      '%252e%252e',
+      '.',
+      '',
+      '..\\',
+      '%5c..',
+      '%c0%ae%c0%ae',
+      '..%00',
+    ];
+    const slashes = ['/', '%2f', '%2F', '%252f', '\\', '%5c', '//', '%c0%af', '%e0%80%af', '%ef%bc%8f'];
     const paths = ups.flatMap((up) =>
       slashes.flatMap((slash) => [
         `/public${slash}${up}${slash}orders`,
@@ -92,7 +106,16 @@ describe.each(Object.keys(proxies) as (keyof typeof proxies)[])('%s with the con
         `/a/b/${up}${slash}${up}${slash}public/page`,
       ]),
     );
-    for (const path of [...paths, '//orders', '/public/..', '/orders/..', '/PUBLIC/page', '/public#/../orders']) {
+    for (const path of [
+      ...paths,
+      '//orders',
+      '/public/..',
+      '/orders/..',
+      '/PUBLIC/page',
+      '/public#/../orders',
+      '/public%00/../orders',
+      '/public/;/orders',
+    ]) {
       const status = await statusOf(proxy.url, path);
       // The proxy may have made one path of it, which the app gets as it was decided about.
       const reached = seen()

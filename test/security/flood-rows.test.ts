@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { testSql } from '../support/sql.js';
-import { emailLogin, passwordLogin } from '../support/users.js';
+import { createUser, emailLogin, passwordLogin } from '../support/users.js';
 
-/** Floods of strangers add only as many rows as SECURITY.md says under "How large each table can become". */
+/** Floods of strangers add only as many rows as SECURITY.md says under "All stored data". */
 
 /** The defaults of LOGIN_LIMIT_PER_ADDRESS (a minute) and CODE_LIMIT_PER_ADDRESS (an hour). */
 const limits = { logins: 300, codes: 30 };
@@ -48,46 +48,75 @@ async function rowsOf(): Promise<Record<string, number>> {
   return row?.rows ?? {};
 }
 
+/** The tables that a request which was not refused may add a row to, and how many rows. */
+const perRequest = {
+  ...{ authentications: 1, challenges: 1, outbox: 1, guess_budgets: 1, undispatched_messages: 1, notices: 1 },
+  ...{ message_limits: 2, events: 2, event_feed: 2 },
+};
+
+/** Tables that no request of a stranger may add a row to. */
+const others = ['users', 'identities', 'devices', 'sessions', 'notifications', 'inboxes', 'images', 'former_names'];
+
+/** Sends the requests, many at a time. @returns the statuses and a function for the rows that a table has gained */
+async function send(flood: (typeof floods)[keyof typeof floods], addressOf: (nth: number) => string) {
+  const before = await rowsOf();
+  const statuses: number[] = [];
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, at) => {
+      for (let nth = at; nth < requests; nth += 20) {
+        const headers = { 'x-forwarded-for': addressOf(nth) };
+        const answer = await postern.api('POST', flood.path, { body: flood.bodyOf(), headers });
+        statuses.push(answer.status);
+      }
+    }),
+  );
+  const after = await rowsOf();
+  return {
+    statuses,
+    accepted: statuses.filter((status) => status < 300).length,
+    added: (table: string) => (after[table] ?? 0) - (before[table] ?? 0),
+  };
+}
+
+const numberOf = (flood: object) => Object.values<object>(floods).indexOf(flood);
+
 test.each(Object.entries(floods))(
   'a flood of %s from one address adds no more rows than its limit',
   async (_, flood) => {
-    const before = await rowsOf();
-    const address = `11.0.${Object.values(floods).indexOf(flood)}.1`;
-    const statuses: number[] = [];
-    await Promise.all(
-      Array.from({ length: 20 }, async () => {
-        for (let at = 0; at < requests / 20; at += 1) {
-          const answer = await postern.api('POST', flood.path, {
-            body: flood.bodyOf(),
-            headers: { 'x-forwarded-for': address },
-          });
-          statuses.push(answer.status);
-        }
-      }),
-    );
-    expect(statuses.filter((status) => status < 300).length).toBeGreaterThan(0);
+    const { statuses, accepted, added } = await send(flood, () => `11.0.${numberOf(flood)}.1`);
+    expect(accepted).toBeGreaterThan(0);
     expect(statuses).toContain(429);
-    const after = await rowsOf();
-    const added = (table: string) => (after[table] ?? 0) - (before[table] ?? 0);
-    const accepted = statuses.filter((status) => status < 300).length;
     // The limit fills up again during the flood.
     expect(accepted).toBeLessThan(requests);
-    for (const table of [
-      'authentications',
-      'challenges',
-      'outbox',
-      'guess_budgets',
-      'undispatched_messages',
-      'notices',
-    ]) {
-      expect(added(table), table).toBeLessThanOrEqual(accepted);
-    }
+    for (const [table, rows] of Object.entries(perRequest))
+      expect(added(table), table).toBeLessThanOrEqual(rows * accepted);
     // The limits of an account are counted before those of codes, one row each.
     expect(added('request_limits')).toBeLessThanOrEqual(requests + 3);
-    expect(added('message_limits')).toBeLessThanOrEqual(2 * accepted);
-    expect(added('events')).toBeLessThanOrEqual(2 * accepted);
-    for (const table of ['users', 'identities', 'devices', 'sessions', 'notifications', 'inboxes']) {
-      expect(added(table), table).toBe(0);
-    }
+    for (const table of others) expect(added(table), table).toBe(0);
   },
 );
+
+test.each(Object.entries(floods))(
+  'a flood of %s from many addresses adds the rows of its requests, and no user, device, session or notification',
+  async (_, flood) => {
+    const { accepted, added } = await send(flood, (nth) => `11.${100 + numberOf(flood)}.${nth >> 8}.${nth & 255}`);
+    expect(accepted).toBe(requests);
+    for (const [table, rows] of Object.entries(perRequest))
+      expect(added(table), table).toBeLessThanOrEqual(rows * accepted);
+    // One for each limit of the address, the account and the codes.
+    expect(added('request_limits')).toBeLessThanOrEqual(4 * accepted + 3);
+    for (const table of others) expect(added(table), table).toBe(0);
+  },
+);
+
+test('a flood of logins to one account from many addresses is limited by the account', async () => {
+  const body = passwordLogin((await createUser(postern)).username, 'wrong');
+  const { statuses, accepted, added } = await send({ ...floods['login starts'], bodyOf: () => body }, (nth) => {
+    return `11.200.${nth >> 8}.${nth & 255}`;
+  });
+  expect(statuses).toContain(429);
+  expect(accepted).toBeLessThan(requests);
+  for (const table of ['authentications', 'events']) expect(added(table), table).toBeLessThanOrEqual(limits.logins);
+  expect(added('guess_budgets')).toBeLessThanOrEqual(1);
+  expect(added('devices')).toBe(0);
+});

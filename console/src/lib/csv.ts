@@ -1,14 +1,19 @@
+/** The place before a sign with which a formula begins, or before a tab or the end of a line at the beginning of a cell. */
+const formula =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: some spreadsheets ignore such characters
+  /^(?=[\t\r])|((?:^|[;|\t\r\n\u0085\u2028\u2029])[\s\u0000-\u001f\u200b-\u200f\u2060\ufeff]*"?)(?=[=+\-@＝＋－＠﹢﹣﹦﹫⁺⁻⁼₊₋₌−])/g;
+
 /**
  * One line of a CSV file (RFC 4180), without its end. A text that a spreadsheet would read as a formula gets an
- * apostrophe before it. So does a formula with full-width signs, and one after a character that some spreadsheets take for
- * the separator of cells, even inside quotes.
+ * apostrophe before it. So does a formula after blanks or with other forms of its sign, such as full-width ones, and one after
+ * a character that some spreadsheets take for the separator of cells or lines, even inside quotes.
  */
 export function csvLine(values: readonly unknown[]): string {
   return values
     .map((value) => {
       const text =
         value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
-      const escaped = text.replace(/(^|[;\t\r\n] *"?)(?=[=+\-@＝＋－＠\t\r])/g, "$1'");
+      const escaped = text.replace(formula, "$1'");
       return /[",;\t\r\n]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped;
     })
     .join(',');

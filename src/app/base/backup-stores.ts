@@ -14,8 +14,8 @@ export interface OpenStore {
   close(): Promise<void>;
 }
 
-/** Whether a place is a bucket. */
-export const isBucket = (location: string): boolean => location.startsWith('s3://');
+/** Whether a place is a bucket. Other URLs are not the paths of folders either: only `s3://` opens, in lower case. */
+export const isBucket = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/+/i.test(location);
 
 /** Opens a folder, or a bucket as `s3://bucket/prefix`. The code for buckets is loaded only then. @throws BackupError */
 export async function openBackupStore(config: Config, location: string): Promise<OpenStore> {
@@ -24,7 +24,7 @@ export async function openBackupStore(config: Config, location: string): Promise
   if (!('value' in parsed)) {
     // The location may contain a secret key, which people know from other programs.
     throw new BackupError(
-      `A place with s3:// ${parsed.error}. Keys belong in BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY.`,
+      `The place ${parsed.error}, or the path of a folder. Keys belong in BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY.`,
     );
   }
   const {

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { BackupError } from '../container/error.js';
 import type { BackupHeader } from '../container/header.js';
 import { countRows, type RowCounts } from './contents.js';
@@ -27,10 +27,34 @@ export async function checkRows(
   return counts;
 }
 
-/** Checks the structure of each B-tree index. Installs an extension. @returns their number @throws BackupError */
-export async function checkIndexes(client: pg.Client): Promise<number> {
+/**
+ * Lets a role check indexes. Call it with the rights of a superuser, before somebody else can change the database. The
+ * extension is in the schema with the name of the role: the role finds it there first, and a dump cannot be in its way.
+ */
+export async function installIndexCheck(client: pg.Client, role: string): Promise<void> {
+  const name = client.escapeIdentifier(role);
+  await client.query(`create schema ${name}`);
+  await client.query(`create extension amcheck schema ${name}`);
+  await client.query(`grant usage on schema ${name} to ${name}`);
+  await client.query(`grant execute on function ${name}.bt_index_check(regclass) to ${name}`);
+}
+
+/** SQLSTATE: the role has not the right to do this. */
+const insufficientPrivilege = '42501';
+
+/**
+ * Checks the structure of each B-tree index. Installs an extension if it is missing.
+ * @returns their number; undefined: the role may not install the extension
+ * @throws BackupError
+ */
+export async function checkIndexes(client: pg.Client): Promise<number | undefined> {
   try {
     await client.query('create extension if not exists amcheck');
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === insufficientPrivilege) return undefined;
+    throw error;
+  }
+  try {
     const { rows } = await client.query<{ checked: string }>(`
       select count(*) as checked from (
         select bt_index_check(c.oid) from pg_class c join pg_index i on i.indexrelid = c.oid

@@ -43,8 +43,11 @@ async function demandSuccess(
 ): Promise<void> {
   const { code, messages } = await ended.catch((error: Error) => ({ code: error.message, messages: '' }));
   if (code === 0) return;
-  const reason = messages.trim().split('\n').slice(-3).join(' ') || 'it gave no reason';
-  throw new BackupError(`${command} failed (${String(code)}): ${reason}`);
+  const lines = messages.trim().split('\n');
+  // The statement that failed may follow, and may be long.
+  const errorAt = lines.findIndex((line) => line.includes('error: '));
+  const reason = (errorAt < 0 ? lines.slice(-3) : lines.slice(errorAt, errorAt + 3)).join(' ');
+  throw new BackupError(`${command} failed (${String(code)}): ${reason || 'it gave no reason'}`);
 }
 
 /**

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { openClient } from '../../database/connections/open-client.js';
 import type { DatabaseTarget } from '../../database/connections/target.js';
-import { findEmbeddedInstallation, startEmbeddedPostgres } from '../../embedded/embedded.js';
+import { copyOwner, findEmbeddedInstallation, startEmbeddedPostgres } from '../../embedded/embedded.js';
 import type { Log } from '../../embedded/membership.js';
+import { installIndexCheck } from '../base/checks.js';
+import { withSession } from '../base/session.js';
 import { BackupError } from '../container/error.js';
 import type { BackupHeader } from '../container/header.js';
 
@@ -39,10 +41,23 @@ async function onEmbeddedServer<T>(
   }
   const server = await startEmbeddedPostgres({ dataDir, log });
   try {
-    return await work(server.address);
+    await giveTo(copyOwner, server.address);
+    return await work({ ...server.address, user: copyOwner });
   } finally {
     await server.stop();
   }
+}
+
+/**
+ * Gives the database to a new role, which can do nothing else. Restoring and reading a dump run functions that are in it, and a
+ * superuser can run commands on this machine.
+ */
+async function giveTo(role: string, address: Exclude<DatabaseTarget, string> & { database: string }): Promise<void> {
+  await withSession(address, async (client) => {
+    await client.query(`create role ${role} login`);
+    await client.query(`alter database ${client.escapeIdentifier(address.database)} owner to ${role}`);
+    await installIndexCheck(client, role);
+  });
 }
 
 async function onServer<T>(url: string, work: (target: DatabaseTarget) => Promise<T>): Promise<T> {

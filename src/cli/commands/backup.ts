@@ -178,7 +178,9 @@ async function verify(io: Io, from: string, options: TrustOptions, stop: AbortSi
 function describe({ header, files, tables, rows, indexes }: VerifiedBackup): string {
   const { created_at: createdAt, system_id: system, postgres_version: version } = header;
   const database = `the database ${system} of ${createdAt}, PostgreSQL ${version}`;
-  return `${database}. A restored copy started, with ${files} files, ${tables} tables, ${rows} rows and ${indexes} intact indexes`;
+  const copy = `${database}. A restored copy started, with ${files} files, ${tables} tables`;
+  if (indexes !== undefined) return `${copy}, ${rows} rows and ${indexes} intact indexes`;
+  return `${copy} and ${rows} rows. Its indexes were not checked: the role of BACKUP_VERIFY_URL may not create the extension amcheck`;
 }
 
 interface RestoreOptions extends TrustOptions {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyBaseLogger,
@@ -10,6 +11,7 @@ import type {
 import type { Scope } from '../../contract/administration.js';
 import type { ErrorCode } from '../../contract/errors/problems.js';
 import type { Session } from '../../contract/session.js';
+import type { User } from '../../contract/user.js';
 import type { ParsedToken } from '../../lib/crypto/token-strings.js';
 import { headerValues } from '../../lib/http-headers.js';
 import { isJsonObject } from '../../lib/json-object.js';
@@ -176,6 +178,15 @@ export function requireScope({ scopes }: Caller, scope: Scope): void {
  */
 export function requireRightToChange(caller: Caller, { role }: { readonly role: string }): void {
   if (role !== 'user') requireScope(caller, 'admin');
+}
+
+/**
+ * For the answer of a request that may have changed nothing: then it only reads the user.
+ * @throws Problem `insufficient_scope` if the user is as before and the caller does not have the scope `users:read`
+ */
+export function requireRightToSee(caller: Caller, before: User, after: User): void {
+  const isUnchanged = isDeepStrictEqual({ ...before, updated_at: '' }, { ...after, updated_at: '' });
+  if (isUnchanged) requireScope(caller, 'users:read');
 }
 
 /** The member of a body that is not validated yet. */

@@ -28,10 +28,17 @@ const selectOwner = statement<{ id: string }, { user_id: string }>(
  * Updates these columns, and advances the inbox row by one change. An earlier statement has locked the inbox row, so
  * the time is read under this lock. The names of the columns never come from a client.
  */
-function updateRow(userId: string, id: string, columns: Partial<Content>): Statement<NotificationRow> {
+function updateRow(
+  userId: string,
+  id: string,
+  columns: Partial<Content>,
+): Statement<NotificationRow & { readonly is_changed: boolean }> {
   const fields = bound(JSON.stringify({ fields: Object.keys(columns) }));
   const [user, notification] = [bound(userId), bound(id)];
   const set = Object.entries(columns).map(([name, value]) => sql`, ${identifier(name)} = ${bound(value)}`);
+  const differences = Object.keys(columns).map(
+    (name) => sql` or old.${identifier(name)}::text is distinct from changed.${identifier(name)}::text`,
+  );
   const type = columns.notification_type;
   return compose(
     sql`
@@ -55,7 +62,10 @@ function updateRow(userId: string, id: string, columns: Partial<Content>): State
       sql`${fields}::jsonb`,
     )}
     )
-    select ${notificationColumns} from changed`,
+    select ${notificationColumns},
+           exists (select from notifications old
+                   where old.user_id = ${user} and old.id = ${notification} and (false${concat(differences)})) as is_changed
+    from changed`,
   );
 }
 
@@ -117,9 +127,15 @@ const deleteRow = statement<{ userId: string; id: string }, { id: string }>(
     returning id`,
 );
 
+/** A notification after a request to change it. */
+export interface ChangedNotification {
+  readonly notification: Notification;
+  readonly isChanged: boolean;
+}
+
 /**
  * Changes the fields that the request contains. Like a new notification, the change gets its number and time under the
- * lock of the user's inbox row. The notification keeps its sequence.
+ * lock of the user's inbox row. The notification keeps its sequence. `isChanged` is false if it had all these values.
  *
  * @param exactNumber the result of `exactNumbers`
  * @throws Problem `not_found`, `validation_failed`
@@ -130,7 +146,7 @@ export async function change(
   id: string,
   input: NotificationChange,
   exactNumber: string | undefined,
-): Promise<Notification> {
+): Promise<ChangedNotification> {
   const item = { input, exactNumber, path: '' };
   throwIfErrors(contentErrors(item, rules, await findAndLockImages(tx, imageIds([item]), rules.imageUrlsOf)));
 
@@ -139,7 +155,8 @@ export async function change(
   const [row] = await tx.query(updateRow(userId, id, columns));
   if (row === undefined) throw new Problem('not_found');
   const shown = new Set(row.image_id === null ? [] : [row.image_id]);
-  return toNotification(row, await findImages(tx, shown, rules.imageUrlsOf));
+  const notification = toNotification(row, await findImages(tx, shown, rules.imageUrlsOf));
+  return { notification, isChanged: row.is_changed };
 }
 
 /** Deletes a notification. @returns its user @throws Problem `not_found` */

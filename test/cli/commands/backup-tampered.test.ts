@@ -1,17 +1,12 @@
-import { createReadStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import {
-  type ArchiveEntry,
-  acceptAnyOrigin,
-  readArchive,
-  textEntry,
-  writeArchive,
-} from '../../../src/backups/container/archive.js';
+import { textEntry } from '../../../src/backups/container/archive.js';
 import { migrate } from '../../../src/database/migrate.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { createKeyId } from '../../../src/lib/crypto/secret-keys.js';
+import { type BackupChange, forgeBackup } from '../../backups/forged-backup.js';
 import { query } from '../../embedded/embedded-postern.js';
 import { type Environment, runCommand, temporaryFolder } from '../command.js';
 
@@ -28,39 +23,17 @@ let server: EmbeddedPostgres;
 let store: string;
 let backup: string;
 
+/** The signature names the right key, whatever key it was made with. */
+const signer = (key: string) => ({ id: createKeyId(secretKey), key });
+const isServerFile = (path: string) => path.startsWith('postgres/');
+
 const pathOf = (name: string) => join(folder.path, name);
 const postern = (line: string, more: Environment = {}) =>
   runCommand(line.split(' '), { DATA_DIR: pathOf('data'), ...more });
 
-/** Writes a copy of a backup whose checksums are right, but whose files are others. @param change.isShort leaves out the files of the database */
-async function forge(
-  name: string,
-  change: {
-    readonly adds?: readonly ArchiveEntry[];
-    readonly key?: string;
-    readonly header?: (text: string) => string;
-    readonly isShort?: boolean;
-  },
-): Promise<string> {
-  const { adds = [], key, header = (text) => text, isShort = false } = change;
-  let manifest: Record<string, unknown> = {};
-  async function* entries(): AsyncGenerator<ArchiveEntry> {
-    for await (const entry of readArchive(createReadStream(backup), acceptAnyOrigin)) {
-      const parts: Buffer[] = [];
-      for await (const part of entry.content) parts.push(part);
-      const read = Buffer.concat(parts);
-      if (entry.path === 'manifest.json') manifest = JSON.parse(read.toString());
-      if (entry.path === 'manifest.json' || adds.some(({ path }) => path === entry.path)) continue;
-      if (isShort && entry.path.startsWith('postgres/')) continue;
-      const bytes = entry.path === 'postern-backup.json' ? Buffer.from(header(read.toString())) : read;
-      yield { ...entry, size: bytes.length, content: [bytes] };
-    }
-    yield* adds;
-  }
-  const written: Buffer[] = [];
-  const signer = key === undefined ? undefined : { id: createKeyId(secretKey), key };
-  for await (const part of writeArchive(entries(), () => manifest, signer)) written.push(part);
-  await writeFile(pathOf(name), Buffer.concat(written));
+/** Writes a copy of the backup whose checksums are right, but whose files are others. */
+async function forge(name: string, change: BackupChange): Promise<string> {
+  await forgeBackup(backup, pathOf(name), change);
   return pathOf(name);
 }
 
@@ -93,7 +66,7 @@ describe('a backup that somebody else has written', () => {
         textEntry('postgres/postgresql.auto.conf', `restore_command = 'touch ${marker}; false'\n`),
         textEntry('postgres/recovery.signal', ''),
       ],
-      ...(key !== undefined && { key }),
+      ...(key !== undefined && { signedWith: signer(key) }),
     });
     const [verify, restore] = [`backup verify ${path}`, `backup restore ${path} --to ${pathOf('never')}`];
     const refused: readonly (readonly [line: string, env?: Environment])[] =
@@ -113,9 +86,9 @@ describe('a backup that somebody else has written', () => {
     });
     const { code, stderr } = await postern(`backup restore ${path} --to ${pathOf('never')}`);
     expect([code, stderr]).toEqual([1, expect.stringContaining('no signature')]);
-    const signed = await forge('signed.tar', { key: otherKey });
+    const signed = await forge('signed.tar', { signedWith: signer(otherKey) });
     expect((await postern(`backup verify ${signed}`)).stderr).toContain('signature is wrong');
-    const genuine = await forge('genuine.tar', { key: secretKey });
+    const genuine = await forge('genuine.tar', { signedWith: signer(secretKey) });
     expect(await postern(`backup verify ${genuine}`)).toMatchObject({ code: 0, stderr: '' });
   });
 
@@ -135,7 +108,7 @@ describe('a backup that somebody else has written', () => {
     await writeFile(newer('2997'), 'not a backup');
     await copyFile(backup, newer('2998'));
     const header = (text: string) => text.replace(/"created_at": "\d{4}/, '"created_at": "2999');
-    await copyFile(await forge('newest.tar', { key: otherKey, header }), newer('2999'));
+    await copyFile(await forge('newest.tar', { signedWith: signer(otherKey), header }), newer('2999'));
     await mkdir(newer('3000'));
     for (const line of [`backup verify ${place}`, `backup restore ${place} --to ${pathOf('older')}`]) {
       const { code, stderr } = await postern(line);
@@ -163,7 +136,11 @@ describe('a backup that somebody else has written', () => {
   it.each(['postgres/recovery.signal', 'postgres/postgresql.auto.conf', 'images/../up', '/etc/x'])(
     'with %s is refused even if its signature is right',
     async (path) => {
-      const forged = await forge('path.tar', { adds: [textEntry(path, 'x')], key: secretKey, isShort: true });
+      const forged = await forge('path.tar', {
+        adds: [textEntry(path, 'x')],
+        signedWith: signer(secretKey),
+        drops: isServerFile,
+      });
       const before = await readdir(folder.path);
       const { code, stderr } = await postern(`backup restore ${forged} --to ${pathOf('never')}`);
       expect([code, stderr]).toEqual([1, expect.stringContaining(`the unexpected file ${path}`)]);
@@ -173,7 +150,7 @@ describe('a backup that somebody else has written', () => {
 
   it('with the same file twice is refused', async () => {
     const twice = textEntry('images/one', 'x');
-    const path = await forge('twice.tar', { adds: [twice, twice], key: secretKey, isShort: true });
+    const path = await forge('twice.tar', { adds: [twice, twice], signedWith: signer(secretKey), drops: isServerFile });
     const { code, stderr } = await postern(`backup restore ${path} --to ${pathOf('never')}`);
     expect([code, stderr]).toEqual([1, expect.stringContaining('contains images/one twice')]);
   });

@@ -266,7 +266,8 @@ describe('change and remove', () => {
     const user = await createInbox(test.database);
     const [created, later] = await publishTo(user, 2, { actor: 'ann', object_data_number: 1, object_data_string: 'x' });
     const id = created?.id ?? '';
-    const change = (fields: object) => test.database.transaction((tx) => notifications.change(tx, id, fields));
+    const change = (fields: object) =>
+      test.database.transaction(async (tx) => (await notifications.change(tx, id, fields)).notification);
     const changed = await change({
       actor: null,
       description: 'new',
@@ -290,7 +291,7 @@ describe('change and remove', () => {
     const user = await createInbox(test.database);
     const [created] = await publishTo(user, 1);
     const change = (fields: object) =>
-      test.database.transaction((tx) => notifications.change(tx, created?.id ?? '', fields));
+      test.database.transaction(async (tx) => (await notifications.change(tx, created?.id ?? '', fields)).notification);
     const one = 'https://images.example.com/1.jpg';
     const byUrl = await change({ image: one });
     expect(byUrl.image).toMatchObject({ url: one, full_screen_url: one, thumbnail_url: one });

@@ -10,6 +10,8 @@ export interface CookieOptions {
 export interface Cookie {
   readonly name: string;
   read(header: string | undefined): string | undefined;
+  /** Every value that the browser sends: another site of the domain may have set further cookies with this name. */
+  readAll(header: string | undefined): string[];
   /** The value of `Set-Cookie`. */
   set(value: string, seconds: number): string;
   remove(): string;
@@ -31,14 +33,20 @@ export function createCookie(
       ...(isSecure ? ['Secure'] : []),
       ...(domain === undefined ? [] : [`Domain=${domain}`]),
     ].join('; ');
+  const valuesIn = (header = '') => {
+    const found = header.split(';').map((pair) => pair.trim());
+    const values = found.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
+    return [...new Set(values)];
+  };
+  const isToken = (value: string) => /^[A-Za-z0-9_-]{1,300}$/.test(value);
   return {
     name,
-    read(header = '') {
-      const found = header.split(';').map((pair) => pair.trim());
-      const values = found.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
+    read(header) {
+      const values = valuesIn(header);
       // Another site of the domain may have set a second cookie with this name. Then trust neither.
-      return new Set(values).size === 1 && /^[A-Za-z0-9_-]{1,300}$/.test(values[0] ?? '') ? values[0] : undefined;
+      return values.length === 1 ? values.find(isToken) : undefined;
     },
+    readAll: (header) => valuesIn(header).filter(isToken),
     set,
     remove: () => set('', 0),
   };

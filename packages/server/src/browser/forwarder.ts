@@ -43,6 +43,8 @@ const headersToPage = [
  */
 const cookieChallenge = 'Cookie realm="postern"';
 const maxLoginBytes = 65_536;
+/** How many logins one logout ends, if other hosts have set cookies. */
+const maxEnded = 20;
 const yearInSeconds = 31_536_000;
 
 /** Forwards requests of a page to Postern, and keeps authentication tokens in the cookie. */
@@ -81,6 +83,18 @@ export function createForwarder({
     const asksForSession = method === 'POST' && route === '/v1/sessions';
     const endsLogin = method === 'DELETE' && route === '/v1/tokens';
     const usesCookie = asksForSession || endsLogin;
+    if (endsLogin && cookies.login.read(cookieHeader) === undefined) {
+      const tokens = cookies.login.readAll(cookieHeader);
+      // Which of them is the user's login is unknown, so all of them end.
+      await Promise.allSettled(
+        tokens.slice(0, maxEnded).map((token) => {
+          const headers = { authorization: `Basic ${btoa(`${token}:`)}` };
+          return send(base() + path, { method, headers }, request.signal).then((answer) => answer.body?.cancel());
+        }),
+      );
+      const headers = tokens.length > 0 ? { 'set-cookie': cookies.login.remove() } : undefined;
+      return new Response(null, { status: 204, ...(headers && { headers }) });
+    }
     const login = usesCookie ? cookies.login.read(cookieHeader) : undefined;
     // A page asks when it loads, and browsers show each 401 in their console as an error.
     const nobody = () =>

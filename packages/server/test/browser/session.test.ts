@@ -322,6 +322,24 @@ test('if a subdomain has added a second cookie, no cookie is used', async () => 
   expect(web.sent).toEqual([]);
 });
 
+test('a logout with a second cookie of a subdomain ends both logins, and removes the cookie', async () => {
+  const web = webOf({ cookie: { domain: 'example.com' } });
+  const [own, planted] = await Promise.all([loggedIn(web), loggedIn(web)]);
+  const tokens = [own, planted].map(({ browser }) => browser.cookies.get('postern') ?? '');
+  expect(tokens.every((token) => token.startsWith('psa_'))).toBe(true);
+  const headers = {
+    cookie: ['rubbish"', ...tokens].map((token) => `postern=${token}`).join('; '),
+    'sec-fetch-site': 'same-origin',
+  };
+  const request = new Request('https://app.example.com/auth/v1/tokens', { method: 'DELETE', headers });
+  const answer = await web.auth.handler(request);
+  expect([answer.status, answer.headers.getSetCookie()]).toEqual([
+    204,
+    [expect.stringMatching(/^postern=; .*Max-Age=0/)],
+  ]);
+  for (const basic of tokens) expect((await app.api('POST', '/v1/sessions', { basic })).status).toBe(401);
+});
+
 test.each<[string, BrowserSessionOptions['clientAddress'], string]>([
   ['the connection', 'socket', '198.51.100.7'],
   ['the last hop that your proxy wrote', 'proxy', '203.0.113.8'],

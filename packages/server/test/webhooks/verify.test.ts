@@ -139,6 +139,37 @@ describe('a stranger causes little work', () => {
   });
 });
 
+test('repeated headers and other spellings of a time are refused', async () => {
+  const verify = createWebhookVerifier({ secrets: [secret] });
+  const { headers } = message('msg_30');
+  const time = headers['webhook-timestamp'];
+  const arabic = time.replace(/\d/g, (digit) => String.fromCharCode(0x660 + Number(digit)));
+  for (const other of [
+    arabic,
+    `+${time}`,
+    ` ${time}`,
+    `${time}\n`,
+    `${time}.0`,
+    `${time}e0`,
+    '9'.repeat(13),
+    `-${time}`,
+  ])
+    expect([other, await code(verify({ headers: { ...headers, 'webhook-timestamp': other }, body }))]).toEqual([
+      other,
+      'wrong_signature',
+    ]);
+  for (const name of ['webhook-id', 'webhook-timestamp'] as const) {
+    const twice = { ...headers, [name]: [headers[name], headers[name]] };
+    expect([name, await code(verify({ headers: twice, body }))]).toEqual([name, 'wrong_signature']);
+    const appended = new Headers(headers);
+    appended.append(name, headers[name]);
+    expect([name, await code(verify({ headers: appended, body }))]).toEqual([name, 'wrong_signature']);
+  }
+  // A far time with a right signature: no overflow makes it near.
+  for (const far of [0, 999_999_999_999])
+    expect(await code(verify(message('msg_31', { at: new Date(far * 1000) })))).toBe('too_old');
+});
+
 test('missing headers are named', async () => {
   const verify = createWebhookVerifier({ secrets: [secret] });
   for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {

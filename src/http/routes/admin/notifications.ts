@@ -249,10 +249,13 @@ function changeRoutes(app: App, { notifications, database }: { notifications: No
     async handler(request, reply) {
       const id = pathId(request.params);
       const numbers = exactNumbers(request.rawBody);
-      // A change of nothing only reads.
-      if (Object.values(request.body).every((value) => value === undefined))
-        requireScope(callerOf(request), 'users:read');
-      return reply.send(await database.transaction((tx) => notifications.change(tx, id, request.body, numbers)));
+      const changed = await database.transaction(async (tx) => {
+        const { notification, isChanged } = await notifications.change(tx, id, request.body, numbers);
+        // A change of nothing only reads.
+        if (!isChanged) requireScope(callerOf(request), 'users:read');
+        return notification;
+      });
+      return reply.send(changed);
     },
   });
 

@@ -105,14 +105,22 @@ export function consoleSessionRoutes(
     config: { access: 'public', problems: ['cross_site_request', 'invalid_dpop_proof', 'use_dpop_nonce'] },
     onRequest,
     async handler(request, reply) {
+      cookies.clear(request, reply);
+      const own = cookies.token(request);
       for (const text of cookies.allTokens(request)) {
         const token = parseToken('authentication', text);
-        if (token !== undefined) await tokens.removeHeld(token, tokenUseOf(request)).catch(ignoreEnded);
+        if (token === undefined) continue;
+        await tokens.removeHeld(token, tokenUseOf(request)).catch(text === own ? ignoreEnded : ignoreRefused);
       }
-      cookies.clear(request, reply);
       return reply.code(204).send(null);
     },
   });
+}
+
+/** Ignores that only its own key can end a token that another host has set. Throws any other error. */
+function ignoreRefused(error: unknown): void {
+  const isRefused = error instanceof Problem && ['invalid_dpop_proof', 'use_dpop_nonce'].includes(error.code);
+  if (!isRefused) ignoreEnded(error);
 }
 
 /** Ignores that the login has already ended. Throws any other error. */

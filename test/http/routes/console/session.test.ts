@@ -6,6 +6,7 @@ import type { NewSession } from '../../../../src/contract/session.js';
 import { createAdministration } from '../../../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { createConsole } from '../../../support/console.js';
+import { bindLogin } from '../../../support/dpop.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, password, passwordLogin, signIn } from '../../../support/users.js';
 
@@ -238,6 +239,19 @@ describe('a signed-in operator', () => {
         await app.close();
       }
     }
+  });
+
+  test('ends the login of this browser also if another host has set a token that only its own key can end', async () => {
+    const victim = await operator();
+    const own = victim.browser.cookies.get('postern_console') ?? '';
+    const bound = await bindLogin(postern, await createUser(postern), { model: 'Fairphone' });
+    const cookie = `__Host-postern_console=${bound.token}; postern_console=${own}`;
+    const signedOut = await postern.api('DELETE', '/console/session', {
+      headers: { cookie, 'sec-fetch-site': 'same-origin' },
+    });
+    expect([signedOut.status, signedOut.setCookies.length]).toEqual([204, 1]);
+    expect((await postern.api('POST', '/v1/sessions', { basic: own })).status).toBe(401);
+    expect(await isValid(victim.session.token)).toBe(false);
   });
 
   test('needs a new proof for keys when the login is old', async () => {

@@ -312,6 +312,24 @@ describe('behind a proxy', () => {
       expect(await statusOf(listing, 'https://api.example/auth/v1/sessions')).toBe(201);
       expect(await statusOf(named, 'http://api.example/auth/v1/sessions')).toBe(401);
       expect(await statusOf(named, 'https://api.example/v1/sessions')).toBe(401);
+      // The same URL in other spellings (RFC 3986, 6.2), and texts that only look like it.
+      for (const same of ['HTTPS://API.EXAMPLE/auth/v1/sessions', 'https://api.example:443/auth/v1/sessions?x#y'])
+        expect([same, await statusOf(named, same, other)]).toEqual([same, 201]);
+      for (const htu of [
+        ...['https://api.example:8443/auth/v1/sessions', 'https://api.example./auth/v1/sessions'],
+        ...[
+          'https://api.example@evil.example/auth/v1/sessions',
+          'https://evil.example/?https://api.example/auth/v1/sessions',
+        ],
+        ...['https://api.example.evil.example/auth/v1/sessions', 'https://api.example/auth/v1/sessions/'],
+        ...['https://api.example/AUTH/v1/sessions', 'https://api.example/auth/v1%2fsessions', '/auth/v1/sessions'],
+        ...[
+          'https://api.example/auth//v1/sessions',
+          'https://api.example/auth/v1/%73essions',
+          'https://аpi.example/auth/v1/sessions',
+        ],
+      ])
+        expect([htu, await statusOf(named, htu, other)]).toEqual([htu, 401]);
       // A proxy that speaks TLS and keeps the Host header.
       expect(await statusOf(postern, `${postern.url.replace('http:', 'https:')}/v1/sessions`)).toBe(201);
       const forwarded = {

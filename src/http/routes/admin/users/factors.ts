@@ -2,7 +2,7 @@ import { User } from '../../../../contract/user.js';
 import type { Database } from '../../../../database/database.js';
 import type { Users } from '../../../../users/users.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { type App, callerOf, originOf, requireScope } from '../../../requests/route.js';
+import { type App, callerOf, originOf, requireRightToSee, requireScope } from '../../../requests/route.js';
 
 /** A route for users who have lost their second factors. */
 export function adminUserFactorRoutes(
@@ -25,7 +25,9 @@ export function adminUserFactorRoutes(
     async handler(request, reply) {
       const id = pathId(request.params);
       const changedUser = await database.user(id).transaction(async (tx) => {
+        const before = await users.getForUpdate(tx, id);
         const user = await users.removeSecondFactors(tx, id, originOf(request));
+        requireRightToSee(callerOf(request), before, user);
         // Removing an operator's second factor makes it easier to take over the account. If the caller may not, the
         // transaction rolls back.
         if (user.role !== 'user') requireScope(callerOf(request), 'admin');

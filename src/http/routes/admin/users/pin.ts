@@ -3,7 +3,7 @@ import { User } from '../../../../contract/user.js';
 import type { Database } from '../../../../database/database.js';
 import type { Users } from '../../../../users/users.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { type App, callerOf, originOf, requireRightToChange } from '../../../requests/route.js';
+import { type App, callerOf, originOf, requireRightToChange, requireRightToSee } from '../../../requests/route.js';
 
 /** A route that cancels a pending recovery of a user's PIN. */
 export function adminUserPinRoutes(
@@ -31,9 +31,12 @@ export function adminUserPinRoutes(
     async handler(request, reply) {
       const id = pathId(request.params);
       const user = await database.user(id).transaction(async (tx) => {
-        requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
+        const before = await users.getForUpdate(tx, id);
+        requireRightToChange(callerOf(request), before);
         await pinRecoveries.cancel(tx, id, originOf(request));
-        return users.getForUpdate(tx, id);
+        const after = await users.getForUpdate(tx, id);
+        requireRightToSee(callerOf(request), before, after);
+        return after;
       });
       return reply.send(user);
     },
