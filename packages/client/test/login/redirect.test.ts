@@ -3,18 +3,20 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { createRedirectBrowser } from '../../../../test/support/redirect-browser.js';
-import { createUser } from '../../../../test/support/users.js';
+import { createUser, password } from '../../../../test/support/users.js';
 import { startVendor, type Vendor } from '../../../../test/support/vendor.js';
 import {
+  createAccount,
   createLogin,
   type Login,
   type LoginState,
   memoryStorage,
   type PosternStorage,
+  passwordProof,
   type RedirectState,
 } from '../../src/index.js';
 import { sha256 } from '../../src/login/sha256.js';
-import { clientOf, createNetwork, lost } from '../support.js';
+import { clientOf, createNetwork, lost, signedIn } from '../support.js';
 
 const publicUrl = 'http://127.0.0.1:9';
 const page = 'https://app.example.com/callback';
@@ -290,6 +292,32 @@ describe('what the provider answers', () => {
       ...{ kind: 'failed', error: { code: 'redirect_not_allowed' }, message: expect.stringContaining('REDIRECT_URIS') },
     });
   });
+});
+
+test('an account is linked to the user who is signed in, and a login ignores its answer', async () => {
+  const id = randomUUID();
+  const linked = { id, provider: 'google', issuer: vendor.url, subject: '1' };
+  const path = 'POST /v1/account/external-identities/google';
+  const network = createNetwork();
+  network.answer = (request) => {
+    const challenge = { type: 'redirect', url: `${publicUrl}/redirects/${id}` };
+    if (request === path) return Response.json({ id, challenge }, { status: 201 });
+    return request === `${path}/${id}` ? Response.json(linked) : undefined;
+  };
+  // The proofs of a key name the address of the service, which is not PUBLIC_URL here.
+  const { addKey: _, ...storage } = memoryStorage();
+  const { postern } = await signedIn(app, { fetch: network.fetch, storage });
+  const account = createAccount(postern);
+  const proof = passwordProof(password);
+  const redirectTo = 'com.example.app:/callback';
+  expect(await account.linkProvider('google', { proof, redirectTo, open: () => undefined })).toBeNull();
+  const address = `${redirectTo}?authentication_id=${id}&code=abc&iss=${encodeURIComponent(publicUrl)}`;
+  expect((await createLogin(postern).resumeRedirect(address)).step).toBe('start');
+  expect(network.count(`${path}/${id}`)).toBe(0);
+  expect(await account.resumeLink(address)).toEqual(linked);
+  expect(await account.resumeLink(address)).toBeNull();
+  const closed = account.linkProvider('google', { proof, redirectTo, open: () => null });
+  await expect(closed).rejects.toMatchObject({ kind: 'cancelled' });
 });
 
 describe('in an app', () => {
