@@ -87,11 +87,28 @@ test('a recovery goes on after a reload, and can send its code again', async () 
   expect(await pending.complete({ code, password: 'nine dull horses' })).toMatchObject({ recovered: 'password' });
 });
 
-test('a guest is signed in, becomes a user without a proof, or is merged into an account', async () => {
+test('a guest is signed in, and becomes a user without a proof', async () => {
   const postern = page();
   const guest = await signInAsGuest(postern);
   expect(postern.current).toMatchObject({ status: 'signed_in', user_id: guest.user_id });
   expect((await createAccount(postern).get()).is_guest).toBe(true);
+  const asked: unknown[] = [];
+  const account = createAccount(postern, {
+    prove: async (request) => {
+      asked.push(request);
+      return null;
+    },
+  });
+  expect((await account.addPasskey('Phone')).name).toBe('Phone');
+  expect((await account.get()).is_guest).toBe(false);
+  expect(asked).toEqual([]);
+  await expect(account.setEmail(newEmail())).rejects.toMatchObject({ kind: 'cancelled' });
+  expect(asked).toHaveLength(1);
+});
+
+test('a guest can be merged into an account', async () => {
+  const postern = page();
+  const guest = await signInAsGuest(postern);
   const user = await createUser(app);
   const done = await createLogin(postern)
     .start()

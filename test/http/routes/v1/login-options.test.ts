@@ -29,6 +29,7 @@ describe('GET /v1/login-options', () => {
       pin: { policy: 'optional', min_length: 4, max_length: 12 },
       password: { min_length: 12, max_length: 1024 },
       registration: { is_on: true, identity_types: ['email', 'phone'] },
+      guests: { is_on: false },
       recovery: { identity_types: ['email', 'phone'] },
     });
   });
@@ -84,6 +85,7 @@ test('a service without registration, PINs and code providers offers none of the
   ]);
   expect({ registration, recovery, policy: pin.policy }).toEqual({
     registration: { is_on: false, identity_types: [] },
+    guests: { is_on: false },
     recovery: { identity_types: [] },
     policy: 'off',
   });
