@@ -85,7 +85,6 @@ test('a service without registration, PINs and code providers offers none of the
   ]);
   expect({ registration, recovery, policy: pin.policy }).toEqual({
     registration: { is_on: false, identity_types: [] },
-    guests: { is_on: false },
     recovery: { identity_types: [] },
     policy: 'off',
   });
