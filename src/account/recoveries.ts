@@ -62,6 +62,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
     await options.humanCheck?.pass({
       ...({ purpose: 'recovery', token, deviceId, clientAddress: origin.clientAddress } as const),
       identity: { ...address, digest: identityDigest(address) },
+      sendsSms: address.type === 'phone',
     });
     await limits.countLoginByAddress(origin.clientAddress);
     const { userId, user } = await findAccount(database, keys, address);

@@ -91,7 +91,8 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     const userId = derivedRegistrationId(keys, address);
     const { clientAddress } = origin;
     const named = { ...address, digest: identityDigest(address) };
-    await humanCheck?.pass({ purpose: 'registration', token, identity: named, clientAddress });
+    const sendsSms = type === 'phone';
+    await humanCheck?.pass({ purpose: 'registration', token, identity: named, sendsSms, clientAddress });
     await limits.countLoginByAddress(clientAddress);
     await limits.countLoginByAccount(userId, undefined);
     const [owner] = await database.query(findOwner({ digest: named.digest }));

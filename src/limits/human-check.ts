@@ -29,6 +29,8 @@ export interface HumanRequest {
   /** Undefined for a guest. */
   readonly identity?: { readonly type: string; readonly canonical: string; readonly digest: Buffer };
   readonly deviceId?: string | undefined;
+  /** Whether it sends an SMS, which costs money. */
+  readonly sendsSms?: boolean;
   readonly clientAddress: string | undefined;
 }
 
@@ -119,11 +121,10 @@ export function createHumanCheck({
   }
 
   async function createChallenge(request: HumanRequest) {
-    const { identity } = request;
-    const limits = [counts.smsInTotal, ...(identity?.type === 'phone' ? [counts.smsOfPrefix(identity)] : [])];
-    const sms = identity?.type === 'phone' ? limits : [];
+    const { identity, sendsSms } = request;
+    const limits = sendsSms && identity !== undefined ? [counts.smsInTotal, counts.smsOfPrefix(identity)] : [];
     const [state] = await database.query(
-      readFill({ keys: sms.map(({ limitKey }) => limitKey), windows: sms.map(({ limitWindow }) => limitWindow) }),
+      readFill({ keys: limits.map(({ limitKey }) => limitKey), windows: limits.map(({ limitWindow }) => limitWindow) }),
     );
     const { fill = 0, now = 0 } = state ?? {};
     const maxnumber = Math.round(work.least * (1 + (work.factor - 1) * fill));

@@ -55,7 +55,7 @@ export async function beginSignUp(
 }
 
 /** The address that a login may sign up; undefined if it may not. */
-export function signUpAddress({ signUp, address }: ChallengeState): Identity | undefined {
+function signUpAddress({ signUp, address }: ChallengeState): Identity | undefined {
   return (signUp === 'email' || signUp === 'phone') && address !== undefined
     ? { type: signUp, canonical: address }
     : undefined;

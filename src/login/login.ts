@@ -63,7 +63,12 @@ export function createLogin(options: LoginOptions): Login {
     const { authenticator, identity, signsUp } = checked;
     if (authenticator.name === 'sms' || authenticator.name === 'email') {
       await options.humanCheck?.pass({
-        ...({ purpose: 'login', token: request.human_check, deviceId: device.id } as const),
+        ...({
+          purpose: 'login',
+          token: request.human_check,
+          deviceId: device.id,
+          sendsSms: authenticator.name === 'sms',
+        } as const),
         ...{ identity: { ...identity, digest: identityDigest(identity) }, clientAddress: origin.clientAddress },
       });
     }

@@ -161,7 +161,7 @@ test('known and unknown addresses get the same refusal', async () => {
   expect(shapes[1]).toEqual(shapes[0]);
 });
 
-test('the work grows as the limits of SMS fill, for phone numbers only', async () => {
+test('the work grows as the limits of SMS fill, for requests that send an SMS only', async () => {
   await postern.database.query(testSql('delete from request_limits'));
   const workOf = async (identity: object) => (await challengeFor('/v1/registrations', { identity })).maxnumber;
   const number = (n: number) => ({ type: 'phone', value: `+15552${String(n).padStart(6, '0')}` });
@@ -172,6 +172,9 @@ test('the work grows as the limits of SMS fill, for phone numbers only', async (
   }
   expect(await workOf(number(99))).toBeGreaterThan(4 * before);
   expect(await workOf(email())).toBe(before);
+  // A user name may belong to any number.
+  const byName = { identity: { type: 'username', value: 'ada' }, authenticator: 'sms', device: {} };
+  expect((await challengeFor('/v1/tokens', byName)).maxnumber).toBeGreaterThan(4 * before);
 });
 
 test('a solution expires', async () => {

@@ -18,10 +18,11 @@ beforeAll(async () => {
       CODE_LIMIT_PER_ADDRESS: '0',
       LOGIN_LIMIT_PER_ADDRESS: '0',
       REGISTRATION: 'on',
+      GUESTS: 'on',
     }),
     startWebhookReceiver(),
   ]);
-  const events = ['user.*', 'identity.*', 'registration.*', 'recovery.*', 'credential.*'];
+  const events = ['user.*', 'identity.*', 'registration.*', 'recovery.*', 'credential.*', 'guest.*'];
   await admin('POST', '/webhooks', { url: receiver.url, events });
 });
 afterAll(async () => {
@@ -89,11 +90,13 @@ test('the event of a recovery says what was recovered', async () => {
 });
 
 test('the merge of a guest causes the events guest.merged and user.deleted', async () => {
-  const { body: guest } = await postern.api('POST', '/v1/tokens', { body: { authenticator: 'guest', device: {} } });
+  const { body: guest } = await postern.api<{ token: string; user_id: string }>('POST', '/v1/tokens', {
+    body: { authenticator: 'guest', device: {} },
+  });
   const known = await person();
   const body = { token: guest.token };
   expect((await postern.api('PUT', '/v1/account/guest', { bearer: known.bearer, body })).status).toBe(200);
   const merged = await receivedOf(known.user, 'guest.merged');
   expect(merged.find(({ type }) => type === 'guest.merged')?.data).toMatchObject({ guest_id: guest.user_id });
-  await receivedOf({ id: String(guest.user_id) }, 'user.deleted');
+  await receivedOf({ id: guest.user_id }, 'user.deleted');
 });

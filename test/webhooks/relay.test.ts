@@ -209,15 +209,17 @@ describe('with a webhook', () => {
       });
     await record('identity.verified', { field: 'email' });
     await record('registration.completed', {});
+    await record('guest.merged', { guest_id: randomUUID() });
     await record('recovery.completed', { recovers: 'password' });
     await record('message.failed', { message_id: randomUUID(), kind: 'sms.code' });
     await record('message.undelivered', { message_id: randomUUID(), kind: 'sms.code' });
     await record('message.sent', {});
     const types = await note(user);
-    expect(types.slice(-6)).toEqual([
+    expect(types.slice(-7)).toEqual([
       'push.token_gone',
       'identity.verified',
       'registration.completed',
+      'guest.merged',
       'recovery.completed',
       'message.failed',
       'message.failed',

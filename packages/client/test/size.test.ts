@@ -29,12 +29,12 @@ const core = 'createPostern, createLogin, memoryStorage, createInbox, createInbo
 /** What an import may cost at the start of a page, compressed by gzip, in bytes. */
 test.each<[string, number]>([
   ['isProblem', 200],
-  ['createPostern, memoryStorage', 5500],
+  ['createPostern, memoryStorage', 5550],
   ['createPostern, createLogin, indexedDbStorage', 7300],
   [core, 8000],
-  ['createPostern, memoryStorage, createInboxCopy', 6850],
-  ['createPostern, memoryStorage, createAccount', 7600],
-  ['createPostern, memoryStorage, createDevices, registerPush, enableWebPush, startRecovery, startRegistration', 7300],
+  ['createPostern, memoryStorage, createInboxCopy', 6900],
+  ['createPostern, memoryStorage, createAccount', 7750],
+  ['createPostern, memoryStorage, createDevices, registerPush, enableWebPush, startRecovery, startRegistration', 7350],
 ])('a page that imports %s loads less than %d bytes', async (names, limit) => {
   expect(compressed(await bundleOf(`export { ${names} } from './index.js';`, [withoutLaterParts]))).toBeLessThan(limit);
 });
@@ -45,10 +45,10 @@ test('the core can list notifications without loading more', async () => {
   expect(first).toContain('"/v1/notifications"');
 });
 
-test('what the core loads later costs less than 7700 bytes', async () => {
+test('what the core loads later costs less than 8400 bytes', async () => {
   const all = compressed(await bundleOf(`export { ${core} } from './index.js';`));
   const first = compressed(await bundleOf(`export { ${core} } from './index.js';`, [withoutLaterParts]));
-  expect(all - first).toBeLessThan(7700);
+  expect(all - first).toBeLessThan(8400);
 });
 
 test('an import that is not used costs nothing', async () => {

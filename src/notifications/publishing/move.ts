@@ -4,7 +4,7 @@ import { countFullBlocks } from '../inbox/block-counts.js';
 import { advancedColumns, advanceInboxRow } from './publish-queries.js';
 
 /** Rows that one statement moves, which must end well before the statement timeout. */
-const batchSize = 5000;
+const batchSize = 1000;
 
 /** Locks both inbox rows in the order of their users, as publishers do. */
 const lockBoth = statement<{ userIds: readonly string[] }, { user_id: string }>(

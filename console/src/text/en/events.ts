@@ -111,6 +111,7 @@ export const events = {
     email: 'mail code',
     passkey: 'passkey',
     totp: 'authenticator app',
+    guest: 'guest',
     invalid_credentials: 'wrong secret',
     active: 'active',
     deactivated: 'deactivated',

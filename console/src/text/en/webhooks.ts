@@ -49,6 +49,7 @@ export const webhooks = {
     credential: 'Credentials',
     recovery: 'Recoveries',
     registration: 'Registrations',
+    guest: 'Guests',
     notification: 'Notifications',
     marker: 'Read positions',
     message: 'Messages',

@@ -109,6 +109,7 @@ export const events: Texts['events'] = {
     email: 'código por correo',
     passkey: 'passkey',
     totp: 'aplicación de autenticación',
+    guest: 'invitado',
     invalid_credentials: 'secreto incorrecto',
     active: 'activo',
     deactivated: 'desactivado',

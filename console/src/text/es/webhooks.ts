@@ -52,6 +52,7 @@ export const webhooks: Texts['webhooks'] = {
     credential: 'Credenciales',
     recovery: 'Recuperaciones',
     registration: 'Registros',
+    guest: 'Invitados',
     notification: 'Notificaciones',
     marker: 'Posiciones de lectura',
     message: 'Mensajes',

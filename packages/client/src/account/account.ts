@@ -140,6 +140,9 @@ export interface AccountClient<P extends boolean = boolean> {
 
 type ProofOptions = Abortable & { readonly proof?: unknown };
 
+/** A guest can do these without a proof. */
+const firstCredential = /^(set_email|set_phone|add_passkey|link_identity)$/;
+
 /**
  * The account of the user who is signed in. With `prove`, every operation that needs a proof asks your dialog, and asks again while
  * the proof is wrong. Without it, pass a `proof` to each operation.
@@ -190,6 +193,14 @@ export function createAccount(
     let problem: ProofRequest['problem'] = null;
     for (;;) {
       const choices = await choicesFor(core, operation, { signal });
+      // A guest has nothing to prove.
+      if (choices.length === 0 && firstCredential.test(operation)) {
+        try {
+          return await sendCall({ ...call, signal });
+        } catch (error) {
+          if (!isProblem(error, 'validation_failed') || !error.field('proof')) throw error;
+        }
+      }
       const candidate: unknown = await proof({ operation, choices, problem });
       throwIfAborted(signal);
       if (candidate === null) throw new CancelledError();

@@ -1,4 +1,5 @@
 import { type Abortable, throwIfAborted, wait } from '../platform.js';
+import type { Call } from '../transport.js';
 
 /** A challenge in the format of ALTCHA: find the number whose SHA-256, after the salt, is `challenge`. */
 interface Challenge {
@@ -9,13 +10,18 @@ interface Challenge {
   readonly signature: string;
 }
 
+/** Sends a refused request again, with the solution of the challenge in its problem. */
+export async function repeat<T>(humanCheck: unknown, request: Call, send: (call: Call) => Promise<T>): Promise<T> {
+  return send({ ...request, body: { ...(request.body as object), human_check: await solve(humanCheck, request) } });
+}
+
 /** Milliseconds of work between two pauses, in which a page can react. */
 const sliceMs = 12;
 
 /**
  * The solution of the challenge in a problem, as `human_check` of a request. It works in slices, so that the page stays alive.
  */
-export async function solve(humanCheck: unknown, { signal }: Abortable = {}): Promise<string> {
+async function solve(humanCheck: unknown, { signal }: Abortable = {}): Promise<string> {
   const {
     algorithm,
     challenge: target,

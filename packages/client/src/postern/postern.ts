@@ -299,14 +299,11 @@ export function createPostern(options: PosternOptions): Postern {
     async send(request) {
       // The answer to a logout removes the cookie of the backend, which must not be the one of the next login.
       if (usesBackend) await revoking;
-      const send = (body: Call['body']) => transport.json<never>({ ...request, body, onHeaders: tokens.storeNonce });
-      try {
-        return await send(request.body);
-      } catch (error) {
-        if (!isProblem(error, 'human_check_required') || typeof request.body !== 'object') throw error;
-        const { solve } = await loadPart(() => import('./human-check.js'));
-        return send({ ...request.body, human_check: await solve(error.human_check, request) });
-      }
+      const sendCall = (call: Call) => transport.json<never>({ ...call, onHeaders: tokens.storeNonce });
+      return sendCall(request).catch(async (error) => {
+        if (!isProblem(error, 'human_check_required')) throw error;
+        return (await loadPart(() => import('./human-check.js'))).repeat(error.human_check, request, sendCall);
+      });
     },
     call: <T>(request: Call) => call<T>(request, transport.json),
     raw: (request) => call(request, transport.raw),

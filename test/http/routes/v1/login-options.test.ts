@@ -29,6 +29,7 @@ describe('GET /v1/login-options', () => {
       pin: { policy: 'optional', min_length: 4, max_length: 12 },
       password: { min_length: 12, max_length: 1024 },
       registration: { is_on: true, identity_types: ['email', 'phone'] },
+      guests: { is_on: false },
       recovery: { identity_types: ['email', 'phone'] },
     });
   });

@@ -11,20 +11,28 @@ import { byPassword, codeTo, createSelfService } from '../../../support/account.
 import { createAdministration } from '../../../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { originOf } from '../../../support/factors.js';
+import { clientId, type Issuer, startIssuer } from '../../../support/issuer.js';
 import { type CreationOptions, makePasskey } from '../../../support/software-authenticator.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, newEmail, newPhone } from '../../../support/users.js';
 
 /** Guests: users without a credential, and how they become users or join an account. */
 
+let attic: Issuer;
 let postern: TestApp;
 beforeAll(async () => {
+  attic = await startIssuer();
   postern = await startTestApp({
+    ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true' },
+    OIDC_PROVIDERS: JSON.stringify({ attic: { issuer: attic.url, client_ids: [clientId] } }),
     ...{ GUESTS: 'on', TRUST_PROXY: '127.0.0.1', LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' },
     ...{ PIN_POLICY: 'optional' },
   });
 });
-afterAll(() => postern.close());
+afterAll(async () => {
+  await postern.close();
+  await attic.close();
+});
 
 const { admin, eventsOf } = createAdministration(() => postern);
 const { person } = createSelfService(() => postern);
@@ -141,6 +149,16 @@ describe('the first credential needs no proof, and ends that the user is a guest
       body: { secret },
     });
     expect(approved.body.user_id).toBe(id);
+  });
+
+  test('an account at a provider', async () => {
+    const { bearer } = await guest();
+    const path = '/v1/account/external-identities/attic';
+    const begun = await postern.api<{ id: string; challenge: { nonce: string } }>('POST', path, { bearer, body: {} });
+    const secret = await attic.sign({ nonce: begun.body.challenge.nonce, sub: randomUUID() });
+    const linked = await postern.api('POST', `${path}/${begun.body.id}`, { bearer, body: { secret } });
+    expect(linked.status).toBe(200);
+    expect((await accountOf(bearer)).is_guest).toBe(false);
   });
 
   test('one of two parallel first credentials that began without a proof', async () => {

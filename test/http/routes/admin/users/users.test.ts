@@ -49,6 +49,7 @@ describe('creating a user', () => {
       locale: 'en',
       status: 'active',
       role: 'support',
+      is_guest: false,
       role_active: false,
       lock: null,
       guess_locks: [],

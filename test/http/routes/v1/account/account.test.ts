@@ -43,6 +43,7 @@ describe('the account', () => {
       },
       ...{
         role: 'user',
+        is_guest: false,
         role_active: false,
         capabilities: [],
         pin_recovery: null,

@@ -3,6 +3,8 @@ import type { Account } from '../../../../../src/contract/account/account.js';
 import { byPassword, codesTo, codeTo, createSelfService, type Person } from '../../../../support/account.js';
 import { createAdministration } from '../../../../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';
+import { eventually } from '../../../../support/eventually.js';
+import { startMailServer } from '../../../../support/mail-server.js';
 import { testSql } from '../../../../support/sql.js';
 import { createUser, newEmail, newPhone, wrongCode } from '../../../../support/users.js';
 
@@ -151,4 +153,27 @@ test('a code to the old number is a valid proof, and starting the change uses it
   expect((await ask(who, 'POST', '/phone', { phone: value, proof })).status).toBe(201);
   await postern.database.query(testSql('delete from message_limits'));
   expect(await refused(who, 'POST', '/phone', { phone: value, proof })).toEqual([400, 'proof_rejected']);
+});
+
+test('the old mail address is told about a change, with what to do if it was not the user', async () => {
+  const server = await startMailServer();
+  const smtp = { SMTP_URL: `smtp://127.0.0.1:${server.port}?tls=none`, MAIL_FROM: 'no-reply@example.org' };
+  const mailing = await startTestApp({ ...smtp, CODE_LIMIT_PER_ADDRESS: '0' });
+  try {
+    const { person, ask } = createSelfService(() => mailing);
+    const [old, next] = [newEmail(), newEmail()];
+    const who = await person({ email: old });
+    const { body } = await ask<{ id: string }>(who, 'POST', '/email', { email: next, proof: byPassword });
+    const mailTo = (address: string, text: RegExp) =>
+      eventually(`a mail to ${address}`, async () =>
+        server.received.find((mail) => mail.to.includes(address) && text.test(mail.text)),
+      );
+    const [, secret = ''] = /^ {4}(\d{6})$/m.exec((await mailTo(next, /confirm/)).text) ?? [];
+    expect((await ask(who, 'POST', `/email/${body.id}`, { secret })).status).toBe(200);
+    const { text } = await mailTo(old, /The mail address of your account was changed/);
+    expect(text).toContain('If not, sign out the devices that you do not know, and change your password');
+  } finally {
+    await mailing.close();
+    await server.close();
+  }
 });
