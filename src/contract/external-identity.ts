@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { Proof, proofExample } from './account/proof.js';
+import { redirectMembers } from './authentication.js';
 import { AnyObject, Id, Text, Time } from './common.js';
 
 const provider = Text(32, 1);
@@ -36,11 +38,28 @@ export const ExternalIdentityLink = Type.Object(
   { title: 'ExternalIdentityLink', examples: [{ provider: 'google', subject: '110169484474386276334' }] },
 );
 
-/** A link that has started. An id_token completes it. */
+export const ExternalIdentityRequest = Type.Object(
+  { proof: Proof, ...redirectMembers },
+  {
+    title: 'ExternalIdentityRequest',
+    examples: [
+      { proof: proofExample },
+      {
+        proof: proofExample,
+        redirect_to: 'https://app.example.com/callback',
+        code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      },
+    ],
+  },
+);
+
+/** A link that has started. An id_token completes it, or the code with which a browser comes back from the provider. */
 export const StartedExternalIdentity = Type.Object(
   {
     id: Id,
-    challenge: AnyObject('`type` oidc, the issuer, the client ids, and the nonce that the id_token must contain.'),
+    challenge: AnyObject(
+      '`type` oidc: the issuer, the client ids, and the nonce that the id_token must contain. `type` redirect: the `url` to which you send the browser.',
+    ),
     expires_at: Type.Unsafe<string>({ ...Time, description: 'When the started link expires.' }),
   },
   {
@@ -60,10 +79,23 @@ export const StartedExternalIdentity = Type.Object(
   },
 );
 
-export const IdTokenAnswer = Type.Object(
-  { secret: Type.String({ minLength: 1, maxLength: 16_384, description: 'The id_token.' }) },
+export const ExternalIdentityAnswer = Type.Object(
   {
-    title: 'IdTokenAnswer',
-    examples: [{ secret: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxMTAifQ.c2lnbmF0dXJl' }],
+    secret: Type.String({
+      minLength: 1,
+      maxLength: 16_384,
+      description:
+        'The id_token. After a redirect: JSON as a text, with the `code` that the browser brought back and your `code_verifier`.',
+    }),
+  },
+  {
+    title: 'ExternalIdentityAnswer',
+    examples: [
+      { secret: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxMTAifQ.c2lnbmF0dXJl' },
+      {
+        secret:
+          '{"code": "2yFm7QDx0e1Yq0xWw4Wl9h3GkqzvKp3d", "code_verifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"}',
+      },
+    ],
   },
 );

@@ -599,9 +599,23 @@ export type ExternalIdentity = {
   readonly created_at: string;
 };
 
+export type ExternalIdentityAnswer = {
+  /** The id_token. After a redirect: JSON as a text, with the `code` that the browser brought back and your `code_verifier`. */
+  readonly secret: string;
+};
+
 export type ExternalIdentityLink = {
   readonly provider: string;
   readonly subject: string;
+};
+
+export type ExternalIdentityRequest = {
+  /** Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted. */
+  readonly proof: Proof;
+  /** For a login or a link at a provider by redirect: where the browser returns to. It must be one of REDIRECT_URIS, as the same text. */
+  readonly redirect_to?: string | undefined;
+  /** By redirect: base64url of the SHA-256 of a random text of 43 to 128 characters (S256 of PKCE, RFC 7636). That text ends the login or the link as `code_verifier`. */
+  readonly code_challenge?: string | undefined;
 };
 
 export type FieldError = {
@@ -624,11 +638,6 @@ export type GuessLock = {
   /** null: until an operator unlocks the user. */
   readonly until: string | null;
   readonly permanent: boolean;
-};
-
-export type IdTokenAnswer = {
-  /** The id_token. */
-  readonly secret: string;
 };
 
 export type Identity = {
@@ -1652,7 +1661,7 @@ export type StartedChallenge = {
 
 export type StartedExternalIdentity = {
   readonly id: string;
-  /** `type` oidc, the issuer, the client ids, and the nonce that the id_token must contain. */
+  /** `type` oidc: the issuer, the client ids, and the nonce that the id_token must contain. `type` redirect: the `url` to which you send the browser. */
   readonly challenge: Readonly<Record<string, unknown>>;
   /** When the started link expires. */
   readonly expires_at: string;
@@ -1753,9 +1762,9 @@ export type TokenRequest = {
   readonly device: DeviceInput;
   /** 4 to 12 digits. */
   readonly pin?: string | undefined;
-  /** For a login at a provider by redirect: where the browser returns to. It must be one of REDIRECT_URIS, as the same text. */
+  /** For a login or a link at a provider by redirect: where the browser returns to. It must be one of REDIRECT_URIS, as the same text. */
   readonly redirect_to?: string | undefined;
-  /** For a login by redirect: base64url of the SHA-256 of a random text of 43 to 128 characters (S256 of PKCE, RFC 7636). That text ends the login as `code_verifier`. */
+  /** By redirect: base64url of the SHA-256 of a random text of 43 to 128 characters (S256 of PKCE, RFC 7636). That text ends the login or the link as `code_verifier`. */
   readonly code_challenge?: string | undefined;
   /** For a login by redirect: the account that the provider should propose, such as a mail address. */
   readonly login_hint?: string | undefined;
@@ -2328,7 +2337,7 @@ export type StartExternalIdentityData = {
     /** The name of the provider, such as google. */
     readonly name: string;
   };
-  readonly body: ProvenRequest;
+  readonly body: ExternalIdentityRequest;
 };
 export type StartExternalIdentityResponse = StartedExternalIdentity;
 
@@ -2340,7 +2349,7 @@ export type ConfirmExternalIdentityData = {
     /** The id of the started link, or of the link. */
     readonly id: string;
   };
-  readonly body: IdTokenAnswer;
+  readonly body: ExternalIdentityAnswer;
 };
 export type ConfirmExternalIdentityResponse = ExternalIdentity;
 

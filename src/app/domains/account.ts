@@ -15,6 +15,7 @@ import type { Services } from '../../http/routes/routes.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
+import type { Redirects } from '../../login/providers/redirects.js';
 import { emptyInbox } from '../../notifications/inbox/empty.js';
 import { createExports, type ExportSection, userSections } from '../../users/export.js';
 import type { Users } from '../../users/users.js';
@@ -32,8 +33,9 @@ interface AccountParts {
   readonly limits: RequestLimits;
   readonly users: Users;
   readonly rules: UserRules;
-  /** The configured OpenID providers. */
+  /** The configured providers. */
   readonly providers: readonly IdentityProvider[];
+  readonly redirects: Redirects;
   readonly factors: Factors;
   readonly testCodes: TestCodes;
   /** The lists of other domains in the export of a user. */
@@ -107,6 +109,7 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
       limits,
       notices,
       providers: parts.providers,
+      redirects: parts.redirects,
       isOpenLogin: (name) => isOpenLogin(config, name),
       loginColumns: loginColumns.filter(([name]) => isOpenLogin(config, name)).map(([, column]) => column),
     }),

@@ -31,7 +31,7 @@ export function providerAuthenticator(
     begin: async (authenticationId, request) =>
       request.redirect_to === undefined && request.code_challenge === undefined && provider.accountOf !== undefined
         ? idTokenChallenge(provider)
-        : redirects.begin(provider, authenticationId, request),
+        : redirects.begin(provider, authenticationId, request, 'authenticator'),
     async identify(answer) {
       const { state, secret, authenticationId } = answer;
       if (state.step !== undefined) return userOf(await signUp.answer(provider, answer));

@@ -59,7 +59,13 @@ export function loginRoutes(app: App, { login, dpopVerifier, pinIsRequired }: Lo
     },
     config: {
       access: 'public',
-      problems: ['account_locked', 'account_temporarily_locked', 'too_many_requests', 'authenticator_unavailable'],
+      problems: [
+        'account_locked',
+        'account_temporarily_locked',
+        'too_many_requests',
+        'authenticator_unavailable',
+        'redirect_not_allowed',
+      ],
     },
     async handler(request, reply) {
       const result = await login.start(request.body, originOf(request));
