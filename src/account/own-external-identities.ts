@@ -60,10 +60,7 @@ export interface OwnExternalIdentitiesOptions {
 
 interface OtherLogins {
   readonly userId: string;
-  /** The external identity that was removed. */
-  readonly id: string;
   readonly loginColumns: readonly string[];
-  readonly issuers: readonly string[];
 }
 
 const hasOtherLogin = statement<OtherLogins, { has: boolean }>(
@@ -73,9 +70,7 @@ const hasOtherLogin = statement<OtherLogins, { has: boolean }>(
                    and (('password_hash' = any(${p.loginColumns}) and u.password_hash is not null)
                      or ('phone' = any(${p.loginColumns}) and u.phone is not null and u.phone_verified)
                      or ('email' = any(${p.loginColumns}) and u.email is not null and u.email_verified)))
-        or ('passkey' = any(${p.loginColumns}) and exists (select 1 from passkeys p where p.user_id = ${p.userId}))
-        or exists (select 1 from external_identities e
-                   where e.user_id = ${p.userId} and e.id <> ${p.id} and e.issuer = any(${p.issuers})) as has`,
+        or ('passkey' = any(${p.loginColumns}) and exists (select 1 from passkeys p where p.user_id = ${p.userId})) as has`,
 );
 
 /** Creates self-service for accounts at providers. */
@@ -141,8 +136,10 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
       // to log in.
       await proven.consume(tx);
       await unlinkExternalIdentity(tx, userId, { id, provider }, { origin, notices });
-      const issuers = providers.filter(({ authenticator }) => isOpenLogin(authenticator)).map(({ issuer }) => issuer);
-      const [left] = await tx.query(hasOtherLogin({ userId, id, loginColumns, issuers }));
+      const others = await listExternalIdentities(tx, userId);
+      const open = providers.filter(({ authenticator }) => isOpenLogin(authenticator));
+      if (others.some(({ issuer }) => open.some(({ hasIssuer }) => hasIssuer(issuer)))) return;
+      const [left] = await tx.query(hasOtherLogin({ userId, loginColumns }));
       if (left?.has !== true) throw new Problem('last_way_in');
     });
   }

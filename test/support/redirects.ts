@@ -22,7 +22,9 @@ export function newVerifier(): { readonly codeVerifier: string; readonly codeCha
 }
 
 /** The steps of logins by redirect: those of the app, and those of a browser. */
-export function createRedirectSteps(current: () => { readonly postern: TestApp; readonly vendor: Vendor }) {
+export function createRedirectSteps(
+  current: () => { readonly postern: Pick<TestApp, 'url' | 'api'>; readonly vendor: Vendor },
+) {
   /** The app: it begins a login. */
   async function begin(authenticator = 'oidc:google', more: object = {}) {
     const { codeVerifier, codeChallenge } = newVerifier();
@@ -33,14 +35,13 @@ export function createRedirectSteps(current: () => { readonly postern: TestApp; 
   }
 
   /** The app: it answers a challenge of the login. */
-  const send = (id: string, secret: object | string, at = current().postern) =>
-    at.api<LoginBody>('POST', `/v1/tokens/${id}/secret`, {
+  const send = (id: string, secret: object | string) =>
+    current().postern.api<LoginBody>('POST', `/v1/tokens/${id}/secret`, {
       body: { secret: typeof secret === 'string' ? secret : JSON.stringify(secret) },
     });
 
   /** The app: it ends a login with what the browser brought back. */
-  const end = (id: string, code: string, codeVerifier: string, at?: TestApp) =>
-    send(id, { code, code_verifier: codeVerifier }, at);
+  const end = (id: string, code: string, codeVerifier: string) => send(id, { code, code_verifier: codeVerifier });
 
   /** A browser that opens an address of this service. It follows nothing. */
   async function open(address: string, jar: Jar, init: RequestInit = {}, at: Pick<TestApp, 'url'> = current().postern) {
@@ -81,11 +82,11 @@ export function createRedirectSteps(current: () => { readonly postern: TestApp; 
   }
 
   /** The whole login. */
-  async function logIn(authenticator?: string, at?: TestApp) {
+  async function logIn(authenticator?: string) {
     const login = await begin(authenticator);
     const { app } = await goThrough(login.url);
     expect(app.get('authentication_id')).toBe(login.body.id);
-    return end(login.body.id, app.get('code') ?? '', login.codeVerifier, at);
+    return end(login.body.id, app.get('code') ?? '', login.codeVerifier);
   }
 
   return { begin, send, end, open, visit, goThrough, logIn };

@@ -24,9 +24,7 @@ export function providerAuthenticator(
     namesUser: true,
     async findMissing({ userId }) {
       const linked = await listExternalIdentities(database, userId);
-      return linked.some(({ provider: name, issuer }) => name === provider.name || issuer === provider.issuer)
-        ? undefined
-        : 'external_identity';
+      return linked.some(({ issuer }) => provider.hasIssuer(issuer)) ? undefined : 'external_identity';
     },
     begin: async (authenticationId, request) =>
       request.redirect_to === undefined && request.code_challenge === undefined && provider.accountOf !== undefined

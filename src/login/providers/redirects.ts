@@ -6,6 +6,7 @@ import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { parseId } from '../../lib/ids.js';
 import { parseJsonObject } from '../../lib/json-object.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
+import { parseUrl } from '../../lib/urls.js';
 import type { IdentityProvider, ProviderAccount, RedirectError } from './provider.js';
 import {
   findRedirectLogin,
@@ -306,5 +307,5 @@ function withVisit(
 /** Whether two addresses are the same text. Apps on a loopback address may use any port (RFC 8252, 7.3). */
 function isSameUri(listed: string, given: string): boolean {
   const withoutPort = (uri: string) => uri.replace(/^(http:\/\/(?:127\.0\.0\.1|\[::1\])):\d{1,5}(?=[/?]|$)/, '$1');
-  return withoutPort(listed) === withoutPort(given);
+  return withoutPort(listed) === withoutPort(given) && parseUrl(given) !== undefined;
 }

@@ -98,6 +98,7 @@ export function loginRoutes(app: App, { login, dpopVerifier, pinIsRequired }: Lo
       canRepeatApproval: true,
       problems: [
         'authorization_rejected',
+        'external_identity_taken',
         'account_locked',
         'account_temporarily_locked',
         'too_many_requests',

@@ -134,6 +134,7 @@ describe('unlinking', () => {
       providers: [
         {
           ...{ name: 'attic', authenticator: 'oidc:attic', title: 'attic', issuer: attic.url, clientIds: [] },
+          hasIssuer: (issuer) => issuer === attic.url,
           ...{ signUp: false, accountOf: async () => undefined, redirect: undefined },
         },
       ],
