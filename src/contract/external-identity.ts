@@ -1,6 +1,4 @@
 import { type Static, Type } from 'typebox';
-import { Proof, proofExample } from './account/proof.js';
-import { redirectMembers } from './authentication.js';
 import { AnyObject, Id, Text, Time } from './common.js';
 
 const provider = Text(32, 1);
@@ -36,21 +34,6 @@ export type ExternalIdentity = Static<typeof ExternalIdentity>;
 export const ExternalIdentityLink = Type.Object(
   { provider, subject },
   { title: 'ExternalIdentityLink', examples: [{ provider: 'google', subject: '110169484474386276334' }] },
-);
-
-export const ExternalIdentityRequest = Type.Object(
-  { proof: Proof, ...redirectMembers },
-  {
-    title: 'ExternalIdentityRequest',
-    examples: [
-      { proof: proofExample },
-      {
-        proof: proofExample,
-        redirect_to: 'https://app.example.com/callback',
-        code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
-      },
-    ],
-  },
 );
 
 /** A link that has started. An id_token completes it, or the code with which a browser comes back from the provider. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.js';
 import { createRedirectSteps, type LoginBody, publicUrl, returnTo } from '../support/redirects.js';
 import { testSql } from '../support/sql.js';
 import { type ComparedApp, startComparedApp } from '../support/timing.js';
@@ -79,15 +80,23 @@ async function rows() {
     );
     counts[table] = row?.count;
   }
+  const types = 'select type, count(*)::int as count from events group by type order by type';
+  for (const { type, count } of await postern.database.query<{ type: string; count: number }>(testSql(types))) {
+    counts[`event ${type}`] = count;
+  }
   return counts as Record<string, number>;
 }
 
+/** The number of new rows by table and type of event, after all mails are sent. */
 async function newRows(work: () => Promise<unknown>) {
   const before = await rows();
   await work();
-  return Object.fromEntries(
-    Object.entries(await rows()).map(([table, count]) => [table, count - (before[table] ?? 0)]),
-  );
+  await eventually('all mails to be sent', async () => {
+    const unsent = "select 1 from outbox where state in ('queued', 'sending')";
+    return (await postern.database.query(testSql(unsent))).length === 0 ? true : undefined;
+  });
+  const added = Object.entries(await rows()).map(([kind, count]) => [kind, count - (before[kind] ?? 0)] as const);
+  return Object.fromEntries(added.filter(([, count]) => count > 0));
 }
 
 describe('known, deactivated, unproven and unknown addresses', () => {

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import type { OwnExternalIdentities } from '../../../../account/own-external-identities.js';
+import { ExternalIdentityRequest } from '../../../../contract/account/external-identity-request.js';
 import { ProvenRequest } from '../../../../contract/account/proof.js';
 import {
   ExternalIdentity,
   ExternalIdentityAnswer,
-  ExternalIdentityRequest,
   StartedExternalIdentity,
 } from '../../../../contract/external-identity.js';
 import { parseId } from '../../../../lib/ids.js';
