@@ -317,3 +317,13 @@ describe('the address in an id_token', () => {
     expect(result).toMatchObject({ runsMailbox: expected });
   });
 });
+
+test('the accounts of a provider with tenants have the issuer of their tenant, on the same origin', () => {
+  const issuer = 'https://login.microsoftonline.com/common/v2.0';
+  const of = (tenant: string) => `https://login.microsoftonline.com/${tenant}/v2.0`;
+  const { hasIssuer } = providerOf({ issuer, hasTenants: true });
+  expect([hasIssuer(of('one')), hasIssuer('https://evil.example/one/v2.0')]).toEqual([true, false]);
+  const limited = providerOf({ issuer, hasTenants: true, tenants: ['one'] });
+  expect([limited.hasIssuer(of('one')), limited.hasIssuer(of('two'))]).toEqual([true, false]);
+  expect(providerOf({ issuer }).hasIssuer(of('one'))).toBe(false);
+});
