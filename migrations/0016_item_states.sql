@@ -1,6 +1,6 @@
 -- States of single notifications: read, archived, snoozed. Most users need no row here, because the read position says what
 -- is read: a row is an exception to it. The former release goes on working beside this one: it ignores these rows, and the
--- foreign key removes them with their notifications.
+-- foreign key removes and moves them with their notifications.
 create table notification_states (
   user_id       uuid not null,
   sequence      bigint not null,
@@ -14,7 +14,7 @@ create table notification_states (
   -- A row that says the same as the positions of the user is removed after 30 days.
   updated_at    timestamptz not null,
   primary key (user_id, sequence),
-  foreign key (user_id, sequence) references notifications (user_id, sequence) on delete cascade
+  foreign key (user_id, sequence) references notifications (user_id, sequence) on update cascade on delete cascade
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
 create index notification_states_by_version on notification_states (user_id, version, sequence);
 -- What a user has marked as unread: it is counted with every badge.

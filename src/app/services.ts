@@ -17,7 +17,7 @@ import type { Base } from './base/base.js';
 import { loginPolicies } from './base/login-policies.js';
 import { createAccountServices } from './domains/account.js';
 import { createAdmissionServices } from './domains/admission.js';
-import { createConfiguredProviders, publicUrlOf } from './domains/authenticators.js';
+import { createConfiguredProviders, createConfiguredRedirects, publicUrlOf } from './domains/authenticators.js';
 import { type BackupDomain, createBackupDomain } from './domains/backups.js';
 import { createFactors } from './domains/factors.js';
 import { createConfiguredGuessBudget, createConfiguredLimits } from './domains/limits.js';
@@ -63,6 +63,7 @@ export async function createServices(
   const pins = createPins({ hasher, keys });
   const factors = createFactors(base);
   const providers = createConfiguredProviders(config, outbound);
+  const redirects = createConfiguredRedirects(base, providers);
   const testCodes = createTestCodes({ database, keys });
   const deviceLimit = createDeviceLimit(database, {
     policies: loginPolicies(config),
@@ -83,6 +84,7 @@ export async function createServices(
     limits,
     rules: users.rules,
     providers,
+    redirects,
     factors,
     testCodes,
     users: users.users,
@@ -97,6 +99,7 @@ export async function createServices(
     limits,
     factors,
     providers,
+    redirects,
     account,
     testCodes,
     deviceLimit,
@@ -130,7 +133,7 @@ export async function createServices(
     loginOptions: login.loginOptions,
     pinIsRequired: login.pinIsRequired,
     tokens: login.tokens,
-    redirects: login.redirects,
+    redirects,
     publicUrl: publicUrlOf(config),
     redirectLimits: limits,
     sessions: sessions.sessions,

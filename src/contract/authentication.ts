@@ -79,6 +79,25 @@ const needsIdentity = {
   then: { required: ['identity'] },
 };
 
+/** What a login or a link by redirect needs of the app. */
+export const redirectMembers = {
+  redirect_to: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 2048,
+      description:
+        'For a login or a link at a provider by redirect: where the browser returns to. It must be one of REDIRECT_URIS, as the same text.',
+    }),
+  ),
+  code_challenge: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9_-]{43}$',
+      description:
+        'By redirect: base64url of the SHA-256 of a random text of 43 to 128 characters (S256 of PKCE, RFC 7636). That text ends the login or the link as `code_verifier`.',
+    }),
+  ),
+};
+
 export const TokenRequest = Type.Object(
   {
     identity: Type.Optional({
@@ -115,21 +134,7 @@ export const TokenRequest = Type.Object(
           'For a login by mail, with LOGIN_LINK=on: the page that the link in the mail opens, with `#<id>.<code>`. It must be one of REDIRECT_URIS, as the same text. Without it, the link opens a page of Postern that shows the code.',
       }),
     ),
-    redirect_to: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 2048,
-        description:
-          'For a login at a provider by redirect: where the browser returns to. It must be one of REDIRECT_URIS, as the same text.',
-      }),
-    ),
-    code_challenge: Type.Optional(
-      Type.String({
-        pattern: '^[A-Za-z0-9_-]{43}$',
-        description:
-          'For a login by redirect: base64url of the SHA-256 of a random text of 43 to 128 characters (S256 of PKCE, RFC 7636). That text ends the login as `code_verifier`.',
-      }),
-    ),
+    ...redirectMembers,
     login_hint: Type.Optional(
       Type.String({
         minLength: 1,

@@ -36,11 +36,13 @@ export const ExternalIdentityLink = Type.Object(
   { title: 'ExternalIdentityLink', examples: [{ provider: 'google', subject: '110169484474386276334' }] },
 );
 
-/** A link that has started. An id_token completes it. */
+/** A link that has started. An id_token completes it, or the code with which a browser comes back from the provider. */
 export const StartedExternalIdentity = Type.Object(
   {
     id: Id,
-    challenge: AnyObject('`type` oidc, the issuer, the client ids, and the nonce that the id_token must contain.'),
+    challenge: AnyObject(
+      '`type` oidc: the issuer, the client ids, and the nonce that the id_token must contain. `type` redirect: the `url` to which you send the browser.',
+    ),
     expires_at: Type.Unsafe<string>({ ...Time, description: 'When the started link expires.' }),
   },
   {
@@ -60,10 +62,23 @@ export const StartedExternalIdentity = Type.Object(
   },
 );
 
-export const IdTokenAnswer = Type.Object(
-  { secret: Type.String({ minLength: 1, maxLength: 16_384, description: 'The id_token.' }) },
+export const ExternalIdentityAnswer = Type.Object(
   {
-    title: 'IdTokenAnswer',
-    examples: [{ secret: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxMTAifQ.c2lnbmF0dXJl' }],
+    secret: Type.String({
+      minLength: 1,
+      maxLength: 16_384,
+      description:
+        'The id_token. After a redirect: JSON as a text, with the `code` that the browser brought back and your `code_verifier`.',
+    }),
+  },
+  {
+    title: 'ExternalIdentityAnswer',
+    examples: [
+      { secret: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxMTAifQ.c2lnbmF0dXJl' },
+      {
+        secret:
+          '{"code": "2yFm7QDx0e1Yq0xWw4Wl9h3GkqzvKp3d", "code_verifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"}',
+      },
+    ],
   },
 );

@@ -10,7 +10,7 @@ import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import { newId, parseId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
-import { throwIfErrors } from '../lib/problem.js';
+import { Problem, throwIfErrors } from '../lib/problem.js';
 import type { Guess, GuessBudget } from '../limits/guess-budget.js';
 import type { LoginPolicies } from '../limits/login-policies.js';
 import type { RequestLimits } from '../limits/request-limits.js';
@@ -29,6 +29,8 @@ import {
   approveAuthentication,
   awaitNextStep,
   findAuthenticationOwner,
+  type OpenAuthentication,
+  rejectAuthentication,
 } from './open-authentications.js';
 import { createSecretChecks, type Evaluated } from './second-step-secret.js';
 import { decideStep, guessResults } from './step-result.js';
@@ -207,6 +209,18 @@ export function createSecondStep(
     return withChallenge(written, challenge, message);
   }
 
+  /** Ends the login if the account at the provider was linked to another user since the login began. */
+  async function linkOrReject({ userId }: AccountUser, open: OpenAuthentication, link: string, origin: Origin) {
+    try {
+      await options.linkAccount(userId, open, link, origin);
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'external_identity_taken') {
+        await rejectAuthentication(database.user(userId), open, origin, 'not_linked');
+      }
+      throw error;
+    }
+  }
+
   async function approve(
     user: AccountUser,
     evaluated: Evaluated,
@@ -219,16 +233,16 @@ export function createSecondStep(
     const issued = { digest, policies, noticeChannels };
     // The user has proven everything that this account asks for.
     const link = evaluated.link ?? open.challenge.link;
-    if (link !== undefined) await options.linkAccount(user.userId, open, link, origin);
     // No digest of a password, because it would be fast to guess at: see `LoginSteps.checkRepeat`.
     const repeated = open.challenge.awaits === 'new_password' ? newId() : secret;
     const approvalSecret = Buffer.from(codeDigest(keys, open.id, repeated), 'base64');
-    const { written: approved, recoveryCodes } = await guess.approve((takenGuess) =>
-      withEffect(evaluated, user, (handle, { hasNewEpoch = false }) => {
+    const { written: approved, recoveryCodes } = await guess.approve(async (takenGuess) => {
+      if (link !== undefined) await linkOrReject(user, open, link, origin);
+      return withEffect(evaluated, user, (handle, { hasNewEpoch = false }) => {
         const approval = { key, secret: approvalSecret, secondFactor, hasNewEpoch };
         return approveAuthentication(handle, open, { issued, approval, origin, guess: takenGuess });
-      }),
-    );
+      });
+    });
     if (open.status !== 'approved') countApproval(counters, open.authenticator, approved);
     const shown = recoveryCodes && { recovery_codes: recoveryCodes };
     return { record: approved, result: { ...approved, token, user_id: user.userId, ...shown } };

@@ -10,10 +10,16 @@ export interface Vendor {
   account: Record<string, unknown>;
   /** Replaces the answer of the token endpoint. It may leave the answer to the usual code by returning false. */
   onToken: ((request: TokenRequest, response: ServerResponse) => boolean) | undefined;
+  /** Replaces the answer of the other endpoints, by their paths. It may leave the answer to the usual code, too. */
+  onDocument: ((path: string, response: ServerResponse) => boolean) | undefined;
   /** What the authorization endpoint sends the browser back with, in place of a code. */
   denial: Record<string, string> | undefined;
   /** Members of the discovery document that differ. */
   metadata: Record<string, unknown>;
+  /** Gives it a new account, and its usual answers. */
+  reset(): void;
+  /** An id_token with the vendor's key. */
+  sign(claims: Record<string, unknown>, header?: Record<string, unknown>): Promise<string>;
   readonly tokenRequests: TokenRequest[];
   /** The parameters that came with each browser. */
   readonly authorizations: URLSearchParams[];
@@ -45,6 +51,7 @@ export async function startVendor(): Promise<Vendor> {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     const at = new URL(request.url ?? '', url);
+    if (vendor.onDocument?.(at.pathname, response) === true) return undefined;
     if (at.pathname.endsWith('/.well-known/openid-configuration')) {
       const issuer = `${url}${at.pathname.replace('/.well-known/openid-configuration', '')}`;
       const endpoints = { authorization_endpoint: `${url}/authorize`, token_endpoint: `${url}/token` };
@@ -80,9 +87,7 @@ export async function startVendor(): Promise<Vendor> {
     if (grant === undefined || grant.challenge !== verifier || grant.redirectUri !== body.get('redirect_uri')) {
       return json(response, 400, { error: 'invalid_grant' });
     }
-    const now = Math.floor(Date.now() / 1000);
-    const claims = { iss: url, aud: grant.clientId, iat: now, exp: now + 300, nonce: grant.nonce, ...vendor.account };
-    const idToken = await new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'k' }).sign(privateKey);
+    const idToken = await vendor.sign({ aud: grant.clientId, nonce: grant.nonce, ...vendor.account });
     return json(response, 200, { access_token: randomUUID(), token_type: 'bearer', id_token: idToken });
   }
 
@@ -90,8 +95,19 @@ export async function startVendor(): Promise<Vendor> {
     url,
     account: { sub: randomUUID() },
     onToken: undefined,
+    onDocument: undefined,
     denial: undefined,
     metadata: {},
+    reset() {
+      const usual = { onToken: undefined, onDocument: undefined, denial: undefined, metadata: {} };
+      Object.assign(vendor, usual, { account: { sub: randomUUID() } });
+    },
+    async sign(claims, header = {}) {
+      const now = Math.floor(Date.now() / 1000);
+      return new SignJWT({ iss: url, iat: now, exp: now + 300, ...claims })
+        .setProtectedHeader({ alg: 'RS256', kid: 'k', ...header })
+        .sign(privateKey);
+    },
     tokenRequests: [],
     authorizations: [],
     async authorize(address) {

@@ -382,6 +382,19 @@ export type ChangedPassword = {
   readonly authentication_id: string;
 };
 
+export type ChangedStates = {
+  /** Unread notifications after the last one that the user has seen. At most 100. */
+  readonly unseen: number;
+  /** Unread notifications, without archived and snoozed ones. At most 100. */
+  readonly unread: number;
+  /** Whether there are more than `unread`. */
+  readonly is_capped: boolean;
+  /** The same for each notification type that has unread notifications, if `by` asks for it. */
+  readonly by: Readonly<Record<string, unknown>>;
+  /** Those `ids` that the user does not have. The others are changed. */
+  readonly not_found: readonly string[];
+};
+
 export type Changes = {
   readonly changes: readonly Change[];
   /** The `after` of the next request. Opaque. */
@@ -615,9 +628,23 @@ export type ExternalIdentity = {
   readonly created_at: string;
 };
 
+export type ExternalIdentityAnswer = {
+  /** The id_token. After a redirect: JSON as a text, with the `code` that the browser brought back and your `code_verifier`. */
+  readonly secret: string;
+};
+
 export type ExternalIdentityLink = {
   readonly provider: string;
   readonly subject: string;
+};
+
+export type ExternalIdentityRequest = {
+  /** Required, unless the user is a guest (`is_guest`). */
+  readonly proof?: Proof | undefined;
+  /** For a login or a link at a provider by redirect: where the browser returns to. It must be one of REDIRECT_URIS, as the same text. */
+  readonly redirect_to?: string | undefined;
+  /** By redirect: base64url of the SHA-256 of a random text of 43 to 128 characters (S256 of PKCE, RFC 7636). That text ends the login or the link as `code_verifier`. */
+  readonly code_challenge?: string | undefined;
 };
 
 export type FieldError = {
@@ -651,11 +678,6 @@ export type GuestOptions = {
   readonly is_on: boolean;
 };
 
-export type GuestOrProvenRequest = {
-  /** Required, unless the user is a guest (`is_guest`). */
-  readonly proof?: Proof | undefined;
-};
-
 export type HumanCheckChallenge = {
   readonly type: 'altcha';
   readonly challenge: AltchaChallenge;
@@ -670,11 +692,6 @@ export type HumanCheckRequiredProblem = {
   readonly request_id: string;
   readonly errors: readonly FieldError[];
   readonly human_check?: HumanCheckChallenge | undefined;
-};
-
-export type IdTokenAnswer = {
-  /** The id_token. */
-  readonly secret: string;
 };
 
 export type Identity = {
@@ -725,6 +742,33 @@ export type ImportResult = {
   readonly code?: string | undefined;
   /** With code: lines up to this number are committed, later lines are not. */
   readonly committed_lines?: number | undefined;
+};
+
+export type InboxCounts = {
+  /** Unread notifications after the last one that the user has seen. At most 100. */
+  readonly unseen: number;
+  /** Unread notifications, without archived and snoozed ones. At most 100. */
+  readonly unread: number;
+  /** Whether there are more than `unread`. */
+  readonly is_capped: boolean;
+  /** The same for each notification type that has unread notifications, if `by` asks for it. */
+  readonly by: Readonly<Record<string, unknown>>;
+};
+
+export type InboxStates = {
+  /** The notifications whose state was changed on its own. Any other notification is read if its sequence is at most `marker.last_read_sequence`, and archived if it is at most `archived_through`. */
+  readonly states: readonly NotificationState[];
+  readonly marker: Marker;
+  /** The user has seen notifications up to this sequence. */
+  readonly seen: number;
+  /** Notifications up to this sequence are archived. */
+  readonly archived_through: number;
+  /** The `after` of the next request. Opaque. */
+  readonly after: string;
+  /** Whether there are more states: send the next request at once. */
+  readonly has_more: boolean;
+  /** Postern no longer knows what changed since `after`: delete your states and start without `after`. */
+  readonly reset: boolean;
 };
 
 export type Instance = {
@@ -889,6 +933,10 @@ export type LoginOption = {
   readonly identity_types: readonly IdentityType[];
   /** Whether a login with it checks the PIN. */
   readonly takes_pin: boolean;
+  /** Only of a provider: its name for people, such as Google. */
+  readonly title?: string | undefined;
+  /** Only of a provider: whether a login can send the browser there, with `redirect_to` and `code_challenge`. */
+  readonly takes_redirect?: boolean | undefined;
 };
 
 export type LoginOptions = {
@@ -1208,6 +1256,15 @@ export type NotificationInput = {
 export type NotificationPage = {
   readonly data: readonly Notification[];
   readonly page: PageInfo;
+};
+
+export type NotificationState = {
+  readonly id: string;
+  /** The notification's position in the inbox. */
+  readonly sequence: number;
+  readonly read: boolean;
+  readonly archived: boolean;
+  readonly snoozed_until: string | null;
 };
 
 export type OperatorLock = {
@@ -1621,6 +1678,10 @@ export type SecretRequest = {
   readonly pin?: string | undefined;
 };
 
+export type SeenInput = {
+  readonly through: number;
+};
+
 export type SentCode = {
   readonly id: string;
   /** When the code expires. */
@@ -1735,7 +1796,7 @@ export type StartedChallenge = {
 
 export type StartedExternalIdentity = {
   readonly id: string;
-  /** `type` oidc, the issuer, the client ids, and the nonce that the id_token must contain. */
+  /** `type` oidc: the issuer, the client ids, and the nonce that the id_token must contain. `type` redirect: the `url` to which you send the browser. */
   readonly challenge: Readonly<Record<string, unknown>>;
   /** When the started link expires. */
   readonly expires_at: string;
@@ -1752,6 +1813,18 @@ export type StartedProof = {
   /** For a code: the time from which the next code can be requested. */
   readonly resend_at?: string | undefined;
   readonly expires_at: string;
+};
+
+export type StatesChange = {
+  readonly ids?: readonly string[] | undefined;
+  /** The grammar of lists, such as `notification_type:payment`. An empty text: all notifications. */
+  readonly filter?: string | undefined;
+  /** The last `sequence` that the filter may match. Later notifications stay as they are. */
+  readonly through?: number | undefined;
+  readonly read?: boolean | undefined;
+  readonly archived?: boolean | undefined;
+  /** Hidden until this time (RFC 3339). null or a time in the past ends the snooze. */
+  readonly snoozed_until?: string | null | undefined;
 };
 
 export type Statistics = {
@@ -1842,9 +1915,9 @@ export type TokenRequest = {
   readonly human_check?: string | undefined;
   /** For a login by mail, with LOGIN_LINK=on: the page that the link in the mail opens, with `#<id>.<code>`. It must be one of REDIRECT_URIS, as the same text. Without it, the link opens a page of Postern that shows the code. */
   readonly link_to?: string | undefined;
-  /** For a login at a provider by redirect: where the browser returns to. It must be one of REDIRECT_URIS, as the same text. */
+  /** For a login or a link at a provider by redirect: where the browser returns to. It must be one of REDIRECT_URIS, as the same text. */
   readonly redirect_to?: string | undefined;
-  /** For a login by redirect: base64url of the SHA-256 of a random text of 43 to 128 characters (S256 of PKCE, RFC 7636). That text ends the login as `code_verifier`. */
+  /** By redirect: base64url of the SHA-256 of a random text of 43 to 128 characters (S256 of PKCE, RFC 7636). That text ends the login or the link as `code_verifier`. */
   readonly code_challenge?: string | undefined;
   /** For a login by redirect: the account that the provider should propose, such as a mail address. */
   readonly login_hint?: string | undefined;
@@ -2163,7 +2236,7 @@ export type WebhookTest = {
 
 export type WebhookTestRequest = {
   /** The example of this type is sent. `user.created` if absent. */
-  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'guest.merged' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'marker.moved' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
+  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'guest.merged' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'notification.state_changed' | 'marker.moved' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
 };
 
 export type CreateTokenData = {
@@ -2425,7 +2498,7 @@ export type StartExternalIdentityData = {
     /** The name of the provider, such as google. */
     readonly name: string;
   };
-  readonly body: GuestOrProvenRequest;
+  readonly body: ExternalIdentityRequest;
 };
 export type StartExternalIdentityResponse = StartedExternalIdentity;
 
@@ -2437,7 +2510,7 @@ export type ConfirmExternalIdentityData = {
     /** The id of the started link, or of the link. */
     readonly id: string;
   };
-  readonly body: IdTokenAnswer;
+  readonly body: ExternalIdentityAnswer;
 };
 export type ConfirmExternalIdentityResponse = ExternalIdentity;
 
@@ -2676,9 +2749,9 @@ export type StreamNotificationsResponse = unknown;
 export type ListChangesData = {
   readonly url: '/v1/notifications/changes';
   readonly query?: {
-    /** The `after` of the last response. Missing or 0: all changes from the start. */
+    /** The `after` of the last response. Missing or 0: everything from the start. */
     readonly after?: string | undefined;
-    /** The maximum number of changes. */
+    /** The maximum number of items. */
     readonly limit?: number | undefined;
     /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
     readonly filter?: string | undefined;
@@ -2698,6 +2771,40 @@ export type MoveMarkerData = {
   readonly body: MarkerInput;
 };
 export type MoveMarkerResponse = Marker;
+
+export type GetCountsData = {
+  readonly url: '/v1/notifications/counts';
+  readonly query?: {
+    /** Also counts each notification type. */
+    readonly by?: 'notification_type' | undefined;
+  };
+  readonly body?: never;
+};
+export type GetCountsResponse = InboxCounts;
+
+export type MoveSeenData = {
+  readonly url: '/v1/notifications/seen';
+  readonly body: SeenInput;
+};
+export type MoveSeenResponse = InboxCounts;
+
+export type ChangeStatesData = {
+  readonly url: '/v1/notifications/states';
+  readonly body: StatesChange;
+};
+export type ChangeStatesResponse = ChangedStates;
+
+export type ListStatesData = {
+  readonly url: '/v1/notifications/states';
+  readonly query?: {
+    /** The `after` of the last response. Missing or 0: everything from the start. */
+    readonly after?: string | undefined;
+    /** The maximum number of items. */
+    readonly limit?: number | undefined;
+  };
+  readonly body?: never;
+};
+export type ListStatesResponse = InboxStates;
 
 export type GetImageFileData = {
   readonly url: '/images/{id}/{file}';

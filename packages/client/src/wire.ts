@@ -611,7 +611,7 @@ export type Session = {
 
 export type StartedExternalIdentity = {
   readonly id: string;
-  /** `type` oidc, the issuer, the client ids, and the nonce that the id_token must contain. */
+  /** `type` oidc: the issuer, the client ids, and the nonce that the id_token must contain. `type` redirect: the `url` to which you send the browser. */
   readonly challenge: Readonly<Record<string, unknown>>;
   /** When the started link expires. */
   readonly expires_at: string;

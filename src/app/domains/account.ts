@@ -18,6 +18,7 @@ import type { HumanCheck } from '../../limits/human-check.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import type { LoginSteps } from '../../login/login-steps.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
+import type { Redirects } from '../../login/providers/redirects.js';
 import { emptyInbox } from '../../notifications/inbox/empty.js';
 import { moveInbox } from '../../notifications/publishing/move.js';
 import { createExports, type ExportSection, userSections } from '../../users/export.js';
@@ -36,8 +37,9 @@ interface AccountParts {
   readonly limits: RequestLimits;
   readonly users: Users;
   readonly rules: UserRules;
-  /** The configured OpenID providers. */
+  /** The configured providers. */
   readonly providers: readonly IdentityProvider[];
+  readonly redirects: Redirects;
   readonly factors: Factors;
   readonly testCodes: TestCodes;
   /** Undefined: there is none. */
@@ -120,6 +122,7 @@ export function createAccountServices(
       limits,
       notices,
       providers: parts.providers,
+      redirects: parts.redirects,
       isOpenLogin: (name) => isOpenLogin(config, name),
       loginColumns: loginColumns.filter(([name]) => isOpenLogin(config, name)).map(([, column]) => column),
     }),

@@ -15,11 +15,12 @@ import { customAuthenticator } from '../../login/authenticators/custom.js';
 import { passwordAuthenticator } from '../../login/authenticators/password.js';
 import { providerAuthenticator } from '../../login/authenticators/provider.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
-import type { Redirects } from '../../login/providers/redirects.js';
+import { createRedirects, type Redirects } from '../../login/providers/redirects.js';
 import { createSignUp, type SignUp } from '../../login/providers/sign-up.js';
 import { createWaysIn } from '../../login/ways-in.js';
 import type { Notices } from '../../messages/notices.js';
 import type { Users } from '../../users/users.js';
+import type { Base } from '../base/base.js';
 
 /** Whether LOGIN_METHODS opens a way to log in. */
 export const isOpenLogin = ({ LOGIN_METHODS: open }: Pick<Config, 'LOGIN_METHODS'>, name: string): boolean =>
@@ -75,6 +76,19 @@ function customAuthenticators({ CUSTOM_AUTHENTICATORS: configured = [] }: Config
 export function createConfiguredProviders(config: Config, outbound: Outbound): IdentityProvider[] {
   const { OIDC_PROVIDERS: providers = [] } = config;
   return providers.map((settings) => createIdentityProvider({ ...optionsOf(settings, config), outbound }));
+}
+
+/** The redirects of logins and links to the configured providers. */
+export function createConfiguredRedirects(
+  { config, database, keys, log }: Base,
+  providers: readonly IdentityProvider[],
+): Redirects {
+  return createRedirects({
+    ...{ database, keys, providers },
+    redirectUris: config.REDIRECT_URIS ?? [],
+    publicUrl: publicUrlOf(config),
+    onFailure: (provider, error) => log.warn({ err: error, provider }, 'a login at a provider failed'),
+  });
 }
 
 /** PUBLIC_URL without a slash at its end. */

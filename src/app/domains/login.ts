@@ -14,13 +14,13 @@ import { createLogin } from '../../login/login.js';
 import { loginOptions } from '../../login/login-options.js';
 import { createLoginSteps, type LoginSteps } from '../../login/login-steps.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
-import { createRedirects } from '../../login/providers/redirects.js';
+import type { Redirects } from '../../login/providers/redirects.js';
 import { createTokens } from '../../login/tokens.js';
 import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import type { Users } from '../../users/users.js';
 import type { Base } from '../base/base.js';
 import { loginPolicies } from '../base/login-policies.js';
-import { createAuthenticators, publicUrlOf } from './authenticators.js';
+import { createAuthenticators } from './authenticators.js';
 import type { Factors } from './factors.js';
 import type { Messaging } from './messages.js';
 
@@ -54,6 +54,7 @@ export function createLoginServices(
     readonly limits: RequestLimits;
     readonly factors: Factors;
     readonly providers: readonly IdentityProvider[];
+    readonly redirects: Redirects;
     readonly account: Pick<Services, 'pinRecoveries'>;
     readonly dpopVerifier: DpopVerifier;
     readonly testCodes: TestCodes;
@@ -63,14 +64,8 @@ export function createLoginServices(
     /** Undefined: there is none. */
     readonly humanCheck: HumanCheck | undefined;
   },
-): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens' | 'redirects'> {
-  const { messaging, pins, guesses, limits, factors, providers, account, testCodes, deviceLimit } = parts;
-  const redirects = createRedirects({
-    ...{ database, keys, providers },
-    redirectUris: config.REDIRECT_URIS ?? [],
-    publicUrl: publicUrlOf(config),
-    onFailure: (provider, error) => log.warn({ err: error, provider }, 'a login at a provider failed'),
-  });
+): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens'> {
+  const { messaging, pins, guesses, limits, factors, providers, redirects, account, testCodes, deviceLimit } = parts;
   const { authenticators, linkAccount } = createAuthenticators({
     ...{ redirects, guesses, users: parts.users, notices: messaging.notices },
     config,
@@ -138,6 +133,5 @@ export function createLoginServices(
     }),
     pinIsRequired: config.PIN_POLICY === 'required',
     tokens: createTokens(database, parts.dpopVerifier),
-    redirects,
   };
 }

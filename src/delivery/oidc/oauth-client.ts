@@ -1,5 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../../lib/json-object.js';
+import { parseUrl } from '../../lib/urls.js';
 import type { ProviderRedirect } from '../../login/providers/provider.js';
 import type { Outbound } from '../outbound.js';
 import { OutboundError } from '../outbound-guard.js';
@@ -62,8 +63,13 @@ export function createOAuthClient(options: ClientOptions): OAuthClient {
   const client = { client_id: clientId };
 
   async function endpoint(name: 'authorization_endpoint' | 'token_endpoint'): Promise<string> {
-    const url = (await metadata())[name];
+    const { [name]: url, issuer } = await metadata();
     if (typeof url !== 'string') throw new Error(`the provider's metadata has no ${name}`);
+    // A provider with https never sends a browser or a code to http.
+    const { protocol } = parseUrl(url) ?? {};
+    if (protocol !== 'https:' && (protocol !== 'http:' || String(issuer).startsWith('https:'))) {
+      throw new Error(`${name} of the provider's metadata is no https URL`);
+    }
     return url;
   }
 

@@ -1,6 +1,7 @@
 import { createConcurrencyLimiter } from '../../lib/concurrency-limiter.js';
 import { isJsonObject, type JsonObject } from '../../lib/json-object.js';
 import { Problem } from '../../lib/problem.js';
+import { parseUrl } from '../../lib/urls.js';
 import type { FailedExchange, IdentityProvider, ProviderAccount } from '../../login/providers/provider.js';
 import type { Outbound } from '../outbound.js';
 import { createDiscovery, type DiscoveryOptions } from './discovery.js';
@@ -25,6 +26,8 @@ export interface ProviderOptions extends Pick<DiscoveryOptions, 'issuer' | 'cool
   /** Undefined: no redirects. */
   readonly client: Omit<ClientOptions, 'outbound' | 'metadata'> | undefined;
   readonly outbound: Outbound;
+  /** The most milliseconds that an exchange takes, with all its requests to the provider. The default is 10,000. */
+  readonly exchangeMs?: number;
 }
 
 /** The exchanges that a process makes with one provider at a time. Others wait, at most as long as one may take. */
@@ -33,14 +36,14 @@ const exchanges = { concurrency: 32, maxWaiting: 1000, timeoutMs: 10_000 };
 /** Creates a provider whose accounts can log in. */
 export function createIdentityProvider(options: ProviderOptions): IdentityProvider {
   const { name, title, issuer, clientIds, signUp, endpoints, client, outbound, hasTenants } = options;
-  const common = { name, title, issuer, clientIds, signUp };
+  const common = { name, title, issuer, clientIds, signUp, hasIssuer: issuersOf(options) };
   if (endpoints !== undefined) {
     const oauth =
       client &&
       createOAuthClient({ ...client, outbound, metadata: async () => ({ issuer, ...endpointsOf(endpoints) }) });
     const redirect = oauth && {
       authorizationUrl: oauth.authorizationUrl,
-      exchange: limited(async (answer, expected) => {
+      exchange: limited(options, async (answer, expected) => {
         const { accessToken } = await oauth.exchange(answer, expected);
         return accountOfUserinfo(options, await oauth.userinfo(endpoints.userinfo, accessToken));
       }),
@@ -53,7 +56,7 @@ export function createIdentityProvider(options: ProviderOptions): IdentityProvid
     client && createOAuthClient({ ...client, outbound, metadata: async () => (await discovery.current()).document });
   const redirect = oauth && {
     authorizationUrl: oauth.authorizationUrl,
-    exchange: limited(async (answer, expected) => {
+    exchange: limited(options, async (answer, expected) => {
       const { idToken } = await oauth.exchange(answer, expected);
       const claims = idToken === undefined ? undefined : await readIdToken(idToken, expected);
       if (claims === undefined) throw new RedirectFailure('failed', new Error('the id_token is invalid'));
@@ -75,16 +78,36 @@ export function createIdentityProvider(options: ProviderOptions): IdentityProvid
 type Exchange = NonNullable<IdentityProvider['redirect']>['exchange'];
 type Expected = Parameters<Exchange>[1];
 
-/** Limits the exchanges that run at a time, and says for each failure what the app is told. */
-function limited(exchange: (answer: URLSearchParams, expected: Expected) => Promise<ProviderAccount>): Exchange {
+/** Limits the exchanges that run at a time and their time, and says for each failure what the app is told. */
+function limited(
+  { issuer, exchangeMs = 10_000 }: ProviderOptions,
+  exchange: (answer: URLSearchParams, expected: Expected) => Promise<ProviderAccount>,
+): Exchange {
   const inTurn = createConcurrencyLimiter(exchanges);
   return async (answer, expected) => {
     try {
-      return await inTurn(() => exchange(answer, expected));
+      return await new Promise((resolve, reject) => {
+        // Each request has its own limit. A provider that answers each of them late must not keep the browser longer.
+        const run = () => {
+          const late = new RedirectFailure('provider_unavailable', new Error(`${issuer} did not answer in time`));
+          const timer = setTimeout(reject, exchangeMs, late);
+          return exchange(answer, expected).finally(() => clearTimeout(timer));
+        };
+        inTurn(run).then(resolve, reject);
+      });
     } catch (error) {
       return failureOf(error);
     }
   };
+}
+
+/** The issuers of a provider's accounts. */
+function issuersOf({ issuer, hasTenants, tenants }: ProviderOptions): IdentityProvider['hasIssuer'] {
+  return (other) =>
+    other === issuer ||
+    (hasTenants &&
+      parseUrl(other)?.origin === new URL(issuer).origin &&
+      (tenants === undefined || tenants.some((tenant) => other.split('/').includes(tenant))));
 }
 
 function failureOf(error: unknown): FailedExchange {

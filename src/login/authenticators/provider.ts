@@ -24,14 +24,12 @@ export function providerAuthenticator(
     namesUser: true,
     async findMissing({ userId }) {
       const linked = await listExternalIdentities(database, userId);
-      return linked.some(({ provider: name, issuer }) => name === provider.name || issuer === provider.issuer)
-        ? undefined
-        : 'external_identity';
+      return linked.some(({ issuer }) => provider.hasIssuer(issuer)) ? undefined : 'external_identity';
     },
     begin: async (authenticationId, request) =>
       request.redirect_to === undefined && request.code_challenge === undefined && provider.accountOf !== undefined
         ? idTokenChallenge(provider)
-        : redirects.begin(provider, authenticationId, request),
+        : redirects.begin(provider, authenticationId, request, 'authenticator'),
     async identify(answer) {
       const { state, secret, authenticationId } = answer;
       if (state.step !== undefined) return userOf(await signUp.answer(provider, answer));

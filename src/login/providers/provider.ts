@@ -8,6 +8,8 @@ export interface IdentityProvider {
   readonly title: string;
   /** The value of `iss` of its id_tokens, or the origin of a provider without them. */
   readonly issuer: string;
+  /** Whether its accounts have this issuer. For a provider with tenants, each tenant has its own. */
+  readonly hasIssuer: (issuer: string) => boolean;
   readonly clientIds: readonly string[];
   /** Whether an account that is linked to nobody makes a user. */
   readonly signUp: boolean;

@@ -1,4 +1,5 @@
 import { Problem } from '../../lib/problem.js';
+import { parseUrl } from '../../lib/urls.js';
 
 /**
  * @param listed REDIRECT_URIS
@@ -13,5 +14,5 @@ export function requireListed(listed: readonly string[], field: 'redirect_to' | 
 /** Whether two addresses are the same text. Apps on a loopback address may use any port (RFC 8252, 7.3). */
 function isSameUri(listed: string, given: string): boolean {
   const withoutPort = (uri: string) => uri.replace(/^(http:\/\/(?:127\.0\.0\.1|\[::1\])):\d{1,5}(?=[/?]|$)/, '$1');
-  return withoutPort(listed) === withoutPort(given);
+  return withoutPort(listed) === withoutPort(given) && parseUrl(given) !== undefined;
 }

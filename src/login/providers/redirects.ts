@@ -19,16 +19,23 @@ import {
 import { requireListed } from './redirect-uris.js';
 
 /**
- * Logins that send a browser to a provider and back. The authentication of the login keeps their state. Four values protect
+ * Logins that send a browser to a provider and back. The authentication of the login keeps their state. A user with a session
+ * links an account in the same way. Four values protect
  * them: `state` finds the login and belongs to one visit; the cookie shows that the same browser comes back; the nonce and
  * PKCE bind the provider's answer to the visit; and the app's PKCE verifier shows that the app that began the login ends it.
  */
 export interface Redirects {
   /**
-   * Begins a login.
+   * Begins a login, or the link of an account to a user with a session.
    * @throws Problem `validation_failed`, `redirect_not_allowed`
    */
-  begin(provider: IdentityProvider, authenticationId: string, request: RedirectRequest): Challenge;
+  begin(
+    provider: IdentityProvider,
+    id: string,
+    request: RedirectRequest,
+    /** The member or parameter of the request that names the provider. */
+    field: 'authenticator' | 'name',
+  ): RedirectChallenge;
   /** Sends a browser to the provider. @param browser the value of its cookie, if it has one */
   visit(id: string, browser: string | undefined): Promise<Visited>;
   /**
@@ -38,9 +45,11 @@ export interface Redirects {
   callback(name: string, answer: URLSearchParams, browser: string | undefined): Promise<Returned>;
   /** Keeps an answer that the provider has posted, because a browser sends no cookie with it. */
   post(name: string, answer: URLSearchParams): Promise<Returned>;
-  /** The account with which a login by redirect ends. @param secret JSON text: `code` and `code_verifier` */
-  accountOf(authenticationId: string, state: string, secret: string): Promise<ProviderAccount | undefined>;
+  /** The account with which a login or a link by redirect ends. @param secret JSON text: `code` and `code_verifier` */
+  accountOf(id: string, state: string, secret: string): Promise<ProviderAccount | undefined>;
 }
+
+export type RedirectChallenge = Challenge & Required<Pick<Challenge, 'clientChallenge'>>;
 
 /** The next page of the browser, or why there is none. */
 export type Visited = { readonly url: string; readonly browser?: string } | { readonly page: RedirectPage };
@@ -59,7 +68,7 @@ export interface RedirectsOptions {
   readonly providers: readonly IdentityProvider[];
   /** REDIRECT_URIS. */
   readonly redirectUris: readonly string[];
-  /** Without a slash at the end. Undefined: no login by redirect can begin. */
+  /** Without a slash at the end. Undefined: no redirect can begin. */
   readonly publicUrl: string | undefined;
   /** A provider's answer that could not be used, for the log. */
   readonly onFailure: (provider: string, error: unknown) => void;
@@ -98,7 +107,7 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     return plain === undefined ? undefined : JSON.parse(plain);
   }
 
-  function begin(provider: IdentityProvider, id: string, request: RedirectRequest): Challenge {
+  const begin: Redirects['begin'] = (provider, id, request, field) => {
     const { redirect_to: to, code_challenge: codeChallenge, login_hint: loginHint } = request;
     const errors: FieldError[] = [];
     if (to === undefined) errors.push({ field: 'redirect_to', code: 'required' });
@@ -106,7 +115,7 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     throwIfErrors(errors);
     if (to === undefined || codeChallenge === undefined) throw new Error('unreachable: the error was thrown above');
     if (provider.redirect === undefined || publicUrl === '') {
-      throwIfErrors([{ field: 'authenticator', code: 'no_redirect_client', params: { name: provider.name } }]);
+      throwIfErrors([{ field, code: 'no_redirect_client', params: { name: provider.name } }]);
     }
     requireListed(redirectUris, 'redirect_to', to);
     const state: RedirectState = { to, codeChallenge, loginHint, visits: [] };
@@ -116,7 +125,7 @@ export function createRedirects(options: RedirectsOptions): Redirects {
       clientChallenge: { type: 'redirect', url: `${publicUrl}/redirects/${id}` },
       showsExpiry: true,
     };
-  }
+  };
 
   async function visit(givenId: string, givenBrowser: string | undefined): Promise<Visited> {
     const id = parseId(givenId);

@@ -233,7 +233,7 @@ export function createSignUp({ database, keys, users, guesses, notices, sendsMai
     origin: Origin,
   ): Promise<string> {
     const id = newId();
-    const input = { ...(address && { email: address.canonical }), ...(name && { name: name.slice(0, maxNameLength) }) };
+    const input = { ...(address && { email: address.canonical }), ...(name && { name: usableName(name) }) };
     const prepared = await users.prepare(input, id, { hasExternalIdentity: true });
     try {
       return await database.user(id).transaction(async (tx) => {
@@ -263,6 +263,14 @@ const pick = ({ step = '', user = '', account = '' }: ChallengeState): Challenge
 
 /** UTF-16 code units, as the contract counts. */
 const maxNameLength = 255;
+
+/** What our names allow of a provider's name: no control characters, no halves of surrogate pairs, no more than fits. */
+const usableName = (name: string): string =>
+  name
+    .replace(/[\p{Cc}\p{Cs}]/gu, ' ')
+    .trim()
+    .slice(0, maxNameLength)
+    .replace(/[\ud800-\udbff]$/, '');
 
 /** A parallel login has linked the account. */
 class AlreadyLinked extends Error {}

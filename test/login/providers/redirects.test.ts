@@ -1,17 +1,15 @@
-import { createHash, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Authentication } from '../../../src/contract/authentication.js';
 import type { User } from '../../../src/contract/user.js';
-import { type ProblemAnswer, startTestApp, type TestApp } from '../../support/app.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
+import { createRedirectSteps, type Jar, type LoginBody, publicUrl, returnTo } from '../../support/redirects.js';
 import { testSql } from '../../support/sql.js';
 import { createUser } from '../../support/users.js';
 import { startVendor, type Vendor } from '../../support/vendor.js';
 
-const publicUrl = 'http://127.0.0.1:9';
 const secretKey = 'a secret key of both instances that is long enough';
-const returnTo = 'https://app.example.com/callback';
 
 let vendor: Vendor;
 let postern: TestApp;
@@ -53,62 +51,9 @@ afterAll(async () => {
   await postern.close();
   await vendor.close();
 });
-beforeEach(() => {
-  Object.assign(vendor, { account: { sub: randomUUID() }, onToken: undefined, denial: undefined, metadata: {} });
-});
+beforeEach(() => vendor.reset());
 
-type Body = Authentication & Pick<ProblemAnswer, 'errors' | 'type'> & { readonly authentication: Authentication };
-type Jar = Map<string, string>;
-
-/** The app: it begins a login and ends it. */
-async function begin(authenticator = 'oidc:google', more: object = {}) {
-  const codeVerifier = randomBytes(32).toString('base64url');
-  const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
-  const { status, body } = await postern.api<Body>('POST', '/v1/tokens', {
-    body: { authenticator, redirect_to: returnTo, code_challenge: codeChallenge, device: {}, ...more },
-  });
-  return { status, body, codeVerifier, url: String(body.challenge?.url) };
-}
-const end = (id: string, code: string, codeVerifier: string) =>
-  postern.api<Body>('POST', `/v1/tokens/${id}/secret`, {
-    body: { secret: JSON.stringify({ code, code_verifier: codeVerifier }) },
-  });
-
-/** A browser that opens an address of this service. It follows nothing. */
-async function open(address: string, jar: Jar, init: RequestInit = {}, at = postern) {
-  const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
-  const response = await fetch(address.replace(publicUrl, at.url), {
-    ...init,
-    redirect: 'manual',
-    headers: { ...(cookie !== '' && { cookie }), ...init.headers },
-  });
-  for (const line of response.headers.getSetCookie()) {
-    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-    jar.set(name, value);
-  }
-  return { status: response.status, to: response.headers.get('location') ?? '', text: await response.text(), response };
-}
-
-/** Goes through the provider. @returns what the app gets */
-async function goThrough(url: string, jar: Jar = new Map()) {
-  const left = await open(url, jar);
-  expect(left.status, left.text).toBe(303);
-  const { to, answer, isPosted } = await vendor.authorize(left.to);
-  const back = `${publicUrl}${to.pathname}`;
-  let returned = isPosted
-    ? await open(back, new Map(), { method: 'POST', body: answer })
-    : await open(`${back}?${answer}`, jar);
-  const callback = isPosted ? returned.to : `${back}?${answer}`;
-  if (isPosted) returned = await open(returned.to, jar);
-  return { ...returned, callback, jar, app: new URL(returned.to || 'about:blank').searchParams };
-}
-
-async function logIn(authenticator?: string) {
-  const login = await begin(authenticator);
-  const { app } = await goThrough(login.url);
-  expect(app.get('authentication_id')).toBe(login.body.id);
-  return end(login.body.id, app.get('code') ?? '', login.codeVerifier);
-}
+const { begin, end, send, open, goThrough, logIn } = createRedirectSteps(() => ({ postern, vendor }));
 
 async function linkedUser(provider = 'google'): Promise<User> {
   const user = await createUser(postern);
@@ -207,7 +152,7 @@ describe('a login by redirect', () => {
       'code_challenge required',
     ]);
     expect(await errorsOf('oidc:bare', {})).toEqual(['authenticator no_redirect_client']);
-    const { body } = await postern.api<Body>('POST', '/v1/tokens', {
+    const { body } = await postern.api<LoginBody>('POST', '/v1/tokens', {
       body: { authenticator: 'oidc:bare', device: {} },
     });
     expect(body.challenge?.type).toBe('oidc');
@@ -393,10 +338,6 @@ describe('signing up with an account', () => {
 const mailsTo = (email: string) => [...postern.printed, ...second.printed].filter((line) => line.includes(email));
 const mailedCode = (email: string) =>
   eventually('the mail', async () => /\b(\d{6})\b/.exec(mailsTo(email).at(-1) ?? '')?.[1]);
-const send = (id: string, secret: object | string) =>
-  postern.api<Body>('POST', `/v1/tokens/${id}/secret`, {
-    body: { secret: typeof secret === 'string' ? secret : JSON.stringify(secret) },
-  });
 
 describe('an address that a user has', () => {
   const withAddress = async (more: object = {}) => {
@@ -466,7 +407,7 @@ describe('an address that a user has', () => {
       await withAddress({ password: undefined });
       const login = await begin();
       const { app } = await goThrough(login.url);
-      const { body } = await closed.api<Body>('POST', `/v1/tokens/${login.body.id}/secret`, {
+      const { body } = await closed.api<LoginBody>('POST', `/v1/tokens/${login.body.id}/secret`, {
         body: { secret: JSON.stringify({ code: app.get('code'), code_verifier: login.codeVerifier }) },
       });
       expect(body.authentication.error_code).toBe('not_linked');

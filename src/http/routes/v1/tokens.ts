@@ -65,6 +65,7 @@ export function loginRoutes(app: App, { login, dpopVerifier, pinIsRequired }: Lo
         'human_check_required',
         'too_many_requests',
         'authenticator_unavailable',
+        'redirect_not_allowed',
       ],
     },
     async handler(request, reply) {
@@ -98,6 +99,7 @@ export function loginRoutes(app: App, { login, dpopVerifier, pinIsRequired }: Lo
       canRepeatApproval: true,
       problems: [
         'authorization_rejected',
+        'external_identity_taken',
         'account_locked',
         'account_temporarily_locked',
         'too_many_requests',

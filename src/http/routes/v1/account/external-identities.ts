@@ -1,7 +1,12 @@
 import { Type } from 'typebox';
 import type { OwnExternalIdentities } from '../../../../account/own-external-identities.js';
-import { GuestOrProvenRequest, ProvenRequest } from '../../../../contract/account/proof.js';
-import { ExternalIdentity, IdTokenAnswer, StartedExternalIdentity } from '../../../../contract/external-identity.js';
+import { ExternalIdentityRequest } from '../../../../contract/account/external-identity-request.js';
+import { ProvenRequest } from '../../../../contract/account/proof.js';
+import {
+  ExternalIdentity,
+  ExternalIdentityAnswer,
+  StartedExternalIdentity,
+} from '../../../../contract/external-identity.js';
 import { parseId } from '../../../../lib/ids.js';
 import { pathId } from '../../../requests/parameters.js';
 import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
@@ -14,7 +19,7 @@ const NamedParams = Type.Object({
   id: Type.String({ description: 'The id of the started link, or of the link.' }),
 });
 
-/** Routes for a user's own accounts at OpenID providers. */
+/** Routes for a user's own accounts at providers. */
 export function accountExternalIdentityRoutes(
   app: App,
   { ownExternalIdentities: identities }: { ownExternalIdentities: OwnExternalIdentities },
@@ -24,7 +29,7 @@ export function accountExternalIdentityRoutes(
     url,
     schema: {
       operationId: 'listExternalIdentities',
-      summary: 'List your linked accounts at OpenID providers',
+      summary: 'List your linked accounts at providers',
       tags: ['Account'],
       response: { 200: Type.Array(ExternalIdentity, { description: 'Oldest first.' }) },
     },
@@ -39,16 +44,17 @@ export function accountExternalIdentityRoutes(
     url: `${url}/:name`,
     schema: {
       operationId: 'startExternalIdentity',
-      summary: 'Start to link an account at an OpenID provider',
-      description: `Returns a nonce for the id_token that completes the link. Needs ${freshProof}`,
+      summary: 'Start to link an account at a provider',
+      description: `Returns a nonce for the id_token that completes the link. With \`redirect_to\` and \`code_challenge\`, it returns the URL of a redirect to the provider instead, as a login does. The browser comes back to \`redirect_to\` with \`authentication_id\`, which is the id of the started link, and \`code\`. Needs ${freshProof}`,
       tags: ['Account'],
       params: Type.Object({ name }),
-      body: GuestOrProvenRequest,
-      response: { 201: { ...StartedExternalIdentity, description: 'Send the id_token next.' } },
+      body: ExternalIdentityRequest,
+      response: { 201: { ...StartedExternalIdentity, description: 'Send the secret next.' } },
     },
-    config: { access: 'session', problems: [...proofProblems, 'not_found'] },
+    config: { access: 'session', problems: [...proofProblems, 'not_found', 'redirect_not_allowed'] },
     async handler(request, reply) {
-      const challenge = await identities.begin(callingSessionOf(request), request.params.name, request.body.proof);
+      const { proof, ...redirect } = request.body;
+      const challenge = await identities.begin(callingSessionOf(request), request.params.name, proof, redirect);
       return reply.code(201).send(challenge);
     },
   });
@@ -58,12 +64,12 @@ export function accountExternalIdentityRoutes(
     url: `${url}/:name/:id`,
     schema: {
       operationId: 'confirmExternalIdentity',
-      summary: 'Complete a link to an account at an OpenID provider',
+      summary: 'Complete a link to an account at a provider',
       description:
-        'From now on, an id_token of that account logs in this user. If the account is linked to another user, this request returns 409. The request that starts the link does not reveal this.',
+        'From now on, that account logs in this user. Only a session of the user and the device that started the link can complete it. If the account is linked to another user, this request returns 409. The request that starts the link does not reveal this.',
       tags: ['Account'],
       params: NamedParams,
-      body: IdTokenAnswer,
+      body: ExternalIdentityAnswer,
       response: { 200: { ...ExternalIdentity, description: 'The link.' } },
     },
     config: {
@@ -87,7 +93,7 @@ export function accountExternalIdentityRoutes(
     url: `${url}/:name/:id`,
     schema: {
       operationId: 'deleteExternalIdentity',
-      summary: 'Unlink an account at an OpenID provider',
+      summary: 'Unlink an account at a provider',
       description: `Refused if it is the only way to log in. Needs ${freshProof}`,
       tags: ['Account'],
       params: NamedParams,

@@ -130,9 +130,11 @@ describe('unlinking', () => {
       ...{ database: postern.database, proofs: postern.services.proofs, loginColumns: [], isOpenLogin: () => true },
       limits: { countLoginByAddress: async () => undefined, countLoginByAccount: async () => undefined },
       notices: { notify: async () => undefined },
+      redirects: postern.services.redirects,
       providers: [
         {
           ...{ name: 'attic', authenticator: 'oidc:attic', title: 'attic', issuer: attic.url, clientIds: [] },
+          hasIssuer: (issuer) => issuer === attic.url,
           ...{ signUp: false, accountOf: async () => undefined, redirect: undefined },
         },
       ],

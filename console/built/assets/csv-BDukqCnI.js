@@ -1,1 +1,0 @@
-function e(e){return e.map(e=>{let t=(e==null?``:typeof e==`string`?e:JSON.stringify(e)).replace(/(^|[;\t\r\n] *"?)(?=[=+\-@＝＋－＠\t\r])/g,`$1'`);return/[",;\t\r\n]/.test(t)?`"${t.replaceAll(`"`,`""`)}"`:t}).join(`,`)}export{e as t};
