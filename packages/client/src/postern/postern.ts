@@ -85,6 +85,9 @@ export function createPostern(options: PosternOptions): Postern {
   let isStored = true;
   /** Changes with the login and its token, so that an older answer is not used. */
   let version = 0;
+  /** The number of reads of the storage, and of the read that changed the version last, if one did. */
+  let reads = 0;
+  let changedBy: number | undefined;
   let loading: Promise<void> | undefined;
   let cached: { readonly session: HeldSession; readonly isFresh: () => boolean } | undefined;
   let renewing: Promise<HeldSession | null> | undefined;
@@ -110,6 +113,7 @@ export function createPostern(options: PosternOptions): Postern {
     cached = undefined;
     login = next;
     version += 1;
+    changedBy = undefined;
     isStored = true;
     const problem = isProblem(error, 'invalid_dpop_proof') ? error : undefined;
     show(next ? signedIn(next) : { status: 'signed_out', reason, ...(problem && { problem }) }, onDone);
@@ -129,15 +133,19 @@ export function createPostern(options: PosternOptions): Postern {
     refused?: { readonly token: string | undefined; readonly error: unknown },
   ): Promise<void> {
     const before = version;
+    reads += 1;
+    const number = reads;
     let stored = await limited(readLogin(ownStorage), patienceMs).catch((error) => {
       throw refused?.error ?? error;
     });
-    if (before !== version) return;
+    // Reads may overlap: what an earlier one has found is older.
+    if (before !== version && !(changedBy !== undefined && changedBy < number)) return;
     if (refused !== undefined && (stored === undefined || stored.token === refused.token)) {
       stored = undefined;
       await safe.delete(loginKey);
     } else if (stored === undefined && !isStored) return;
     setLogin(stored, reason, refused?.error);
+    changedBy = number;
   }
 
   /** Another tab changed the login. */
@@ -326,11 +334,11 @@ export function createPostern(options: PosternOptions): Postern {
     const ended = JSON.stringify(usesBackend && state.current.status === 'starting' ? { token: '' } : login);
     // Before anything else, because the page may be closed at once.
     const marked = ended && marks.set(revokeKey, ended);
+    tabs.open();
     setLogin(undefined, 'logged_out');
     const removed = inOrder(async () => {
       await marked;
       await safe.delete(loginKey);
-      tabs.open();
       tabs.notify('logged_out');
     });
     revoking = removed.then(() => !ended || revoke(ended));
@@ -368,6 +376,8 @@ export function createPostern(options: PosternOptions): Postern {
     async signIn({ token = '', user_id, device_id, is_bound }, onDone) {
       requireOpen();
       const next = { token, user_id, device_id, ...(is_bound && { is_bound }) };
+      // Before the storage changes, so that a change of another tab after it is noticed.
+      tabs.open();
       await inOrder(async () => {
         const [wasStored] = await Promise.all([
           writeLogin(safe, next),
@@ -379,7 +389,6 @@ export function createPostern(options: PosternOptions): Postern {
         if (!wasStored) await safe.delete(loginKey);
         setLogin(next, 'ended', undefined, onDone);
         isStored = wasStored;
-        tabs.open();
         tabs.notify('login');
       });
     },
@@ -390,6 +399,7 @@ export function createPostern(options: PosternOptions): Postern {
     notifyTabs: tabs.notify,
     async setToken(token) {
       version += 1;
+      changedBy = undefined;
       if (usesBackend) return;
       await inOrder(async () => {
         if (login === undefined) return;
