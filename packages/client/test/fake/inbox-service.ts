@@ -36,7 +36,10 @@ export function createInboxService(now: () => number): InboxService {
     const from = Number(new Headers(init.headers).get('last-event-id') ?? rows.length);
     let own: ReadableStreamDefaultController<Uint8Array> | undefined;
     // As Postern does.
-    const heartbeat = setInterval(() => own?.enqueue(encoder.encode(':\n\n')), 15_000);
+    const heartbeat = setInterval(() => {
+      if (own && service.streams.has(own)) own.enqueue(encoder.encode(':\n\n'));
+      else clearInterval(heartbeat);
+    }, 15_000);
     const close = () => {
       clearInterval(heartbeat);
       if (own) service.streams.delete(own);
