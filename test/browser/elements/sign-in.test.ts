@@ -287,9 +287,11 @@ test('the events of a login come before the page removes the element', async () 
   const shown = await signIn({ attributes: { 'return-to': '/bills' } });
   await shown.page.evaluate(`postern.subscribe(({ status }) => {
     if (status === 'signed_in') document.querySelector('postern-sign-in').remove();
-  })`);
+  });
+  document.addEventListener('postern-signed-in', ({ detail }) => sessionStorage.setItem('heard', detail.user_id))`);
   await byPassword(shown, user.username);
   await shown.page.waitForURL(`${pages.origin}/bills`);
+  expect(await shown.page.evaluate(`sessionStorage.getItem('heard')`)).toBe(user.id);
 });
 
 test('a clock that is set back does not lock the button for a new code', async () => {
