@@ -71,8 +71,8 @@ export async function* follow(
         else {
           for await (const event of poll(core, progress, filter, ended.signal)) yield* withoutRepetition(event);
         }
-        // From the start of the stream: a proxy may have held it back for long, and news must not wait for both.
-        if (mayStream) pause = Math.max(pauseAfter(0), pauseAfter(failures) - lifetime());
+        // A proxy may have held the stream back for long: news must not wait for the longest pause, too.
+        if (mayStream) pause = pauseAfter(lifetime() > openingMs * 2 ? 0 : failures);
         // The user came to the tab during the poll.
         else if (!polls && !isHidden()) continue;
       } catch (error) {

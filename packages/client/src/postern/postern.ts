@@ -85,9 +85,9 @@ export function createPostern(options: PosternOptions): Postern {
   let isStored = true;
   /** Changes with the login and its token, so that an older answer is not used. */
   let version = 0;
-  /** The number of reads of the storage, and of the read that changed the version last, if one did. */
+  /** The number of reads of the storage, and of the read that changed the version last. Infinite if something else did. */
   let reads = 0;
-  let changedBy: number | undefined;
+  let changedBy = 0;
   let loading: Promise<void> | undefined;
   let cached: { readonly session: HeldSession; readonly isFresh: () => boolean } | undefined;
   let renewing: Promise<HeldSession | null> | undefined;
@@ -113,7 +113,7 @@ export function createPostern(options: PosternOptions): Postern {
     cached = undefined;
     login = next;
     version += 1;
-    changedBy = undefined;
+    changedBy = Infinity;
     isStored = true;
     const problem = isProblem(error, 'invalid_dpop_proof') ? error : undefined;
     show(next ? signedIn(next) : { status: 'signed_out', reason, ...(problem && { problem }) }, onDone);
@@ -122,6 +122,8 @@ export function createPostern(options: PosternOptions): Postern {
   /** Changes of the login wait for each other, so that the storage and this client agree after them. */
   let lastChange: Promise<unknown> = Promise.resolve();
   function inOrder(change: () => Promise<unknown>): Promise<unknown> {
+    // Before the storage changes, so that a change of another tab after it is noticed.
+    tabs.open();
     const result = lastChange.then(change, change);
     lastChange = result;
     return result;
@@ -139,7 +141,7 @@ export function createPostern(options: PosternOptions): Postern {
       throw refused?.error ?? error;
     });
     // Reads may overlap: what an earlier one has found is older.
-    if (before !== version && !(changedBy !== undefined && changedBy < number)) return;
+    if (before !== version && changedBy > number) return;
     if (refused !== undefined && (stored === undefined || stored.token === refused.token)) {
       stored = undefined;
       await safe.delete(loginKey);
@@ -334,7 +336,6 @@ export function createPostern(options: PosternOptions): Postern {
     const ended = JSON.stringify(usesBackend && state.current.status === 'starting' ? { token: '' } : login);
     // Before anything else, because the page may be closed at once.
     const marked = ended && marks.set(revokeKey, ended);
-    tabs.open();
     setLogin(undefined, 'logged_out');
     const removed = inOrder(async () => {
       await marked;
@@ -376,8 +377,6 @@ export function createPostern(options: PosternOptions): Postern {
     async signIn({ token = '', user_id, device_id, is_bound }, onDone) {
       requireOpen();
       const next = { token, user_id, device_id, ...(is_bound && { is_bound }) };
-      // Before the storage changes, so that a change of another tab after it is noticed.
-      tabs.open();
       await inOrder(async () => {
         const [wasStored] = await Promise.all([
           writeLogin(safe, next),
@@ -399,7 +398,6 @@ export function createPostern(options: PosternOptions): Postern {
     notifyTabs: tabs.notify,
     async setToken(token) {
       version += 1;
-      changedBy = undefined;
       if (usesBackend) return;
       await inOrder(async () => {
         if (login === undefined) return;
