@@ -100,6 +100,25 @@ test('a user signs in with a code by SMS and a PIN after a wrong code, and anoth
   await shown.expectNoErrorsOrSidewaysScroll();
 });
 
+test.each([
+  ['Arabic', '٠'],
+  ['Devanagari', '०'],
+  ['full-width', '０'],
+  ['mathematical', '𝟶'],
+])('the field for a code takes %s digits', async (_name, zero) => {
+  const phone = newPhone();
+  await createUser(pages.app, { phone });
+  const shown = await signIn({ attributes: { ways: 'sms' } });
+  await field(shown, 'Phone number').fill(phone);
+  await press(shown, 'Continue');
+  await shown.page.getByRole('heading', { name: 'Enter the code' }).waitFor();
+  const digits = (code: string) =>
+    code.replaceAll(/\d/g, (digit) => String.fromCodePoint((zero.codePointAt(0) ?? 0) + Number(digit)));
+  await field(shown, 'Code').fill(digits(await codeTo(pages.app, phone)));
+  await isLoggedIn(shown);
+  await shown.expectNoErrorsOrSidewaysScroll();
+});
+
 test('a user who requested a code by mail can return to the start', async () => {
   const email = newEmail();
   await createUser(pages.app, { email });
@@ -336,9 +355,11 @@ test('the events of a login come before the page removes the element', async () 
   const shown = await signIn({ attributes: { 'return-to': '/bills' } });
   await shown.page.evaluate(`postern.subscribe(({ status }) => {
     if (status === 'signed_in') document.querySelector('postern-sign-in').remove();
-  })`);
+  });
+  document.addEventListener('postern-signed-in', ({ detail }) => sessionStorage.setItem('heard', detail.user_id))`);
   await byPassword(shown, user.username);
   await shown.page.waitForURL(`${pages.origin}/bills`);
+  expect(await shown.page.evaluate(`sessionStorage.getItem('heard')`)).toBe(user.id);
 });
 
 test('a clock that is set back does not lock the button for a new code', async () => {

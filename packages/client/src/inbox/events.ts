@@ -1,4 +1,5 @@
 import { onAbort } from '../platform.js';
+import { startTimer } from '../time.js';
 
 /** One event of a stream of server-sent events. */
 export interface ServerEvent {
@@ -25,7 +26,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>, signal: Abor
   const removeListener = onAbort(signal, end);
   try {
     for (;;) {
-      silenceTimer = setTimeout(end, maxSilenceMs);
+      silenceTimer = startTimer(end, maxSilenceMs);
       const { done, value } = await reader.read();
       clearTimeout(silenceTimer);
       if (done) return;

@@ -60,8 +60,8 @@ export async function* follow(
       let pause = pollPauseMs;
       let isStable = false;
       try {
+        const lifetime = stopwatch();
         if (mayStream) {
-          const lifetime = stopwatch();
           for await (const event of streamOf(core, filter, progress, ended.signal)) yield* withoutRepetition(event);
           isStable = lifetime() >= stableMs;
         }
@@ -71,7 +71,8 @@ export async function* follow(
         else {
           for await (const event of poll(core, progress, filter, ended.signal)) yield* withoutRepetition(event);
         }
-        if (mayStream) pause = pauseAfter(failures);
+        // A proxy may have held the stream back for long: news must not wait for the longest pause, too.
+        if (mayStream) pause = pauseAfter(lifetime() > openingMs * 2 ? 0 : failures);
         // The user came to the tab during the poll.
         else if (!polls && !isHidden()) continue;
       } catch (error) {

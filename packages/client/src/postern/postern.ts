@@ -68,6 +68,9 @@ export function createPostern(options: PosternOptions): Postern {
   let isStored = true;
   /** Changes with the login and its token, so that an older answer is not used. */
   let version = 0;
+  /** The number of reads of the storage, and of the read that changed the version last. Infinite if something else did. */
+  let reads = 0;
+  let changedBy = 0;
   let loading: Promise<void> | undefined;
   let cached: { readonly session: HeldSession; readonly isFresh: () => boolean } | undefined;
   let renewing: Promise<HeldSession | null> | undefined;
@@ -93,6 +96,7 @@ export function createPostern(options: PosternOptions): Postern {
     cached = undefined;
     login = next;
     version += 1;
+    changedBy = Infinity;
     isStored = true;
     const problem = isProblem(error, 'invalid_dpop_proof') ? error : undefined;
     show(next ? signedIn(next) : { status: 'signed_out', reason, ...(problem && { problem }) }, onDone);
@@ -101,6 +105,8 @@ export function createPostern(options: PosternOptions): Postern {
   /** Changes of the login wait for each other, so that the storage and this client agree after them. */
   let lastChange: Promise<unknown> = Promise.resolve();
   function inOrder(change: () => Promise<unknown>): Promise<unknown> {
+    // Before the storage changes, so that a change of another tab after it is noticed.
+    tabs.open();
     const result = lastChange.then(change, change);
     lastChange = result;
     return result;
@@ -112,15 +118,19 @@ export function createPostern(options: PosternOptions): Postern {
     refused?: { readonly token: string | undefined; readonly error: unknown },
   ): Promise<void> {
     const before = version;
+    reads += 1;
+    const number = reads;
     let stored = await limited(readLogin(ownStorage), patienceMs).catch((error) => {
       throw refused?.error ?? error;
     });
-    if (before !== version) return;
+    // Reads may overlap: what an earlier one has found is older.
+    if (before !== version && changedBy > number) return;
     if (refused !== undefined && (stored === undefined || stored.token === refused.token)) {
       stored = undefined;
       await safe.delete(loginKey);
     } else if (stored === undefined && !isStored) return;
     setLogin(stored, reason, refused?.error);
+    changedBy = number;
   }
 
   /** Another tab changed the login. */
@@ -277,7 +287,6 @@ export function createPostern(options: PosternOptions): Postern {
     const removed = inOrder(async () => {
       await marked;
       await safe.delete(loginKey);
-      tabs.open();
       tabs.notify('logged_out');
     });
     revoking = removed.then(() => !ended || tokens.revoke(ended));
@@ -329,7 +338,6 @@ export function createPostern(options: PosternOptions): Postern {
         if (!wasStored) await safe.delete(loginKey);
         setLogin(next, 'ended', undefined, onDone);
         isStored = wasStored;
-        tabs.open();
         tabs.notify('login');
       });
     },

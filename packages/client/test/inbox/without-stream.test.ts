@@ -11,7 +11,8 @@ import {
   type PosternOptions,
 } from '../../src/index.js';
 import * as time from '../../src/time.js';
-import { createNetwork, lost, problem, signedIn, withFastTime } from '../support.js';
+import { html, streamFaults } from '../fake/stream-faults.js';
+import { createNetwork, signedIn, withFastTime } from '../support.js';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -35,36 +36,8 @@ const withoutPauses: Pick<PosternOptions, 'onResume'> = {
     return () => clearTimeout(timer);
   },
 };
-const encoder = new TextEncoder();
-/** A stream whose start arrives, and nothing else. */
-function streamOf(text: string, then: 'silence' | 'end'): Response {
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      if (text !== '') controller.enqueue(encoder.encode(text));
-      if (then === 'end') controller.close();
-    },
-  });
-  return new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } });
-}
-const html = (status: number) =>
-  new Response('<h1>Blocked</h1>\n\n<p>by the scanner</p>\n\n', { status, headers: { 'content-type': 'text/html' } });
 
-const faults: readonly [string, () => Response | Promise<Response>][] = [
-  ['never answers', () => new Promise(() => {})],
-  ['sends only the head', () => streamOf('', 'silence')],
-  ['ends at once', () => streamOf('', 'end')],
-  ['ends after its first line', () => streamOf(':\nretry: 1000\nid: 0\n\n', 'end')],
-  ['is a page of a scanner', () => html(200)],
-  ['is JSON', () => Response.json([])],
-  ['is forbidden by a proxy', () => html(403)],
-  ['is not found by a proxy', () => html(404)],
-  ['is a bad gateway', () => html(502)],
-  ['is refused, because there are too many', () => problem(429, 'too_many_streams', { 'retry-after': '60' })],
-  ['is not known to the service', () => problem(404, 'not_found')],
-  ['is cut by the network', lost],
-];
-
-describe.each(faults)('a stream that %s', (_name, answer) => {
+describe.each(streamFaults)('a stream that %s', (_name, answer) => {
   test('delays neither the list nor the badge, nor what is published later', async () => {
     withFastTime();
     const network = createNetwork();

@@ -105,7 +105,7 @@ function createField(
   input.addEventListener('input', () => {
     showError('');
     const text = input.value.replace(/\s/g, '');
-    if (text.length !== length || text === submitted) return;
+    if ([...text].length !== length || text === submitted) return;
     submitted = text;
     input.form?.requestSubmit();
   });
