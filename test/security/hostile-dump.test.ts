@@ -4,18 +4,18 @@ import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ArchiveEntry, textEntry } from '../../../src/backups/container/archive.js';
-import { findProgram } from '../../../src/backups/dumps/programs.js';
-import { migrate } from '../../../src/database/migrate.js';
-import { createKeyId } from '../../../src/lib/crypto/secret-keys.js';
-import { type Environment, runCommand, temporaryFolder } from '../../cli/command.js';
+import { type ArchiveEntry, textEntry } from '../../src/backups/container/archive.js';
+import { findProgram } from '../../src/backups/dumps/programs.js';
+import { migrate } from '../../src/database/migrate.js';
+import { createKeyId } from '../../src/lib/crypto/secret-keys.js';
+import { forgeBackup } from '../backups/forged-backup.js';
+import { type Environment, runCommand, temporaryFolder } from '../cli/command.js';
 import {
   createServerFolder,
   type PostgresServer,
   type ServerFolder,
   startPrimary,
-} from '../../support/fault-injection/postgres.js';
-import { forgeBackup } from '../forged-backup.js';
+} from '../support/fault-injection/postgres.js';
 
 // The attacker of these tests can create objects in the database that is backed up, for example with a stolen DATABASE_URL, or
 // can write to the store of the backups. They want to run commands on the machine that verifies or restores the backup.

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
 import type { Setting } from '../../src/config/parsers.js';
 import { settings } from '../../src/config/settings.js';
-import { type Environment, runCommand, temporaryFolder } from './command.js';
+import { type Environment, runCommand, temporaryFolder } from '../cli/command.js';
 
 /** The text that no output may contain. It is where people put passwords and keys. */
 const canary = 'hunter2canary';
