@@ -1232,6 +1232,8 @@ export type PasskeyRequest = {
 
 export type PasswordChange = {
   readonly password: string;
+  /** The password that the account has now. Required if the account has a password, unless the proof is of the type password. */
+  readonly current_password?: string | undefined;
   /** Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted. */
   readonly proof: Proof;
 };

@@ -85,7 +85,10 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
     notices,
     delay: config.PIN_RECOVERY_DELAY,
   });
-  const proofs = createProofs({ database, guesses, limits, codes, methods, hasSecondFactor, nextPins: pinRecoveries });
+  const proofs = createProofs({
+    ...{ database, guesses, limits, codes, methods, hasSecondFactor, nextPins: pinRecoveries },
+    hasPassword: (user, password) => hasher.verify(user.passwordHash, password),
+  });
   const sessionlessDeps = { database, keys, users, limits, codes, sessionless, rules };
   return {
     proofs,
