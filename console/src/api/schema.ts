@@ -946,6 +946,8 @@ export type MarkerInput = {
   readonly last_read_id?: string | undefined;
 };
 
+export type MessageChannel = 'sms' | 'email';
+
 export type MessageProvider = {
   readonly channel: 'sms' | 'email' | 'push';
   /** For SMS and mail, the name in the settings. For push: `apns`, `fcm` or `web_push`. */
@@ -1236,6 +1238,11 @@ export type PasswordChange = {
   readonly current_password?: string | undefined;
   /** Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted. */
   readonly proof: Proof;
+};
+
+export type PasswordCodeRequest = {
+  /** How to send the code. */
+  readonly channel: MessageChannel;
 };
 
 export type PasswordRules = {
@@ -1548,6 +1555,12 @@ export type SecretRequest = {
   readonly secret: string;
   /** 4 to 12 digits. Required with PIN_POLICY=required, unless the login uses passkey or oidc, or this is the second factor. If the user has a PIN, it must be correct. If not, any PIN of this form is accepted. */
   readonly pin?: string | undefined;
+};
+
+export type SentPasswordCode = {
+  readonly channel: MessageChannel;
+  /** A part of the address, such as `+15…67` or `a…@example.com`. */
+  readonly destination: string;
 };
 
 export type Session = {
@@ -3025,6 +3038,15 @@ export type DeleteUserSecondFactorsData = {
   readonly body?: never;
 };
 export type DeleteUserSecondFactorsResponse = User;
+
+export type SendPasswordCodeData = {
+  readonly url: '/admin/v1/users/{id}/password-codes';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body: PasswordCodeRequest;
+};
+export type SendPasswordCodeResponse = SentPasswordCode;
 
 export type CancelUserPinRecoveryData = {
   readonly url: '/admin/v1/users/{id}/pin-recovery';

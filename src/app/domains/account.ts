@@ -3,6 +3,7 @@ import { createCodeSender } from '../../account/code-sender.js';
 import { createLogOutEverywhere } from '../../account/logout-everywhere.js';
 import { createOwnAddresses } from '../../account/own-addresses.js';
 import { createOwnExternalIdentities } from '../../account/own-external-identities.js';
+import { createPasswordCodes } from '../../account/password-codes.js';
 import { createPinRecoveries } from '../../account/pin-recoveries.js';
 import { codeProof, passwordProof, pinProof } from '../../account/proof-methods.js';
 import { createProofs } from '../../account/proofs.js';
@@ -49,6 +50,7 @@ type AccountServices = Pick<
   | 'ownExternalIdentities'
   | 'exports'
   | 'recoveries'
+  | 'passwordCodes'
   | 'pinRecoveries'
   | 'registrations'
 >;
@@ -102,6 +104,7 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
       rules,
       adminProofMaxAge: config.ADMIN_PROOF_MAX_AGE,
     }),
+    passwordCodes: createPasswordCodes({ database, users, codes, passwordMin }),
     logOutEverywhere: createLogOutEverywhere({ database, limits, notices }),
     addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion }),
     ownExternalIdentities: createOwnExternalIdentities({
