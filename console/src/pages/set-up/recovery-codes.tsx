@@ -6,8 +6,15 @@ import { download } from '../../lib/download.js';
 import { useText } from '../../text/text.js';
 import styles from './set-up.module.css';
 
-/** The recovery codes, which are shown once. The console opens when they are kept. */
-export function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onDone: () => void }) {
+interface RecoveryCodesProps {
+  readonly codes: readonly string[];
+  /** What the button says. The default: the console opens. */
+  readonly action?: string;
+  readonly onDone: () => void;
+}
+
+/** The recovery codes, which are shown once. The next step begins when they are kept. */
+export function RecoveryCodes({ codes, action, onDone }: RecoveryCodesProps) {
   const { setUp, common } = useText();
   const [isKept, setKept] = useState(false);
   const [copied, copy] = useCopy();
@@ -40,7 +47,7 @@ export function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onD
           onChange={(event) => setKept(event.currentTarget.checked)}
         />
         <Button kind="main" disabled={!isKept} onClick={onDone}>
-          {setUp.toConsole}
+          {action ?? setUp.toConsole}
         </Button>
       </div>
     </section>
