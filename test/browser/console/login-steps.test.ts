@@ -70,6 +70,8 @@ test.each([
     await press(page, 'Sign in');
     await page.getByRole('img', { name: 'QR code' }).waitFor();
     expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
+    // One way at a time.
+    expect(await page.getByRole('button', { name: 'Create a passkey' }).count()).toBe(0);
     await check('login-enrol');
     await enterCode(page);
     await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();

@@ -10,17 +10,19 @@ interface RecoveryCodesProps {
   readonly codes: readonly string[];
   /** What the button says. The default: the console opens. */
   readonly action?: string;
+  /** The codes stand in a card already. */
+  readonly isInCard?: boolean;
   readonly onDone: () => void;
 }
 
 /** The recovery codes, which are shown once. The next step begins when they are kept. */
-export function RecoveryCodes({ codes, action, onDone }: RecoveryCodesProps) {
+export function RecoveryCodes({ codes, action, isInCard = false, onDone }: RecoveryCodesProps) {
   const { setUp, common } = useText();
   const [isKept, setKept] = useState(false);
   const [copied, copy] = useCopy();
   const all = codes.join('\n');
   return (
-    <section className={styles.card}>
+    <section className={isInCard ? styles.bare : styles.card}>
       <div className={styles.recovery}>
         <div>
           <h1>{setUp.recoveryTitle}</h1>

@@ -81,7 +81,7 @@ export function SignInForm({ hasTitle = false, identity }: FormProps) {
         setPending(undefined);
         setError(<Failure error={failure} wrong={text.signIn.refused} />);
       });
-    return <RecoveryCodes codes={enrolled.recoveryCodes} onDone={() => void start()} />;
+    return <RecoveryCodes isInCard codes={enrolled.recoveryCodes} onDone={() => void start()} />;
   }
   if (pending === undefined) {
     return (
