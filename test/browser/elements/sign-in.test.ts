@@ -369,7 +369,7 @@ test('a window of a provider that is closed leads back, and a failure of it does
   await context.close();
 });
 
-test('a required factor is enrolled within the login, whose recovery codes are shown, and then another password is chosen', async () => {
+test('a required factor is enrolled within the login, after another password, and its recovery codes are shown', async () => {
   const user = await createUser(pages.app, { must_change: true });
   await pages.app.api('PATCH', `/admin/v1/users/${user.id}`, {
     bearer: pages.app.adminKey,
@@ -384,6 +384,7 @@ test('a required factor is enrolled within the login, whose recovery codes are s
   await shown.expectAccessible();
   const app = appOf(user.id, await shown.page.locator('.secret').innerText());
   await shown.page.locator('input[autocomplete=one-time-code]').fill(await app.code());
+  await press(shown, 'Continue');
   await shown.page.locator('.codes li').first().waitFor();
   expect(await shown.page.locator('.codes li').count()).toBe(10);
   await shown.expectAccessible();
