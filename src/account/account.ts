@@ -20,7 +20,14 @@ import { activateRole, readEnrollmentLink } from '../users/enrollment-links.js';
 import type { Users } from '../users/users.js';
 import { type UserRules, userErrors } from '../users/validation.js';
 import type { PinRecoveries } from './pin-recoveries.js';
-import { type AllowedProofs, type CallingSession, defaultProofs, type Proofs, type VerifiedProof } from './proofs.js';
+import {
+  type AllowedProofs,
+  type CallingSession,
+  type CurrentPassword,
+  defaultProofs,
+  type Proofs,
+  type VerifiedProof,
+} from './proofs.js';
 
 /**
  * Self-service for users. Every method needs a session. Every change needs a proof (a re-authentication), except a
@@ -35,7 +42,7 @@ export interface OwnAccount {
   change(callingSession: CallingSession, change: AccountChange): Promise<Account>;
   /**
    * Ends every other login of the user with its sessions and streams. The calling login gets a new id and a new token. Of
-   * its sessions only the calling one stays valid.
+   * its sessions only the calling one stays valid. An account with a password needs that password too (ASVS 5.0, 6.2.3).
    * @throws Problem `validation_failed`; those of `Proofs.check`
    */
   setPassword(callingSession: CallingSession, change: PasswordChange): Promise<ChangedPassword>;
@@ -150,11 +157,17 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
     change: UserChange,
     proof: Proof | undefined,
     allowed: AllowedProofs,
-    afterwards: (tx: Queryable, proven: VerifiedProof) => Promise<unknown> = async () => undefined,
+    {
+      current,
+      afterwards = async () => undefined,
+    }: {
+      readonly current?: CurrentPassword;
+      readonly afterwards?: (tx: Queryable, proven: VerifiedProof) => Promise<unknown>;
+    } = {},
   ): Promise<Account> {
     const { userId, origin } = callingSession;
     throwIfErrors(await userErrors(change, rules));
-    const proven = await proofs.check(callingSession, proof, allowed);
+    const proven = await proofs.check(callingSession, proof, allowed, current);
     const prepared = await users.prepareChange(userId, change);
     return inTransaction(userId, async (tx) => {
       await proven.consume(tx);
@@ -183,22 +196,19 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
       await limits.countOwnChange(userId);
       return inTransaction(userId, (tx) => users.change(tx, userId, prepared, origin));
     },
-    async setPassword(callingSession, { password, proof }) {
+    async setPassword(callingSession, { password, current_password: current, proof }) {
       const { userId, sessionId } = callingSession;
       const id = newId();
       const { token, digest } = newToken('authentication', [userId, id]);
-      const account = await changeWithProof(
-        callingSession,
-        { password },
-        proof,
-        defaultProofs,
-        async (tx, { type }) => {
+      const account = await changeWithProof(callingSession, { password }, proof, defaultProofs, {
+        current: { password: current },
+        async afterwards(tx, { type }) {
           const renewed = await tx.query(renewLogin({ userId, sessionId, id, digest }));
           // The calling login was ended at the same time.
           if (renewed.length === 0) throw new Problem('invalid_session_token');
           await pinRecoveries.requirePinAfterCode(tx, userId, type);
         },
-      );
+      });
       return { ...account, token, authentication_id: id };
     },
     setPin: (callingSession, { pin, proof }) => changeWithProof(callingSession, { pin }, proof, pinProofs),

@@ -10,7 +10,7 @@ import { type AccountUser, getAccount } from '../identities/accounts.js';
 import { maskAddress } from '../identities/identity.js';
 import { newId, parseId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
-import { choiceError, type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
+import { choiceError, type FieldError, Problem, type ProblemOptions, throwIfErrors } from '../lib/problem.js';
 import type { GuessBudget } from '../limits/guess-budget.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import { validSession } from '../sessions/sessions.js';
@@ -94,12 +94,23 @@ export interface Proofs {
    * @param allowed the accepted types. If the user has a second factor, only a code of the app, a recovery code and a
    *   passkey are accepted. If `allowed` contains only the PIN, only the PIN is accepted, even if the user has a second
    *   factor.
+   * @param current with it, an account that has a password also needs this password, unless the proof is the password
    * @throws Problem `validation_failed`, `proof_rejected`, `account_locked`, `account_temporarily_locked`,
    *   `too_many_requests`
    */
-  check(callingSession: CallingSession, proof: Proof | undefined, allowed: AllowedProofs): Promise<VerifiedProof>;
+  check(
+    callingSession: CallingSession,
+    proof: Proof | undefined,
+    allowed: AllowedProofs,
+    current?: CurrentPassword,
+  ): Promise<VerifiedProof>;
   /** Lists the proofs of the user, and what they are accepted for now. It sends and counts nothing. */
   options(userId: string): Promise<readonly ProofOption[]>;
+}
+
+/** The password that the caller says the account has now. */
+export interface CurrentPassword {
+  readonly password: string | undefined;
 }
 
 /** The accepted types of proof for an action. See `check` for users with a second factor. */
@@ -116,6 +127,8 @@ export interface ProofsOptions {
   /** Whether the account has a second factor. */
   readonly hasSecondFactor: (user: AccountUser) => boolean;
   readonly nextPins: PendingPins;
+  /** Whether this is the password of the account. */
+  readonly hasPassword: (user: AccountUser, password: string) => Promise<boolean>;
 }
 
 /** The proofs for most changes: all except the PIN, which is too short. */
@@ -227,21 +240,28 @@ function createProofStart(options: ProofsOptions): Proofs['begin'] {
 
 /** Creates `Proofs.check`. */
 function createProofCheck(options: ProofsOptions): Proofs['check'] {
-  const { database, guesses, methods, hasSecondFactor } = options;
+  const { database, guesses, methods, hasSecondFactor, hasPassword } = options;
 
   async function check(
     callingSession: CallingSession,
     proof: Proof | undefined,
     allowed: AllowedProofs,
+    current?: CurrentPassword,
   ): Promise<VerifiedProof> {
     const { userId, deviceId, origin } = callingSession;
     const user = await countAndGetUser(options, callingSession);
     const accepted = acceptedTypes(user, allowed);
     if (proof === undefined && accepted.includes('none')) return provenBy('none', callingSession, user, allowed);
     const { method, secret, id } = readProof(methods, proof, accepted);
+    const needsPassword = current !== undefined && user.passwordHash !== undefined && method.type !== 'password';
+    if (needsPassword && current.password === undefined) {
+      throwIfErrors([{ field: 'current_password', code: 'required' }]);
+    }
     const address = { userId, id, purpose: 'proof', deviceId } as const;
-    const outcome: { result: boolean | 'used_code' } = { result: false };
-    const evaluate = async (): Promise<boolean | 'used_code'> => {
+    const outcome: { result: boolean | 'used_code' | 'wrong_password' } = { result: false };
+    const evaluate = async (): Promise<typeof outcome.result> => {
+      // First, so that a mistyped password does not use up a code.
+      if (needsPassword && !(await hasPassword(user, current.password ?? ''))) return 'wrong_password';
       if (method.steps === 1) return method.verify(user, secret, origin);
       const state = await countChallengeGuess(database.user(userId), address);
       // There is no challenge to guess at, so this is not counted as a wrong guess.
@@ -259,7 +279,8 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
     if (result === 'wrong') {
       const data = { proof: method.type, device_id: deviceId };
       await recordEvent(database.user(userId), { userId, type: 'proof.rejected', origin, data });
-      throw new Problem('proof_rejected', outcome.result === 'used_code' ? usedCode('proof.secret') : {});
+      const isPasswordChange = current !== undefined && user.passwordHash !== undefined;
+      throw new Problem('proof_rejected', rejectionOf(outcome.result, isPasswordChange ? method.type : undefined));
     }
     const challenge = method.steps === 2 ? address : undefined;
     return provenBy(method.type, callingSession, user, allowed, challenge);
@@ -293,6 +314,17 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
   }
 
   return check;
+}
+
+/** @param type the type of the proof, if the request changes a password that the account has */
+function rejectionOf(
+  result: boolean | 'used_code' | 'wrong_password',
+  type: ProofType | undefined,
+): Pick<ProblemOptions, 'errors'> {
+  if (result === 'used_code') return usedCode('proof.secret');
+  const wrong = (field: string) => ({ errors: [{ field, code: 'password_wrong' as const }] });
+  if (result === 'wrong_password') return wrong('current_password');
+  return type === 'password' ? wrong('proof.secret') : {};
 }
 
 const maskOf = ({ type, to }: NonNullable<ProofChallenge['message']>) => maskAddress({ type, canonical: to });

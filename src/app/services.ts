@@ -151,6 +151,7 @@ export async function createServices(
     ownTotp: ownFactors.ownTotp,
     ownPasskeys: ownFactors.ownPasskeys,
     recoveries: account.recoveries,
+    passwordCodes: account.passwordCodes,
     pinRecoveries,
     registrations: account.registrations,
     exports: account.exports,

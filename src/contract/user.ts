@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { messageChannels } from './administration.js';
 import { Id, Text, Time } from './common.js';
 import { userFieldsWith } from './user-fields.js';
 
@@ -65,6 +66,20 @@ export type LockRequest = Static<typeof LockRequest>;
 export const LogoutResult = Type.Object({ ended: Type.Integer() }, { title: 'LogoutResult' });
 
 /** A link with which a user enrols a second factor and activates a role. */
+export const PasswordCodeRequest = Type.Object(
+  { channel: Type.Enum(messageChannels, { title: 'MessageChannel', description: 'How to send the code.' }) },
+  { title: 'PasswordCodeRequest', examples: [{ channel: 'email' }] },
+);
+
+export const SentPasswordCode = Type.Object(
+  {
+    channel: Type.Enum(messageChannels, { title: 'MessageChannel' }),
+    destination: Type.String({ description: 'A part of the address, such as `+15…67` or `a…@example.com`.' }),
+  },
+  { title: 'SentPasswordCode', examples: [{ channel: 'email', destination: 'a…@example.com' }] },
+);
+export type SentPasswordCode = Static<typeof SentPasswordCode>;
+
 export const EnrollmentLink = Type.Object(
   {
     id: Type.Unsafe<string>({ ...Id, description: 'The id of the link in audit events.' }),

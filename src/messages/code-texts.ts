@@ -28,6 +28,10 @@ export const codeTexts: Readonly<
     en: '{code} is your {app} code to recover your account. {app} will never ask you for it.',
     es: '{code} es tu código de {app} para recuperar tu cuenta.',
   },
+  'sms.password_code': {
+    en: '{code} is your {app} password for one sign-in. You then choose your own. Do not share it.',
+    es: '{code} es tu contraseña de {app} para un acceso. Luego eliges la tuya. No la compartas.',
+  },
   'sms.registration_code': {
     en: '{code} is your {app} code to sign up. Do not share it with anyone.',
     es: '{code} es tu código de {app} para registrarte. No lo compartas.',
@@ -159,6 +163,26 @@ Tu código para recuperar tu cuenta de {app} es
 El código es válido durante {minutes} minutos. No lo compartas con nadie. {app} nunca te lo pedirá.
 
 Si no lo has pedido, no tienes que hacer nada. Nadie puede recuperar tu cuenta sin este código.`,
+  },
+  'email.password_code': {
+    en: `Subject: Set your password at {app}
+
+Sign in to {app} with this code in place of your password:
+
+    {code}
+
+You then choose a password of your own. The code works for one sign-in, and your old password does not work any more. Do not share it with anyone. {app} will never ask you for it.
+
+The people who run {app} have sent you this code. They do not know it. If you did not ask for it, ask them why.`,
+    es: `Subject: Elige tu contraseña de {app}
+
+Entra en {app} con este código en lugar de tu contraseña:
+
+    {code}
+
+Después eliges una contraseña tuya. El código vale para un solo acceso, y tu contraseña anterior ya no funciona. No lo compartas con nadie. {app} nunca te lo pedirá.
+
+Te ha enviado este código quien gestiona {app}, que no lo conoce. Si no lo has pedido, pregunta por qué lo has recibido.`,
   },
   'email.registration_code': {
     en: `Subject: {code} is your {app} code

@@ -6,6 +6,8 @@ export const codeKinds = {
   proof_code: 'The code for re-authentication before a change of the account.',
   address_code: 'The code that confirms a new mail address or phone number.',
   recovery_code: 'The code that recovers a forgotten password or PIN.',
+  password_code:
+    'The code that an operator has sent, with which the user logs in once and sets a password. Longer than other codes.',
   registration_code: 'The code of a registration.',
   pin_recovery:
     'The PIN is being recovered with a code that was sent to another address of the account. Contains the code that cancels the recovery.',
@@ -76,7 +78,7 @@ const { registration_taken, registration_unproven, pin_recovery, ...otherCodes }
 
 const codePlaceholders = {
   app: 'The setting `APP_NAME`.',
-  code: 'The code: six digits. In `pin_recovery`, the longer code that cancels the recovery.',
+  code: 'The code: six digits. In `password_code`, a longer one. In `pin_recovery`, the longer code that cancels the recovery.',
   minutes: 'The lifetime of the code in minutes.',
 };
 const noticePlaceholders = {

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.js';
 import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
 import { bound, sql } from '../database/sql.js';
 import type { FilterFields } from '../lib/filter/fields.js';
-import { loginEnd } from '../limits/login-policies.js';
+import { type LoginPolicies, loginEnd, loginTtl } from '../limits/login-policies.js';
 import { validSessions } from '../sessions/verifier.js';
 
 /** The logins and sessions of one user, for support. The lists of an unknown user are empty. */
@@ -38,14 +38,17 @@ export const sessionFilterFields: FilterFields = {
   created_at: { kind: 'time' },
 };
 
-const tokensOf = (userId: string): ListSource => ({
+/** A policy that was set since the login shortens it, so the stored end may be too late. */
+const tokensOf = (userId: string, policies: LoginPolicies): ListSource => ({
   columns: sql`id, device_id, authenticator, ${status} as status,
-            status = 'approved' and ended_at is null and ${loginEnd} > db_now() and exists (
-              select 1 from users u where u.id = a.user_id and u.epoch = a.epoch and u.status = 'active') as active,
-            key_thumbprint is not null as is_bound, first_used_at, ended_at, ${loginEnd} as expires_at, created_at, updated_at`,
-  from: sql`authentications a`,
+            status = 'approved' and ended_at is null and ends_at > db_now() and is_current as active,
+            key_thumbprint is not null as is_bound, first_used_at, ended_at, ends_at as expires_at, created_at, updated_at`,
+  from: sql`(
+    select a.*, least(${loginEnd}, a.approved_at + ${loginTtl(bound(policies))}) as ends_at,
+           (u.epoch = a.epoch and u.status = 'active') is true as is_current
+    from authentications a left join users u on u.id = a.user_id) a`,
   where: sql`user_id = ${bound(userId)}::uuid`,
-  filterExpressions: { status: sql`(${status})`, expires_at: loginEnd },
+  filterExpressions: { status: sql`(${status})`, expires_at: sql`ends_at` },
 });
 
 const sessionsOf = (userId: string): ListSource => ({
@@ -55,9 +58,9 @@ const sessionsOf = (userId: string): ListSource => ({
 });
 
 /** Creates the lists of a user's logins and sessions. */
-export function createUserDetails(database: Database): UserDetails {
+export function createUserDetails(database: Database, policies: LoginPolicies): UserDetails {
   return {
-    tokens: (userId, request) => readPage<UserToken>(database.user(userId), tokensOf(userId), request),
+    tokens: (userId, request) => readPage<UserToken>(database.user(userId), tokensOf(userId, policies), request),
     sessions: (userId, request) => readPage<UserSession>(database.user(userId), sessionsOf(userId), request),
   };
 }

@@ -60,6 +60,19 @@ describe('a password with must_change', () => {
     expect((await start(user, 'another dull horse sleeps')).body.status).toBe('approved');
   });
 
+  test('is what operators set with a session, in an import too, whatever the request says', async () => {
+    const operator = await signInWithRole(postern, 'operator');
+    const username = `${newEmail().split('@')[0]}`;
+    const line = `${JSON.stringify({ username, password, must_change: false })}\n`;
+    const imported = await fetch(`${postern.url}/admin/v1/users/import`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${operator.bearer}`, 'content-type': 'application/x-ndjson' },
+      body: line,
+    });
+    expect(await imported.json()).toMatchObject({ result: 'created' });
+    expect((await start({ username })).body.challenge).toEqual({ type: 'new_password' });
+  });
+
   test('needs a password in the same request', async () => {
     const user = await createUser(postern);
     for (const body of [{ must_change: true }, { must_change: true, password: null }]) {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { UserToken } from '../../src/contract/administration.js';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { NewSession } from '../../src/contract/session.js';
@@ -37,6 +37,25 @@ function serviceWith(env: Readonly<Record<string, string>>) {
     },
   };
 }
+
+test('a policy that a restart shortens is what operators see of older logins', async () => {
+  const before = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', AUTHENTICATION_TTL_BY_ROLE: 'operator:12h' });
+  onTestFinished(() => before.close());
+  const user = await createUser(before, { role: 'operator' });
+  const { body } = await login(before, user);
+  const after = await before.another({ AUTHENTICATION_TTL_BY_ROLE: 'operator:20m' });
+  onTestFinished(() => after.close());
+  const shown = async () => {
+    const path = `/admin/v1/users/${user.id}/tokens`;
+    const answer = await after.api<UserToken[]>('GET', path, { bearer: after.adminKey });
+    return answer.body.map((token) => [token.active, Math.round(lifetimeOf(token) / minute)]);
+  };
+  expect(await shown()).toEqual([[true, 20]]);
+  await stepClock(before.database, '21 minutes');
+  onTestFinished(() => stepClock(before.database, '0'));
+  expect(await shown()).toEqual([[false, 20]]);
+  expect((await after.api('POST', '/v1/sessions', { basic: body.token ?? '' })).status).toBe(401);
+});
 
 const lifetimeOf = ({ created_at, expires_at }: Pick<Authentication, 'created_at' | 'expires_at'>) =>
   Date.parse(expires_at) - Date.parse(created_at);

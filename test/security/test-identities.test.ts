@@ -85,7 +85,7 @@ test('a re-authentication accepts the fixed code too', async () => {
   };
   const change = async (secret: string) => {
     const proof = { type: 'code', id: await begin(), secret };
-    return (await self.ask(who, 'PUT', '/password', { password: 'another battery of horses', proof })).status;
+    return (await self.ask(who, 'PUT', '/pin', { pin: '2468', proof })).status;
   };
   expect(await change(wrongCode(code))).toBe(400);
   expect(await change(code)).toBeLessThan(300);

@@ -108,7 +108,7 @@ export function testElementsIn(launch: () => Promise<ClientBrowser>): void {
     await expectNoFaults();
   });
 
-  test('a name and a password are changed, the password with a proof', async () => {
+  test('a name and a password are changed, the password with the current one', async () => {
     const user = await createUser(server.app, { name: 'Ada' });
     await show('postern-account', loginOf(user));
     await press('Change: Name');
@@ -116,10 +116,9 @@ export function testElementsIn(launch: () => Promise<ClientBrowser>): void {
     await press('Save');
     await tab.until(`shows('Grace') && all('dialog').length === 0`);
     await press('Change: Password');
+    await fill('Current password', password);
     await fill('New password', 'the moon and back again');
     await press('Save');
-    await fill('Password', password);
-    await press('Continue');
     await tab.until(`events.some(([type, detail]) => type === 'changed' && detail.operation === 'set_password')`);
     expect(await tab.evaluate('postern.current.status')).toBe('signed_in');
     await expectNoFaults();

@@ -1048,6 +1048,8 @@ export type MergedGuest = {
   readonly moved: number;
 };
 
+export type MessageChannel = 'sms' | 'email';
+
 export type MessageProvider = {
   readonly channel: 'sms' | 'email' | 'push';
   /** For SMS and mail, the name in the settings. For push: `apns`, `fcm` or `web_push`. */
@@ -1345,8 +1347,15 @@ export type PasskeyRequest = {
 
 export type PasswordChange = {
   readonly password: string;
+  /** The password that the account has now. Required if the account has a password, unless the proof is of the type password. */
+  readonly current_password?: string | undefined;
   /** Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted. */
   readonly proof: Proof;
+};
+
+export type PasswordCodeRequest = {
+  /** How to send the code. */
+  readonly channel: MessageChannel;
 };
 
 export type PasswordRules = {
@@ -1690,6 +1699,12 @@ export type SentCode = {
   readonly destination: string;
   /** When this address may request the next code: by the same request again, which has another `id`. */
   readonly resend_at: string;
+};
+
+export type SentPasswordCode = {
+  readonly channel: MessageChannel;
+  /** A part of the address, such as `+15…67` or `a…@example.com`. */
+  readonly destination: string;
 };
 
 export type Session = {
@@ -3227,6 +3242,15 @@ export type DeleteUserSecondFactorsData = {
   readonly body?: never;
 };
 export type DeleteUserSecondFactorsResponse = User;
+
+export type SendPasswordCodeData = {
+  readonly url: '/admin/v1/users/{id}/password-codes';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body: PasswordCodeRequest;
+};
+export type SendPasswordCodeResponse = SentPasswordCode;
 
 export type CancelUserPinRecoveryData = {
   readonly url: '/admin/v1/users/{id}/pin-recovery';

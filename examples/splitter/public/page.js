@@ -97,8 +97,8 @@ async function settings() {
     button(`Sign out ${os_name ?? 'a device'}${current ? ' (this one)' : ''}`, () => devices.remove(id).then(settings));
   }
   button('Change the password', () =>
-    form('A new password', ['password'], '', async ({ password }) => {
-      await account.setPassword(password);
+    form('A new password', ['current password', 'password'], '', async (typed) => {
+      await account.setPassword(typed.password, { currentPassword: typed['current password'] });
       await home();
     }),
   );

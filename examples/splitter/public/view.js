@@ -29,7 +29,7 @@ export function form(title, names, note, act) {
       run(() => act(Object.fromEntries(new FormData(element))));
     },
   });
-  const types = { password: 'password', photo: 'file' };
+  const types = { password: 'password', 'current password': 'password', photo: 'file' };
   const fields = names.map((name) => {
     const label = make('label', { textContent: `${name} ` });
     label.append(make('input', { name, type: types[name] ?? 'text' }));

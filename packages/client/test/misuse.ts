@@ -118,6 +118,8 @@ inbox.markUnread({ id: 'a' });
 
 // @ts-expect-error a change needs a proof
 account.setPassword('the moon and back again');
+// @ts-expect-error the current password alone is no proof without `prove`
+account.setPassword('the moon and back again', { currentPassword: 'x' });
 // @ts-expect-error the PIN proves changes of the PIN only
 account.setPassword('the moon and back again', { proof: pinProof('2468') });
 // @ts-expect-error a code does not remove the PIN

@@ -4,6 +4,7 @@ import { createGuestMerge } from '../../account/guest-merge.js';
 import { createLogOutEverywhere } from '../../account/logout-everywhere.js';
 import { createOwnAddresses } from '../../account/own-addresses.js';
 import { createOwnExternalIdentities } from '../../account/own-external-identities.js';
+import { createPasswordCodes } from '../../account/password-codes.js';
 import { createPinRecoveries } from '../../account/pin-recoveries.js';
 import { codeProof, passwordProof, pinProof } from '../../account/proof-methods.js';
 import { createProofs } from '../../account/proofs.js';
@@ -60,6 +61,7 @@ type AccountServices = Pick<
   | 'ownExternalIdentities'
   | 'exports'
   | 'recoveries'
+  | 'passwordCodes'
   | 'pinRecoveries'
   | 'registrations'
 >;
@@ -99,7 +101,10 @@ export function createAccountServices(
     notices,
     delay: config.PIN_RECOVERY_DELAY,
   });
-  const proofs = createProofs({ database, guesses, limits, codes, methods, hasSecondFactor, nextPins: pinRecoveries });
+  const proofs = createProofs({
+    ...{ database, guesses, limits, codes, methods, hasSecondFactor, nextPins: pinRecoveries },
+    hasPassword: (user, password) => hasher.verify(user.passwordHash, password),
+  });
   const sessionlessDeps = { database, keys, users, limits, codes, sessionless, rules, humanCheck: parts.humanCheck };
   return {
     proofs,
@@ -113,6 +118,7 @@ export function createAccountServices(
       rules,
       adminProofMaxAge: config.ADMIN_PROOF_MAX_AGE,
     }),
+    passwordCodes: createPasswordCodes({ database, users, codes, passwordMin }),
     logOutEverywhere: createLogOutEverywhere({ database, limits, notices }),
     guestMerge: createGuestMerge({ database, users, limits, moveInbox, onChanged: signals.send }),
     addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion }),

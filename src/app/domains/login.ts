@@ -20,7 +20,7 @@ import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import type { Users } from '../../users/users.js';
 import type { Base } from '../base/base.js';
 import { loginPolicies } from '../base/login-policies.js';
-import { createAuthenticators } from './authenticators.js';
+import { createAuthenticators, publicUrlOf } from './authenticators.js';
 import type { Factors } from './factors.js';
 import type { Messaging } from './messages.js';
 

@@ -58,7 +58,7 @@ export function createUserServices(
     userImport: createUserImport({ ...rules, maxConcurrentHashes: Math.ceil(resources.hashes / 2) }),
     enrollmentLinks: createEnrollmentLinks(consoleUrl),
     setUpLinks: createSetUpLinks(database, config.CONSOLE === 'off' ? undefined : consoleUrl),
-    userDetails: createUserDetails(database),
+    userDetails: createUserDetails(database, loginPolicies(config)),
     externalIdentities: createExternalIdentities(database, providers, notices),
     activity: createActivity(database),
   };

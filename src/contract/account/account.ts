@@ -92,8 +92,29 @@ export const AccountChange = Type.Object(
 export type AccountChange = Static<typeof AccountChange>;
 
 export const PasswordChange = Type.Object(
-  { password: Text(1024, 1), proof: Proof },
-  { title: 'PasswordChange', examples: [{ password: 'nine dull horses', proof: proofExample }] },
+  {
+    password: Text(1024, 1),
+    current_password: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        description:
+          'The password that the account has now. Required if the account has a password, unless the proof is of the type password.',
+      }),
+    ),
+    proof: Proof,
+  },
+  {
+    title: 'PasswordChange',
+    examples: [
+      { password: 'nine dull horses', proof: proofExample },
+      {
+        password: 'nine dull horses',
+        current_password: 'correct horse battery',
+        proof: { type: 'totp', secret: '271828' },
+      },
+    ],
+  },
 );
 export type PasswordChange = Static<typeof PasswordChange>;
 

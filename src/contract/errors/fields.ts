@@ -130,6 +130,7 @@ export const fieldErrors = {
     'This password is your own name or address, or the name of this service.',
     'Esta contraseña es tu propio nombre o dirección, o el nombre de este servicio.',
   ),
+  password_wrong: text('This is not your current password.', 'Esta no es su contraseña actual.'),
   password_unchanged: text(
     'This is the password that must be changed. Choose another one.',
     'Esta es la contraseña que hay que cambiar. Elija otra.',

@@ -53,7 +53,7 @@ export const errors = {
     400,
     'That proof is wrong or has expired.',
     'Esa prueba es incorrecta o ha caducado.',
-    'The password, code, PIN or passkey assertion of the proof is wrong, the proof has expired or was used before, or another device started it. All of these failures return the same response on purpose, except that a right code of an authenticator app that was used already has the field error `code_used`. Start a new proof.',
+    'The password, code, PIN or passkey assertion of the proof is wrong, the proof has expired or was used before, or another device started it. All of these failures return the same response on purpose, except that a right code of an authenticator app that was used already has the field error `code_used`, and a wrong current password beside a proof has `password_wrong` and uses no proof up. Start a new proof.',
   ),
   enrollment_link_rejected: error(
     400,

@@ -8,7 +8,7 @@ import { launchBrowser } from '../../support/browser.js';
 import { createConsolePages } from '../../support/console-pages.js';
 import { eventually } from '../../support/eventually.js';
 import { testSql } from '../../support/sql.js';
-import { createUser } from '../../support/users.js';
+import { createUser, passwordLogin } from '../../support/users.js';
 
 let postern: TestApp;
 let browser: Browser;
@@ -260,12 +260,17 @@ test('a user is created in a dialog, and errors stand at their fields', async ()
   await page.getByText('Another user has this value.').waitFor();
   const username = `made.${randomUUID().slice(0, 8)}`;
   await page.getByLabel('Username', { exact: true }).fill(username);
+  await page.getByLabel('With a password for one sign-in').check();
   await submit.click();
   await page.getByText(`${username} was created`).waitFor();
+  const shown = await page.getByRole('dialog').locator('code').innerText();
+  await page.getByRole('button', { name: 'Done' }).click();
   const created = await eventually('the user exists', async () => {
     const { body } = await admin<User[]>('GET', `/users?filter=username:${username}`);
     return body[0];
   });
-  expect(created.has_password).toBe(false);
+  expect(created.has_password).toBe(true);
+  const { body: started } = await postern.api('POST', '/v1/tokens', { body: passwordLogin(username, shown) });
+  expect(started).toMatchObject({ status: 'pending', challenge: { type: 'new_password' } });
   await expectNoErrorsOrSidewaysScroll();
 });

@@ -118,14 +118,18 @@ test('a password and a PIN are set, and another device is signed out', async () 
   const isUsable = async ({ token }: Authentication) =>
     (await pages.app.api('POST', '/v1/sessions', { basic: token ?? '' })).status === 201;
   await press(shown, 'Change: Password');
+  await fill(shown, 'Current password', 'not the password');
   await fill(shown, 'New password', 'short');
   await press(shown, 'Save');
-  await proveByPassword(shown);
-  // The form is back, with the error at its field.
-  await page.locator('[aria-invalid=true]').waitFor();
+  const invalid = page.locator('[aria-invalid=true]');
+  await expect.poll(() => invalid.getAttribute('name')).toBe('password');
   await fill(shown, 'New password', 'the moon and back again');
   await press(shown, 'Save');
-  await proveByPassword(shown);
+  await page.getByText('That is not your current password.').waitFor();
+  expect(await invalid.getAttribute('name')).toBe('current_password');
+  await shown.expectAccessible();
+  await fill(shown, 'Current password', password);
+  await press(shown, 'Save');
   await isSaved(shown);
   await press(shown, 'Set: PIN');
   await fill(shown, 'New PIN', '2468');
@@ -218,6 +222,30 @@ test('an authenticator app is enrolled with a QR code and recovery codes, and th
   await press(shown, 'I have saved them');
   await answerOffer(shown);
   await expectNoErrorsOrSidewaysScroll();
+});
+
+test('with a second factor, a new password takes the current one and a code, and a mistyped one uses no code up', async () => {
+  const user = await createUser(pages.app);
+  const { enrolTotp, signInAgain } = createFactors(() => pages.app);
+  const shown = await accountOf(user, { attributes: { sections: 'password' } });
+  const { app } = await enrolTotp(await signInAgain(user));
+  await press(shown, 'Change: Password');
+  await fill(shown, 'Current password', 'not the password');
+  await fill(shown, 'New password', 'the moon and back again');
+  await press(shown, 'Save');
+  const code = await app.code();
+  const prove = async () => {
+    await fill(shown, 'Code of your authenticator app', code);
+    await press(shown, 'Continue');
+  };
+  await prove();
+  await shown.page.getByText('That is not your current password.').waitFor();
+  await fill(shown, 'Current password', password);
+  await press(shown, 'Save');
+  await prove();
+  await isSaved(shown);
+  expect(await changes(shown)).toEqual([{ operation: 'set_password' }]);
+  await shown.expectNoErrorsOrSidewaysScroll();
 });
 
 test('passkeys are added, renamed and removed', async () => {

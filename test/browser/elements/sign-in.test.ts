@@ -24,7 +24,7 @@ afterAll(async () => {
   await pages?.close();
   await provider?.close();
 });
-const { enrolTotp, person } = createFactors(() => pages.app);
+const { appOf, enrolTotp, person } = createFactors(() => pages.app);
 
 const signIn = (options: Parameters<ElementPages['show']>[1] = {}) => pages.show('postern-sign-in', options);
 const field = ({ page }: ElementPage, name: string | RegExp) => page.getByRole('textbox', { name });
@@ -437,4 +437,26 @@ test('a window of a provider that is closed leads back, and a failure of it does
   await shown.page.getByRole('alert').filter({ hasText: 'The sign-in at Attic failed.' }).waitFor();
   expect(await shown.page.getByText('That is wrong').count()).toBe(0);
   await context.close();
+});
+
+test('a required factor is enrolled within the login, after another password, and its recovery codes are shown', async () => {
+  const user = await createUser(pages.app, { must_change: true });
+  await pages.app.api('PATCH', `/admin/v1/users/${user.id}`, {
+    bearer: pages.app.adminKey,
+    body: { second_factor: 'required' },
+  });
+  const shown = await signIn({ width: 390, theme: 'dark' });
+  await byPassword(shown, user.username);
+  await secret(shown, 'New password').fill('nine dull horses sleep');
+  await shown.expectAccessible();
+  await shown.page.locator('form button[type=submit]').click();
+  await shown.page.getByRole('img', { name: /QR code/ }).waitFor();
+  await shown.expectAccessible();
+  const app = appOf(user.id, await shown.page.locator('.secret').innerText());
+  await shown.page.locator('input[autocomplete=one-time-code]').fill(await app.code());
+  await press(shown, 'Continue');
+  await shown.page.locator('.codes li').first().waitFor();
+  expect(await shown.page.locator('.codes li').count()).toBe(10);
+  await shown.expectAccessible();
+  await shown.expectNoErrorsOrSidewaysScroll();
 });

@@ -32,6 +32,8 @@ type State =
   | { readonly status: 'enrolling'; readonly authorization: EnrolmentAuthorization; readonly factor: SetUpFactor }
   /** The user has a second factor, and must prove it again to activate the role. */
   | { readonly status: 'proving'; readonly authorization: EnrolmentAuthorization; readonly hasApp: boolean }
+  /** The login has enrolled a factor, because SECOND_FACTOR requires one. */
+  | { readonly status: 'enrolled'; readonly codes: readonly string[]; readonly next: ProvingState }
   | { readonly status: 'done'; readonly codes: readonly string[] };
 
 /** The steps of an enrolment, and what the current one waits for. @param secret the secret of the link */
@@ -63,8 +65,11 @@ function useEnrolment(secret: string) {
     const authorization = await openSession(step.token);
     const account = await request<GetAccountData, GetAccountResponse>('GET', '/v1/account', { authorization });
     const kinds = account.second_factors.map(({ type }) => type);
-    if (kinds.length > 0) setState({ status: 'proving', authorization, hasApp: kinds.includes('totp') });
-    else
+    if (kinds.length > 0) {
+      const next = { status: 'proving', authorization, hasApp: kinds.includes('totp') } as const;
+      const codes = step.recoveryCodes;
+      setState(codes.length > 0 ? { status: 'enrolled', codes, next } : next);
+    } else
       setState({
         status: 'enrolling',
         authorization,
@@ -74,6 +79,7 @@ function useEnrolment(secret: string) {
 
   return {
     ...{ state, busy, failure },
+    proceed: setState,
     restart: () => setState({ status: 'signed-out' }),
     enterPassword(input: Parameters<typeof startWithPassword>[0]) {
       setPassword(input.password);
@@ -110,6 +116,9 @@ export function Enrolment({ secret, onDone }: { secret: string; onDone: () => vo
   if (state.status === 'done') {
     if (state.codes.length > 0) return <RecoveryCodes codes={state.codes} onDone={onDone} />;
     return <RoleActive onDone={onDone} />;
+  }
+  if (state.status === 'enrolled') {
+    return <RecoveryCodes codes={state.codes} action={setUp.next} onDone={() => enrolment.proceed(state.next)} />;
   }
   return (
     <>

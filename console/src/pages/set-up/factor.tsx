@@ -38,10 +38,10 @@ export function FactorStep({ factor, busy, failure, onKind, onComplete }: Factor
           onKind(next);
         }}
       />
-      {isSupported && factor.totp !== undefined && (
+      {isSupported && kind === 'totp' && factor.totp !== undefined && (
         <App totp={factor.totp} {...{ busy, failure }} onCode={(code) => onComplete({ code })} />
       )}
-      {isSupported && factor.passkey !== undefined && (
+      {isSupported && kind === 'passkey' && factor.passkey !== undefined && (
         <Passkey
           options={factor.passkey.options}
           {...{ busy, failure }}

@@ -6,14 +6,23 @@ import { download } from '../../lib/download.js';
 import { useText } from '../../text/text.js';
 import styles from './set-up.module.css';
 
-/** The recovery codes, which are shown once. The console opens when they are kept. */
-export function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onDone: () => void }) {
+interface RecoveryCodesProps {
+  readonly codes: readonly string[];
+  /** What the button says. The default: the console opens. */
+  readonly action?: string;
+  /** The codes stand in a card already. */
+  readonly isInCard?: boolean;
+  readonly onDone: () => void;
+}
+
+/** The recovery codes, which are shown once. The next step begins when they are kept. */
+export function RecoveryCodes({ codes, action, isInCard = false, onDone }: RecoveryCodesProps) {
   const { setUp, common } = useText();
   const [isKept, setKept] = useState(false);
   const [copied, copy] = useCopy();
   const all = codes.join('\n');
   return (
-    <section className={styles.card}>
+    <section className={isInCard ? styles.bare : styles.card}>
       <div className={styles.recovery}>
         <div>
           <h1>{setUp.recoveryTitle}</h1>
@@ -40,7 +49,7 @@ export function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onD
           onChange={(event) => setKept(event.currentTarget.checked)}
         />
         <Button kind="main" disabled={!isKept} onClick={onDone}>
-          {setUp.toConsole}
+          {action ?? setUp.toConsole}
         </Button>
       </div>
     </section>

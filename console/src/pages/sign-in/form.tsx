@@ -81,7 +81,7 @@ export function SignInForm({ hasTitle = false, identity }: FormProps) {
         setPending(undefined);
         setError(<Failure error={failure} wrong={text.signIn.refused} />);
       });
-    return <RecoveryCodes codes={enrolled.recoveryCodes} onDone={() => void start()} />;
+    return <RecoveryCodes isInCard codes={enrolled.recoveryCodes} onDone={() => void start()} />;
   }
   if (pending === undefined) {
     return (
@@ -242,17 +242,24 @@ interface SecondProps extends Pending {
 /** A step of a login after the first: a code, another password, the enrolment of a factor, or the second factor. */
 export function SecondStep(props: SecondProps) {
   const { login, onSecret } = props;
+  const { setUp } = useText();
   const [failure, setFailure] = useState<unknown>();
   if (login.asks === 'factor') return <FactorForm {...props} />;
   if (login.asks !== 'enrolment') return <SecretForm key={login.asks} {...props} />;
   return (
-    <FactorStep
-      factor={login.factor}
-      busy={props.busy}
-      failure={failure}
-      onKind={() => setFailure(undefined)}
-      onComplete={({ code, response }) => void onSecret(async () => code ?? JSON.stringify(response), '', setFailure)}
-    />
+    <div className={styles.form}>
+      <div>
+        {props.hasTitle ? <h1>{setUp.factor}</h1> : <h3>{setUp.factor}</h3>}
+        <p className={styles.explanation}>{setUp.factorWhy}</p>
+      </div>
+      <FactorStep
+        factor={login.factor}
+        busy={props.busy}
+        failure={failure}
+        onKind={() => setFailure(undefined)}
+        onComplete={({ code, response }) => void onSecret(async () => code ?? JSON.stringify(response), '', setFailure)}
+      />
+    </div>
   );
 }
 
@@ -276,7 +283,8 @@ function SecretForm({ hasTitle, busy, error, login, onSecret, onRestart }: Secon
       <div>
         {hasTitle ? <h1>{title}</h1> : <h3>{title}</h3>}
         <p className={styles.explanation}>
-          {isCode ? signIn.sentTo : signIn.newPasswordWhy} {isCode && <strong dir="auto">{login.destination}</strong>}
+          {isCode ? signIn.sentTo : signIn.newPasswordWhy}{' '}
+          {isCode && <strong className={styles.destination}>{login.destination}</strong>}
         </p>
       </div>
       {isCode ? (

@@ -5,17 +5,17 @@ import { ProblemError } from '../../api/problem.js';
 import type { CreateUserData, CreateUserResponse } from '../../api/schema.js';
 import { Button } from '../../components/button/button.js';
 import { Dialog } from '../../components/dialog/dialog.js';
-import { Field } from '../../components/field/field.js';
+import { Checkbox, Field } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
-import { nameOf } from '../../components/text/values.js';
+import { nameOf, Secret } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useDraft } from '../../lib/drafts.js';
+import { randomPassword } from '../../lib/passwords.js';
 import { useText } from '../../text/text.js';
 import styles from './users.module.css';
 
 const emptyDraft = { name: '', username: '', email: '', phone: '', external_id: '' };
-const emptyForm = { ...emptyDraft, password: '' };
-type Form = typeof emptyForm;
+type Form = typeof emptyDraft;
 /** The values for the form that are known before it opens, by field name. Other names have no effect on the form. */
 export type NewMembers = Readonly<Record<string, unknown>>;
 
@@ -26,13 +26,11 @@ const formOf = (start: NewMembers): typeof emptyDraft => {
 
 /** The form for a new user. Errors are shown at their fields. */
 export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClose: () => void }) {
-  const { users, common } = useText();
+  const { users, userDialogs, common } = useText();
   const queries = useQueryClient();
   // A form with known values has its own draft.
-  const [draft, setDraft, forget] = useDraft(`user ${JSON.stringify(start)}`, formOf(start));
-  // A draft is stored, and a password must not be.
-  const [password, setPassword] = useState('');
-  const form: Form = { ...draft, password };
+  const [form, setForm, forget] = useDraft(`user ${JSON.stringify(start)}`, formOf(start));
+  const [needsPassword, setNeedsPassword] = useState(false);
   // A repeat after a lost answer must not make a second user.
   const key = useRef(crypto.randomUUID());
   const create = useMutation({
@@ -41,19 +39,15 @@ export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClos
         body,
         headers: { 'Idempotency-Key': key.current },
       }),
-    onSuccess(user) {
+    onSuccess(user, body) {
       toast.done(users.madeUser(nameOf(user)));
       void queries.invalidateQueries({ queryKey: ['users'] });
       forget();
-      onClose();
+      if (body.password === undefined) onClose();
     },
   });
   const error = create.error instanceof ProblemError ? create.error : undefined;
-  const field = (
-    name: keyof Form,
-    label: string,
-    more: { type?: string; hint?: string; autoComplete?: string } = {},
-  ) => (
+  const field = (name: keyof Form, label: string, more: { type?: string; hint?: string } = {}) => (
     <Field
       label={label}
       autoComplete="off"
@@ -62,20 +56,40 @@ export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClos
       error={error?.messageFor(name)}
       onChange={(event) => {
         const { value } = event.currentTarget;
-        if (name === 'password') setPassword(value);
-        else setDraft((before) => ({ ...before, [name]: value }));
+        setForm((before) => ({ ...before, [name]: value }));
         key.current = crypto.randomUUID();
       }}
     />
   );
-  const isAtFields = error?.errors.every(({ field }) => field !== undefined && field in emptyForm) === true;
+  if (create.isSuccess && create.variables.password !== undefined) {
+    return (
+      <Dialog
+        title={users.create}
+        closing="button"
+        onClose={onClose}
+        footer={
+          <Button kind="main" onClick={onClose}>
+            {userDialogs.password.close}
+          </Button>
+        }
+      >
+        <Secret
+          label={userDialogs.password.label}
+          value={create.variables.password}
+          note={<p className={styles.why}>{userDialogs.password.tell}</p>}
+        />
+      </Dialog>
+    );
+  }
+  const isAtFields = error?.errors.every(({ field }) => field !== undefined && field in emptyDraft) === true;
   return (
     <Dialog
       title={users.create}
       onClose={onClose}
       onSubmit={() => {
         const given = Object.entries(form).filter(([, value]) => value.trim() !== '');
-        create.mutate(Object.fromEntries(given) as CreateUserData['body']);
+        const password = needsPassword && { password: randomPassword() };
+        create.mutate({ ...Object.fromEntries(given), ...password } as CreateUserData['body']);
       }}
       footer={
         <>
@@ -94,11 +108,15 @@ export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClos
         {field('email', users.email, { type: 'email' })}
         {field('phone', users.phone, { type: 'tel' })}
         {field('external_id', users.externalId, { hint: users.externalIdHint })}
-        {field('password', users.password, {
-          type: 'password',
-          hint: users.passwordHint,
-          autoComplete: 'new-password',
-        })}
+        <Checkbox
+          label={users.passwordForOnce}
+          checked={needsPassword}
+          onChange={() => {
+            setNeedsPassword(!needsPassword);
+            key.current = crypto.randomUUID();
+          }}
+        />
+        <p className={styles.why}>{users.passwordHint}</p>
         {create.error !== null && !isAtFields && <Problem error={create.error} />}
       </div>
     </Dialog>

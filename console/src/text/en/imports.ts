@@ -62,7 +62,8 @@ export const imports = {
   nameHint: 'If several columns are the name, they are joined.',
   hashHint:
     'Users keep their passwords: Postern accepts argon2, bcrypt, scrypt and PBKDF2. Only an operator can import hashes of a kind that no user has yet.',
-  passwordHint: 'Passwords and PINs are hashed on import, which takes about a second for a hundred users.',
+  passwordHint:
+    'Passwords work for one sign-in, at which the user chooses another. Passwords and PINs are hashed on import, which takes about a second for a hundred users.',
   dryRun: 'Dry run',
   dryRunAbout: 'Checks every line as an import does, and creates nothing.',
   check: 'Check the file',

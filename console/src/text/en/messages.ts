@@ -7,6 +7,7 @@ const purposes: Readonly<Record<string, string>> = {
   proof_code: 'Code to confirm',
   address_code: 'Code for a new address',
   recovery_code: 'Recovery code',
+  password_code: 'Code to set a password',
   registration_code: 'Code to register',
   registration_unproven: 'Notice how to recover the account',
   registration_taken: 'Notice that the address has an account',

@@ -3,7 +3,6 @@ export const userDialogs = {
   save: 'Save',
   saved: 'Saved.',
   show: 'Show',
-  generate: 'Generate',
   notJson: 'This must be a JSON object.',
   changedByOthers: (now: string) =>
     now === ''
@@ -37,9 +36,17 @@ export const userDialogs = {
   },
   password: {
     title: (name: string) => `Set the password of ${name}`,
-    what: 'Every login and session of the user ends. Tell the user the new password: Postern does not send it. It works for one sign-in, at which the user chooses another.',
-    label: 'New password',
-    done: 'The password is set. Every login of the user has ended.',
+    what: 'The old password stops working, and every login of the user ends. With the code, the user signs in once and chooses a password of their own.',
+    how: 'How the user gets the code',
+    byMail: (address: string) => `By mail to ${address}`,
+    bySms: (number: string) => `By SMS to ${number}`,
+    show: 'I tell the user myself',
+    send: 'Send the code',
+    create: 'Create a code',
+    sent: (destination: string) => `The code is on its way to ${destination}.`,
+    label: 'Password for one sign-in',
+    tell: 'Tell the user on a channel that you both know. It works once. The user then chooses a password that you do not know.',
+    close: 'Done',
   },
   noPassword: {
     title: (name: string) => `Remove the password of ${name}?`,

@@ -119,8 +119,8 @@ export const users = {
   externalId: 'External id',
   externalIdHint: 'The id of the user in your systems. Users cannot log in with it.',
   displayName: 'Name',
-  password: 'Password',
-  passwordHint: 'If it is empty, the user logs in with a code.',
+  passwordForOnce: 'With a password for one sign-in',
+  passwordHint: 'Postern shows it once, and the user then chooses another. Without it, the user logs in with a code.',
   oneNeeded: 'Enter a username, a mail address or a phone number.',
   madeUser: (name: string) => `${name} was created`,
 };

@@ -7,6 +7,7 @@ const purposes: Readonly<Record<string, string>> = {
   proof_code: 'Código de confirmación',
   address_code: 'Código para una dirección nueva',
   recovery_code: 'Código de recuperación',
+  password_code: 'Código para elegir contraseña',
   registration_code: 'Código de registro',
   registration_unproven: 'Aviso de cómo recuperar la cuenta',
   registration_taken: 'Aviso de que la dirección ya tiene una cuenta',

@@ -4,7 +4,6 @@ export const userDialogs: Texts['userDialogs'] = {
   save: 'Guardar',
   saved: 'Guardado.',
   show: 'Mostrar',
-  generate: 'Generar',
   notJson: 'Debe ser un objeto JSON.',
   changedByOthers: (now) =>
     now === ''
@@ -37,9 +36,17 @@ export const userDialogs: Texts['userDialogs'] = {
   },
   password: {
     title: (name) => `Poner la contraseña de ${name}`,
-    what: 'Terminan todos los inicios de sesión y las sesiones del usuario. Dígale usted la contraseña nueva: Postern no la envía. Vale para un solo acceso, en el que el usuario elige otra.',
-    label: 'Contraseña nueva',
-    done: 'La contraseña está puesta. Terminaron todos los inicios de sesión del usuario.',
+    what: 'La contraseña anterior deja de funcionar y terminan todos los inicios de sesión del usuario. Con el código, el usuario entra una vez y elige su propia contraseña.',
+    how: 'Cómo recibe el código el usuario',
+    byMail: (address) => `Por correo a ${address}`,
+    bySms: (number) => `Por SMS a ${number}`,
+    show: 'Se lo digo yo',
+    send: 'Enviar el código',
+    create: 'Crear un código',
+    sent: (destination) => `El código va de camino a ${destination}.`,
+    label: 'Contraseña para un solo acceso',
+    tell: 'Dígasela al usuario por un canal que ambos conozcan. Vale una vez. Después, el usuario elige una contraseña que usted no conoce.',
+    close: 'Listo',
   },
   noPassword: {
     title: (name) => `¿Quitar la contraseña de ${name}?`,

@@ -122,8 +122,9 @@ export const users: Texts['users'] = {
   externalId: 'Id externo',
   externalIdHint: 'El id del usuario en sus sistemas. Los usuarios no inician sesión con él.',
   displayName: 'Nombre',
-  password: 'Contraseña',
-  passwordHint: 'Si está vacía, el usuario inicia sesión con un código.',
+  passwordForOnce: 'Con una contraseña para un solo acceso',
+  passwordHint:
+    'Postern la muestra una vez, y el usuario elige otra después. Sin ella, el usuario inicia sesión con un código.',
   oneNeeded: 'Escriba un nombre de usuario, un correo o un teléfono.',
   madeUser: (name) => `Se creó ${name}`,
 };

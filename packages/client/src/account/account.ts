@@ -28,6 +28,7 @@ import {
   type ProofRequest,
   type Prover,
   passkeysOf,
+  passwordProof,
 } from './proofs.js';
 import { replaceToken } from './replace-token.js';
 
@@ -68,6 +69,13 @@ type LinkArguments<P extends boolean> = P extends true
   ? [options?: RedirectOptions & NonNullable<ProofArguments<'link_identity', true>[0]>]
   : [options: RedirectOptions & ProofArguments<'link_identity', false>[0]];
 
+type RequiredProof<O extends AccountOperation> = { readonly proof: ProofInput<O> };
+type PasswordOptions = Abortable &
+  Partial<RequiredProof<'set_password'>> & {
+    /** What the user has typed as the present password. */
+    readonly currentPassword?: string | undefined;
+  };
+
 /** The account of the user. Changes need a fresh proof. The types show which proofs an operation accepts. */
 export interface AccountClient<P extends boolean = boolean> {
   readonly get: (options?: Abortable) => Promise<AccountDetails>;
@@ -77,8 +85,15 @@ export interface AccountClient<P extends boolean = boolean> {
     options?: Abortable,
   ) => Promise<Account>;
   readonly setUsername: (username: string | null, ...proof: ProofArguments<'set_username', P>) => Promise<Account>;
-  /** Ends all other logins of the account. This one continues. */
-  readonly setPassword: (password: string, ...proof: ProofArguments<'set_password', P>) => Promise<Account>;
+  /**
+   * Ends all other logins of the account. This one continues. An account with a password needs `currentPassword` as well, unless
+   * the proof is the password. Without a second factor, `currentPassword` is the proof, and `prove` is not called. Rejects with
+   * `proof_rejected` if it is wrong: then `errors` contains the code `password_wrong`.
+   */
+  readonly setPassword: (
+    password: string,
+    ...proof: P extends true ? [options?: PasswordOptions] : [options: PasswordOptions & RequiredProof<'set_password'>]
+  ) => Promise<Account>;
   readonly setPin: (pin: string, ...proof: ProofArguments<'set_pin', P>) => Promise<Account>;
   readonly removePin: (...proof: ProofArguments<'remove_pin', P>) => Promise<Account>;
   /** Discards a recovered PIN that has not taken effect yet. It needs no proof. */
@@ -208,6 +223,8 @@ export function createAccount(
         return await send(candidate);
       } catch (error) {
         if (!isProblem(error, 'proof_rejected', 'account_temporarily_locked')) throw error;
+        // Another proof would not help.
+        if (error.errors.some(({ field }) => field === 'current_password')) throw error;
         problem = error;
       }
     }
@@ -236,15 +253,23 @@ export function createAccount(
   }
   /** Only pages that link accounts by redirect load this code. */
   const loadLink = () => loadPart(() => import('./link.js'));
+  /** The password itself where the account accepts it as a proof, so that the user is asked once. */
+  async function proofWith(currentPassword: string, { proof, signal }: PasswordOptions): Promise<unknown> {
+    if (proof !== undefined) return proof;
+    const choices = await choicesFor(core, 'set_password', { signal });
+    return choices.some(({ type }) => type === 'password') ? passwordProof(currentPassword) : undefined;
+  }
   const setUsername = (username: string | null, options?: ProofOptions) =>
     callWithProof<Account>('set_username', { method: 'PATCH', path: root, body: { username } }, options);
   return {
     get: (options) => read('', options),
     update: (body, { signal } = {}) => core.call({ method: 'PATCH', path: root, body, signal }),
     setUsername,
-    async setPassword(password, options) {
-      const request = change('PUT', 'password', { password });
-      const changed = await callWithProof<ChangedPassword>('set_password', request, options, (call) =>
+    async setPassword(password, { currentPassword, ...options }: PasswordOptions = {}) {
+      const current = currentPassword === undefined ? {} : { current_password: currentPassword };
+      const request = change('PUT', 'password', { password, ...current });
+      const proof = currentPassword === undefined ? options.proof : await proofWith(currentPassword, options);
+      const changed = await callWithProof<ChangedPassword>('set_password', request, { ...options, proof }, (call) =>
         replaceToken(core, call),
       );
       const { token: _token, authentication_id: _id, ...account } = changed;

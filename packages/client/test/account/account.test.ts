@@ -194,6 +194,30 @@ test('a password change ends the other logins, and this one continues with its n
   expect(await clientOf(app, { storage }).getSession()).toMatchObject({ user_id: user.id });
 });
 
+test('the current password is the proof of a new one, and goes beside a code where the account has an app', async () => {
+  const { postern, user } = await signedIn(app);
+  const noProof = () => Promise.reject(new Error('asked for a proof'));
+  const asking = createAccount(postern, { prove: noProof });
+  const wrong = { code: 'proof_rejected', errors: [{ code: 'password_wrong' }] };
+  const [next, last] = ['the moon and back again', 'and once around the sun'];
+  await expect(asking.setPassword(next, { currentPassword: 'not it' })).rejects.toMatchObject(wrong);
+  await asking.setPassword(next, { currentPassword: password });
+  const pending = await createAccount(postern).enrolTotp({ proof: passwordProof(next) });
+  const totp = appOf(user.id, pending.secret);
+  await pending.confirm(await totp.code());
+  await totp.rewind();
+  let asked = 0;
+  const proving = createAccount(postern, {
+    async prove({ choices }) {
+      asked += 1;
+      return choices[0]?.type === 'totp' ? choices[0].prove(await totp.code()) : null;
+    },
+  });
+  await expect(proving.setPassword(last, { currentPassword: password })).rejects.toMatchObject(wrong);
+  await proving.setPassword(last, { currentPassword: next });
+  expect(asked).toBe(2);
+});
+
 test('an authenticator app is enrolled, then every proof includes it, then it is removed', async () => {
   const { postern, user } = await signedIn(app);
   const account = createAccount(postern);

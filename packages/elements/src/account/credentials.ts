@@ -43,9 +43,14 @@ export function passwordSection({ words, account, client, offered, change }: Con
   const step: Step = {
     ...{ title: words.change_password, submit: words.save },
     introduction: [element('p', { class: 'muted' }, words.change_password_hint)],
-    fields: [{ name: 'password', kind: 'new-password', label: words.new_password, hint }],
-    async onSubmit({ password = '' }) {
-      await client.setPassword(password);
+    fields: [
+      ...(account.has_password
+        ? [{ name: 'current_password', kind: 'password', label: words.current_password } as const]
+        : []),
+      { name: 'password', kind: 'new-password', label: words.new_password, hint },
+    ],
+    async onSubmit({ password = '', current_password: currentPassword }) {
+      await client.setPassword(password, { currentPassword });
       return undefined;
     },
   };

@@ -25,6 +25,7 @@ export const spanish: AccountTexts = {
   change_name: 'Cambia tu nombre',
   change_username: 'Cambia tu usuario',
   change_password: 'Elige una contraseña nueva',
+  current_password: 'Contraseña actual',
   change_password_hint: 'Se cierra la sesión en tus otros dispositivos. En este sigue abierta.',
   change_pin: 'Elige un PIN nuevo',
   remove_pin: 'Quita tu PIN',

@@ -22,6 +22,7 @@ const accountTexts = {
   change_name: 'Change your name',
   change_username: 'Change your username',
   change_password: 'Choose a new password',
+  current_password: 'Current password',
   change_password_hint: 'All your other devices are signed out. This one stays signed in.',
   change_pin: 'Choose a new PIN',
   remove_pin: 'Remove your PIN',

@@ -18,6 +18,7 @@ export const spanish: ErrorTexts = {
   problem_registration_off: 'Aquí no puedes crear una cuenta por tu cuenta.',
   problem_too_many_requests: 'Demasiados intentos. Vuelve a intentarlo más tarde.',
   problem_validation_failed: 'Comprueba lo que has escrito.',
+  field_password_wrong: 'Esa no es tu contraseña actual.',
   field_code_used: 'Este código ya se usó. Espera a que tu aplicación muestre el siguiente.',
   field_identity_taken: 'Otra cuenta ya usa este dato. Escribe otro.',
   field_invalid_characters: 'Contiene caracteres que no están permitidos.',

@@ -19,6 +19,7 @@ export const english = {
   problem_registration_off: 'You cannot create an account here yourself.',
   problem_too_many_requests: 'Too many attempts. Try again later.',
   problem_validation_failed: 'Check what you have entered.',
+  field_password_wrong: 'That is not your current password.',
   field_code_used: 'This code was used already. Wait until your app shows the next one.',
   field_identity_taken: 'Another account already uses this. Enter another one.',
   field_invalid_characters: 'This contains characters that are not allowed.',

@@ -5,7 +5,11 @@ import { countDown, type Form } from './form.js';
 import type { FormTexts } from './form-texts.js';
 
 /** The form's names of fields that have another name in the service. */
-const fieldNames: Readonly<Record<string, string>> = { 'identity.value': 'identity', secret: 'code' };
+const fieldNames: Readonly<Record<string, string>> = {
+  'identity.value': 'identity',
+  'proof.secret': 'current_password',
+  secret: 'code',
+};
 
 /** Shows the service's errors of fields in a form. @returns false if the form has none of the fields */
 export async function showFieldErrors(form: Form, errors: readonly FieldError[], words: FormTexts): Promise<boolean> {
@@ -44,7 +48,7 @@ export async function showError(
 ): Promise<void> {
   if (error.kind === 'problem') {
     const { errors, retry } = error;
-    const isInFields = error.code === 'validation_failed' && form.showFieldErrors !== undefined;
+    const isInFields = errors.length > 0 && form.showFieldErrors !== undefined;
     if (isInFields && (await showFieldErrors(form as Form, errors, words))) return;
     if (retry !== null) return showWait(form, retry.countdown, words, signal);
   }

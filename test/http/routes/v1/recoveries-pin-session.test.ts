@@ -51,7 +51,7 @@ describe('in a session', () => {
   test('a password that a code has set cannot change the PIN during the delay; the PIN can', async () => {
     const who = await owner();
     const stolen = 'nine dull horses';
-    const set = { password: stolen, proof: await byCode(who) };
+    const set = { password: stolen, current_password: byPassword.secret, proof: await byCode(who) };
     expect((await ask(who, 'PUT', '/password', set)).status).toBe(200);
     const byStolen = { type: 'password', secret: stolen };
     expect(await refused(who, 'PUT', '/pin', { pin: '1357', proof: byStolen })).toEqual(notByCode);
@@ -113,7 +113,7 @@ describe.each(['own', 'required'])('a factor and the PIN, with SECOND_FACTOR=%s'
     'a code': self.byCode,
     'a password that a code has set': async (who: Person) => {
       const stolen = 'nine dull horses';
-      const set = { password: stolen, proof: await self.byCode(who) };
+      const set = { password: stolen, current_password: byPassword.secret, proof: await self.byCode(who) };
       expect((await self.ask(who, 'PUT', '/password', set)).status).toBe(200);
       return { type: 'password', secret: stolen };
     },

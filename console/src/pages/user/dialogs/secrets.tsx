@@ -1,98 +1,126 @@
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { request } from '../../../api/client.js';
-import type { CancelUserPinRecoveryData, DeleteUserSecondFactorsData, User } from '../../../api/schema.js';
+import type {
+  CancelUserPinRecoveryData,
+  DeleteUserSecondFactorsData,
+  SendPasswordCodeData,
+  SentPasswordCode,
+  User,
+} from '../../../api/schema.js';
 import { changeUser } from '../../../api/users.js';
 import { Button } from '../../../components/button/button.js';
-import { ConfirmDialog } from '../../../components/dialog/dialog.js';
+import { ConfirmDialog, Dialog } from '../../../components/dialog/dialog.js';
 import { Checkbox, Field, Select } from '../../../components/field/field.js';
-import { nameOf } from '../../../components/text/values.js';
+import { nameOf, Secret } from '../../../components/text/values.js';
 import { toast } from '../../../components/toast/toasts.js';
 import { westernDigits } from '../../../lib/digits.js';
+import { randomPassword } from '../../../lib/passwords.js';
 import { useText } from '../../../text/text.js';
 import styles from '../user.module.css';
 import { confirmTextOf, type UserDialogProps, useDialogAction, useUndo } from './dialog-action.js';
 
-const passwordAlphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
+type PasswordWay = 'email' | 'sms' | 'shown';
 
-/** Random characters without those that look alike, in groups: easy to say on the phone. 20 characters have 99 bits. */
-function randomPassword(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(64)).filter((byte) => byte < passwordAlphabet.length * 8);
-  const text = [...bytes.slice(0, 20)].map((byte) => passwordAlphabet[byte % passwordAlphabet.length]).join('');
-  return text.replaceAll(/.{5}(?=.)/g, '$&-');
-}
-
-interface SecretProps extends UserDialogProps {
-  readonly member: 'password' | 'pin';
-  readonly texts: { readonly [Name in 'title' | 'what' | 'label' | 'done']: string };
-  readonly children: (set: (value: string) => void) => ReactNode;
-  readonly hint?: string;
-}
-
-/** The dialog that sets a new secret. The secret is not kept in a draft, so it is gone after a reload. */
-function SetSecret(props: SecretProps) {
-  const { member, texts, hint, user, onClose } = props;
-  const { userDialogs: text } = useText();
-  const { busy, error, errorOf, run } = useDialogAction(props, [member]);
-  const [value, setValue] = useState('');
-  const [isShown, setShown] = useState(false);
-  const save = () =>
+/**
+ * Sends the user a code to set a password. For a user without an address, it shows a random password for one login. The operator
+ * types no password, so no operator knows a lasting one.
+ */
+export function SetPassword(props: UserDialogProps) {
+  const { user, onClose } = props;
+  const { userDialogs } = useText();
+  const { password: text } = userDialogs;
+  const { busy, error, errorOf, run } = useDialogAction(props, ['channel']);
+  const ways: (readonly [PasswordWay, string])[] = [
+    ...(user.email !== null && user.email_verified ? [['email', text.byMail(user.email)] as const] : []),
+    ...(user.phone !== null && user.phone_verified ? [['sms', text.bySms(user.phone)] as const] : []),
+    ['shown', text.show],
+  ];
+  const [way, setWay] = useState<PasswordWay>(ways[0]?.[0] ?? 'shown');
+  const [shown, setShown] = useState<string>();
+  const title = text.title(nameOf(user));
+  if (shown !== undefined) {
+    return (
+      <Dialog
+        title={title}
+        closing="button"
+        onClose={onClose}
+        footer={
+          <Button kind="main" onClick={onClose}>
+            {text.close}
+          </Button>
+        }
+      >
+        <Secret label={text.label} value={shown} note={<p>{text.tell}</p>} />
+      </Dialog>
+    );
+  }
+  const set = () =>
     run(async () => {
-      await changeUser(user.id, { [member]: value });
-      toast.done(texts.done);
+      if (way === 'shown') {
+        const value = randomPassword();
+        await changeUser(user.id, { password: value });
+        setShown(value);
+        return 'stay-open';
+      }
+      const sent = await request<SendPasswordCodeData, SentPasswordCode>(
+        'POST',
+        '/admin/v1/users/{id}/password-codes',
+        { path: { id: user.id }, body: { channel: way } },
+      );
+      toast.done(text.sent(sent.destination));
       return undefined;
     });
   return (
     <ConfirmDialog
-      title={texts.title}
-      action={text.save}
+      title={title}
+      action={way === 'shown' ? text.create : text.send}
       {...{ busy, error, onClose }}
-      onConfirm={() => value !== '' && void save()}
+      onConfirm={() => void set()}
     >
       <div className={styles.form}>
-        <p>{texts.what}</p>
-        <Field
-          label={texts.label}
-          type={isShown ? 'text' : 'password'}
-          autoComplete="new-password"
-          spellCheck={false}
-          autoCapitalize="off"
-          {...(member === 'pin' && { inputMode: 'numeric' as const, maxLength: 12 })}
-          hint={hint}
-          error={errorOf(member)}
-          value={value}
-          onChange={({ currentTarget: { value: typed } }) => setValue(member === 'pin' ? westernDigits(typed) : typed)}
-        />
-        <div className={styles.beside}>
-          <Checkbox label={text.show} checked={isShown} onChange={() => setShown(!isShown)} />
-          {props.children((next) => {
-            setValue(next);
-            setShown(true);
-          })}
-        </div>
+        <p>{text.what}</p>
+        <Select label={text.how} value={way} options={ways} onChoose={setWay} error={errorOf('channel')} />
       </div>
     </ConfirmDialog>
   );
 }
 
-export function SetPassword(props: UserDialogProps) {
-  const { password, generate } = useText().userDialogs;
-  return (
-    <SetSecret {...props} member="password" texts={{ ...password, title: password.title(nameOf(props.user)) }}>
-      {(set) => (
-        <Button small icon="refresh" onClick={() => set(randomPassword())}>
-          {generate}
-        </Button>
-      )}
-    </SetSecret>
-  );
-}
-
+/** The dialog that sets a new PIN. It is not kept in a draft, so it is gone after a reload. */
 export function SetPin(props: UserDialogProps) {
-  const { pin } = useText().userDialogs;
+  const { user, onClose } = props;
+  const { userDialogs: text } = useText();
+  const { busy, error, errorOf, run } = useDialogAction(props, ['pin']);
+  const [value, setValue] = useState('');
+  const [isShown, setShown] = useState(false);
+  const save = () =>
+    run(async () => {
+      await changeUser(user.id, { pin: value });
+      toast.done(text.pin.done);
+      return undefined;
+    });
   return (
-    <SetSecret {...props} member="pin" texts={{ ...pin, title: pin.title(nameOf(props.user)) }} hint={pin.hint}>
-      {() => null}
-    </SetSecret>
+    <ConfirmDialog
+      title={text.pin.title(nameOf(user))}
+      action={text.save}
+      {...{ busy, error, onClose }}
+      onConfirm={() => value !== '' && void save()}
+    >
+      <div className={styles.form}>
+        <p>{text.pin.what}</p>
+        <Field
+          label={text.pin.label}
+          type={isShown ? 'text' : 'password'}
+          autoComplete="new-password"
+          inputMode="numeric"
+          maxLength={12}
+          hint={text.pin.hint}
+          error={errorOf('pin')}
+          value={value}
+          onChange={({ currentTarget }) => setValue(westernDigits(currentTarget.value))}
+        />
+        <Checkbox label={text.show} checked={isShown} onChange={() => setShown(!isShown)} />
+      </div>
+    </ConfirmDialog>
   );
 }
 

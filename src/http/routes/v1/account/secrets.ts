@@ -15,7 +15,7 @@ export function accountSecretRoutes(app: App, { account }: { account: OwnAccount
     schema: {
       operationId: 'putPassword',
       summary: 'Set your password',
-      description: `Needs ${freshProof} Every other login of the account ends, with its sessions and streams, from the next request on. The login that calls this continues with the new authentication token in the response. Its old token cannot get sessions any more: a client that loses the response keeps its session, and logs in again afterwards.`,
+      description: `Needs ${freshProof} If the account has a password and the proof is of another type, it also needs current_password: a wrong one returns 400 with the field error password_wrong, counts like a wrong proof, and uses no code up. Users who have forgotten their password recover it. Every other login of the account ends, with its sessions and streams, from the next request on. The login that calls this continues with the new authentication token in the response. Its old token cannot get sessions any more: a client that loses the response keeps its session, and logs in again afterwards.`,
       tags: ['Account'],
       body: PasswordChange,
       response: { 200: { ...ChangedPassword, description: 'The changed account, with the new token.' } },

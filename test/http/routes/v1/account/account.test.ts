@@ -137,20 +137,47 @@ describe('the password', () => {
     const who = await person();
     const proof = await byCode(who);
     const password = `${who.user.username}!`;
-    expect(await refused(who, 'PUT', '/password', { password, proof })).toEqual([
+    const proven = { current_password: byPassword.secret, proof };
+    expect(await refused(who, 'PUT', '/password', { password, ...proven })).toEqual([
       422,
       'password password_too_personal',
     ]);
-    expect((await ask(who, 'PUT', '/password', { password: newPassword, proof })).status).toBe(200);
+    expect((await ask(who, 'PUT', '/password', { password: newPassword, ...proven })).status).toBe(200);
   });
 
   test('is checked against the policy before the proof is used', async () => {
     const who = await person();
     const proof = await byCode(who);
-    const change = { password: 'password', proof };
+    const proven = { current_password: byPassword.secret, proof };
+    const change = { password: 'password', ...proven };
     expect(await refused(who, 'PUT', '/password', change)).toEqual([422, 'password password_too_common']);
-    expect((await ask(who, 'PUT', '/password', { password: newPassword, proof })).status).toBe(200);
-    expect(await refused(who, 'PUT', '/password', { password: newPassword, proof })).toEqual([400, 'proof_rejected']);
+    expect((await ask(who, 'PUT', '/password', { password: newPassword, ...proven })).status).toBe(200);
+    const again = { password: 'ten dull horses', current_password: newPassword, proof };
+    expect(await refused(who, 'PUT', '/password', again)).toEqual([400, 'proof_rejected']);
+  });
+
+  test('changes by a code only with the current password, and a wrong one uses no code up', async () => {
+    const who = await person();
+    const proof = await byCode(who);
+    const change = { password: newPassword, proof };
+    expect(await refused(who, 'PUT', '/password', change)).toEqual([422, 'current_password required']);
+    const mistyped = { ...change, current_password: 'not the password' };
+    expect(await refused(who, 'PUT', '/password', mistyped)).toEqual([400, 'current_password password_wrong']);
+    expect(await approves(who.user.username, byPassword.secret)).toBe(true);
+    const right = { ...change, current_password: byPassword.secret };
+    expect((await ask(who, 'PUT', '/password', right)).status).toBe(200);
+    expect(await approves(who.user.username, newPassword)).toBe(true);
+  });
+
+  test('as the current one counts as a guess, so a session cannot try many', async () => {
+    const who = await person();
+    const proof = await byCode(who);
+    const attempt = (current_password: string) =>
+      refused(who, 'PUT', '/password', { password: newPassword, current_password, proof });
+    for (let guess = 0; guess < 5; guess += 1) {
+      expect(await attempt(`guess ${guess}`)).toEqual([400, 'current_password password_wrong']);
+    }
+    expect(await attempt(byPassword.secret)).toEqual([423, 'account_temporarily_locked']);
   });
 
   test('can be set for the first time by a code', async () => {
@@ -203,7 +230,7 @@ describe('a proof', () => {
     expect(await refused(elsewhere, 'PUT', '/pin', change)).toEqual([400, 'proof_rejected']);
     expect(await refused(stranger, 'PUT', '/pin', change)).toEqual([400, 'proof_rejected']);
     expect((await ask(who, 'PUT', '/pin', change)).status).toBe(200);
-    const another = { password: newPassword, proof };
+    const another = { password: newPassword, current_password: byPassword.secret, proof };
     expect(await refused(who, 'PUT', '/password', another)).toEqual([400, 'proof_rejected']);
   });
 

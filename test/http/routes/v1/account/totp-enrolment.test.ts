@@ -108,7 +108,13 @@ describe('enrolling an authenticator app', () => {
     }
     const change = { password: 'nine dull horses', proof };
     expect((await ask(who, 'PUT', '/password', change)).status).toBe(422);
-    const proven = { ...change, proof: byApp(await app.code()) };
+    const code = await app.code();
+    const byCodeAlone = await ask<ProblemAnswer>(who, 'PUT', '/password', { ...change, proof: byApp(code) });
+    expect([byCodeAlone.status, byCodeAlone.body.errors[0]?.field]).toEqual([422, 'current_password']);
+    const mistyped = { ...change, current_password: 'not it', proof: byApp(code) };
+    const wrong = await ask<ProblemAnswer>(who, 'PUT', '/password', mistyped);
+    expect([wrong.status, ...codes(wrong)]).toEqual([400, 'password_wrong']);
+    const proven = { ...change, current_password: byPassword.secret, proof: byApp(code) };
     expect((await ask(who, 'PUT', '/password', proven)).status).toBe(200);
   });
 
@@ -130,7 +136,8 @@ describe('enrolling an authenticator app', () => {
       const answer = await refused(who, method, path, { ...change, proof: byPassword });
       expect(answer).toEqual([422, 'proof.type invalid_choice']);
     }
-    expect((await ask(who, 'PUT', '/password', { password, proof: byApp(await app.code()) })).status).toBe(200);
+    const proven = { password, current_password: byPassword.secret, proof: byApp(await app.code()) };
+    expect((await ask(who, 'PUT', '/password', proven)).status).toBe(200);
     await app.rewind();
     expect((await ask(who, 'DELETE', '/totp', { proof: byApp(await app.code()) })).status).toBe(204);
     const byNewPassword = { type: 'password', secret: password };

@@ -1,0 +1,1 @@
+function e(){return[...crypto.getRandomValues(new Uint8Array(64)).filter(e=>e<248).slice(0,20)].map(e=>`abcdefghjkmnpqrstuvwxyz23456789`[e%31]).join(``).replaceAll(/.{5}(?=.)/g,`$&-`)}export{e as t};
