@@ -7,6 +7,7 @@ export const style = `${issueStyle}
 .lines { background: var(--_ground); border: 1px solid var(--_line); border-radius: calc(var(--_radius) + 4px); }
 .line { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 20px; padding: 11px var(--_space); min-height: 56px; }
 .line + .line { border-top: 1px solid var(--_line); }
+.line > svg { flex: none; color: var(--_muted); }
 .description { flex: 1 1 10rem; display: grid; min-width: 0; }
 .name { font-weight: 550; }
 .value { font-size: 0.9em; }

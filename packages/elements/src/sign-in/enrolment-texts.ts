@@ -10,6 +10,8 @@ const english = {
   codes_saved: 'I have saved them',
   copy: 'Copy all',
   copied: 'Copied',
+  download: 'Download',
+  codes_file: 'recovery-codes',
 };
 const spanish: typeof english = {
   scan_qr: 'Escanea esto con tu aplicación de autenticación y escribe el código que muestra.',
@@ -22,6 +24,8 @@ const spanish: typeof english = {
   codes_saved: 'Los he guardado',
   copy: 'Copiar todos',
   copied: 'Copiado',
+  download: 'Descargar',
+  codes_file: 'codigos-de-recuperacion',
 };
 
 export const enrolmentTexts = (language: string): typeof english => (/^es\b/i.test(language) ? spanish : english);

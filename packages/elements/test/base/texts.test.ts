@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { english as englishActivity } from '../../src/account/activity-texts.js';
 import { spanish as spanishAccount } from '../../src/account/es.js';
 import { english as englishAccount } from '../../src/account/texts.js';
 import { english as englishErrors } from '../../src/base/error-texts.js';
@@ -10,12 +11,12 @@ import { spanish as spanishSignIn } from '../../src/sign-in/es.js';
 import { english as englishLater } from '../../src/sign-in/later-texts.js';
 import { english as englishSignIn } from '../../src/sign-in/texts.js';
 
-const holes = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
+const holes = (text: string) => [...new Set([...text.matchAll(/\{\w+\}/g)].map(String))].sort();
 
 test.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
   ['the inbox', { ...englishInbox, ...englishPushes }, spanishInbox],
   ['sign-in', { ...englishErrors, ...englishSignIn, ...englishLater }, spanishSignIn],
-  ['the account', { ...englishErrors, ...englishAccount }, spanishAccount],
+  ['the account', { ...englishErrors, ...englishAccount, ...englishActivity }, spanishAccount],
 ])(
   'the Spanish texts of %s have the same keys and places for values as the English ones',
   (_name, english, spanish) => {
