@@ -270,3 +270,20 @@ test('the push settings list every type, also one that is not on the first page'
   await page.getByRole('switch', { name: 'pool' }).waitFor();
   expect(await page.getByRole('switch').count()).toBe(2);
 });
+
+test('push settings that cannot be loaded say so, and are loaded by "Try again"', async () => {
+  const user = await createUser(pages.app);
+  await publish(user, 'Paid your share');
+  const { page, events } = await inboxOf(user, { attributes: { layout: 'list' } });
+  let isBroken = true;
+  await page.route('**/v1/notifications/mutes**', (route) =>
+    isBroken ? route.fulfill({ status: 500 }) : route.continue(),
+  );
+  await page.getByRole('button', { name: 'Push settings' }).click();
+  await page.getByText('The settings could not be loaded.').waitFor();
+  expect(await page.getByText('The change was not saved.').count()).toBe(0);
+  expect(await events('error')).not.toEqual([]);
+  isBroken = false;
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('switch', { name: 'Payment' }).waitFor();
+});

@@ -52,8 +52,21 @@ export function showPushSettings(view: HTMLElement, { inbox, items, signal, repo
   };
 
   async function load(): Promise<void> {
-    const [mutes, types] = await Promise.all([inbox.mutes.list(options), typesOf()]);
-    if (!signal.aborted) show(mutes, types);
+    try {
+      const [mutes, types] = await Promise.all([inbox.mutes.list(options), typesOf()]);
+      if (!signal.aborted) show(mutes, types);
+    } catch (error) {
+      if (signal.aborted) return;
+      report(error);
+      const retry = () => {
+        replaceContent(view, element('p', { class: 'muted small', role: 'status' }, words.loading));
+        view.focus();
+        void load();
+      };
+      const attributes = { type: 'button', class: 'link', part: 'button', click: retry };
+      const button = element('button', attributes, words.try_again);
+      replaceContent(view, element('p', { role: 'alert' }, `${words.push_not_loaded} `, button));
+    }
   }
 
   /** Every type that the user has ever got: each question asks for one that is not known yet. */
@@ -133,6 +146,5 @@ export function showPushSettings(view: HTMLElement, { inbox, items, signal, repo
     return row;
   }
 
-  view.append(errorText);
-  void attempt(load);
+  void load();
 }
