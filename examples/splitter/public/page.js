@@ -4,7 +4,10 @@ import { defineElements } from '@postern/elements';
 import { askForBill, showBills, showIssue } from './view.js';
 
 const postern = createPostern({ url: '/auth', storage: 'backend' });
-defineElements({ postern, texts: { en: { type_request: 'Shares that you owe', type_payment: 'Payments to you' } } });
+defineElements({
+  postern,
+  texts: { en: { inbox: { type_request: 'Shares that you owe', type_payment: 'Payments to you' } } },
+});
 const inbox = document.querySelector('postern-inbox');
 
 async function api(path, body) {

@@ -293,7 +293,11 @@ test('the element works on a phone, in the dark theme, in Spanish, and from righ
   await spanish.page.getByRole('heading', { name: 'Perfil' }).waitFor();
   await spanish.expectAccessible();
   await spanish.expectNoErrorsOrSidewaysScroll();
-  const arabic = await accountOf(user, { lang: 'ar', dir: 'rtl', texts: { ar: { profile: 'الملف الشخصي' } } });
+  const arabic = await accountOf(user, {
+    lang: 'ar',
+    dir: 'rtl',
+    texts: { ar: { account: { profile: 'الملف الشخصي' } } },
+  });
   await arabic.page.getByRole('heading', { name: 'الملف الشخصي' }).waitFor();
   await arabic.expectAccessible();
   await arabic.expectNoErrorsOrSidewaysScroll();

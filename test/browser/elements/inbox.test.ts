@@ -95,7 +95,9 @@ test('the empty state, Spanish, custom texts and text from right to left are sho
   const arabic = await inboxOf(user, {
     ...{ lang: 'ar', dir: 'rtl', attributes: { open: '' } },
     texts: {
-      ar: { inbox: 'الإشعارات', unread: '{count} غير مقروء', empty: 'لا توجد إشعارات', type_payment: 'المدفوعات' },
+      ar: {
+        inbox: { inbox: 'الإشعارات', unread: '{count} غير مقروء', empty: 'لا توجد إشعارات', type_payment: 'المدفوعات' },
+      },
     },
   });
   const panel = arabic.page.getByRole('dialog', { name: 'الإشعارات' });
@@ -113,7 +115,7 @@ test('a kind of notification is muted and switched on again', async () => {
   const user = await createUser(pages.app);
   await publish(user, 'Paid');
   const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = await inboxOf(user, {
-    texts: { en: { type_payment: 'Payments' } },
+    texts: { en: { inbox: { type_payment: 'Payments' } } },
     attributes: { open: '' },
   });
   const mutes = () =>

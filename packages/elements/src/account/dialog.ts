@@ -47,7 +47,7 @@ export function createDialog(
   signal.addEventListener('abort', () => node.close());
 
   function show(text: string, content: readonly Child[], onCancel: () => void): void {
-    title.textContent = text;
+    replaceContent(title, text);
     replaceContent(body, ...content);
     if (!node.open) {
       onClose();

@@ -189,7 +189,7 @@ export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
       this.emit('postern-changed', { operation });
       status.textContent = '';
       await show(key);
-      status.textContent = words.saved;
+      replaceContent(status, words.saved);
     };
     await show();
   }

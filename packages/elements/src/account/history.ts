@@ -2,7 +2,7 @@ import type { ActivityEntry, Device } from '@postern/client';
 import { isPosternError } from '@postern/client';
 import { element, icon, linkButton, replaceContent } from '../base/dom.js';
 import { textOf } from '../base/error-text.js';
-import { countText, fill } from '../base/texts.js';
+import { countText, fill, withLater } from '../base/texts.js';
 import { fullTime, timeAgo } from '../base/time.js';
 import { english } from './activity-texts.js';
 import { loadSecrets } from './load-secrets.js';
@@ -114,7 +114,7 @@ export function eventText(
 
 export async function activitySection(context: Context): Promise<HTMLElement> {
   const { client, language, signal, report } = context;
-  const words = { ...english, ...context.words };
+  const words = withLater(english, context.words);
   const pages = client.activity({ limit: 10, signal }).pages()[Symbol.asyncIterator]();
   const list = element('ul', { class: 'lines' });
   const moreButton = linkButton(words.show_more, () => void showMore(), 'button');
@@ -136,7 +136,7 @@ export async function activitySection(context: Context): Promise<HTMLElement> {
     } catch (error) {
       if (signal.aborted) return;
       report(error);
-      if (isPosternError(error)) errorText.textContent = await textOf(error, words);
+      if (isPosternError(error)) replaceContent(errorText, await textOf(error, words));
     }
   };
   function entryRow(entry: ActivityEntry): HTMLElement {
@@ -173,7 +173,7 @@ export function dataSection(context: Context): HTMLElement {
     } catch (error) {
       if (!signal.aborted) {
         report(error);
-        errorText.textContent = words.export_failed;
+        replaceContent(errorText, words.export_failed);
       }
     }
     isBusy = false;

@@ -1,5 +1,5 @@
 import type { PendingAddress, PendingTotp } from '@postern/client';
-import { digitsOf, element, linkButton } from '../base/dom.js';
+import { digitsOf, element, linkButton, replaceContent } from '../base/dom.js';
 import { picture } from '../base/qr-picture.js';
 import { fill } from '../base/texts.js';
 import type { Step } from './questions.js';
@@ -37,7 +37,7 @@ function copyButton(label: string, copied: string, text: string, node: HTMLEleme
   const button = linkButton(label, () =>
     (navigator.clipboard?.writeText(text) ?? Promise.reject()).then(
       () => {
-        button.textContent = copied;
+        replaceContent(button, copied);
       },
       () => getSelection()?.selectAllChildren(node),
     ),

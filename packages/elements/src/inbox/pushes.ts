@@ -1,5 +1,6 @@
 import type { Inbox, InboxItem, Mute } from '@postern/client';
 import { element, replaceContent } from '../base/dom.js';
+import { withLater } from '../base/texts.js';
 import { english } from './push-texts.js';
 import type { InboxTexts, ListTexts } from './texts.js';
 
@@ -37,7 +38,7 @@ const typeFilter = /^notification_type:eq:([\w-]+)$/;
  * the mutes with other filters, which the user can remove but not create here.
  */
 export function showPushSettings(view: HTMLElement, { inbox, items, signal, report, words: shown }: PushOptions): void {
-  const words: InboxTexts = { ...english, ...shown };
+  const words: InboxTexts = withLater(english, shown);
   const errorText = element('p', { class: 'error small', role: 'alert' });
   const options = { signal };
   const attempt = async (request: () => Promise<unknown>) => {
@@ -47,7 +48,7 @@ export function showPushSettings(view: HTMLElement, { inbox, items, signal, repo
     } catch (error) {
       if (signal.aborted) return;
       report(error);
-      errorText.textContent = words.push_failed;
+      replaceContent(errorText, words.push_failed);
     }
   };
 
