@@ -6,6 +6,17 @@ import express from 'express';
 
 const folderOf = (url) => dirname(fileURLToPath(url));
 
+const money = new Intl.NumberFormat('en', { style: 'currency', currency: 'EUR' });
+
+/** A bill as one of its people sees it. `open` is what is not paid yet: to this user, or by this user. */
+function billFor({ id, title, total, by, owes, paid }, userId) {
+  const isMine = by.id === userId;
+  const people = Object.keys(owes);
+  const unpaid = people.filter((user) => !paid.includes(user) && (isMine || user === userId));
+  const open = unpaid.reduce((sum, user) => sum + owes[user], 0);
+  return { id, title, total, by: by.name, isMine, share: owes[userId], open, people, paid: paid.length };
+}
+
 /** @returns the address of Splitter */
 export async function startSplitter({ url, apiKey, port }) {
   const bills = new Map();
@@ -13,27 +24,44 @@ export async function startSplitter({ url, apiKey, port }) {
   const app = express();
   app.use(expressHandler(createBrowserSession(postern, { basePath: '/auth' })));
   app.use(express.static(`${folderOf(import.meta.url)}/public`));
-  app.use('/client', express.static(folderOf(import.meta.resolve('@postern/client'))));
+  for (const name of ['client', 'elements'])
+    app.use(`/packages/${name}`, express.static(folderOf(import.meta.resolve(`@postern/${name}`))));
   app.use('/api', express.json(), expressSession(postern));
 
   app.get('/api/bills', (request, response) => {
     const { user_id } = sessionOf(request);
-    response.json([...bills.values()].filter(({ by, owes }) => by === user_id || user_id in owes));
+    const own = [...bills.values()].filter(({ by, owes }) => by.id === user_id || user_id in owes);
+    response.json(own.reverse().map((bill) => billFor(bill, user_id)));
   });
 
   app.post('/api/bills', async (request, response) => {
-    const { user_id: by } = sessionOf(request);
+    const by = await postern.users.get(sessionOf(request).user_id);
     const { title, total, friends, image_id } = request.body;
     const users = await Promise.all(friends.map(userNamed));
-    if (users.includes(undefined)) return response.status(400).json({ message: 'Nobody has one of these names.' });
+    if (users.includes(undefined)) return response.status(400).json({ message: 'Nobody has one of these usernames.' });
+    if (users.some(({ id }) => id === by.id))
+      return response.status(400).json({ message: 'You are there anyway: name the others.' });
     const share = Math.round((100 * total) / (users.length + 1)) / 100;
     const owes = Object.fromEntries(users.map(({ id }) => [id, share]));
-    const bill = { id: crypto.randomUUID(), title, total, by, owes, paid: [] };
+    const bill = {
+      id: crypto.randomUUID(),
+      title,
+      total,
+      by: { id: by.id, name: by.name || by.username },
+      owes,
+      paid: [],
+    };
     bills.set(bill.id, bill);
-    const what = { notification_type: 'request', object_id: bill.id, object_data_number: share, image_id };
-    const description = `Your share of ${title} is ${share}`;
+    const what = {
+      notification_type: 'request',
+      actor_id: by.id,
+      object_id: bill.id,
+      object_data_number: share,
+      image_id,
+    };
+    const description = `Your share of ${title} is ${money.format(share)}.`;
     await postern.publish({ user_ids: Object.keys(owes), ...what, description }, { idempotencyKey: `bill-${bill.id}` });
-    response.status(201).json(bill);
+    response.status(201).json(billFor(bill, by.id));
   });
 
   app.post('/api/bills/:id/pay', async (request, response) => {
@@ -43,9 +71,12 @@ export async function startSplitter({ url, apiKey, port }) {
     if (share === undefined) return response.status(404).json({ message: 'There is no such bill.' });
     if (!bill.paid.includes(user_id)) bill.paid.push(user_id);
     const what = { notification_type: 'payment', actor_id: user_id, object_id: bill.id, object_data_number: share };
-    const description = `${share} paid for ${bill.title}`;
-    await postern.publish({ user_id: bill.by, ...what, description }, { idempotencyKey: `pay-${bill.id}-${user_id}` });
-    response.json(bill);
+    const description = `Paid you ${money.format(share)} for ${bill.title}.`;
+    await postern.publish(
+      { user_id: bill.by.id, ...what, description },
+      { idempotencyKey: `pay-${bill.id}-${user_id}` },
+    );
+    response.json(billFor(bill, user_id));
   });
 
   async function userNamed(name) {

@@ -11,10 +11,10 @@ const { SPLITTER_DATA = `${root}data/splitter` } = process.env;
 const build = (script, cwd) =>
   execFileSync(process.execPath, [`${root}scripts/${script}.mjs`], { cwd, stdio: 'inherit' });
 build('build', root);
-build('build-package', `${root}packages/server`);
+for (const name of ['server', 'elements']) build('build-package', `${root}packages/${name}`);
 // An app of your own gets the packages from npm. This one uses those of this repository.
 mkdirSync(`${root}node_modules/@postern`, { recursive: true });
-for (const name of ['client', 'server']) {
+for (const name of ['client', 'elements', 'server']) {
   const link = `${root}node_modules/@postern/${name}`;
   if (!existsSync(link)) symlinkSync(`../../packages/${name}`, link);
 }
@@ -23,7 +23,14 @@ mkdirSync(SPLITTER_DATA, { recursive: true });
 const apiKey = `admin-${randomBytes(24).toString('hex')}`;
 const env = {
   ...{ PATH, HOME, PORT: '0', DATA_DIR: SPLITTER_DATA, ADMIN_API_KEY: apiKey, TRUST_PROXY: '127.0.0.1' },
-  ...{ REGISTRATION: 'on', PIN_POLICY: 'off', CONSOLE: 'off', LOG_LEVEL: 'warn' },
+  ...{
+    APP_NAME: 'Splitter',
+    APP_COLOR: '#0f766e',
+    REGISTRATION: 'on',
+    PIN_POLICY: 'off',
+    CONSOLE: 'off',
+    LOG_LEVEL: 'warn',
+  },
   ...{ SMS_LIMIT_TOTAL: '100', SMS_LIMIT_PER_PREFIX: '100' },
   // A provider sends the browser back to Postern, so it must know the address, and Postern that of Splitter.
   ...(OIDC_PROVIDERS && {

@@ -42,7 +42,7 @@ export const codeTexts: Readonly<
   },
   'sms.registration_taken': {
     en: 'Somebody tried to sign up at {app} with this number, but it already has an account. If it was you, sign in instead.',
-    es: 'Alguien ha intentado registrarse en {app} con este número, que ya tiene una cuenta. Si has sido tú, entra en ella.',
+    es: 'Alguien ha intentado registrarse en {app} con este número, que ya tiene una cuenta. Si has sido tú, inicia sesión.',
   },
   'sms.registration_unproven': {
     en: 'Somebody tried to sign up at {app} with this number. An account has it already, but nobody has confirmed it. Recover that account with a code.',
@@ -60,13 +60,13 @@ The code is valid for {minutes} minutes. Do not share it with anyone. {app} will
 If you did not try to sign in, you do not need to do anything. Nobody can sign in without this code.`,
     es: `Subject: {code} es tu código de {app}
 
-Tu código para entrar en {app} es
+Tu código para iniciar sesión en {app} es
 
     {code}
 
 El código es válido durante {minutes} minutos. No lo compartas con nadie. {app} nunca te lo pedirá.
 
-Si no has intentado entrar, no tienes que hacer nada. Nadie puede entrar sin este código.`,
+Si no has intentado iniciar sesión, no tienes que hacer nada. Nadie puede hacerlo sin este código.`,
   },
   'email.code_link': {
     en: `Subject: {code} is your {app} code
@@ -126,7 +126,7 @@ Tu código para cambiar tu cuenta de {app} es
 
 El código es válido durante {minutes} minutos. No lo compartas con nadie. {app} nunca te lo pedirá.
 
-Si no querías cambiar nada, otra persona ha entrado en tu cuenta. Cierra la sesión en los dispositivos que no conozcas y cambia tu contraseña si tienes una.`,
+Si no querías cambiar nada, otra persona ha iniciado sesión en tu cuenta. Cierra la sesión en los dispositivos que no conozcas y cambia tu contraseña si tienes una.`,
   },
   'email.address_code': {
     en: `Subject: {code} confirms your address at {app}
@@ -218,7 +218,7 @@ Alguien ha fijado un PIN nuevo para tu cuenta de {app}, con un código enviado a
 
     {time}
 
-Si has sido tú, no tienes que hacer nada. Si no, anula el PIN nuevo antes de ese momento. Entra en tu cuenta y anúlalo en la aplicación, o introduce allí este código:
+Si has sido tú, no tienes que hacer nada. Si no, anula el PIN nuevo antes de ese momento. Inicia sesión y anúlalo en la aplicación, o introduce allí este código:
 
     {code}
 
@@ -236,7 +236,7 @@ If not, you do not need to do anything. Nothing has changed.`,
 
 Alguien ha intentado registrarse en {app} con esta dirección. Ya hay una cuenta con ella, pero nadie la ha confirmado.
 
-Si has sido tú, elige «¿Has olvidado tu contraseña?» y escribe esta dirección. {app} te envía un código. Con él la cuenta es tuya, y se borra todo lo que había antes en ella.
+Si has sido tú, elige «¿Olvidaste tu contraseña?» y escribe esta dirección. {app} te envía un código. Con él la cuenta es tuya, y se borra todo lo que había antes en ella.
 
 Si no, no tienes que hacer nada. Nada ha cambiado.`,
   },
@@ -250,6 +250,6 @@ If it was you, sign in instead, or recover your account. If not, you do not need
 
 Alguien ha intentado registrarse en {app} con esta dirección, que ya tiene una cuenta.
 
-Si has sido tú, entra en ella o recupera tu cuenta. Si no, no tienes que hacer nada. Nada ha cambiado.`,
+Si has sido tú, inicia sesión o recupera tu cuenta. Si no, no tienes que hacer nada. Nada ha cambiado.`,
   },
 };

@@ -5,7 +5,7 @@ import type { TextLanguage } from './languages.js';
 const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, string>>>> = {
   new_device: {
     en: 'Somebody signed in to your account on a new device: {device}.',
-    es: 'Alguien ha entrado en tu cuenta desde un dispositivo nuevo: {device}.',
+    es: 'Alguien ha iniciado sesión en tu cuenta desde un dispositivo nuevo: {device}.',
   },
   device_removed: {
     en: 'Your account was signed in on too many devices. The device that was unused for longest was signed out: {device}.',
@@ -16,12 +16,12 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
     es: 'Tu cuenta se ha bloqueado: demasiadas contraseñas o códigos incorrectos.',
   },
   token_misused: {
-    en: 'Somebody tried to use a copy of the login of one of your devices ({device}). It was refused.',
-    es: 'Alguien ha intentado usar una copia del acceso de uno de tus dispositivos ({device}). Se ha rechazado.',
+    en: 'Somebody tried to use a copy of the sign-in of one of your devices ({device}). It was refused.',
+    es: 'Alguien ha intentado usar una copia de la sesión de uno de tus dispositivos ({device}). Se ha rechazado.',
   },
   token_shared: {
-    en: 'The login of one of your devices ({device}) is used by two clients alternately. Somebody may have copied it.',
-    es: 'Dos clientes usan por turnos el acceso de uno de tus dispositivos ({device}). Alguien puede haberlo copiado.',
+    en: 'Two programs use the sign-in of one of your devices ({device}). Somebody may have copied it.',
+    es: 'Dos programas usan la sesión de uno de tus dispositivos ({device}). Alguien puede haberla copiado.',
   },
   password_changed: {
     en: 'The password of your account was changed.',
@@ -65,11 +65,11 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
   },
   external_identity_added: {
     en: 'An account at another provider was linked. It can now sign in to your account.',
-    es: 'Se ha vinculado una cuenta de otro proveedor. Ahora puede entrar en tu cuenta.',
+    es: 'Se ha vinculado una cuenta de otro proveedor. Ahora puede iniciar sesión en tu cuenta.',
   },
   external_identity_removed: {
     en: 'An account at another provider can no longer sign in to your account.',
-    es: 'Una cuenta de otro proveedor ya no puede entrar en tu cuenta.',
+    es: 'Una cuenta de otro proveedor ya no puede iniciar sesión en tu cuenta.',
   },
   logged_out: {
     en: 'Your account was signed out on all devices, or on all except one ({device}), as one of them has asked.',
@@ -86,7 +86,7 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
 };
 
 /** What the user can do, if the event was not caused by the user. */
-type Advice = 'check_devices' | 'recover_account';
+type Advice = 'check_devices' | 'recover_account' | 'ask_for_help';
 
 const advices: Readonly<Record<Advice, Readonly<Record<TextLanguage, string>>>> = {
   check_devices: {
@@ -94,6 +94,10 @@ const advices: Readonly<Record<Advice, Readonly<Record<TextLanguage, string>>>> 
     es: 'cierra la sesión en los dispositivos que no conozcas y cambia tu contraseña si tienes una',
   },
   recover_account: { en: 'recover your account', es: 'recupera tu cuenta' },
+  ask_for_help: {
+    en: 'nobody has signed in. If it stays locked, ask the people who run {app}',
+    es: 'nadie ha iniciado sesión. Si sigue bloqueada, pregunta a quien administra {app}',
+  },
 };
 
 /** The advice where there is little room. */
@@ -102,8 +106,12 @@ const shortAdvices: typeof advices = {
   check_devices: { en: 'check your devices', es: 'revisa tus dispositivos' },
 };
 
-/** After the events of these notices, the user may no longer know the password. */
-const leadToRecovery: ReadonlySet<NoticeKind> = new Set(['password_changed', 'account_recovered']);
+/** After these events, users cannot sign in, and look at their devices, as the usual advice says. */
+const otherAdvices: Partial<Record<NoticeKind, Advice>> = {
+  password_changed: 'recover_account',
+  account_recovered: 'recover_account',
+  account_locked: 'ask_for_help',
+};
 
 /** The text around the sentence, by channel. */
 const frames: Readonly<
@@ -141,9 +149,7 @@ Si has sido tú, no tienes que hacer nada. Si no, ${advice}.`,
 
 /** The template of a notice. */
 export function noticeText(channel: TextChannel, kind: NoticeKind, language: TextLanguage): string {
-  const advice = (channel === 'email' ? advices : shortAdvices)[
-    leadToRecovery.has(kind) ? 'recover_account' : 'check_devices'
-  ];
+  const advice = (channel === 'email' ? advices : shortAdvices)[otherAdvices[kind] ?? 'check_devices'];
   return frames[channel][language](sentences[kind][language], advice[language]);
 }
 

@@ -5,25 +5,25 @@ const text = (en: string, es: string): Text => ({ en, es });
 
 /** The texts of events for the user. Placeholders are members of the event's data. */
 const activityTexts: Readonly<Record<EventType, Text>> = {
-  'login.started': text('A sign-in was started.', 'Se inició un acceso.'),
-  'login.approved': text('You signed in.', 'Has entrado en tu cuenta.'),
-  'login.rejected': text('A sign-in failed.', 'Un acceso ha fallado.'),
+  'login.started': text('A sign-in was started.', 'Se empezó un inicio de sesión.'),
+  'login.approved': text('You signed in.', 'Has iniciado sesión.'),
+  'login.rejected': text('A sign-in failed.', 'Falló un inicio de sesión.'),
   'login.refused_locked': text(
     'A sign-in was refused because the account is locked.',
-    'Se rechazó un acceso porque la cuenta está bloqueada.',
+    'Se rechazó un inicio de sesión porque la cuenta está bloqueada.',
   ),
   'account.locked_by_guesses': text(
     'Signing in was locked after too many wrong passwords or codes.',
-    'El acceso se bloqueó tras demasiadas contraseñas o códigos incorrectos.',
+    'El inicio de sesión se bloqueó tras demasiadas contraseñas o códigos incorrectos.',
   ),
   'token.deleted': text('A device was signed out.', 'Se cerró la sesión de un dispositivo.'),
   'token.misused': text(
-    'A copy of the login of a device was used and refused.',
-    'Se usó y se rechazó una copia del acceso de un dispositivo.',
+    'A copy of the sign-in of a device was used and refused.',
+    'Se usó y se rechazó una copia de la sesión de un dispositivo.',
   ),
   'token.shared': text(
-    'The login of a device was used by two clients alternately.',
-    'Dos clientes usaron por turnos el acceso de un dispositivo.',
+    'Two programs used the sign-in of one device.',
+    'Dos programas usaron la sesión de un mismo dispositivo.',
   ),
   'device.changed': text('The description of a device was changed.', 'Cambió la descripción de un dispositivo.'),
   'device.removed': text('A device was removed.', 'Se quitó un dispositivo.'),
@@ -78,7 +78,7 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
   ),
   'role.activated': text('The role took effect: {role}.', 'El rol entró en vigor: {role}.'),
   'setup_link.created': text('A set-up link was created: {role}.', 'Se creó un enlace de configuración: {role}.'),
-  'session.proven': text('You authenticated again in a session.', 'Se autenticó de nuevo en una sesión.'),
+  'session.proven': text('You confirmed that it is you.', 'Confirmaste que eres tú.'),
   'proof.started': text('Re-authentication for a change was started.', 'Se inició una reautenticación para un cambio.'),
   'proof.rejected': text('Re-authentication for a change failed.', 'Una reautenticación para un cambio ha fallado.'),
   'address.change_started': text(

@@ -16,8 +16,8 @@ export interface Activity {
   listOwn(userId: string, request: ListRequest): Promise<Page<OwnEvent>>;
 }
 
-/** An event for its user, before its text is added. `params` are the values of the text's placeholders. */
-export type OwnEvent = Omit<ActivityEntry, 'text'> & { readonly params: Readonly<Record<string, string>> };
+/** An event for its user, before its text is added. */
+export type OwnEvent = Omit<ActivityEntry, 'text'>;
 
 /** The filter fields of a user's own list of events. */
 export const ownEventFilterFields: FilterFields = {

@@ -82,4 +82,56 @@ describe('the HTML of a mail', () => {
     expect(stripped).toContain('color:#18181b');
     expect(html.length).toBeLessThan(10_000);
   });
+
+  /** The colours of the text and of the ground of each part, as a program shows them that ignores `style` elements. */
+  test('keeps a contrast of 4.5 to 1 without the style element, in the dark, and where a program inverts the colours', () => {
+    const { html } = templates.render('email.pin_recovery', 'en', { ...code, time: '2026-11-28 10:00 UTC' });
+    const inline = html.replace(/<style>[\s\S]*<\/style>/, '');
+    const inks = new Set([...inline.matchAll(/[";]color:(#\w{6})/g)].map(([, color = '']) => color));
+    const grounds = new Set([...inline.matchAll(/background:(#\w{6})/g)].map(([, color = '']) => color));
+    expect(inks.size).toBeGreaterThan(0);
+    const dark = /<style>([\s\S]*)<\/style>/.exec(html)?.[1] ?? '';
+    const darkInks = [...dark.matchAll(/[{ ]color: (#\w{6})/g)].map(([, color = '']) => color);
+    const darkGrounds = [...dark.matchAll(/background: (#\w{6})/g)].map(([, color = '']) => color);
+    const inverted = (color: string) =>
+      `#${(0xffffff - Number.parseInt(color.slice(1), 16)).toString(16).padStart(6, '0')}`;
+    for (const [texts, backs] of [
+      [[...inks], [...grounds]],
+      [darkInks, darkGrounds],
+      [[...inks].map(inverted), [...grounds].map(inverted)],
+    ]) {
+      for (const ink of texts ?? [])
+        for (const ground of backs ?? [])
+          expect([ink, ground, contrast(ink, ground) >= 4.5]).toEqual([ink, ground, true]);
+    }
+    // Every element with an ink of its own gets another one in the dark.
+    for (const [element] of inline.matchAll(/<\w+[^>]*[";]color:#\w{6}[^>]*>/g))
+      expect(element).toMatch(/class="(text|name|value)"/);
+  });
+
+  test('is whole without images and without any style: the name stands for the logo, and the code on a line of its own', () => {
+    const logo = { png: Buffer.alloc(1), width: 301, height: 96 };
+    const { html } = createTemplates({ brand: { ...brand, logo }, own: new Map() }).render('email.code', 'en', code);
+    const bare = html
+      .replace(/<style>[\s\S]*<\/style>/, '')
+      .replaceAll(/ (style|class|bgcolor)="[^"]*"/g, '')
+      .replaceAll(/<img [^>]*alt="([^"]*)"[^>]*>/g, '$1');
+    const lines = shownText(bare)
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean);
+    expect(lines.slice(0, 3)).toEqual(['Ada & Söhne', 'Your code to sign in to Ada & Söhne is', '482913']);
+  });
 });
+
+function contrast(one: string, other: string): number {
+  const luminance = (color: string) => {
+    const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+      const share = Number.parseInt(color.slice(at, at + 2), 16) / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const [low = 0, high = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}

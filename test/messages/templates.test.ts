@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { spanish } from '../../packages/elements/src/sign-in/es.js';
+import { english } from '../../packages/elements/src/sign-in/texts.js';
 import { ConfigError } from '../../src/config/config.js';
 import { readCustomTemplates } from '../../src/messages/custom-templates.js';
 import { textRules } from '../../src/messages/kinds.js';
@@ -75,6 +77,28 @@ describe('the built-in templates', () => {
     expect(adviceOf('sms.password_changed', 'en')).toBe('If this was not you, recover your account.');
     expect(adviceOf('sms.account_recovered', 'es')).toBe('Si no has sido tú, recupera tu cuenta.');
     expect(adviceOf('sms.new_device', 'en')).toBe('If this was not you, check your devices.');
+  });
+
+  test('do not advise users of a locked account to sign in', () => {
+    for (const channel of ['sms', 'email', 'push']) {
+      const [en, es] = ['en', 'es'].map((locale) => templates.render(`${channel}.account_locked`, locale, {}).text);
+      expect(en).toContain('If it stays locked, ask the people who run Example.');
+      expect(es).toContain('Si sigue bloqueada, pregunta a quien administra Example.');
+      for (const text of [en, es]) expect(text).not.toMatch(/devices|password if|dispositivos que|cambia tu/);
+    }
+  });
+
+  test('name what the elements show as the elements do, and say "sign in" everywhere', () => {
+    const render = (locale: string) => templates.render('email.registration_unproven', locale, {}).text;
+    expect(render('en')).toContain(`"${english.forgot_password}"`);
+    expect(render('es')).toContain(`«${spanish.forgot_password}»`);
+    for (const [kind, texts] of builtInTexts()) {
+      expect([kind, texts.get('en')]).toEqual([kind, expect.not.stringMatching(/\blog(ged|ging)?[ -]?(in|out)\b/i)]);
+      expect([kind, texts.get('es')]).toEqual([
+        kind,
+        expect.not.stringMatching(/\b(usted|entrar|(un|el|del) acceso)\b/i),
+      ]);
+    }
   });
 });
 

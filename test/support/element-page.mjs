@@ -28,7 +28,12 @@ window.show = async ({ url, tag, attributes = {}, properties = {}, login, texts,
   Object.assign(element, properties);
   document.querySelector('main').append(element);
   // A test that plays an OpenID provider exposes this function to the page.
-  defineElements({ postern, texts, oidc: window.idTokenFor });
+  // Those of the built-in languages are there, and those of others are loaded when they are used.
+  const tables = Object.entries(texts ?? {}).map(([tag, table]) => [
+    tag,
+    /^e[ns]/.test(tag) ? table : async () => table,
+  ]);
+  defineElements({ postern, texts: Object.fromEntries(tables), oidc: window.idTokenFor });
   // The second definition is that of a page that loads the package twice.
   defineElements({ postern });
   Object.assign(window, { client, postern, element, events });

@@ -101,6 +101,8 @@ export type ActivityEntry = {
   readonly type: string;
   /** What happened, in the language of Accept-Language. */
   readonly text: string;
+  /** What the text names, for clients with texts of their own. */
+  readonly params: ActivityParams;
   /** Who caused the event. */
   readonly by: 'user' | 'operator' | 'system';
   readonly device_id: string | null;
@@ -112,6 +114,16 @@ export type ActivityEntry = {
 export type ActivityEntryPage = {
   readonly data: readonly ActivityEntry[];
   readonly page: PageInfo;
+};
+
+export type ActivityParams = {
+  /** The changed fields, separated by a comma and a space. */
+  readonly fields?: string | undefined;
+  readonly field?: string | undefined;
+  readonly recovers?: string | undefined;
+  readonly provider?: string | undefined;
+  /** The number of recovery codes that are left. */
+  readonly left?: string | undefined;
 };
 
 export type AddressType = 'email' | 'phone';

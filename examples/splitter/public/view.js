@@ -1,54 +1,84 @@
-// Splitter's look: texts, buttons and forms.
-const main = document.querySelector('main');
-const nav = document.querySelector('nav');
-const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
+// Splitter's look: bills, sums, and the dialog for a new bill.
+const find = (selector) => document.querySelector(selector);
+const money = new Intl.NumberFormat('en', { style: 'currency', currency: 'EUR' });
 
-/** Replaces the page. */
-export function show(title, ...lines) {
-  main.replaceChildren(make('h1', { textContent: title }), ...lines.map((textContent) => make('p', { textContent })));
+/** Makes a node. Texts are never parsed as HTML. */
+function make(tag, properties = {}, ...children) {
+  const { className = '', ...others } = properties;
+  const node = Object.assign(document.createElement(tag), others);
+  node.className = className;
+  node.append(...children.filter((child) => child !== undefined));
+  return node;
 }
 
-/** Runs an action, and shows its error. */
-async function run(act) {
-  try {
-    await act();
-  } catch (error) {
-    main.append(make('p', { role: 'alert', textContent: error.message }));
+export function showIssue(error, place = find('#bills .issue')) {
+  place.textContent = error?.message ?? '';
+}
+
+/** Shows the bills and what they sum up to. `pay` gets the id of a bill. */
+export function showBills(bills, pay) {
+  showIssue();
+  const sum = (wanted) => bills.filter(wanted).reduce((total, { open }) => total + open, 0);
+  const owed = sum(({ isMine }) => isMine);
+  const owing = sum(({ isMine }) => !isMine);
+  find('.sums').replaceChildren(sumOf('You are owed', owed, 'good'), sumOf('You owe', owing, 'due'));
+  find('.bills').replaceChildren(...bills.map((bill) => billRow(bill, pay)));
+  find('#bills .empty').hidden = bills.length > 0;
+}
+
+const sumOf = (label, amount, className) =>
+  make('div', { className: amount > 0 ? className : '' }, make('dt', {}, label), make('dd', {}, money.format(amount)));
+
+function billRow(bill, pay) {
+  const { id, title, total, by, isMine, share, open, people, paid } = bill;
+  const facts = isMine
+    ? `You paid ${money.format(total)} · ${paid} of ${people.length} paid back`
+    : `${by} paid ${money.format(total)} · your share is ${money.format(share)}`;
+  const picture = make('span', { className: 'photo', ariaHidden: 'true' }, title.trim().slice(0, 1).toUpperCase());
+  const progress = make('progress', { max: people.length, value: paid, ariaLabel: `${paid} of ${people.length} paid` });
+  const text = make('div', { className: 'text' }, make('h2', {}, title), make('p', {}, facts), progress);
+  return make('li', { id: `bill-${id}` }, picture, text, stateOf());
+
+  function stateOf() {
+    if (isMine)
+      return make(
+        'span',
+        { className: open > 0 ? 'state' : 'state done' },
+        open > 0 ? `${money.format(open)} open` : 'Settled',
+      );
+    if (open === 0) return make('span', { className: 'state done' }, 'Paid');
+    const button = make(
+      'button',
+      { type: 'button', className: 'solid', ariaLabel: `Pay ${money.format(open)} for ${title}` },
+      `Pay ${money.format(open)}`,
+    );
+    button.onclick = async () => {
+      button.disabled = true;
+      await pay(id).catch(showIssue);
+      button.disabled = false;
+    };
+    return button;
   }
 }
 
-export function button(label, act, parent = main) {
-  parent.append(make('button', { type: 'button', textContent: label, onclick: () => run(act) }));
-}
-
-/** Replaces the page by a form. `act` gets what was typed, by the names of the fields. */
-export function form(title, names, note, act) {
-  const element = make('form', {
-    onsubmit(event) {
-      event.preventDefault();
-      run(() => act(Object.fromEntries(new FormData(element))));
-    },
-  });
-  const types = { password: 'password', 'current password': 'password', photo: 'file' };
-  const fields = names.map((name) => {
-    const label = make('label', { textContent: `${name} ` });
-    label.append(make('input', { name, type: types[name] ?? 'text' }));
-    return label;
-  });
-  element.append(...fields, make('button', { textContent: 'OK' }));
-  show(title, note);
-  main.append(element);
-}
-
-/** The bell above every page. */
-export function inbox({ items, unread, hasMore }, actions) {
-  const count = `${unread.unread_count}${unread.unread_count_capped ? '+' : ''} new`;
-  const lines = items.map(({ description, isUnread, image }) => {
-    const line = make('p', { textContent: `${isUnread ? '• ' : ''}${description}` });
-    if (image) line.append(make('img', { src: image.thumbnail_url, alt: '', width: 80 }));
-    return line;
-  });
-  nav.replaceChildren(...lines);
-  button(count, actions.markAllRead, nav);
-  if (hasMore) button('More', actions.loadMore, nav);
+/** Opens the dialog for a new bill. It stays open until `add` has accepted what was typed. */
+export function askForBill(add) {
+  const dialog = find('#new-bill');
+  const form = dialog.querySelector('form');
+  const issue = form.querySelector('.issue');
+  form.reset();
+  showIssue(null, issue);
+  form.querySelector('[value=cancel]').onclick = () => dialog.close();
+  form.onsubmit = async (event) => {
+    event.preventDefault();
+    const { total, friends, ...others } = Object.fromEntries(new FormData(form));
+    const typed = { ...others, total: Number(total.replace(',', '.')), friends: friends.trim().split(/\s+/) };
+    try {
+      await add(typed);
+      dialog.close();
+    } catch (error) {
+      showIssue(error, issue);
+    }
+  };
+  dialog.showModal();
 }

@@ -19,6 +19,7 @@ interface Platform {
   readonly navigator?: {
     readonly language?: string;
     readonly platform?: string;
+    readonly userAgent?: string;
     readonly credentials?: CredentialStore;
     readonly userAgentData?: { readonly platform?: string };
   };

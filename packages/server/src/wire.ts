@@ -158,12 +158,24 @@ export type ActivityEntry = {
   readonly type: string;
   /** What happened, in the language of Accept-Language. */
   readonly text: string;
+  /** What the text names, for clients with texts of their own. */
+  readonly params: ActivityParams;
   /** Who caused the event. */
   readonly by: 'user' | 'operator' | 'system';
   readonly device_id: string | null;
   /** The client's address, if the user caused the event. */
   readonly address: string | null;
   readonly created_at: string;
+};
+
+export type ActivityParams = {
+  /** The changed fields, separated by a comma and a space. */
+  readonly fields?: string | undefined;
+  readonly field?: string | undefined;
+  readonly recovers?: string | undefined;
+  readonly provider?: string | undefined;
+  /** The number of recovery codes that are left. */
+  readonly left?: string | undefined;
 };
 
 export type ApiKey = {

@@ -194,19 +194,31 @@ test('a mail address is changed with a proof by a code to the phone', async () =
 
 test('an authenticator app is enrolled with a QR code and recovery codes, and then only its codes are accepted as a proof', async () => {
   const user = await createUser(pages.app);
-  const shown = await accountOf(user, { attributes: { sections: 'factors' } });
+  const shown = await accountOf(user, { attributes: { sections: 'security' } });
   const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = shown;
   await press(shown, 'Set up: Authenticator app');
   await press(shown, 'Continue');
   await proveByPassword(shown);
   await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
+  const shownKey = await page.locator('.secret').innerText();
+  expect(shownKey).toMatch(/^(\w{4} )+\w{1,4}$/);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await press(shown, 'Copy the key');
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(shownKey.replaceAll(' ', ''));
+  const link = await page.getByRole('link', { name: 'Open in an app on this device' }).getAttribute('href');
+  expect(new URL(link ?? '').searchParams.get('secret')).toBe(shownKey.replaceAll(' ', ''));
   await expectAccessible();
-  const app = appOf(user.id, await page.locator('.secret').innerText());
+  const app = appOf(user.id, shownKey.replaceAll(' ', ''));
   await fill(shown, 'Code of your authenticator app', await app.code());
   await press(shown, 'Continue');
   const codes = page.locator('.codes li');
   await codes.first().waitFor();
   const first = await codes.first().innerText();
+  const [file] = await Promise.all([page.waitForEvent('download'), press(shown, 'Download')]);
+  expect(file.suggestedFilename()).toBe('recovery-codes.txt');
+  const saved = (await readFile(await file.path(), 'utf8')).trim().split('\n');
+  expect(saved).toEqual([expect.stringContaining('localhost'), '', ...(await codes.allInnerTexts())]);
   await expectAccessible();
   await press(shown, 'I have saved them');
   await answerOffer(shown);
@@ -250,7 +262,7 @@ test('with a second factor, a new password takes the current one and a code, and
 
 test('passkeys are added, renamed and removed', async () => {
   const user = await createUser(pages.app);
-  const shown = await accountOf(user, { attributes: { sections: 'factors' } });
+  const shown = await accountOf(user, { attributes: { sections: 'security' } });
   await addAuthenticator(shown.page, { verifiesUser: true });
   await press(shown, 'Add: Passkeys');
   await fill(shown, 'Name of the passkey', 'Laptop');
@@ -296,13 +308,38 @@ test('the activity is shown, all data is exported, and the account is deleted', 
   await expectNoErrorsOrSidewaysScroll();
 });
 
+test('a device is shown with its browser, system, network address and time, also in Spanish', async () => {
+  const user = await createUser(pages.app);
+  const options = { attributes: { sections: 'devices' } };
+  const { page } = await accountOf(user, options);
+  const line = page.locator('[part~=row]').filter({ hasText: 'This device' });
+  expect(await line.innerText()).toMatch(/^Chrome on Linux This device\nLast sign-in now from (127\.0\.0\.1|::1)/);
+  expect(await line.locator('time').getAttribute('title')).toMatch(/\d{4}/);
+  const spanish = await accountOf(user, { ...options, lang: 'es' });
+  await spanish.page.getByText('Chrome en Linux').first().waitFor();
+  await spanish.page.getByText('Último inicio de sesión: ahora desde').first().waitFor();
+});
+
+test('the activity is told in the language of the page, whatever the language of the browser is', async () => {
+  const user = await createUser(pages.app);
+  await pages.app.api('PATCH', `/admin/v1/users/${user.id}`, { bearer: pages.app.adminKey, body: { name: 'Grace' } });
+  const { page } = await accountOf(user, { lang: 'es', attributes: { sections: 'activity' } });
+  await page.getByText('Has iniciado sesión.').waitFor();
+  await page.getByText('Cambios: Nombre').waitFor();
+  await page.getByText('Se creó tu cuenta.').waitFor();
+});
+
 test('the element works on a phone, in the dark theme, in Spanish, and from right to left', async () => {
   const user = await createUser(pages.app, { email: newEmail() });
   const spanish = await accountOf(user, { lang: 'es', width: 390, theme: 'dark' });
   await spanish.page.getByRole('heading', { name: 'Perfil' }).waitFor();
   await spanish.expectAccessible();
   await spanish.expectNoErrorsOrSidewaysScroll();
-  const arabic = await accountOf(user, { lang: 'ar', dir: 'rtl', texts: { ar: { profile: 'الملف الشخصي' } } });
+  const arabic = await accountOf(user, {
+    lang: 'ar',
+    dir: 'rtl',
+    texts: { ar: { account: { profile: 'الملف الشخصي' } } },
+  });
   await arabic.page.getByRole('heading', { name: 'الملف الشخصي' }).waitFor();
   await arabic.expectAccessible();
   await arabic.expectNoErrorsOrSidewaysScroll();

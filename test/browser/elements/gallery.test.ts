@@ -1,21 +1,12 @@
-import { mkdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import type { Route } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, test } from 'vitest';
 import { codeTo } from '../../support/account.js';
 import { type ElementPage, type ElementPages, type ShowOptions, startElementPages } from '../../support/elements.js';
+import { type Answers, contextOf, look, problem } from '../../support/gallery.js';
 import { createUser, newEmail, newPhone, password, wrongCode } from '../../support/users.js';
-
-/**
- * Every state of every element, at 1280 and 390 px, light and dark, from right to left, and with text of twice the size. Each is checked
- * with axe-core. `npm run elements:gallery` also takes the pictures, into packages/elements/pictures/ (not in git).
- */
-const folder = fileURLToPath(new URL('../../../packages/elements/pictures', import.meta.url));
-const takesPictures = process.env.ELEMENTS_PICTURES === '1';
 
 let pages: ElementPages;
 beforeAll(async () => {
-  if (takesPictures) await mkdir(folder, { recursive: true });
   pages = await startElementPages({
     ...{ PIN_POLICY: 'optional', REGISTRATION: 'on', MAIL_PROVIDER: 'console', APP_NAME: 'Splitter' },
     ...{ CODE_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_PREFIX: '0', SMS_LIMIT_TOTAL: '0' },
@@ -23,50 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => pages?.close());
 
-const variants = [
-  { name: '1280-light', width: 1280, theme: 'light', dir: 'ltr', size: '100%' },
-  { name: '1280-dark', width: 1280, theme: 'dark', dir: 'ltr', size: '100%' },
-  { name: '390-light', width: 390, theme: 'light', dir: 'ltr', size: '100%' },
-  { name: '390-dark', width: 390, theme: 'dark', dir: 'ltr', size: '100%' },
-  { name: '1280-rtl', width: 1280, theme: 'light', dir: 'rtl', size: '100%' },
-  { name: '390-double', width: 390, theme: 'light', dir: 'ltr', size: '200%' },
-] as const;
-
-/** Looks at a state in each variant. */
-async function look(name: string, shown: ElementPage): Promise<void> {
-  const { page } = shown;
-  await page.getByText('Loading…').first().waitFor({ state: 'detached' });
-  for (const { name: variant, width, theme, dir, size } of variants) {
-    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-    await page.setViewportSize({ width, height: width === 1280 ? 800 : 844 });
-    await page.evaluate(`document.documentElement.dir = '${dir}', document.documentElement.style.fontSize = '${size}'`);
-    if (takesPictures) await page.screenshot({ path: `${folder}/${name}-${variant}.png`, fullPage: true });
-    await shown.expectAccessible();
-    const [content, window] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
-    expect([variant, content]).toEqual([variant, window]);
-  }
-  await page.evaluate(`document.documentElement.dir = 'ltr', document.documentElement.style.fontSize = ''`);
-}
-
 const press = ({ page }: ElementPage, name: string | RegExp) =>
   page.getByRole('button', { name, ...(typeof name === 'string' && { exact: true }) }).click();
 const fill = ({ page }: ElementPage, name: string, value: string) => page.getByLabel(name, { exact: true }).fill(value);
-const problem =
-  (status: number, code: string, headers: Record<string, string> = {}) =>
-  (route: Route) =>
-    route.fulfill({
-      ...{ status, headers: { ...headers, 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' } },
-      contentType: 'application/problem+json',
-      body: JSON.stringify({ type: `urn:postern:problem:${code}`, title: 'A sentence of the service.', errors: [] }),
-    });
-
-/** A context whose requests to the service can be answered by the test. */
-async function contextWith(answers: Readonly<Record<string, (route: Route) => unknown>> = {}) {
-  const context = await pages.browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
-  await context.exposeFunction('idTokenFor', () => null);
-  for (const [pattern, answer] of Object.entries(answers)) await context.route(pattern, (route) => void answer(route));
-  return context;
-}
+const contextWith = (answers?: Answers) => contextOf(pages.browser, answers);
 /** The service offers these providers and all other ways. */
 const withProviders =
   (...names: readonly string[]) =>
@@ -314,6 +265,7 @@ const states: readonly (readonly [name: string, reach: () => Promise<ElementPage
 
 test.each(states)('%s is accessible in every variant', async (name, reach) => {
   const shown = await reach();
+  await shown.page.getByText('Loading…').first().waitFor({ state: 'detached' });
   await look(name, shown);
   await shown.page.close();
 });

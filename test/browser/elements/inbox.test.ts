@@ -95,7 +95,9 @@ test('the empty state, Spanish, custom texts and text from right to left are sho
   const arabic = await inboxOf(user, {
     ...{ lang: 'ar', dir: 'rtl', attributes: { open: '' } },
     texts: {
-      ar: { inbox: 'الإشعارات', unread: '{count} غير مقروء', empty: 'لا توجد إشعارات', type_payment: 'المدفوعات' },
+      ar: {
+        inbox: { inbox: 'الإشعارات', unread: '{count} غير مقروء', empty: 'لا توجد إشعارات', type_payment: 'المدفوعات' },
+      },
     },
   });
   const panel = arabic.page.getByRole('dialog', { name: 'الإشعارات' });
@@ -113,7 +115,7 @@ test('a kind of notification is muted and switched on again', async () => {
   const user = await createUser(pages.app);
   await publish(user, 'Paid');
   const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = await inboxOf(user, {
-    texts: { en: { type_payment: 'Payments' } },
+    texts: { en: { inbox: { type_payment: 'Payments' } } },
     attributes: { open: '' },
   });
   const mutes = () =>
@@ -269,4 +271,21 @@ test('the push settings list every type, also one that is not on the first page'
   await page.getByRole('button', { name: 'Push settings' }).click();
   await page.getByRole('switch', { name: 'pool' }).waitFor();
   expect(await page.getByRole('switch').count()).toBe(2);
+});
+
+test('push settings that cannot be loaded say so, and are loaded by "Try again"', async () => {
+  const user = await createUser(pages.app);
+  await publish(user, 'Paid your share');
+  const { page, events } = await inboxOf(user, { attributes: { layout: 'list' } });
+  let isBroken = true;
+  await page.route('**/v1/notifications/mutes**', (route) =>
+    isBroken ? route.fulfill({ status: 500 }) : route.continue(),
+  );
+  await page.getByRole('button', { name: 'Push settings' }).click();
+  await page.getByText('The settings could not be loaded.').waitFor();
+  expect(await page.getByText('The change was not saved.').count()).toBe(0);
+  expect(await events('error')).not.toEqual([]);
+  isBroken = false;
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('switch', { name: 'Payment' }).waitFor();
 });

@@ -1,11 +1,10 @@
 import type { Core } from '../core.js';
-import { platform } from '../platform.js';
 import { deviceKey } from '../postern/login-storage.js';
-import type { DeviceDescription } from '../types.js';
+import { loadPart } from '../transport.js';
 import type { DeviceInput } from '../wire.js';
 
 /** This device, with its id if a login has stored one. */
-export async function deviceOf({ device: description = deviceOfBrowser, storage }: Core): Promise<DeviceInput> {
+export async function deviceOf({ device: description = loadedDescription, storage }: Core): Promise<DeviceInput> {
   const id = await storage.get(deviceKey);
   return {
     ...(await (typeof description === 'function' ? description() : description)),
@@ -21,9 +20,9 @@ export async function loginDeviceOf(core: Core): Promise<DeviceInput> {
   return { ...(await deviceOf(core)), ...(jwk && { jwk }) };
 }
 
-/** The description of the device that the browser gives. */
-function deviceOfBrowser(): DeviceDescription {
-  const { navigator, screen } = platform();
-  const os = navigator?.userAgentData?.platform ?? navigator?.platform;
-  return { ...(os && { os_name: os }), ...(screen && { screen_width: screen.width, screen_height: screen.height }) };
-}
+/** Loaded at the first login, and left out if it cannot be loaded. */
+const loadedDescription = () =>
+  loadPart(() => import('./browser-device.js')).then(
+    ({ deviceOfBrowser }) => deviceOfBrowser(),
+    () => ({}),
+  );

@@ -1,4 +1,4 @@
-import { element } from '../base/dom.js';
+import { type Child, element } from '../base/dom.js';
 import { fill } from '../base/texts.js';
 import { loadSecrets } from './load-secrets.js';
 import type { Step } from './questions.js';
@@ -38,7 +38,7 @@ export function profileSection({ words, account, client, change }: Context): HTM
   );
 }
 
-export function passwordSection({ words, account, client, offered, change }: Context): HTMLElement {
+export function passwordRow({ words, account, client, offered, change }: Context): HTMLElement {
   const hint = fill(words.password_hint, { count: offered.password.min_length });
   const step: Step = {
     ...{ title: words.change_password, submit: words.save },
@@ -56,18 +56,18 @@ export function passwordSection({ words, account, client, offered, change }: Con
   };
   const text = account.has_password ? words.change : words.set;
   const state = account.has_password ? words.is_set : words.not_set;
-  return lines(
-    row(
-      words.password,
-      state,
-      action('password', text, words.password, () => change('password', 'set_password', step)),
-    ),
+  return row(
+    words.password,
+    state,
+    action('password', text, words.password, () => change('password', 'set_password', step)),
   );
 }
 
-export function pinSection(context: Context): HTMLElement {
+/** No rows if the service has no PINs. */
+export function pinRows(context: Context): readonly Child[] {
   const { words, account, client, offered, language, change } = context;
   const { has_pin: hasPin, pin_recovery: recovery } = account;
+  if (offered.pin.policy === 'off' && !hasPin) return [];
   const hint = fill(words.pin_hint, { min: offered.pin.min_length, max: offered.pin.max_length });
   const setStep: Step = {
     ...{ title: words.change_pin, submit: words.save },
@@ -98,7 +98,7 @@ export function pinSection(context: Context): HTMLElement {
   };
   const time = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
   const text = hasPin ? words.change : words.set;
-  return lines(
+  return [
     row(
       words.pin,
       hasPin ? words.is_set : words.not_set,
@@ -117,7 +117,7 @@ export function pinSection(context: Context): HTMLElement {
           true,
         ),
       ),
-  );
+  ];
 }
 
 export function addressSection(context: Context): HTMLElement {

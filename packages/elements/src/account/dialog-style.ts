@@ -10,6 +10,9 @@ dialog h2 { font-size: 1.2em; }
 .body { display: grid; gap: 12px; margin-block: 12px; }
 .end { justify-content: flex-end; }
 .qr { width: 12rem; height: 12rem; max-width: 100%; margin-inline: auto; background: #fff; border-radius: 6px; fill: #000; stroke: none; }
+.secret { display: block; padding: 10px 14px; border-radius: var(--_radius); background: var(--_surface); text-align: center;
+  letter-spacing: 0.04em; user-select: all; overflow-wrap: normal; }
+a.link { text-decoration: none; }
 .secret, .codes { font-family: ui-monospace, Menlo, Consolas, monospace; }
 .codes { columns: 2; padding: 12px 16px; border-radius: var(--_radius); background: var(--_surface); user-select: all; }
 @media (max-width: 30rem) { .codes { columns: 1; } }

@@ -5,7 +5,7 @@ import { createForm, type Form } from '../base/form.js';
 import { dialogStyle } from './dialog-style.js';
 import { prove } from './prove.js';
 import type { AccountChange, Dialog, Step } from './questions.js';
-import type { AccountTexts } from './texts.js';
+import type { StartTexts } from './texts.js';
 
 /** Changes of a credential or a factor. A new password ends the other logins by itself. */
 const credentialChanges: ReadonlySet<AccountChange> = new Set([
@@ -26,7 +26,7 @@ const credentialChanges: ReadonlySet<AccountChange> = new Set([
  */
 export function createDialog(
   client: AccountClient<true>,
-  words: AccountTexts,
+  words: StartTexts,
   signal: AbortSignal,
   report: (error: unknown) => void,
 ): Dialog {
@@ -47,7 +47,7 @@ export function createDialog(
   signal.addEventListener('abort', () => node.close());
 
   function show(text: string, content: readonly Child[], onCancel: () => void): void {
-    title.textContent = text;
+    replaceContent(title, text);
     replaceContent(body, ...content);
     if (!node.open) {
       onClose();

@@ -11,13 +11,12 @@ import { loadPart } from '@postern/client/internal';
 import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { textOf } from '../base/error-text.js';
-import { addressSection, passwordSection, pinSection, profileSection } from './credentials.js';
-import { factorSection, identitySection } from './factors.js';
-import { activitySection, dataSection, deviceSection } from './history.js';
+import { addressSection, profileSection } from './credentials.js';
+import { identitySection, securitySection } from './factors.js';
 import type { AccountChange, Dialog } from './questions.js';
 import type { AccountSection, Context } from './sections.js';
 import { style } from './style.js';
-import { type AccountTexts, english } from './texts.js';
+import { english, type StartTexts } from './texts.js';
 
 /** Events of `<postern-account>`. */
 export interface AccountEvents {
@@ -27,18 +26,19 @@ export interface AccountEvents {
   readonly 'postern-signed-out': CustomEvent<null>;
 }
 
+/** The sections at the end of the page, which are loaded while the service answers. */
+const loadHistory = () => loadPart(() => import('./history.js'));
+
 const sectionBuilders: Readonly<
   Record<AccountSection, (context: Context) => HTMLElement | null | Promise<HTMLElement | null>>
 > = {
   profile: profileSection,
-  password: passwordSection,
-  pin: (context) => (context.offered.pin.policy === 'off' && !context.account.has_pin ? null : pinSection(context)),
   addresses: addressSection,
-  factors: factorSection,
+  security: securitySection,
   identities: identitySection,
-  devices: deviceSection,
-  activity: activitySection,
-  data: dataSection,
+  devices: async (context) => (await loadHistory()).deviceSection(context),
+  activity: async (context) => (await loadHistory()).activitySection(context),
+  data: async (context) => (await loadHistory()).dataSection(context),
 };
 const isSection = (name: string): name is AccountSection => Object.hasOwn(sectionBuilders, name);
 
@@ -47,7 +47,7 @@ const isSection = (name: string): name is AccountSection => Object.hasOwn(sectio
  * accepts.
  *
  * Parts: `section`, `heading`, `row`, `value`, `entry`, `field`, `label`, `input`, `button`, `button-primary`, `button-danger`, `link`,
- * `dialog`, `qr`, `recovery-codes`, `issue`.
+ * `dialog`, `qr`, `secret`, `recovery-codes`, `issue`.
  *
  * @example
  * ```ts
@@ -58,7 +58,7 @@ const isSection = (name: string): name is AccountSection => Object.hasOwn(sectio
  * document.querySelector('postern-account')?.on('postern-signed-out', () => location.assign('/'));
  * ```
  */
-export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> {
+export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
   /** @internal */
   static readonly tag = 'postern-account';
   /** @internal */
@@ -189,7 +189,7 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
       this.emit('postern-changed', { operation });
       status.textContent = '';
       await show(key);
-      status.textContent = words.saved;
+      replaceContent(status, words.saved);
     };
     const linked = await client.resumeLink(undefined, { signal }).catch((error: unknown) => error);
     await show();

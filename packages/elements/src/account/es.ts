@@ -1,9 +1,11 @@
 import { spanish as forms } from '../base/form-es.js';
+import { spanish as activity } from './activity-es.js';
 import type { AccountTexts } from './texts.js';
 
 /** The Spanish texts of `<postern-account>`. */
 export const spanish: AccountTexts = {
   ...forms,
+  ...activity,
   signed_out: 'Inicia sesión para ver tu cuenta.',
   not_loaded: 'No se pudo cargar.',
   saved: 'Guardado.',
@@ -41,12 +43,14 @@ export const spanish: AccountTexts = {
   code_sent_to: 'Enviamos un código a {to}. Es válido durante cinco minutos.',
   remove_address: 'Quitar: {name}',
   remove_address_hint: 'Ya no podrás iniciar sesión ni recuperar tu cuenta con ella.',
-  factors: 'Segundos factores',
+  security: 'Seguridad',
   authenticator_app: 'Aplicación de autenticación',
   app_hint: 'Después de la contraseña escribirás un código que muestra la aplicación.',
   scan_qr: 'Escanea esto con tu aplicación de autenticación y escribe el código que muestra.',
   qr: 'Código QR para la aplicación de autenticación',
   or_type: 'O escribe esta clave en la aplicación:',
+  open_app: 'Abrir en una aplicación de este dispositivo',
+  copy_key: 'Copiar la clave',
   remove_app: 'Quitar la aplicación de autenticación',
   remove_app_hint: 'Tus códigos de recuperación dejan de valer, salvo que tengas una llave de acceso.',
   recovery_codes: 'Códigos de recuperación',
@@ -58,6 +62,7 @@ export const spanish: AccountTexts = {
   codes_saved: 'Los he guardado',
   copy: 'Copiar todos',
   copied: 'Copiado',
+  codes_file: 'codigos-de-recuperacion',
   passkey: 'Llave de acceso',
   passkeys: 'Llaves de acceso',
   no_passkeys: 'Inicia sesión con tu huella, tu cara o el PIN del dispositivo',
@@ -80,7 +85,9 @@ export const spanish: AccountTexts = {
   devices: 'Dispositivos',
   this_device: 'Este dispositivo',
   unknown_device: 'Dispositivo desconocido',
-  last_login: 'Último inicio de sesión:',
+  device_on: '{device} en {system}',
+  last_login: 'Último inicio de sesión: {time}',
+  last_login_from: 'Último inicio de sesión: {time} desde {address}',
   sign_out: 'Cerrar sesión',
   sign_out_device: '¿Cerrar la sesión de este dispositivo?',
   sign_out_device_hint: '«{name}» tendrá que iniciar sesión otra vez.',

@@ -1,11 +1,12 @@
 import type { ExternalIdentity, Passkey } from '@postern/client';
-import { element } from '../base/dom.js';
+import { type Child, element } from '../base/dom.js';
 import { fill } from '../base/texts.js';
+import { passwordRow, pinRows } from './credentials.js';
 import { loadSecrets } from './load-secrets.js';
 import type { Step } from './questions.js';
 import { action, type Context, lines, row } from './sections.js';
 
-export async function factorSection(context: Context): Promise<HTMLElement> {
+async function factorRows(context: Context): Promise<readonly Child[]> {
   const { words, account, client, change, language, signal } = context;
   const passkeys = await client.listPasskeys({ signal });
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
@@ -58,7 +59,7 @@ export async function factorSection(context: Context): Promise<HTMLElement> {
     },
   };
   const appName = words.authenticator_app;
-  return lines(
+  return [
     row(
       appName,
       hasApp ? words.on : words.off,
@@ -74,13 +75,18 @@ export async function factorSection(context: Context): Promise<HTMLElement> {
           change('codes', 'renew_recovery_codes', renewStep),
         ),
       ),
-    ...passkeys.map((passkey) => passkeyRow(context, passkey, date)),
     row(
       words.passkeys,
-      passkeys.length === 0 ? words.no_passkeys : '',
+      words.no_passkeys,
       action('passkey', words.add, words.passkeys, () => change('passkey', 'add_passkey', addStep)),
     ),
-  );
+    ...passkeys.map((passkey) => passkeyRow(context, passkey, date)),
+  ];
+}
+
+/** Everything that protects the account: the password, the PIN, second factors and passkeys. */
+export async function securitySection(context: Context): Promise<HTMLElement> {
+  return lines(passwordRow(context), ...pinRows(context), ...(await factorRows(context)));
 }
 
 function passkeyRow(

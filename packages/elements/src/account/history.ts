@@ -1,37 +1,53 @@
 import type { ActivityEntry, Device } from '@postern/client';
 import { isPosternError } from '@postern/client';
-import { element, linkButton, replaceContent } from '../base/dom.js';
+import { element, icon, linkButton, replaceContent } from '../base/dom.js';
 import { textOf } from '../base/error-text.js';
-import { fill } from '../base/texts.js';
+import { countText, fill, withLater } from '../base/texts.js';
 import { fullTime, timeAgo } from '../base/time.js';
+import { english } from './activity-texts.js';
 import { loadSecrets } from './load-secrets.js';
 import type { Step } from './questions.js';
 import { action, type Context, lines, row } from './sections.js';
 
-function deviceName({ make, model, os_name, os_version }: Device, unknown: string): string {
-  const makeAndModel = [make, model].filter(Boolean).join(' ');
-  return makeAndModel || [os_name, os_version].filter(Boolean).join(' ') || unknown;
+/** The browser or the model, and the system. */
+function deviceName({ make, model, os_name, os_version }: Device, words: Context['words']): string {
+  const device = [make, model].filter(Boolean).join(' ');
+  const system = [os_name, os_version].filter(Boolean).join(' ');
+  if (device && system) return fill(words.device_on, { device, system });
+  return device || system || words.unknown_device;
 }
 
-export async function deviceSection({
-  words,
-  devices,
-  postern,
-  language,
-  change,
-  signal,
-}: Context): Promise<HTMLElement> {
+const phonePath = 'M6.5 2.5h7a1 1 0 0 1 1 1v13a1 1 0 0 1-1 1h-7a1 1 0 0 1-1-1v-13a1 1 0 0 1 1-1zM9 15h2';
+const computerPath = 'M4.5 4h11a1 1 0 0 1 1 1v8h-13V5a1 1 0 0 1 1-1zM2 16h16';
+const isPhone = ({ os_name: system }: Device) => /android|ios|iphone|ipad/i.test(system ?? '');
+
+/** Where the last logins came from, by device. The newest one of a device counts. */
+async function addressesOf({ client, signal }: Context): Promise<ReadonlyMap<string, string>> {
+  const logins = await client.activity({ limit: 100, filter: 'type:eq:login.approved', signal }).page();
+  return new Map(
+    [...logins.data].reverse().flatMap(({ device_id: id, address }) => (id && address ? [[id, address] as const] : [])),
+  );
+}
+
+/** A text with a time in it, which shows the whole time when it is pointed at. */
+function textWithTime(text: string, time: string, language: string): HTMLElement {
+  const [before = '', after = ''] = text.split('{time}');
+  const attributes = { datetime: time, title: fullTime(time, language) };
+  return element('span', {}, before, element('time', attributes, timeAgo(time, language)), after);
+}
+
+export async function deviceSection(context: Context): Promise<HTMLElement> {
+  const { words, devices, postern, language, change, signal } = context;
+  const addresses = addressesOf(context);
   const allDevices: Device[] = [];
   for await (const device of devices.list({ limit: 100, signal })) allDevices.push(device);
   allDevices.sort((one, other) => Number(other.current) - Number(one.current));
-  const rows = allDevices.map((device) => {
-    const name = deviceName(device, words.unknown_device);
-    const time = element(
-      'time',
-      { datetime: device.last_login_at, title: fullTime(device.last_login_at, language) },
-      timeAgo(device.last_login_at, language),
-    );
-    const lastLogin = element('span', {}, `${words.last_login} `, time);
+  const knownAddresses = await addresses;
+  const rowOf = (device: Device) => {
+    const name = deviceName(device, words);
+    const address = knownAddresses.get(device.id);
+    const text = address === undefined ? words.last_login : fill(words.last_login_from, { address });
+    const lastLogin = textWithTime(text, device.last_login_at, language);
     if (device.current) {
       const signOutButton = action('this-device', words.sign_out, name, () => void postern.logOut());
       return row(
@@ -67,11 +83,38 @@ export async function deviceSection({
         true,
       ),
     );
-  });
-  return lines(...rows);
+  };
+  return lines(
+    ...allDevices.map((device) => {
+      const line = rowOf(device);
+      line.prepend(icon(isPhone(device) ? phonePath : computerPath));
+      return line;
+    }),
+  );
 }
 
-export async function activitySection({ words, client, language, signal, report }: Context): Promise<HTMLElement> {
+/** What happened, in words of the reader's language. */
+export function eventText(
+  { type, params }: { readonly type: string; readonly params: ActivityEntry['params'] },
+  words: Readonly<Record<string, string | undefined>>,
+  language: string,
+): string {
+  const key = `event_${type.replaceAll('.', '_')}`;
+  const detailed = words[`${key}_of`];
+  const values: Record<string, string> = {};
+  for (const [name, value = ''] of Object.entries(params)) {
+    // Names of fields are texts, such as `email`. A name without a text would be in no language.
+    const names = name === 'provider' ? [value] : value.split(', ').map((field) => words[field]);
+    if (names.every((text) => text !== undefined)) values[name] = new Intl.ListFormat(language).format(names);
+  }
+  if (detailed !== undefined && params.left !== undefined) return countText(detailed, Number(params.left), language);
+  const isComplete = detailed?.match(/\{\w+\}/g)?.every((hole) => Object.hasOwn(values, hole.slice(1, -1)));
+  return isComplete ? fill(detailed ?? '', values) : (words[key] ?? words.event_other ?? type);
+}
+
+export async function activitySection(context: Context): Promise<HTMLElement> {
+  const { client, language, signal, report } = context;
+  const words = withLater(english, context.words);
   const pages = client.activity({ limit: 10, signal }).pages()[Symbol.asyncIterator]();
   const list = element('ul', { class: 'lines' });
   const moreButton = linkButton(words.show_more, () => void showMore(), 'button');
@@ -93,17 +136,21 @@ export async function activitySection({ words, client, language, signal, report 
     } catch (error) {
       if (signal.aborted) return;
       report(error);
-      if (isPosternError(error)) errorText.textContent = await textOf(error, words);
+      if (isPosternError(error)) replaceContent(errorText, await textOf(error, words));
     }
   };
-  function entryRow({ text, created_at, by, address }: ActivityEntry): HTMLElement {
+  function entryRow(entry: ActivityEntry): HTMLElement {
+    const { created_at, by, address } = entry;
     const timeElement = element(
       'time',
       { datetime: created_at, title: fullTime(created_at, language) },
       timeAgo(created_at, language),
     );
     const actor = { user: address ?? '', operator: words.by_operator, system: words.by_system }[by];
-    const entryNode = row(text, element('span', {}, timeElement, actor && ' · ', element('bdi', {}, actor)));
+    const entryNode = row(
+      eventText(entry, words, language),
+      element('span', {}, timeElement, actor && ' · ', element('bdi', {}, actor)),
+    );
     entryNode.setAttribute('part', 'row entry');
     entryNode.tabIndex = -1;
     return entryNode;
@@ -126,7 +173,7 @@ export function dataSection(context: Context): HTMLElement {
     } catch (error) {
       if (!signal.aborted) {
         report(error);
-        errorText.textContent = words.export_failed;
+        replaceContent(errorText, words.export_failed);
       }
     }
     isBusy = false;

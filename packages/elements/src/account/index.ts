@@ -8,7 +8,7 @@ import type { DefineOptions } from '../base/options.js';
 import { PosternAccount } from './element.js';
 
 export type { BaseEvents } from '../base/element.js';
-export type { DefineOptions, OidcSignIn, Texts } from '../base/options.js';
+export type { DefineOptions, OidcSignIn, SomeTexts, Texts } from '../base/options.js';
 export type { AccountEvents } from './element.js';
 export type { AccountChange } from './questions.js';
 export type { AccountSection } from './sections.js';

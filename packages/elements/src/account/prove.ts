@@ -5,10 +5,10 @@ import { showError } from '../base/errors.js';
 import { createForm, disableUntil, type Form } from '../base/form.js';
 import { fill } from '../base/texts.js';
 import type { Dialog } from './questions.js';
-import type { AccountTexts } from './texts.js';
+import type { StartTexts } from './texts.js';
 
 interface ProveOptions {
-  readonly words: AccountTexts;
+  readonly words: StartTexts;
   readonly dialog: Dialog;
   readonly signal: AbortSignal;
   readonly report: (error: unknown) => void;

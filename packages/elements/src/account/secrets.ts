@@ -1,5 +1,5 @@
 import type { PendingAddress, PendingTotp } from '@postern/client';
-import { digitsOf, element } from '../base/dom.js';
+import { digitsOf, element, linkButton, replaceContent } from '../base/dom.js';
 import { picture } from '../base/qr-picture.js';
 import { fill } from '../base/texts.js';
 import type { Step } from './questions.js';
@@ -10,16 +10,7 @@ export function confirmApp(context: Context, pending: PendingTotp): Step {
   const { words } = context;
   return {
     ...{ title: words.authenticator_app, submit: words.continue },
-    introduction: [
-      element('p', {}, words.scan_qr),
-      picture(pending.uri, words.qr),
-      element(
-        'p',
-        { class: 'small' },
-        `${words.or_type} `,
-        element('code', { class: 'secret', dir: 'ltr' }, pending.secret),
-      ),
-    ],
+    introduction: [element('p', {}, words.scan_qr), picture(pending.uri, words.qr), ...appKey(words, pending)],
     fields: [{ name: 'code', kind: 'code', label: words.authenticator_code }],
     async onSubmit({ code = '' }) {
       const { recovery_codes } = await pending.confirm(digitsOf(code));
@@ -41,7 +32,51 @@ export function confirmAddress({ words }: Context, pending: PendingAddress, to: 
   };
 }
 
-type CodesTexts = Pick<Context['words'], 'recovery_codes' | 'recovery_codes_once' | 'codes_saved' | 'copy' | 'copied'>;
+/** A button that copies a text. If the browser refuses, it selects the node, so that the user can copy it. */
+function copyButton(label: string, copied: string, text: string, node: HTMLElement): HTMLElement {
+  const button = linkButton(label, () =>
+    (navigator.clipboard?.writeText(text) ?? Promise.reject()).then(
+      () => {
+        replaceContent(button, copied);
+      },
+      () => getSelection()?.selectAllChildren(node),
+    ),
+  );
+  return button;
+}
+
+/** Saves a file that the page has made. */
+function saveFile(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
+  element('a', { href: url, download: name }).click();
+  URL.revokeObjectURL(url);
+}
+
+type KeyTexts = Pick<Context['words'], 'or_type' | 'open_app' | 'copy_key' | 'copied'>;
+
+/** The key of an authenticator app for users who cannot scan it: in groups, to copy, and as a link for an app on this device. */
+export function appKey(
+  words: KeyTexts,
+  { secret, uri }: { readonly secret: string; readonly uri: string },
+): HTMLElement[] {
+  const groups = secret.match(/.{1,4}/g) ?? [];
+  const key = element('code', { class: 'secret', part: 'secret', dir: 'ltr' }, groups.join(' '));
+  return [
+    element('p', { class: 'small' }, words.or_type),
+    key,
+    element(
+      'div',
+      { class: 'links' },
+      copyButton(words.copy_key, words.copied, secret, key),
+      element('a', { class: 'link small', part: 'link', href: uri }, words.open_app),
+    ),
+  ];
+}
+
+type CodesTexts = Pick<
+  Context['words'],
+  'recovery_codes' | 'recovery_codes_once' | 'codes_saved' | 'copy' | 'copied' | 'download' | 'codes_file'
+>;
 
 /** Shows recovery codes, which the service never shows again. */
 export function showCodes({ words }: { readonly words: CodesTexts }, codes: readonly string[]): Step {
@@ -50,18 +85,14 @@ export function showCodes({ words }: { readonly words: CodesTexts }, codes: read
     { class: 'codes', part: 'recovery-codes' },
     ...codes.map((code) => element('li', { dir: 'ltr' }, code)),
   );
-  const copy = element('button', { type: 'button', class: 'link small', part: 'link' }, words.copy);
-  copy.addEventListener('click', () => {
-    navigator.clipboard?.writeText(codes.join('\n')).then(
-      () => {
-        copy.textContent = words.copied;
-      },
-      () => getSelection()?.selectAllChildren(list),
-    );
-  });
+  const file = () => {
+    const text = [`${words.recovery_codes} – ${location.host}`, '', ...codes, ''].join('\n');
+    saveFile(`${words.codes_file}.txt`, new Blob([text], { type: 'text/plain' }));
+  };
+  const links = [copyButton(words.copy, words.copied, codes.join('\n'), list), linkButton(words.download, file)];
   return {
     ...{ title: words.recovery_codes, submit: words.codes_saved },
-    introduction: [element('p', {}, words.recovery_codes_once), list, element('div', { class: 'links' }, copy)],
+    introduction: [element('p', {}, words.recovery_codes_once), list, element('div', { class: 'links' }, ...links)],
     onSubmit: async () => undefined,
   };
 }
@@ -69,7 +100,5 @@ export function showCodes({ words }: { readonly words: CodesTexts }, codes: read
 /** Saves everything that is stored about the user as a file. */
 export async function saveExport({ client, words, signal }: Context): Promise<void> {
   const blob = await new Response(await client.export({ signal })).blob();
-  const url = URL.createObjectURL(new Blob([blob], { type: 'application/json' }));
-  element('a', { href: url, download: `${words.export_file}.json` }).click();
-  URL.revokeObjectURL(url);
+  saveFile(`${words.export_file}.json`, new Blob([blob], { type: 'application/json' }));
 }

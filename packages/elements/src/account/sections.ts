@@ -2,23 +2,14 @@ import type { AccountClient, AccountDetails, Devices, OfferedLogins, Postern } f
 import { type Child, element } from '../base/dom.js';
 import type { OidcSignIn } from '../base/options.js';
 import type { AccountChange, Step } from './questions.js';
-import type { AccountTexts } from './texts.js';
+import type { StartTexts } from './texts.js';
 
 /** The sections of `<postern-account>`. */
-export type AccountSection =
-  | 'profile'
-  | 'password'
-  | 'pin'
-  | 'addresses'
-  | 'factors'
-  | 'identities'
-  | 'devices'
-  | 'activity'
-  | 'data';
+export type AccountSection = 'profile' | 'addresses' | 'security' | 'identities' | 'devices' | 'activity' | 'data';
 
 /** The values that all sections use. */
 export interface Context {
-  readonly words: AccountTexts;
+  readonly words: StartTexts;
   readonly language: string;
   readonly postern: Postern;
   readonly client: AccountClient<true>;

@@ -7,7 +7,10 @@ export const style = `${issueStyle}
 .lines { background: var(--_ground); border: 1px solid var(--_line); border-radius: calc(var(--_radius) + 4px); }
 .line { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 20px; padding: 11px var(--_space); min-height: 56px; }
 .line + .line { border-top: 1px solid var(--_line); }
-.description { flex: 1 1 10rem; display: grid; min-width: 0; }
+.line:has(> svg) { position: relative; padding-inline-start: calc(var(--_space) + 34px); }
+.line > svg { position: absolute; inset-block-start: 16px; inset-inline-start: var(--_space); color: var(--_muted); }
+[part~=entry] .name { font-weight: 400; }
+.description { flex: 1 1 11rem; display: grid; min-width: 0; }
 .name { font-weight: 550; }
 .value { font-size: 0.9em; }
 .acts { display: flex; flex-wrap: wrap; gap: 0 18px; }

@@ -1,4 +1,5 @@
 import { type FormTexts, english as formTexts } from '../base/form-texts.js';
+import type { ActivityTexts } from './activity-texts.js';
 
 const accountTexts = {
   signed_out: 'Sign in to see your account.',
@@ -38,12 +39,14 @@ const accountTexts = {
   code_sent_to: 'We sent a code to {to}. It is valid for five minutes.',
   remove_address: 'Remove: {name}',
   remove_address_hint: 'You can no longer sign in or recover your account with it.',
-  factors: 'Second factors',
+  security: 'Security',
   authenticator_app: 'Authenticator app',
   app_hint: 'After your password, you then type a code that the app shows.',
   scan_qr: 'Scan this with your authenticator app, then type the code that it shows.',
   qr: 'QR code for the authenticator app',
   or_type: 'Or type this key into the app:',
+  open_app: 'Open in an app on this device',
+  copy_key: 'Copy the key',
   remove_app: 'Remove the authenticator app',
   remove_app_hint: 'Your recovery codes stop working too, unless you have a passkey.',
   recovery_codes: 'Recovery codes',
@@ -55,6 +58,7 @@ const accountTexts = {
   codes_saved: 'I have saved them',
   copy: 'Copy all',
   copied: 'Copied',
+  codes_file: 'recovery-codes',
   passkey: 'Passkey',
   passkeys: 'Passkeys',
   no_passkeys: 'Sign in with your fingerprint, face or the PIN of your device',
@@ -77,7 +81,9 @@ const accountTexts = {
   devices: 'Devices',
   this_device: 'This device',
   unknown_device: 'Unknown device',
-  last_login: 'Last sign-in',
+  device_on: '{device} on {system}',
+  last_login: 'Last sign-in {time}',
+  last_login_from: 'Last sign-in {time} from {address}',
   sign_out: 'Sign out',
   sign_out_device: 'Sign out this device?',
   sign_out_device_hint: '“{name}” must sign in again.',
@@ -112,5 +118,8 @@ const accountTexts = {
 
 export const english = { ...formTexts, ...accountTexts };
 
+/** The texts that the first view needs. Those of the activity load with it, unless the page has its own. */
+export type StartTexts = FormTexts & { readonly [K in keyof typeof accountTexts]: string } & Partial<ActivityTexts>;
+
 /** The keys of the texts of `<postern-account>`. */
-export type AccountTexts = FormTexts & { readonly [K in keyof typeof accountTexts]: string };
+export type AccountTexts = StartTexts & ActivityTexts;

@@ -1,3 +1,5 @@
+import { isFallback, withoutMarks } from './texts.js';
+
 /** A child of an element. Text becomes a text node and is never parsed as HTML. */
 export type Child = Node | string | null | undefined | false;
 
@@ -22,17 +24,24 @@ function fillElement<E extends Element>(element: E, attributes: Attributes, chil
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === 'function') element.addEventListener(name, value);
     else if (value !== null && value !== undefined && value !== false) {
-      element.setAttribute(name, value === true ? '' : `${value}`);
+      element.setAttribute(name, value === true ? '' : withoutMarks(`${value}`));
     }
   }
   replaceContent(element, ...children);
   return element;
 }
 
-/** Replaces the children of an element. */
-export function replaceContent(element: ParentNode, ...children: Child[]): void {
-  element.replaceChildren(
-    ...children.filter((child): child is Node | string => child !== null && child !== undefined && child !== false),
+/** Replaces the children of an element. An English text in a page of another language is marked with its language and direction. */
+export function replaceContent(parent: ParentNode, ...children: Child[]): void {
+  const shown = children.filter(
+    (child): child is Node | string => child !== null && child !== undefined && child !== false,
+  );
+  parent.replaceChildren(
+    ...shown.map((child) =>
+      typeof child === 'string' && isFallback(child)
+        ? element('span', { lang: 'en', dir: 'ltr' }, withoutMarks(child))
+        : child,
+    ),
   );
 }
 

@@ -1,7 +1,8 @@
 import { isPosternError, type Postern, type PosternError, type Unsubscribe } from '@postern/client';
 import { UsageError } from '@postern/client/internal';
+import { languageOf } from './language.js';
 import type { DefineOptions } from './options.js';
-import { type Languages, languageOf, type Words, wordsOf } from './texts.js';
+import type { Languages, Words } from './texts.js';
 
 /** Events of every element. */
 export interface BaseEvents {
@@ -163,7 +164,16 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
     const shown = JSON.stringify([language, Object.entries(this.#texts).sort(), this.options()]);
     if (shown === this.#shown) return;
     this.#shown = shown;
-    const words = wordsOf(language, this.english, this.languages, this.settings?.texts);
+    const { english, languages } = this;
+    const own = this.settings?.texts;
+    // English without texts of the page needs no other file. If it cannot be loaded, the element must appear even so.
+    const words: Promise<W> =
+      own === undefined && /^en\b/.test(language)
+        ? Promise.resolve(english)
+        : import('./words.js').then(
+            ({ wordsOf }) => wordsOf(language, english, languages, own, this.localName.slice(8)),
+            () => english,
+          );
     void Promise.all([words, this.whenReplaceable()]).then(([words]) => {
       if (signal.aborted || shown !== this.#shown) return;
       this.language = language;

@@ -1,11 +1,12 @@
 import type { PosternError } from '@postern/client';
 import type { FormTexts } from './form-texts.js';
+import { withLater } from './texts.js';
 
 /** The texts of errors: those of the page and the language, else English. */
 export async function errorTexts(words: FormTexts): Promise<Readonly<Record<string, string>>> {
   // An error must be explained even if the file cannot be loaded.
   const loaded = await import('./error-texts.js').catch(() => undefined);
-  return { ...loaded?.english, ...words };
+  return withLater(loaded?.english ?? {}, words);
 }
 
 /** The text that a user sees for an error, never a sentence of the service, which may be in another language. */

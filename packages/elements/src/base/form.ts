@@ -93,7 +93,7 @@ function createField(
   if (!isOptional) input.setAttribute('aria-required', 'true');
   const errorText = element('p', { class: 'error small', part: 'issue', id: `${id}-error` });
   const showError = (text: string) => {
-    errorText.textContent = text;
+    replaceContent(errorText, text);
     if (text === '') input.removeAttribute('aria-invalid');
     else input.setAttribute('aria-invalid', 'true');
   };
@@ -240,7 +240,7 @@ export async function countDown(
 ): Promise<void> {
   for await (const seconds of countdown({ signal })) {
     const time = `${Math.floor(seconds / 60)}:${`${seconds % 60}`.padStart(2, '0')}`;
-    node.textContent = fill(text, { time });
+    replaceContent(node, fill(text, { time }));
   }
 }
 
@@ -271,5 +271,5 @@ export async function disableUntil(
   await countDown(button, words.resend_in, ({ signal: end }) => secondsOf(left, end), signal);
   if (signal.aborted) return;
   button.disabled = false;
-  button.textContent = words.resend;
+  replaceContent(button, words.resend);
 }

@@ -1,10 +1,24 @@
 import type { InboxOptions, OidcProvider, Postern } from '@postern/client';
 import type { AccountTexts } from '../account/texts.js';
 import type { InboxTexts } from '../inbox/texts.js';
+import type { EnrolmentTexts } from '../sign-in/enrolment-texts.js';
 import type { SignInTexts } from '../sign-in/texts.js';
+import type { FormTexts } from './form-texts.js';
 
-/** Every text of the elements. Placeholders in braces, such as `{name}`, are replaced by values. */
-export interface Texts extends InboxTexts, SignInTexts, AccountTexts {}
+/**
+ * Every text of the elements: those of all elements with all texts of errors, and those of each element by the end of its tag.
+ * Placeholders in braces, such as `{name}`, are replaced by values. A text with a number may have several forms, separated by `|`, in
+ * the order of the plurals of the language (CLDR): zero, one, two, few, many, other.
+ */
+export interface Texts {
+  readonly shared: Required<FormTexts>;
+  readonly 'sign-in': Omit<SignInTexts & EnrolmentTexts, keyof FormTexts>;
+  readonly account: Omit<AccountTexts, keyof FormTexts>;
+  readonly inbox: InboxTexts;
+}
+
+/** Some of the texts. */
+export type SomeTexts = { readonly [Part in keyof Texts]?: Partial<Texts[Part]> };
 
 /** Runs the library of an OpenID provider. Returns an id_token that contains the nonce, or null if the user closed the window. */
 export type OidcSignIn = (challenge: {
@@ -24,10 +38,11 @@ export interface DefineOptions {
    */
   readonly inbox?: InboxOptions | undefined;
   /**
-   * Your own texts, and texts for further languages. The keys are language tags, such as `es` or `es-MX`. If you give no text,
-   * the element shows its own text in this language, or the English one.
+   * Your own texts, and texts for further languages, or functions that load them when an element uses the language. The keys are
+   * language tags, such as `es` or `es-MX`. If you give no text, the element shows its own text in this language, or the English one,
+   * which it marks with its language and direction.
    */
-  readonly texts?: Readonly<Record<string, Partial<Texts>>> | undefined;
+  readonly texts?: Readonly<Record<string, SomeTexts | (() => Promise<SomeTexts>)>> | undefined;
   /** Without it, `<postern-sign-in>` does not offer OpenID providers. */
   readonly oidc?: OidcSignIn | undefined;
   /** By default the global one. */

@@ -227,7 +227,7 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
     const [formerCount] = this.#unread.split(' ');
     const status = this.root.querySelector('p[role=status]');
     if (status && formerCount && count > Number(formerCount)) {
-      status.textContent = countText(this.words.unread, count, this.language);
+      replaceContent(status, countText(this.words.unread, count, this.language));
     }
     this.#unread = shownCount;
     this.emit('postern-unread', { count, capped });

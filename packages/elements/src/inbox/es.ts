@@ -21,5 +21,6 @@ export const spanish: InboxTexts = {
   push_hint: 'Si desactivas un tipo, sus notificaciones aparecen aquí, pero tus dispositivos no las muestran.',
   push_none: 'Aún no hay tipos de notificaciones. Cada tipo aparece aquí después de la primera.',
   push_other: 'También desactivado',
+  push_not_loaded: 'No se pudieron cargar los ajustes.',
   push_on_again: 'Activar',
 };

@@ -8,7 +8,7 @@ import type { DefineOptions } from '../base/options.js';
 import { PosternInbox } from './element.js';
 
 export type { BaseEvents } from '../base/element.js';
-export type { DefineOptions, Texts } from '../base/options.js';
+export type { DefineOptions, SomeTexts, Texts } from '../base/options.js';
 export type { InboxEvents } from './element.js';
 export type { InboxTexts } from './texts.js';
 export { PosternInbox };
@@ -22,7 +22,7 @@ export { PosternInbox };
  * import type { Postern } from '@postern/client';
  * declare const postern: Postern;
  *
- * defineInbox({ postern, texts: { en: { inbox: 'News', type_payment: 'Payments' } } });
+ * defineInbox({ postern, texts: { en: { inbox: { inbox: 'News', type_payment: 'Payments' } } } });
  * ```
  * @throws UsageError without a client
  */

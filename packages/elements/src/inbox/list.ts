@@ -28,7 +28,7 @@ li + li > .item { border-top: 1px solid var(--_line); }
 .actor { font-weight: 550; }
 .item.new .actor { font-weight: 650; }
 .time { flex: none; color: var(--_muted); font-size: 0.8em; font-variant-numeric: tabular-nums; }
-.text { color: var(--_muted); }
+.text { color: var(--_muted); text-align: match-parent; }
 .text.short { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 .item.new .text { color: var(--_ink); }
 .dot { width: 8px; height: 8px; margin-block-start: 6px; border-radius: 50%; background: var(--_accent); }

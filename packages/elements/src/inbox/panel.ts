@@ -179,7 +179,7 @@ export function createPanel(options: PanelOptions): Panel {
     settingsButton.hidden = !pushSettings.hidden || postern.current.status !== 'signed_in';
     loadMoreRow.hidden = !hasMore;
     loadMoreButton.disabled = loading;
-    loadMoreButton.textContent = loading && items.length > 0 ? words.loading : words.load_more;
+    replaceContent(loadMoreButton, loading && items.length > 0 ? words.loading : words.load_more);
     const isOffline = state === 'list' && connection === 'offline';
     connectionNote.hidden = state !== 'list' || (error === null && !isOffline);
     if (!connectionNote.hidden) {

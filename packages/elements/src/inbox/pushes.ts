@@ -1,5 +1,6 @@
 import type { Inbox, InboxItem, Mute } from '@postern/client';
 import { element, replaceContent } from '../base/dom.js';
+import { withLater } from '../base/texts.js';
 import { english } from './push-texts.js';
 import type { InboxTexts, ListTexts } from './texts.js';
 
@@ -37,7 +38,7 @@ const typeFilter = /^notification_type:eq:([\w-]+)$/;
  * the mutes with other filters, which the user can remove but not create here.
  */
 export function showPushSettings(view: HTMLElement, { inbox, items, signal, report, words: shown }: PushOptions): void {
-  const words: InboxTexts = { ...english, ...shown };
+  const words: InboxTexts = withLater(english, shown);
   const errorText = element('p', { class: 'error small', role: 'alert' });
   const options = { signal };
   const attempt = async (request: () => Promise<unknown>) => {
@@ -47,13 +48,26 @@ export function showPushSettings(view: HTMLElement, { inbox, items, signal, repo
     } catch (error) {
       if (signal.aborted) return;
       report(error);
-      errorText.textContent = words.push_failed;
+      replaceContent(errorText, words.push_failed);
     }
   };
 
   async function load(): Promise<void> {
-    const [mutes, types] = await Promise.all([inbox.mutes.list(options), typesOf()]);
-    if (!signal.aborted) show(mutes, types);
+    try {
+      const [mutes, types] = await Promise.all([inbox.mutes.list(options), typesOf()]);
+      if (!signal.aborted) show(mutes, types);
+    } catch (error) {
+      if (signal.aborted) return;
+      report(error);
+      const retry = () => {
+        replaceContent(view, element('p', { class: 'muted small', role: 'status' }, words.loading));
+        view.focus();
+        void load();
+      };
+      const attributes = { type: 'button', class: 'link', part: 'button', click: retry };
+      const button = element('button', attributes, words.try_again);
+      replaceContent(view, element('p', { role: 'alert' }, `${words.push_not_loaded} `, button));
+    }
   }
 
   /** Every type that the user has ever got: each question asks for one that is not known yet. */
@@ -133,6 +147,5 @@ export function showPushSettings(view: HTMLElement, { inbox, items, signal, repo
     return row;
   }
 
-  view.append(errorText);
-  void attempt(load);
+  void load();
 }

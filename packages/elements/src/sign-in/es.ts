@@ -1,8 +1,9 @@
 import { spanish as forms } from '../base/form-es.js';
+import type { EnrolmentTexts } from './enrolment-texts.js';
 import type { SignInTexts } from './texts.js';
 
 /** The Spanish texts of `<postern-sign-in>`. */
-export const spanish: SignInTexts = {
+export const spanish: SignInTexts & EnrolmentTexts = {
   ...forms,
   sign_in: 'Iniciar sesión',
   or: 'o',
@@ -61,4 +62,16 @@ export const spanish: SignInTexts = {
   new_here: '¿Es tu primera vez?',
   registered: 'Tu cuenta está lista. Ahora inicia sesión.',
   save: 'Guardar',
+  scan_qr: 'Escanea esto con tu aplicación de autenticación y escribe el código que muestra.',
+  qr: 'Código QR para la aplicación de autenticación',
+  or_type: 'O escribe esta clave en la aplicación:',
+  add_passkey: 'Añadir una llave de acceso',
+  recovery_codes: 'Códigos de recuperación',
+  recovery_codes_once:
+    'Cada código vale una vez si pierdes tu segundo factor. Guárdalos en un lugar seguro: nadie puede mostrarlos otra vez.',
+  codes_saved: 'Los he guardado',
+  copy: 'Copiar todos',
+  copied: 'Copiado',
+  download: 'Descargar',
+  codes_file: 'codigos-de-recuperacion',
 };

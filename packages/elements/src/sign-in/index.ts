@@ -8,7 +8,7 @@ import type { DefineOptions } from '../base/options.js';
 import { PosternSignIn } from './element.js';
 
 export type { BaseEvents } from '../base/element.js';
-export type { DefineOptions, OidcSignIn, Texts } from '../base/options.js';
+export type { DefineOptions, OidcSignIn, SomeTexts, Texts } from '../base/options.js';
 export type { SignInEvents } from './element.js';
 export type { SignInTexts } from './texts.js';
 export type { WayIn } from './views.js';

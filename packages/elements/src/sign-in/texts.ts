@@ -1,4 +1,5 @@
 import { type FormTexts, english as forms } from '../base/form-texts.js';
+import type { EnrolmentTexts } from './enrolment-texts.js';
 import type { LaterTexts } from './later-texts.js';
 
 const signInTexts = {
@@ -35,7 +36,9 @@ const signInTexts = {
 export const english = { ...forms, ...signInTexts };
 
 /** The texts that the first view needs. Those of the other views load with them, unless the page has its own. */
-export type StartTexts = FormTexts & { readonly [K in keyof typeof signInTexts]: string } & Partial<LaterTexts>;
+export type StartTexts = FormTexts & { readonly [K in keyof typeof signInTexts]: string } & Partial<
+    LaterTexts & EnrolmentTexts
+  >;
 
 /** The keys of the texts of `<postern-sign-in>`. */
 export type SignInTexts = StartTexts & LaterTexts;

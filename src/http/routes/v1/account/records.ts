@@ -45,7 +45,7 @@ export function accountRecordRoutes(app: App, { activity, exports }: { activity:
   });
 }
 
-function toEntry({ params, ...event }: OwnEvent, request: FastifyRequest): ActivityEntry {
+function toEntry(event: OwnEvent, request: FastifyRequest): ActivityEntry {
   const language = preferredLanguage(request.headers['accept-language']);
-  return { ...event, text: formatText(activityText(event.type), language, params) };
+  return { ...event, text: formatText(activityText(event.type), language, event.params) };
 }

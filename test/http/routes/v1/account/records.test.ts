@@ -31,7 +31,16 @@ describe('the activity', () => {
     expect(pin).toMatchObject({ type: 'user.pin_changed', by: 'user', address: '127.0.0.1' });
     expect(login).toMatchObject({ type: 'login.approved', by: 'user', device_id, text: 'You signed in.' });
     expect(created).toMatchObject({ type: 'user.created', by: 'operator' });
-    expect(Object.keys(login ?? {})).toEqual(['id', 'type', 'text', 'by', 'device_id', 'address', 'created_at']);
+    expect(Object.keys(login ?? {})).toEqual([
+      'id',
+      'type',
+      'text',
+      'params',
+      'by',
+      'device_id',
+      'address',
+      'created_at',
+    ]);
   });
 
   test('uses the language that the client prefers', async () => {

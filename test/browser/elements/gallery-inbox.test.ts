@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ElementPage, type ElementPages, type ShowOptions, startElementPages } from '../../support/elements.js';
+import { type Answers, contextOf, look, problem } from '../../support/gallery.js';
+import { createUser, password } from '../../support/users.js';
+
+let pages: ElementPages;
+beforeAll(async () => {
+  pages = await startElementPages({ PIN_POLICY: 'off', NOTIFICATION_TYPES: 'payment,request,security,message,event' });
+});
+afterAll(() => pages?.close());
+
+const notices = [
+  ['payment', 'Grace Hopper', 'paid you 18.50 € for “Pizza at Luigi’s”.'],
+  ['request', 'Edsger Dijkstra', 'asks you for 7.20 € for the taxi.'],
+  [
+    'security',
+    null,
+    'Somebody signed in to your account on a new device: Firefox, Linux. If this was not you, sign out the devices that you do not know, and change your password if you have one. Then look at your activity, and tell the people who run this service what you have seen there.',
+  ],
+  ['message', 'مريم', 'متى نلتقي غدًا في المكتب؟'],
+  ['event', null, 'Your trip to Lisbon begins tomorrow.'],
+] as const;
+
+async function inboxPage(answers: Answers = {}, options: ShowOptions & { readonly isEmpty?: boolean } = {}) {
+  const { isEmpty, ...shown } = options;
+  const user = await createUser(pages.app);
+  const { adminKey: bearer, api } = pages.app;
+  for (const [notification_type, actor, description] of isEmpty ? [] : notices) {
+    const body = { user_id: user.id, notification_type, description, ...(actor && { actor }) };
+    const answer = await api('POST', '/admin/v1/notifications', { bearer, body });
+    expect([notification_type, answer.status, answer.body]).toMatchObject([notification_type, 201, {}]);
+  }
+  const context = await contextOf(pages.browser, answers);
+  return pages.show('postern-inbox', { login: { identity: user.username ?? '', password }, context, ...shown });
+}
+const list = { attributes: { layout: 'list' } };
+async function see(page: Promise<ElementPage>, text: string): Promise<ElementPage> {
+  const shown = await page;
+  await shown.page.getByText(text).first().waitFor();
+  return shown;
+}
+const failing = problem(500, 'internal_error');
+
+const states: readonly (readonly [name: string, reach: () => Promise<ElementPage>])[] = [
+  [
+    'inbox-bell',
+    async () => {
+      const shown = await inboxPage();
+      await shown.page.getByRole('button', { name: /unread/ }).focus();
+      return shown;
+    },
+  ],
+  [
+    'inbox-open',
+    async () => {
+      const shown = await inboxPage();
+      await shown.page.getByRole('button', { name: /unread/ }).click();
+      await shown.page.getByText('Grace Hopper').waitFor();
+      return shown;
+    },
+  ],
+  ['inbox-list', () => see(inboxPage({}, list), 'Grace Hopper')],
+  ['inbox-list-spanish', () => see(inboxPage({}, { ...list, lang: 'es' }), 'Grace Hopper')],
+  ['inbox-empty', () => see(inboxPage({}, { ...list, isEmpty: true }), 'No notifications yet')],
+  ['inbox-loading', () => inboxPage({ '**/v1/notifications**': () => undefined }, list)],
+  ['inbox-error', () => see(inboxPage({ '**/v1/notifications**': failing }, list), 'Try again')],
+  [
+    'inbox-offline',
+    () => see(inboxPage({ '**/v1/notifications**': (route) => route.abort() }, list), 'No connection.'),
+  ],
+  ['inbox-signed-out', () => see(pages.show('postern-inbox', list), 'Sign in to see')],
+  [
+    'inbox-push-settings',
+    async () => {
+      const shown = await see(inboxPage({}, list), 'Grace Hopper');
+      await shown.page.getByRole('button', { name: 'Push settings' }).click();
+      await shown.page.getByRole('switch').first().waitFor();
+      return shown;
+    },
+  ],
+  [
+    'inbox-push-settings-failed',
+    async () => {
+      const shown = await see(
+        inboxPage({ '**/v1/mutes**': failing, '**/v1/notifications/mutes**': failing }, list),
+        'Grace Hopper',
+      );
+      await shown.page.getByRole('button', { name: 'Push settings' }).click();
+      await shown.page.getByText('could not be loaded').waitFor();
+      return shown;
+    },
+  ],
+];
+
+test.each(states)('%s is accessible in every variant', async (name, reach) => {
+  const shown = await reach();
+  await look(name, shown);
+  await shown.page.close();
+});

@@ -1,0 +1,58 @@
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContext, Route } from 'playwright-core';
+import { expect } from 'vitest';
+import type { ElementPage } from './elements.js';
+
+/**
+ * Every state of every element, at 1280 and 390 px, light and dark, from right to left, and with text of twice the size. Each is checked
+ * with axe-core. `npm run elements:gallery` also takes the pictures, into packages/elements/pictures/ (not in git).
+ */
+const folder = fileURLToPath(new URL('../../packages/elements/pictures', import.meta.url));
+const takesPictures = process.env.ELEMENTS_PICTURES === '1';
+
+const variants = [
+  { name: '1280-light', width: 1280, theme: 'light', dir: 'ltr', size: '100%' },
+  { name: '1280-dark', width: 1280, theme: 'dark', dir: 'ltr', size: '100%' },
+  { name: '390-light', width: 390, theme: 'light', dir: 'ltr', size: '100%' },
+  { name: '390-dark', width: 390, theme: 'dark', dir: 'ltr', size: '100%' },
+  { name: '1280-rtl', width: 1280, theme: 'light', dir: 'rtl', size: '100%' },
+  { name: '390-double', width: 390, theme: 'light', dir: 'ltr', size: '200%' },
+] as const;
+
+/** Looks at a state in each variant. */
+export async function look(name: string, shown: ElementPage): Promise<void> {
+  const { page } = shown;
+  if (takesPictures) await mkdir(folder, { recursive: true });
+  for (const { name: variant, width, theme, dir, size } of variants) {
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width, height: width === 1280 ? 800 : 844 });
+    await page.evaluate(`document.documentElement.dir = '${dir}', document.documentElement.style.fontSize = '${size}'`);
+    if (takesPictures) await page.screenshot({ path: `${folder}/${name}-${variant}.png`, fullPage: true });
+    await shown.expectAccessible();
+    const [content, window] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
+    expect([variant, content]).toEqual([variant, window]);
+  }
+  await page.evaluate(`document.documentElement.dir = 'ltr', document.documentElement.style.fontSize = ''`);
+}
+
+/** An answer of the service, with a sentence that no page may show. */
+export const problem =
+  (status: number, code: string, headers: Record<string, string> = {}) =>
+  (route: Route) =>
+    route.fulfill({
+      ...{ status, headers: { ...headers, 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' } },
+      contentType: 'application/problem+json',
+      body: JSON.stringify({ type: `urn:postern:problem:${code}`, title: 'A sentence of the service.', errors: [] }),
+    });
+
+/** By the pattern of an address. */
+export type Answers = Readonly<Record<string, (route: Route) => unknown>>;
+
+/** A context whose requests to the service can be answered by the test. */
+export async function contextOf(browser: Browser, answers: Answers = {}): Promise<BrowserContext> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+  await context.exposeFunction('idTokenFor', () => null);
+  for (const [pattern, answer] of Object.entries(answers)) await context.route(pattern, (route) => void answer(route));
+  return context;
+}
