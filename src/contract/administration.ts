@@ -53,6 +53,8 @@ export const outboxStates = ['queued', 'sent', 'failed', 'expired', 'dropped', '
 /** Channels of codes and notices, without push. */
 export const messageChannels = ['sms', 'email'] as const;
 export type MessageChannel = (typeof messageChannels)[number];
+/** A channel of messages with codes. */
+export const MessageChannel = Type.Enum(messageChannels, { title: 'MessageChannel' });
 
 /** Channels of notices about an account. */
 export const noticeChannels = ['push', 'email', 'sms', 'inbox'] as const;
@@ -64,7 +66,7 @@ export const OutboxMessage = Type.Object(
     id: Id,
     user_id: Id,
     authentication_id: NullableId,
-    channel: Type.Enum(messageChannels),
+    channel: MessageChannel,
     kind: Type.String({
       description: 'The channel and the kind of message: a code or a notice.',
       examples: ['sms.code'],

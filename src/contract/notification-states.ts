@@ -6,7 +6,7 @@ const maxSequence = 999_999_999_999_999;
 const Sequence = Type.Integer({ minimum: 0, maximum: maxSequence });
 
 /** How many notifications one change of states may name by their ids. */
-export const maxNamedStates = 100;
+const maxNamedStates = 100;
 
 /**
  * A change of the states of some notifications. It names them by `ids`, or by `filter` and `through`; and it has at least
@@ -81,7 +81,7 @@ export const SeenInput = Type.Object({ through: Sequence }, { title: 'SeenInput'
 export type SeenInput = Static<typeof SeenInput>;
 
 /** The state of one notification. */
-export const NotificationState = Type.Object(
+const NotificationState = Type.Object(
   {
     id: Id,
     sequence: Type.Integer({ description: "The notification's position in the inbox." }),
@@ -91,8 +91,6 @@ export const NotificationState = Type.Object(
   },
   { title: 'NotificationState' },
 );
-export type NotificationState = Static<typeof NotificationState>;
-
 /** The states of an inbox, for clients that keep a copy of it. */
 export const InboxStates = Type.Object(
   {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { messageChannels } from './administration.js';
+import { MessageChannel } from './administration.js';
 import { Id, Text, Time } from './common.js';
 import { userFieldsWith } from './user-fields.js';
 
@@ -67,13 +67,13 @@ export const LogoutResult = Type.Object({ ended: Type.Integer() }, { title: 'Log
 
 /** A link with which a user enrols a second factor and activates a role. */
 export const PasswordCodeRequest = Type.Object(
-  { channel: Type.Enum(messageChannels, { title: 'MessageChannel', description: 'How to send the code.' }) },
+  { channel: { ...MessageChannel, description: 'How to send the code.' } },
   { title: 'PasswordCodeRequest', examples: [{ channel: 'email' }] },
 );
 
 export const SentPasswordCode = Type.Object(
   {
-    channel: Type.Enum(messageChannels, { title: 'MessageChannel' }),
+    channel: MessageChannel,
     destination: Type.String({ description: 'A part of the address, such as `+15…67` or `a…@example.com`.' }),
   },
   { title: 'SentPasswordCode', examples: [{ channel: 'email', destination: 'a…@example.com' }] },

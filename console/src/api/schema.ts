@@ -1291,7 +1291,7 @@ export type OutboxMessage = {
   readonly id: string;
   readonly user_id: string;
   readonly authentication_id: string | null;
-  readonly channel: 'sms' | 'email';
+  readonly channel: MessageChannel;
   /** The channel and the kind of message: a code or a notice. */
   readonly kind: string;
   readonly recipient: string | null;

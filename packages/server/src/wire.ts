@@ -503,6 +503,8 @@ export type Marker = {
   readonly updated_at: string | null;
 };
 
+export type MessageChannel = 'sms' | 'email';
+
 export type Metadata = Readonly<Record<string, unknown>>;
 
 export type NewApiKey = {
@@ -610,7 +612,7 @@ export type OutboxMessage = {
   readonly id: string;
   readonly user_id: string;
   readonly authentication_id: string | null;
-  readonly channel: 'sms' | 'email';
+  readonly channel: MessageChannel;
   /** The channel and the kind of message: a code or a notice. */
   readonly kind: string;
   readonly recipient: string | null;

@@ -36,12 +36,6 @@ export const ProofUnlessGuest = Type.Optional({
   description: 'Required, unless the user is a guest (`is_guest`).',
 });
 
-/** A request that needs only a proof, and none of a guest. */
-export const GuestOrProvenRequest = Type.Object(
-  { proof: ProofUnlessGuest },
-  { title: 'GuestOrProvenRequest', examples: [{ proof: { type: 'password', secret: 'correct horse battery' } }] },
-);
-
 export const proofStartTypes = ['sms', 'email', 'passkey'] as const;
 export type ProofStart = (typeof proofStartTypes)[number];
 

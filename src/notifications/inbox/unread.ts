@@ -30,7 +30,7 @@ export const ofPosition: PositionParts = {
  */
 export const isArchived = (sequence: SqlPart, archivedThrough: SqlPart): Sql =>
   sql`coalesce(state.is_archived, ${sequence} <= ${archivedThrough})`;
-export const isSnoozed = sql`coalesce(state.snoozed_until > db_now(), false)`;
+const isSnoozed = sql`coalesce(state.snoozed_until > db_now(), false)`;
 /** SQL: whether a notification is read: the read position says so, or a state does. */
 export const isRead = (sequence: SqlPart, lastRead: SqlPart): Sql =>
   sql`(state.is_read is true or (${sequence} <= ${lastRead} and state.is_read is distinct from false))`;

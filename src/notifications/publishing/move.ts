@@ -13,14 +13,62 @@ const lockBoth = statement<{ userIds: readonly string[] }, { user_id: string }>(
 );
 
 /** Whether the user has read everything. Only then can the read position say that moved rows are read. */
-const readPositions = statement<{ from: string; to: string }, { read_until: number; target_is_read: boolean }>(
+const readPositions = statement<
+  { from: string; to: string },
+  { read_until: number; archived_through: number; target_is_read: boolean }
+>(
   'inbox_move_positions',
   (p) => sql`
   select coalesce((select last_read_sequence from markers where user_id = ${p.from}), 0) as read_until,
+         coalesce((select archived_through from markers where user_id = ${p.from}), 0) as archived_through,
          not exists (
            select from notifications
            where user_id = ${p.to}
              and sequence > coalesce((select last_read_sequence from markers where user_id = ${p.to}), 0)) as target_is_read`,
+);
+
+/** Counts a new version of the states of the other user: that of all moved states. */
+const raiseVersion = statement<{ userId: string }, { version: number }>(
+  'inbox_move_version',
+  (p) => sql`
+  insert into markers (user_id, last_read_sequence, state_version) values (${p.userId}, 0, 1)
+  on conflict (user_id) do update set state_version = markers.state_version + 1
+  returning state_version as version`,
+);
+
+/** The positions of the first user, as far as states have to say what they said. */
+interface KeptPositions {
+  readonly from: string;
+  readonly readUntil: number;
+  readonly archivedThrough: number;
+  readonly version: number;
+  /** Whether the read position moves along, so that a notification below it that was marked as unread keeps its state. */
+  readonly keepsUnread: boolean;
+}
+
+/**
+ * The positions stay with the first user, so that each notification gets a state of its own for what they said. In the other
+ * inbox all of them are after the positions, where only what is read or archived needs a state.
+ */
+const keepStates = statement<KeptPositions>(
+  'inbox_move_states',
+  (p) => sql`
+  update notification_states
+  set is_read = case when ${p.keepsUnread}::boolean then is_read
+                     else nullif(coalesce(is_read, sequence <= ${p.readUntil}), false) end,
+      is_archived = nullif(coalesce(is_archived, sequence <= ${p.archivedThrough}), false),
+      version = ${p.version}, updated_at = db_now()
+  where user_id = ${p.from}`,
+);
+const addStates = statement<Omit<KeptPositions, 'keepsUnread'>>(
+  'inbox_move_add_states',
+  (p) => sql`
+  insert into notification_states (user_id, sequence, is_read, is_archived, version, updated_at)
+  select user_id, sequence, nullif(sequence <= ${p.readUntil}, false), nullif(sequence <= ${p.archivedThrough}, false),
+         ${p.version}, db_now()
+  from notifications
+  where user_id = ${p.from} and sequence <= greatest(${p.readUntil}::bigint, ${p.archivedThrough}::bigint)
+  on conflict (user_id, sequence) do nothing`,
 );
 
 /**
@@ -58,7 +106,8 @@ const moveMarker = statement<{ userId: string; sequence: number }>(
   insert into markers (user_id, last_read_sequence, updated_at) values (${p.userId}, ${p.sequence}, db_now())
   on conflict (user_id) do update
   set last_read_sequence = excluded.last_read_sequence,
-      updated_at = greatest(db_now(), markers.updated_at + interval '1 microsecond')
+      updated_at = greatest(db_now(), markers.updated_at + interval '1 microsecond'),
+      state_version = markers.state_version + 1
   where markers.last_read_sequence < excluded.last_read_sequence`,
 );
 
@@ -66,25 +115,33 @@ const moveMarker = statement<{ userId: string; sequence: number }>(
  * Moves every notification of an inbox to the end of another one, in the caller's transaction. Nothing is pushed. The caller
  * deletes the user of the first inbox in the same transaction, so a publication to it comes before the move or is refused.
  *
- * There is one read position for an inbox. If the other user has read everything, the moved notifications keep whether they
- * were read. If not, all of them count as unread, so that nothing is hidden.
+ * The states move with their notifications. There is one read position for an inbox: if the other user has read everything, it
+ * moves to what was read last. If not, each notification that was read gets a state.
  * @returns how many were moved
  */
 export async function moveInbox(tx: Queryable, from: string, to: string): Promise<number> {
   const locked = await tx.query(lockBoth({ userIds: [from, to] }));
   if (locked.length < 2) return 0;
   const [position] = await tx.query(readPositions({ from, to }));
+  const {
+    read_until: readUntil = 0,
+    archived_through: archivedThrough = 0,
+    target_is_read: isRead = false,
+  } = position ?? {};
+  const [raised] = await tx.query(raiseVersion({ userId: to }));
+  const kept = { from, readUntil, archivedThrough, version: raised?.version ?? 0 };
+  await tx.query(keepStates({ ...kept, keepsUnread: isRead }));
+  await tx.query(addStates({ ...kept, readUntil: isRead ? 0 : readUntil }));
   let total = 0;
   let lastRead: number | null = null;
   for (;;) {
-    const [row] = await tx.query(moveRows({ from, to, readUntil: position?.read_until ?? 0 }));
+    const [row] = await tx.query(moveRows({ from, to, readUntil }));
     if (row === undefined || row.moved === 0) break;
     total += row.moved;
     lastRead = row.last_read ?? lastRead;
     if (row.is_full === true) await countFullBlocks(tx, [to]);
     if (row.moved < batchSize) break;
   }
-  if (lastRead !== null && position?.target_is_read === true)
-    await tx.query(moveMarker({ userId: to, sequence: lastRead }));
+  if (lastRead !== null && isRead) await tx.query(moveMarker({ userId: to, sequence: lastRead }));
   return total;
 }

@@ -225,15 +225,30 @@ describe('a merge', () => {
     expect(changes.status).toBe(200);
   });
 
-  test('counts everything as unread if the account has unread notifications', async () => {
-    const { id, token, bearer } = await guest();
-    for (const text of ['read', 'unread']) await publish(id, text);
-    await readUntil(bearer, (await listOf(bearer))[1]?.sequence ?? 0);
-    const who = await person();
-    await publish(who.user.id, 'own, unread');
-    expect((await merge(who, token)).status).toBe(200);
-    expect((await markerOf(who.bearer)).unread_count).toBe(3);
-  });
+  test.each([true, false])(
+    'keeps what was read and archived, if the account has read everything: %s',
+    async (hasRead) => {
+      const { id, token, bearer } = await guest();
+      for (const text of ['read', 'marked as unread', 'archived', 'unread', 'marked as read']) await publish(id, text);
+      const [marked, , archived, unread] = await listOf(bearer);
+      await readUntil(bearer, archived?.sequence ?? 0);
+      const change = (ids: unknown[], values: object) =>
+        postern.api('PATCH', '/v1/notifications/states', { bearer, body: { ids, ...values } });
+      await change([marked?.id], { read: true });
+      await change([unread?.id], { read: false });
+      await change([archived?.id], { archived: true, read: false });
+      const who = await person();
+      await publish(who.user.id, 'own');
+      if (hasRead) await readUntil(who.bearer, (await listOf(who.bearer))[0]?.sequence ?? 0);
+      expect((await merge(who, token)).status).toBe(200);
+      // 'marked as unread' and 'unread'; 'archived' is not counted.
+      expect((await markerOf(who.bearer)).unread_count).toBe(hasRead ? 2 : 3);
+      const { body } = await postern.api<{ states: unknown[] }>('GET', '/v1/notifications/states', {
+        bearer: who.bearer,
+      });
+      expect(body.states).toContainEqual(expect.objectContaining({ id: archived?.id, archived: true, read: false }));
+    },
+  );
 
   test('happens once for 10 parallel requests', async () => {
     const { id, token } = await guest();
