@@ -167,6 +167,8 @@ describe('with a webhook', () => {
     await admin('PATCH', `/notifications/${first?.id}`, { description: 'changed' });
     await admin('DELETE', `/notifications/${first?.id}`);
     await postern.api('PUT', '/v1/notifications/marker', { bearer: one.token, body: { last_read_sequence: 2 } });
+    const archived = { filter: '', through: 3, archived: true };
+    await postern.api('PATCH', '/v1/notifications/states', { bearer: one.token, body: archived });
     await note(one.user);
     const inbox = (await eventsOf(one.user)).filter(({ type }) => /^(notification|marker)/.test(type));
     expect(inbox.map(({ type, data }) => [type, data.notification_sequence ?? data.last_read_sequence])).toEqual([
@@ -177,7 +179,9 @@ describe('with a webhook', () => {
       ['notification.updated', 1],
       ['notification.deleted', 1],
       ['marker.moved', 2],
+      ['notification.state_changed', undefined],
     ]);
+    expect(inbox.at(-1)?.data).toMatchObject({ notification_ids: null, through: 3, archived: true, read: null });
     expect(inbox[4]?.data).toMatchObject({ notification_id: first?.id, changed_fields: ['description'] });
     expect((await typesOf(other.user)).filter((type) => type === 'notification.created')).toHaveLength(1);
   });

@@ -88,6 +88,8 @@ export type AccountExport = {
   readonly notifications: readonly ExportedRecord[];
   /** The read position. */
   readonly markers: readonly ExportedRecord[];
+  /** The states of single notifications. */
+  readonly notification_states: readonly ExportedRecord[];
   /** The mutes. */
   readonly mutes: readonly ExportedRecord[];
   /** Recent pushes. */

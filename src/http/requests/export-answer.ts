@@ -19,6 +19,7 @@ export const exportSchema: TSchema = Type.Object(
     messages: list('The messages to the user, without codes.'),
     notifications: list('The inbox, oldest first.'),
     markers: list('The read position.'),
+    notification_states: list('The states of single notifications.'),
     mutes: list('The mutes.'),
     pushes: list('Recent pushes.'),
     images: list("The user's uploads."),

@@ -74,8 +74,11 @@ const changes: Record<string, Change> = {
   },
   'other logins': (account) => account.logOutEverywhere(),
 };
-/** They change nothing, or they end this login on purpose. */
-const others = ['get', 'listPasskeys', 'listIdentities', 'activity', 'export', 'proofChoices', 'deleteAccount'];
+/** They change nothing, end this login on purpose, or leave the page and end on the next one. */
+const others = [
+  ...['get', 'listPasskeys', 'listIdentities', 'activity', 'export', 'proofChoices', 'deleteAccount'],
+  ...['linkProvider', 'resumeLink'],
+];
 
 test('each change is tried here', async () => {
   const { postern } = await signedIn(app);

@@ -48,7 +48,7 @@ describe('the activity', () => {
     const { body } = await postern.api<ActivityEntry[]>('GET', '/v1/account/activity', {
       ...{ bearer: who.bearer, headers: { 'accept-language': 'es' } },
     });
-    expect(body[0]?.text).toBe('Has entrado en tu cuenta.');
+    expect(body[0]?.text).toBe('Has iniciado sesión.');
   });
 
   test('is paged and filtered like other lists, and holds only the user’s own events', async () => {
@@ -94,6 +94,8 @@ describe('the export', () => {
     await publish(who.user.id);
     await ask(who, 'POST', '/proofs', { type: 'sms' });
     await postern.api('PUT', '/v1/notifications/marker', { bearer: who.bearer, body: { last_read_sequence: 2 } });
+    const archived = { filter: 'sequence:3', through: 3, archived: true };
+    await postern.api('PATCH', '/v1/notifications/states', { bearer: who.bearer, body: archived });
     await admin('POST', `/users/${who.user.id}/lock`, { until: '2999-01-01T00:00:00Z', reason: 'suspected fraud' });
     await admin('POST', `/users/${who.user.id}/unlock`);
     const linked = `insert into external_identities values (sha256('x'), $1, gen_random_uuid(), 'google', 'https://x.example', 'subject-1', db_now())`;
@@ -114,6 +116,7 @@ describe('the export', () => {
     expect(body.notifications?.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
     expect(body.notifications?.[0]).toMatchObject({ description: 'A pool "opened"\n', object_data_number: 12.5 });
     expect(body.markers).toMatchObject([{ last_read_sequence: 2 }]);
+    expect(body.notification_states).toMatchObject([{ sequence: 3, is_read: null, is_archived: true }]);
     const locked = body.activity?.find(({ type }) => type === 'user.locked');
     expect(locked).toMatchObject({ by: 'operator', address: null, data: {} });
     expect(text).not.toMatch(/argon2|digest|sealed|hash|suspected fraud|key:/);
