@@ -145,7 +145,7 @@ describe('a login on a new device', () => {
     await signIn(app, user, { make: 'Nueva' });
     expect(await noticesTo(user, app)).toEqual([`sms.new_device ${user.phone}`]);
     expect(app.printed.at(-1)).toBe(
-      `SMS to ${user.phone}: Example: Alguien ha entrado en tu cuenta desde un dispositivo nuevo: Nueva. Si no has sido tú, revisa tus dispositivos.`,
+      `SMS to ${user.phone}: Example: Alguien ha iniciado sesión en tu cuenta desde un dispositivo nuevo: Nueva. Si no has sido tú, revisa tus dispositivos.`,
     );
     const { body } = await app.api<Notification[]>('GET', '/v1/notifications', { bearer: session });
     expect(body).toHaveLength(1);

@@ -69,7 +69,7 @@ describe('a copy of a bound token', () => {
     const [notice, ...others] = await noticesOf(user);
     expect(others).toEqual([]);
     expect(notice).toMatchObject({ notification_type: 'security', notification_key: 'token_misused' });
-    expect(notice?.description).toContain('a copy of the login of one of your devices (Fairphone)');
+    expect(notice?.description).toContain('a copy of the sign-in of one of your devices (Fairphone)');
     // The owner of the token still gets a session.
     const { body: session } = await requestSession(one, own.token, proofOf(own));
     const activity = await one.api<{ type: string; text: string }[]>('GET', '/v1/account/activity', {
@@ -247,7 +247,7 @@ describe('a token without a key', () => {
     expect(event?.data).toMatchObject({ authentication_id: id, other_network: '192.0.2.0/24' });
     const [notice] = await noticesOf(user);
     expect(notice).toMatchObject({ notification_key: 'token_shared' });
-    expect(notice?.description).toContain('(Fairphone) is used by two clients alternately');
+    expect(notice?.description).toContain('Two programs use the sign-in of one of your devices (Fairphone)');
     for (let round = 0; round < 3; round += 1) expect([await thief(), await owner()]).toEqual([201, 201]);
     expect(await reportsOf(user)).toHaveLength(1);
     expect(await noticesOf(user)).toHaveLength(1);
