@@ -152,7 +152,7 @@ describe('a login on a new device', () => {
     expect(body[0]).toMatchObject({
       notification_type: 'security',
       notification_key: 'new_device',
-      description: expect.stringMatching(/^Alguien ha entrado .* nuevo: Nueva\./),
+      description: expect.stringMatching(/^Alguien ha iniciado sesión .* nuevo: Nueva\./),
     });
     const pushed = await eventually('the push', async () => pushedTo(token)[0]);
     expect(JSON.stringify(pushed)).toContain(body[0]?.id);
