@@ -55,11 +55,14 @@ const countMembers = {
   is_capped: Type.Boolean({ description: 'Whether there are more than `unread`.' }),
 };
 
+/** The counts of one notification type. */
+const TypeCounts = Type.Object(countMembers, { title: 'NotificationTypeCounts' });
+
 /** The numbers for the badge of an inbox. */
 export const InboxCounts = Type.Object(
   {
     ...countMembers,
-    by: Type.Record(Type.String(), Type.Object(countMembers), {
+    by: Type.Record(Type.String(), TypeCounts, {
       description: 'The same for each notification type that has unread notifications, if `by` asks for it.',
     }),
   },

@@ -30,7 +30,7 @@ export const codeTexts: Readonly<
   },
   'sms.password_code': {
     en: '{code} is your {app} password for one sign-in. You then choose your own. Do not share it.',
-    es: '{code} es tu contraseña de {app} para un acceso. Luego eliges la tuya. No la compartas.',
+    es: '{code} es tu contraseña de {app} para iniciar sesión una vez. Luego eliges la tuya. No la compartas.',
   },
   'sms.registration_code': {
     en: '{code} is your {app} code to sign up. Do not share it with anyone.',
@@ -180,7 +180,7 @@ Entra en {app} con este código en lugar de tu contraseña:
 
     {code}
 
-Después eliges una contraseña tuya. El código vale para un solo acceso, y tu contraseña anterior ya no funciona. No lo compartas con nadie. {app} nunca te lo pedirá.
+Después eliges una contraseña tuya. El código vale para iniciar sesión una sola vez, y tu contraseña anterior ya no funciona. No lo compartas con nadie. {app} nunca te lo pedirá.
 
 Te ha enviado este código quien gestiona {app}, que no lo conoce. Si no lo has pedido, pregunta por qué lo has recibido.`,
   },

@@ -1283,6 +1283,15 @@ export type NotificationState = {
   readonly snoozed_until: string | null;
 };
 
+export type NotificationTypeCounts = {
+  /** Unread notifications after the last one that the user has seen. At most 100. */
+  readonly unseen: number;
+  /** Unread notifications, without archived and snoozed ones. At most 100. */
+  readonly unread: number;
+  /** Whether there are more than `unread`. */
+  readonly is_capped: boolean;
+};
+
 export type OperatorLock = {
   readonly permanent: boolean;
   readonly until: string | null;

@@ -34,7 +34,8 @@ const publish = (userId: string, count: number, fields: object = {}) =>
     { database: test.database, notifications },
     Array.from({ length: count }, () => input(userId, fields)),
   );
-const change = (id: string, body: object) => test.database.transaction((tx) => notifications.change(tx, id, body));
+const change = async (id: string, body: object) =>
+  (await test.database.transaction((tx) => notifications.change(tx, id, body))).notification;
 const remove = (id: string) => test.database.transaction((tx) => notifications.remove(tx, id));
 /** Stores that the tombstones up to this change were removed. */
 const forget = (userId: string, upTo: number) =>

@@ -109,7 +109,8 @@ describe('the plan in an inbox that makes up most of the table', () => {
     const markers = createReadPositions(test.database, () => undefined);
     const [query] = await queriesOf(() => markers.read(users[8] ?? ''));
     const scans = query === undefined ? [] : await scansFor(query);
-    expect(scans.map((scan) => scan['Index Name'])).toEqual(['notifications_by_sequence']);
+    // The second scan is that of notifications below the read position that were marked as unread.
+    expect(scans.map((scan) => scan['Index Name'])).toEqual(['notifications_by_sequence', 'notifications_by_sequence']);
   });
 });
 

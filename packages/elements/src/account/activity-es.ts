@@ -47,6 +47,7 @@ export const spanish: ActivityTexts = {
   event_registration_started: 'Se empezó un registro.',
   event_registration_rejected: 'Un código de registro era incorrecto.',
   event_registration_completed: 'Creaste tu cuenta.',
+  event_guest_merged: 'Lo que hiciste como invitado pasó a tu cuenta.',
   event_totp_enrolled: 'Se añadió una aplicación de autenticación.',
   event_totp_removed: 'Se quitó una aplicación de autenticación.',
   event_passkey_enrolled: 'Se añadió una llave de acceso.',

@@ -48,6 +48,7 @@ export const english = {
   event_registration_started: 'A registration was started.',
   event_registration_rejected: 'A code for a registration was wrong.',
   event_registration_completed: 'You created your account.',
+  event_guest_merged: 'What you did as a guest was moved into your account.',
   event_totp_enrolled: 'An authenticator app was added.',
   event_totp_removed: 'An authenticator app was removed.',
   event_passkey_enrolled: 'A passkey was added.',
