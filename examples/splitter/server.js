@@ -38,7 +38,7 @@ export async function startSplitter({ url, apiKey, port }) {
     const by = await postern.users.get(sessionOf(request).user_id);
     const { title, total, friends, image_id } = request.body;
     const users = await Promise.all(friends.map(userNamed));
-    if (users.includes(undefined)) return response.status(400).json({ message: 'Nobody has one of these usernames.' });
+    if (users.includes(undefined)) return response.status(400).json({ message: 'Nobody has one of these names.' });
     if (users.some(({ id }) => id === by.id))
       return response.status(400).json({ message: 'You are there anyway: name the others.' });
     const share = Math.round((100 * total) / (users.length + 1)) / 100;
@@ -80,8 +80,9 @@ export async function startSplitter({ url, apiKey, port }) {
   });
 
   async function userNamed(name) {
-    const { data } = await postern.users.list({ filter: `username:eq:${name}`, limit: 1 }).page();
-    return data[0];
+    const exact = name.replace(/[\\,|:;[\]]/g, '\\$&');
+    const { data } = await postern.users.list({ filter: `name:eq:${exact}`, limit: 2 }).page();
+    return data.length === 1 ? data[0] : undefined;
   }
   const server = app.listen(port, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

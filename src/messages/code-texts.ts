@@ -90,11 +90,11 @@ Time: {time}
 If this was not you, you do not need to do anything. Nobody can sign in without this code.`,
     es: `Subject: {code} es tu código de {app}
 
-Tu código para entrar en {app} es
+Tu código para iniciar sesión en {app} es
 
     {code}
 
-También puedes abrir este enlace. Muestra el código, o te deja entrar si lo abres donde lo pediste:
+También puedes abrir este enlace. Muestra el código, o inicia la sesión si lo abres donde lo pediste:
 
     {link}
 
@@ -106,7 +106,7 @@ Dispositivo: {device}
 Red: {address}
 Hora: {time}
 
-Si no has sido tú, no tienes que hacer nada. Nadie puede entrar sin este código.`,
+Si no has sido tú, no tienes que hacer nada. Nadie puede iniciar sesión sin este código.`,
   },
   'email.proof_code': {
     en: `Subject: {code} is your {app} code

@@ -79,7 +79,7 @@ async function look(page: Page, name: string): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-/** A new user in a browser of their own. The form asks for what the element asks for, in one step or in several. */
+/** A new user in a browser of their own. */
 async function signUp(name: string): Promise<{ readonly page: Page; readonly phone: string }> {
   const page = await (await browser.newContext({ locale: 'en-US' })).newPage();
   const phone = newPhone();
@@ -88,11 +88,9 @@ async function signUp(name: string): Promise<{ readonly page: Page; readonly pho
   await page.getByLabel(/phone number/i).fill(phone);
   await click(page, 'Continue');
   await fill(page, 'Code', await codeAfter(phone, []));
-  const username = page.getByLabel(/^Username/);
-  const next = page.getByRole('button', { name: 'Continue', exact: true });
-  if (!(await username.isVisible()) && (await next.isVisible())) await next.click();
-  await username.fill(name);
-  await fill(page, 'New password', `the password of ${name}`);
+  // The code is sent when it is complete.
+  await page.getByLabel(/^Name/).fill(name);
+  await fill(page, 'Password', `the password of ${name}`);
   await click(page, 'Create an account');
   await title(page, 'Your bills');
   return { page, phone };
@@ -136,7 +134,7 @@ async function addBill({ page }: { readonly page: Page }, bill: Readonly<Record<
 test("friends sign up, split a bill with a photo, and see each other's changes at once", async () => {
   const [ada, bob] = [await signUp('ada'), await signUp('bob')];
   await addBill(ada, { title: 'Pizza', total: '20', friends: 'nobody-of-this-name' });
-  await ada.page.getByText('Nobody has one of these usernames.').waitFor();
+  await ada.page.getByText('Nobody has one of these names.').waitFor();
   await look(ada.page, 'new-bill');
   await click(ada.page, 'Cancel');
   await addBill(ada, { title: 'Pizza', total: '20', friends: 'bob' }, await plain(64, 64).png().toBuffer());
@@ -171,7 +169,7 @@ test("friends sign up, split a bill with a photo, and see each other's changes a
 });
 
 test('an account gets a second factor, shows its devices and asks for proofs', async () => {
-  const { page } = await signUp('grace');
+  const { page, phone } = await signUp('grace');
   await page.getByRole('link', { name: 'Account', exact: true }).click();
   await page.getByText('This device', { exact: true }).waitFor();
   await look(page, 'account');
@@ -191,7 +189,7 @@ test('an account gets a second factor, shows its devices and asks for proofs', a
   await page.getByRole('button', { name: 'New codes: Recovery codes' }).waitFor();
   await page.locator('#sign-out').click();
 
-  await fill(page, 'Email, phone or username', 'grace');
+  await page.getByLabel('Email, phone or username').fill(phone);
   await click(page, 'Continue');
   await fill(page, 'Password', 'the password of grace');
   await click(page, 'Sign in');

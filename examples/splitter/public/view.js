@@ -72,7 +72,14 @@ export function askForBill(add) {
   form.onsubmit = async (event) => {
     event.preventDefault();
     const { total, friends, ...others } = Object.fromEntries(new FormData(form));
-    const typed = { ...others, total: Number(total.replace(',', '.')), friends: friends.trim().split(/\s+/) };
+    const typed = {
+      ...others,
+      total: Number(total.replace(',', '.')),
+      friends: friends
+        .split(',')
+        .map((name) => name.trim())
+        .filter(Boolean),
+    };
     try {
       await add(typed);
       dialog.close();

@@ -109,11 +109,9 @@ export async function startRecovery<P extends 'password' | 'pin'>(
  * import { type Postern, resumeRecovery, startRecovery } from '@postern/client';
  * declare const postern: Postern;
  *
- * const pending = await startRecovery(postern, { identity: 'ada@example.com', purpose: 'password' });
- * sessionStorage.setItem('recovery', JSON.stringify(pending.stored));
- *
- * const stored = JSON.parse(sessionStorage.getItem('recovery') ?? 'null');
- * if (stored) await resumeRecovery(postern, stored).check('271828');
+ * const { stored } = await startRecovery(postern, { identity: 'ada@example.com', purpose: 'password' });
+ * // Keep `stored` as JSON in the storage of the page. After a reload:
+ * await resumeRecovery(postern, stored).check('271828');
  * ```
  */
 export function resumeRecovery<P extends 'password' | 'pin'>(postern: Postern, stored: StoredCode): PendingRecovery<P> {

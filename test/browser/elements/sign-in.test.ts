@@ -329,7 +329,7 @@ test('Spanish and custom texts from right to left are shown, and paths of other 
   await spanish.expectAccessible();
   await spanish.expectNoErrorsOrSidewaysScroll();
   const attributes = { 'return-to': '//evil.example/', registration: 'off', recovery: 'off', ways: 'password nothing' };
-  const texts = { ar: { sign_in: 'تسجيل الدخول', identity: 'الاسم', password: 'كلمة السر' } };
+  const texts = { ar: { 'sign-in': { sign_in: 'تسجيل الدخول', identity: 'الاسم', password: 'كلمة السر' } } };
   const arabic = await signIn({ lang: 'ar', dir: 'rtl', theme: 'dark', attributes, texts });
   await arabic.page.getByRole('textbox', { name: 'الاسم' }).fill(user.username ?? '');
   // No registration, and no other ways.

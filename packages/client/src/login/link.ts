@@ -14,8 +14,10 @@ export interface LoginLink {
  * ```ts
  * import { readLoginLink } from '@postern/client';
  *
- * const link = readLoginLink(location.href);
- * if (link) history.replaceState(null, '', location.pathname);
+ * declare const address: string; // of the page, with what follows #
+ *
+ * const link = readLoginLink(address);
+ * if (link) console.log(`The code of the login ${link.id} is ${link.code}.`);
  * ```
  */
 export function readLoginLink(address: string): LoginLink | null {
