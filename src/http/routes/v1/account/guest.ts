@@ -17,7 +17,8 @@ export function accountGuestRoutes(app: App, { guestMerge }: { guestMerge: Guest
       body: GuestMergeRequest,
       response: { 200: { ...MergedGuest, description: 'The guest no longer exists.' } },
     },
-    config: { access: 'session', problems: ['guest_rejected', 'too_many_requests'] },
+    // It moves an inbox of any size, in statements that each end in time.
+    config: { access: 'session', hasNoHandlerTimer: true, problems: ['guest_rejected', 'too_many_requests'] },
     async handler(request) {
       return guestMerge.merge(callingSessionOf(request), request.body.token);
     },
