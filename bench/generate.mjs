@@ -126,12 +126,21 @@ export async function fill(pool, table, select, report) {
      where indrelid = $1::regclass and not indisprimary`,
     [table],
   );
+  const { rows: references } = await pool.query(
+    `select conrelid::regclass as child, conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
+     where confrelid = $1::regclass and contype = 'f'`,
+    [table],
+  );
+  for (const { child, name } of references) await pool.query(`alter table ${child} drop constraint ${name}`);
   for (const { name } of keys) await pool.query(`alter table ${table} drop constraint ${name}`);
   for (const { name } of indexes) await pool.query(`drop index ${name}`);
   const { rowCount } = await pool.query(`insert into ${table} ${select}`);
   const filled = performance.now();
   for (const { name, definition } of keys)
     await pool.query(`alter table ${table} add constraint ${name} ${definition} with (fillfactor = 69)`);
+  for (const { child, name, definition } of references) {
+    await pool.query(`alter table ${child} add constraint ${name} ${definition}`);
+  }
   for (const { definition } of indexes) await pool.query(withFillfactor(definition));
   for (const { name } of [...keys, ...indexes]) await pool.query(`alter index ${name} reset (fillfactor)`);
   await pool.query(`vacuum (analyze) ${table}`);
