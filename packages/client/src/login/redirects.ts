@@ -99,7 +99,7 @@ async function recall({ marks }: Core, id: string): Promise<Begun | undefined> {
   return begun !== undefined && begun.expiresAt > Date.now() ? begun : undefined;
 }
 
-/** Forgets a redirect: what comes back for it later is ignored. */
+/** Deletes the stored values of a redirect, so that a later answer for it is ignored. */
 export async function forget({ marks }: Core, id: string): Promise<void> {
   inTab((storage) => storage.removeItem(keyOf(id)));
   const stored = readJson<readonly string[]>(await marks.get(indexKey)) ?? [];

@@ -86,7 +86,7 @@ describe('a storage whose reads fail', () => {
   test.each<[string, () => Promise<never>]>([
     ['fail', () => Promise.reject(new Error('the disk is gone'))],
     ['never end', () => new Promise(() => {})],
-  ])('that %s for ten seconds, the client goes on in memory, and the app is told once', async (_name, get) => {
+  ])('that %s for ten seconds, the client goes on in memory, and onError gets it once', async (_name, get) => {
     withFastTime();
     const errors: unknown[] = [];
     const network = createNetwork();

@@ -41,7 +41,7 @@ function start(failure: () => Promise<never>, login: PosternStorage['get'] = sto
 const fails = () => Promise.reject(new Error('the disk is busy'));
 const hangs = () => new Promise<never>(() => {});
 
-test('a storage that fails is read again after 1, 2 and 4 seconds, and after ten the app is told once', async () => {
+test('a storage that fails is read again after 1, 2 and 4 seconds, and after ten onError gets it once', async () => {
   const { clocks, page, postern, shown, errors, reads, wakers } = start(fails);
   const ready = postern.ready().catch((error: unknown) => error);
   await clocks.advance(9900);
@@ -74,7 +74,7 @@ test('a pause ends when the user comes back', async () => {
   expect(shown).toEqual(['starting', 'signed_in']);
 });
 
-test('a storage that hangs is given up after ten seconds, and the app is told once', async () => {
+test('a storage that hangs is given up after ten seconds, and onError gets it once', async () => {
   const { clocks, page, postern, shown, errors } = start(hangs);
   const ready = postern.ready().catch((error: unknown) => error);
   await clocks.advance(9900);

@@ -47,7 +47,7 @@ test.each([
   ],
   ['recovery.completed', { recovers: 'pin' }, 'Your account was recovered: PIN', 'Se recuperó tu cuenta: PIN'],
   ['something.new', { field: 'x' }, 'Your account was used.', 'Se usó tu cuenta.'],
-])('%s with %j is told in the language of the reader', (type, params, inEnglish, inSpanish) => {
+])('%s with %j has a text in the language of the reader', (type, params, inEnglish, inSpanish) => {
   expect(eventText({ type, params }, english, 'en')).toBe(inEnglish);
   expect(eventText({ type, params }, spanish, 'es')).toBe(inSpanish);
 });
