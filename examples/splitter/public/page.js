@@ -1,7 +1,7 @@
 // Splitter's page. Everything that uses Postern in the browser is here: three elements and one client.
 import { createInbox, createPostern } from '@postern/client';
 import { defineElements } from '@postern/elements';
-import { askForBill, showBills, showIssue } from './view.js';
+import { askForBill, markBill, showBills, showIssue } from './view.js';
 
 const postern = createPostern({ url: '/auth', storage: 'backend' });
 defineElements({
@@ -47,7 +47,7 @@ function showPart() {
   const isAccount = location.hash === '#account';
   document.getElementById('account').hidden = !isAccount;
   document.getElementById('bills').hidden = isAccount;
-  document.querySelector('.bills :target')?.scrollIntoView({ block: 'center' });
+  markBill()?.scrollIntoView({ block: 'center' });
 }
 
 inbox.hrefOf = ({ object_id: id }) => (id ? `#bill-${id}` : null);

@@ -24,6 +24,17 @@ export function showBills(bills, pay) {
   find('.sums').replaceChildren(sumOf('You are owed', owed, 'good'), sumOf('You owe', owing, 'due'));
   find('.bills').replaceChildren(...bills.map((bill) => billRow(bill, pay)));
   find('#bills .empty').hidden = bills.length > 0;
+  markBill();
+}
+
+/**
+ * Marks the bill that the address names, and returns it. CSS has `:target` for this, but a row that is shown again
+ * is a new node, and a browser looks for the target only when the address changes.
+ */
+export function markBill() {
+  const rows = [...document.querySelectorAll('.bills li')];
+  for (const row of rows) row.ariaCurrent = location.hash === `#${row.id}` ? 'true' : null;
+  return rows.find((row) => row.ariaCurrent);
 }
 
 const sumOf = (label, amount, className) =>
