@@ -67,3 +67,16 @@ test('a backend may set a password and a PIN of its user that stay', async () =>
   const login = { ...passwordLogin(username, password), pin: '2468' };
   expect((await postern.api('POST', '/v1/tokens', { body: login })).body.status).toBe('approved');
 });
+
+test('a password of 1,024 characters is taken, and compared to its last character', async () => {
+  const long = `${'stars in a kettle, '.repeat(60)}`.slice(0, 1023);
+  const user = await createUser(postern, { password: `${long}a` });
+  const status = async (secret: string) =>
+    (await postern.api('POST', '/v1/tokens', { body: passwordLogin(user.username, secret) })).body.status;
+  expect([await status(`${long}b`), await status(long), await status(`${long}a`)]).toEqual([
+    ...['rejected', 'rejected', 'approved'],
+  ]);
+  const body = { username: newName(), password: `${long}ab` };
+  const refused = await postern.api('POST', '/admin/v1/users', { bearer: postern.adminKey, body });
+  expect(errorsOf(refused)).toEqual([422, ['password', 'too_long']]);
+});
