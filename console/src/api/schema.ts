@@ -1003,7 +1003,7 @@ export type LoginRemedy = {
   readonly setting: string | null;
 };
 
-export type LoginRemedyAction = 'unlock' | 'reset_budget' | 'reactivate' | 'create_user' | 'create_enrollment_link' | 'remove_second_factors' | 'set_password' | 'set_phone' | 'set_email' | 'verify_phone' | 'verify_email' | 'set_pin' | 'link_external_identity' | 'enrol_passkey' | 'configure' | 'retry_message';
+export type LoginRemedyAction = 'unlock' | 'reset_budget' | 'reactivate' | 'create_user' | 'create_enrollment_link' | 'remove_second_factors' | 'set_password' | 'set_phone' | 'set_email' | 'verify_phone' | 'verify_email' | 'set_pin' | 'remove_pin' | 'link_external_identity' | 'enrol_passkey' | 'configure' | 'retry_message';
 
 export type LoginRemedyActor = 'operator' | 'user' | 'administrator';
 
