@@ -31,10 +31,7 @@ export function ContentFields({ form, types, fieldErrors, onChange }: FieldsProp
   const hasMore = moreFields.some((name) => form[name] !== '');
   const hasError = moreFields.some((name) => Boolean(fieldErrors[name]));
   const [isOpen, setOpen] = useState(hasMore);
-  const field = (
-    name: 'key' | 'actor' | 'number' | (typeof moreFields)[number],
-    more: object = {},
-  ) => (
+  const field = (name: 'key' | 'actor' | 'number' | (typeof moreFields)[number], more: object = {}) => (
     <Field
       label={text[name]}
       autoComplete="off"
