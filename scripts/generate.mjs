@@ -178,7 +178,18 @@ ${operationTypes(document)}`;
 
 /** The colours and sizes that the elements share with the console. Constants, so that a page loads only those that it uses. */
 async function elementTokens() {
-  const names = ['ink', 'ink-3', 'surface', 'hover', 'accent', 'accent-solid', 'on-solid', 'bad', 'bad-solid', 'bad-soft'];
+  const names = [
+    'ink',
+    'ink-3',
+    'surface',
+    'hover',
+    'accent',
+    'accent-solid',
+    'on-solid',
+    'bad',
+    'bad-solid',
+    'bad-soft',
+  ];
   names.push('line', 'line-control', 't-15', 'l-tight', 'w-strong', 'w-title', 'r-6', 'h-large', 'shade-2');
   const sheet = await readFile(new URL('../console/src/styles/tokens.css', import.meta.url), 'utf8');
   const [first = ''] = sheet.match(/:root \{[^}]*\}/) ?? [];

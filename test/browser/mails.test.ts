@@ -20,20 +20,35 @@ const takesPictures = process.env.ELEMENTS_PICTURES === '1';
 
 const values = {
   ...{ code: '482913', minutes: '5', time: '2026-11-28 10:00 UTC', device: 'Firefox on Linux', address: '203.0.113.7' },
-  ...{ link: 'https://app.example.com/link#482913', console: 'https://app.example.com/console', host: 'hooks.example.com' },
+  ...{
+    link: 'https://app.example.com/link#482913',
+    console: 'https://app.example.com/console',
+    host: 'hooks.example.com',
+  },
   id: '019a3c5e-7f20-7c11-8f6e-3b1a4d5c6e7f',
 };
 const withoutStyle = (html: string) => html.replace(/<style>[\s\S]*<\/style>/, '');
 
 /** What mail programs leave of a mail. */
-const forms: readonly (readonly [name: string, theme: 'light' | 'dark', change: (html: string, image: string) => string])[] = [
+const forms: readonly (readonly [
+  name: string,
+  theme: 'light' | 'dark',
+  change: (html: string, image: string) => string,
+])[] = [
   ['whole', 'light', (html, image) => html.replace(`cid:${logoId}`, image)],
   ['whole', 'dark', (html, image) => html.replace(`cid:${logoId}`, image)],
   ['no-style-element', 'light', (html, image) => withoutStyle(html).replace(`cid:${logoId}`, image)],
   ['no-style-element', 'dark', (html, image) => withoutStyle(html).replace(`cid:${logoId}`, image)],
   ['no-images', 'light', (html) => html.replace(`cid:${logoId}`, '')],
   ['no-images', 'dark', (html) => html.replace(`cid:${logoId}`, '')],
-  ['attributes-only', 'light', (html) => withoutStyle(html).replaceAll(/ (style|class)="[^"]*"/g, '').replace(`cid:${logoId}`, '')],
+  [
+    'attributes-only',
+    'light',
+    (html) =>
+      withoutStyle(html)
+        .replaceAll(/ (style|class)="[^"]*"/g, '')
+        .replace(`cid:${logoId}`, ''),
+  ],
 ];
 
 test.each(['email.code_link', 'email.new_device', 'email.pin_recovery', 'email.webhook_gone'])(
@@ -54,7 +69,10 @@ test.each(['email.code_link', 'email.new_device', 'email.pin_recovery', 'email.w
           expect([...state, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([...state, width]);
           if (!takesPictures) continue;
           await mkdir(folder, { recursive: true });
-          await page.screenshot({ path: `${folder}/mail-${kind.slice(6)}-${locale}-${name}-${theme}-${width}.png`, fullPage: true });
+          await page.screenshot({
+            path: `${folder}/mail-${kind.slice(6)}-${locale}-${name}-${theme}-${width}.png`,
+            fullPage: true,
+          });
         }
         await page.evaluate(axe.source);
         const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(

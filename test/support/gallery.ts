@@ -101,7 +101,8 @@ async function expectLanguages(name: string, shown: ElementPage): Promise<void> 
     ['ar', 'rtl'],
   ] as const) {
     await page.evaluate(`document.documentElement.dir = '${dir}', element.lang = '${language}'`);
-    const isShown = language === 'ar' ? textsInLatin : `/ąą|ęę|óó|úú/.test(element.shadowRoot.textContent) ? [] : ['not yet']`;
+    const isShown =
+      language === 'ar' ? textsInLatin : `/ąą|ęę|óó|úú/.test(element.shadowRoot.textContent) ? [] : ['not yet']`;
     await expect.poll(() => page.evaluate(isShown), { message: `${name} in ${language}` }).toEqual([]);
     if (takesPictures) await page.screenshot({ path: `${folder}/${name}-390-${language}.png`, fullPage: true });
     expect([language, await page.evaluate(clipped)]).toEqual([language, []]);

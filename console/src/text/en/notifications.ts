@@ -65,6 +65,10 @@ export const notifications = {
   actorId: 'Id of the actor',
   imageUrl: 'Address of an external image',
   imageUrlHint: 'Instead of an upload. Postern does not copy it.',
+  link: 'Link',
+  linkHint: 'Opens with the notification: https, or a scheme of your app.',
+  expires: 'Expires',
+  expiresHint: 'Not counted from then on, such as 2030-01-31T12:00:00Z.',
   dryRun: {
     title: 'Dry run',
     run: 'Run',

@@ -69,6 +69,10 @@ export const notifications: Texts['notifications'] = {
   actorId: 'Id del autor',
   imageUrl: 'Dirección de una imagen externa',
   imageUrlHint: 'En lugar de subir una. Postern no la copia.',
+  link: 'Enlace',
+  linkHint: 'Se abre con la notificación: https o un esquema de tu aplicación.',
+  expires: 'Caduca',
+  expiresHint: 'Desde entonces no se cuenta, por ejemplo 2030-01-31T12:00:00Z.',
   dryRun: {
     title: 'Prueba',
     run: 'Probar',

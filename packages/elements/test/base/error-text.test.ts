@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { fieldErrors } from '../../../../src/contract/errors/fields.js';
+import { errors } from '../../../../src/contract/errors/problems.js';
 import { type PosternError, ProblemError } from '../../../client/src/errors.js';
 import { spanish as spanishErrors } from '../../src/base/error-es.js';
 import { textOf } from '../../src/base/error-text.js';
@@ -7,8 +9,6 @@ import { showFieldErrors } from '../../src/base/errors.js';
 import type { Form } from '../../src/base/form.js';
 import { spanish } from '../../src/base/form-es.js';
 import { english } from '../../src/base/form-texts.js';
-import { fieldErrors } from '../../../../src/contract/errors/fields.js';
-import { errors } from '../../../../src/contract/errors/problems.js';
 
 const sentence = 'A sentence of the service.';
 const problemOf = (code: string, fieldCode?: string) => {
