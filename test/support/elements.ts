@@ -124,7 +124,11 @@ export async function serveElements(env: Readonly<Record<string, string>> = {}):
   };
 }
 
-export async function startElementPages(env: Readonly<Record<string, string>> = {}): Promise<ElementPages> {
+/** @param texts the option `texts` of the elements in each page that has no other */
+export async function startElementPages(
+  env: Readonly<Record<string, string>> = {},
+  texts?: object,
+): Promise<ElementPages> {
   const { app, origin, close } = await serveElements(env);
   const browser = await launchBrowser();
 
@@ -142,7 +146,7 @@ export async function startElementPages(env: Readonly<Record<string, string>> = 
     const until = (expression: string) =>
       expect.poll(() => page.evaluate<unknown>(expression), { message: expression }).toBeTruthy();
     await until('typeof show === "function"');
-    await page.evaluate(`show(${JSON.stringify({ url: app.url, tag, ...rest })})`);
+    await page.evaluate(`show(${JSON.stringify({ url: app.url, tag, texts, ...rest })})`);
     await until('events.some(([type]) => type === "ready")');
     return {
       ...{ page, until },
