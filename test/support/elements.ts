@@ -89,7 +89,8 @@ export async function serveElements(env: Readonly<Record<string, string>> = {}):
   let service = '';
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
-    const script = scripts.get(url.pathname);
+    // With this prefix, a browser loads every module a second time.
+    const script = scripts.get(url.pathname.replace(/^\/again\//, '/'));
     const policy = [
       "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       `img-src 'self' ${service}; connect-src 'self' ${service}; require-trusted-types-for 'script'; trusted-types 'none'`,
