@@ -96,7 +96,14 @@ describe.each(Object.entries(flows))('%s', (_, flow) => {
       ...[token({ number: `${right.number}` }), token({ number: -1 }), token({ algorithm: 'SHA-1' })],
       ...[token({ salt: later }), token({ signature: '0'.repeat(64) }), token({ challenge: '0'.repeat(64) })],
     ];
-    for (const human_check of tokens) expect((await post(path, { ...body, human_check })).status).toBe(422);
+    const address = from();
+    const events = () => postern.logged.filter((line) => line.includes(`"${address['x-forwarded-for']}"`));
+    // A request without a solution is no attack.
+    expect((await post(path, body, address)).status).toBe(422);
+    expect(events()).toEqual([]);
+    for (const human_check of tokens) expect((await post(path, { ...body, human_check }, address)).status).toBe(422);
+    expect(events()).toHaveLength(1);
+    expect(events()[0]).toContain('"security_event":"human_check_required"');
     expect((await post(path, { ...body, human_check: token({}) })).status).toBe(201);
   });
 });
