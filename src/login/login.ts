@@ -1,5 +1,5 @@
 import type { TokenRequest } from '../contract/authentication.js';
-import { isPinCorrect } from '../credentials/pins/pin-check.js';
+import { hashesPin, isPinCorrect } from '../credentials/pins/pin-check.js';
 import { identityDigest } from '../identities/identity.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
@@ -46,7 +46,7 @@ export interface LoginOptions extends SecondStepOptions, OpeningOptions, Request
 
 /** Creates the login with the given authenticators. */
 export function createLogin(options: LoginOptions): Login {
-  const { database, pins, pinPolicy, steps, counters } = options;
+  const { database, pins, pinPolicy, limits, steps, counters } = options;
   const lookup = createAccountLookup(options);
   const completion = createLoginCompletion(options);
   const beginStep = createStepStart(options);
@@ -75,7 +75,8 @@ export function createLogin(options: LoginOptions): Login {
     const userId = await lookup.identify(identity, origin.clientAddress);
     const attempt = { ...startedLogin, userId, deviceId: device.id };
     if (authenticator.steps === 1) {
-      return options.limits.inLoginQueue(origin.clientAddress, () => decideAtOnce(authenticator, attempt, request));
+      const decide = () => decideAtOnce(authenticator, attempt, request);
+      return authenticator.hashesSecret === true ? limits.inHashQueue(origin.clientAddress, decide) : decide();
     }
     return begin(authenticator, attempt, { identity, pin: request.pin, signsUp, linkTo: request.link_to });
   }
@@ -93,7 +94,9 @@ export function createLogin(options: LoginOptions): Login {
     const guessResult = await guess.evaluate(async () => {
       since = performance.now();
       const secretRight = await authenticator.verify(user, secret, login.id);
-      const pinRight = await isPinCorrect(pins, pinPolicy, user, pin);
+      const checkPin = () => isPinCorrect(pins, pinPolicy, user, pin);
+      const mustQueue = authenticator.hashesSecret !== true && hashesPin(pinPolicy, pin);
+      const pinRight = await (mustQueue ? limits.inHashQueue(attempt.origin.clientAddress, checkPin) : checkPin());
       const areRight = secretRight && pinRight;
       if (user !== undefined && areRight) next = steps.next(user, login, 'first');
       return guessResults[decideStep(user, { areRight, hasNextStep: next !== undefined })];

@@ -2,7 +2,7 @@ import type { NoticeChannel } from '../contract/administration.js';
 import type { Challenge } from '../credentials/challenge.js';
 import { codeDigest, usedCode } from '../credentials/codes.js';
 import type { PendingPins } from '../credentials/pins/pending-pin.js';
-import { isPinCorrect } from '../credentials/pins/pin-check.js';
+import { hashesPin, isPinCorrect } from '../credentials/pins/pin-check.js';
 import type { Queryable } from '../database/database.js';
 import type { AccountUser } from '../identities/accounts.js';
 import { sha256 } from '../lib/crypto/digests.js';
@@ -120,13 +120,19 @@ export function createSecondStep(
     if (owner === undefined) {
       // An unknown id must take about as long as a known one, so it also verifies a PIN. A small difference is harmless:
       // ids are random, and only the client that started the login knows the id.
-      await isPinCorrect(pins, pinPolicy, undefined, input.pin);
+      await checkPin(undefined, input.pin, origin);
       throw countAndReject(givenId);
     }
     const approvalKey = input.idempotencyKey === undefined ? undefined : sha256(input.idempotencyKey);
     const identified = awaitsIdentification(owner) ? await identify(owner, input.secret, origin) : undefined;
     if (identified !== undefined && 'pending' in identified) return identified.pending;
     return decide(owner, identified, { ...input, givenId, checksPin, approvalKey, origin });
+  }
+
+  /** The PINs of one address wait for each other. */
+  function checkPin(user: AccountUser | undefined, pin: string | undefined, { clientAddress }: Origin) {
+    const check = () => isPinCorrect(pins, pinPolicy, user, pin);
+    return hashesPin(pinPolicy, pin) ? limits.inHashQueue(clientAddress, check) : check();
   }
 
   /** @param identified a secret that was evaluated already; its login has a user */
@@ -148,7 +154,7 @@ export function createSecondStep(
     let signsUp = false;
     const guessResult = await guess.evaluate(async () => {
       evaluated ??= await evaluate(owner, user, input.secret, approvalKey, origin);
-      const pinRight = !checksPin || (await isPinCorrect(pins, pinPolicy, user, input.pin));
+      const pinRight = !checksPin || (await checkPin(user, input.pin, origin));
       // The login is no longer open, so no secret was evaluated. Because this throws, no guess counts.
       if (evaluated === undefined) throw countAndReject(givenId);
       const { open, done } = evaluated;

@@ -12,6 +12,11 @@ export function pinRule(policy: PinPolicy, user: AccountUser | undefined): PinRu
   return user?.pinHash === undefined ? 'any' : 'own';
 }
 
+/** Whether the check of a PIN takes a hash. */
+export function hashesPin(policy: PinPolicy, pin: string | undefined): boolean {
+  return policy !== 'off' && pin !== undefined;
+}
+
 /**
  * Whether the PIN of a login is correct. The time depends on whether a PIN was sent, never on the user. If the user has
  * no PIN, a dummy hash is verified and any well-formed PIN passes.
