@@ -95,7 +95,7 @@ export function createConfiguredRedirects(
 export const publicUrlOf = ({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>) => PUBLIC_URL?.replace(/\/+$/, '');
 
 function optionsOf(settings: ProviderSettings, config: Config): Omit<ProviderOptions, 'outbound'> {
-  const { clientId, clientSecret, apple, preset, hasPresetIssuer, scopes, ...others } = settings;
+  const { clientId, clientSecret, apple, preset, hasPresetIssuer, scopes, pkce, ...others } = settings;
   const publicUrl = publicUrlOf(config);
   // A provider that a test starts has the issuer of a private network.
   const isVendor = hasPresetIssuer || config.ALLOW_PRIVATE_NETWORK_TARGETS;
@@ -108,6 +108,6 @@ function optionsOf(settings: ProviderSettings, config: Config): Omit<ProviderOpt
     client:
       clientId === undefined || publicUrl === undefined
         ? undefined
-        : { clientId, secret, scopes, redirectUri, postsAnswer: preset === 'apple' },
+        : { clientId, secret, scopes, pkce, redirectUri, postsAnswer: preset === 'apple' },
   };
 }

@@ -77,6 +77,10 @@ export const fieldErrors = {
     'Esto contiene la dirección de esta solicitud: usted mismo perdería el acceso. Si es lo que quiere, envíe allow_own.',
   ),
   invalid_pin: text('A PIN has 4 to 12 digits.', 'Un PIN tiene de 4 a 12 dígitos.'),
+  pin_of_user: text(
+    'Only the user chooses the PIN. An operator can remove it.',
+    'Solo el usuario elige el PIN. Un operador puede quitarlo.',
+  ),
   invalid_number: text(
     'This must be a number of at most 15 significant digits.',
     'Debe ser un número de 15 cifras significativas como máximo.',

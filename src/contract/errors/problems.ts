@@ -332,6 +332,18 @@ export const errors = {
     'Esto cambiaría uno por uno los estados de más de {max} notificaciones. No se cambió nada.',
     'Use a narrower filter or a lower `through`, and send several requests. Reading or archiving everything with an empty filter has no such limit, because it moves a position.',
   ),
+  action_taken: error(
+    409,
+    'You have already chosen another action of this notification.',
+    'Ya elegiste otra acción de esta notificación.',
+    'Show the action that was chosen: `extra.state.action` of the notification.',
+  ),
+  notification_expired: error(
+    409,
+    'This notification has expired.',
+    'Esta notificación ha caducado.',
+    'The time `expires_at` of the notification is over: offer its actions no longer.',
+  ),
   idempotency_key_reused: error(
     422,
     'This Idempotency-Key was used before with another request.',

@@ -20,6 +20,8 @@ interface RedirectServices {
 const config = { access: 'public', hasNoHandlerTimer: true } as const;
 /** These are pages, and not parts of the API. */
 const schema = { hide: true } as const;
+/** A posted answer is stored: a code, a state and a name. */
+const maxAnswerBytes = 8192;
 const CallbackParams = Type.Object({ name: Type.String() });
 
 /** Routes that a browser opens during a login at a provider. */
@@ -77,6 +79,7 @@ export function redirectRoutes(app: App, { redirects, publicUrl, redirectLimits 
       url: '/callback/:name',
       schema: { ...schema, params: CallbackParams },
       config: { ...config, optionalBody: true },
+      bodyLimit: maxAnswerBytes,
       async handler(request, reply) {
         await count(request as FastifyRequest);
         const { name } = request.params as { name: string };

@@ -160,11 +160,10 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     const found = await findVisit(name, state);
     if (found === undefined) return { page: 'ended' };
     const { login } = found;
-    const kept = Object.fromEntries(answer);
     await change(login, (current) =>
       withVisit(current, state, (visit) =>
         visit.posted === undefined
-          ? { ...visit, posted: { answer: seal(kept, login.id), until: current.now + shortly } }
+          ? { ...visit, posted: { answer: seal(answer.toString(), login.id), until: current.now + shortly } }
           : undefined,
       ),
     );
@@ -235,8 +234,8 @@ export function createRedirects(options: RedirectsOptions): Redirects {
   }
 
   function postedAnswer(login: RedirectLogin, { posted }: Visit): URLSearchParams | undefined {
-    const kept = posted && posted.until > login.now ? open<Record<string, string>>(posted.answer, login.id) : undefined;
-    return kept && new URLSearchParams(kept);
+    const kept = posted && posted.until > login.now ? open<string>(posted.answer, login.id) : undefined;
+    return kept === undefined ? undefined : new URLSearchParams(kept);
   }
 
   async function accountOf(id: string, text: string, secret: string): Promise<ProviderAccount | undefined> {

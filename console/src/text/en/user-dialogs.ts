@@ -2,7 +2,6 @@
 export const userDialogs = {
   save: 'Save',
   saved: 'Saved.',
-  show: 'Show',
   notJson: 'This must be a JSON object.',
   changedByOthers: (now: string) =>
     now === ''
@@ -54,16 +53,9 @@ export const userDialogs = {
     action: 'Remove',
     done: 'The password is removed.',
   },
-  pin: {
-    title: (name: string) => `Set the PIN of ${name}`,
-    what: 'The old PIN no longer works. Existing logins keep working.',
-    label: 'New PIN',
-    hint: '4 to 12 digits.',
-    done: 'The PIN is set.',
-  },
   noPin: {
     title: (name: string) => `Remove the PIN of ${name}?`,
-    what: 'New logins of this user no longer check a PIN. Existing logins keep working.',
+    what: 'New logins of this user no longer check a PIN, until the user chooses another in the app. Existing logins keep working.',
     action: 'Remove',
     done: 'The PIN is removed.',
   },

@@ -68,7 +68,7 @@ export const user = {
       retry_message: 'Retry message',
       remove_second_factors: 'Remove factors…',
       set_password: 'Set a password…',
-      set_pin: 'Set a PIN…',
+      remove_pin: 'Remove the PIN…',
       set_phone: 'Add a phone…',
       verify_email: 'Count the mail address as proven',
       verify_phone: 'Count the phone number as proven',

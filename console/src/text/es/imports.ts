@@ -65,7 +65,7 @@ export const imports: Texts['imports'] = {
   hashHint:
     'Los usuarios conservan sus contraseñas: Postern admite argon2, bcrypt, scrypt y PBKDF2. Solo un operador puede importar hashes de un tipo que aún no tiene ningún usuario.',
   passwordHint:
-    'Las contraseñas valen para un solo acceso, en el que el usuario elige otra. Al importar se calcula el hash de las contraseñas y los PIN, lo que tarda alrededor de un segundo por cada cien usuarios.',
+    'Las contraseñas valen para un solo acceso, en el que el usuario elige otra. Al importar se calcula su hash, lo que tarda alrededor de un segundo por cada cien usuarios. Las líneas con un PIN fallan: solo el usuario lo elige.',
   dryRun: 'Prueba',
   dryRunAbout: 'Comprueba cada línea como lo haría la importación y no crea nada.',
   check: 'Comprobar el archivo',

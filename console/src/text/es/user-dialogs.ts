@@ -3,7 +3,6 @@ import type { Texts } from '../en/index.js';
 export const userDialogs: Texts['userDialogs'] = {
   save: 'Guardar',
   saved: 'Guardado.',
-  show: 'Mostrar',
   notJson: 'Debe ser un objeto JSON.',
   changedByOthers: (now) =>
     now === ''
@@ -54,16 +53,9 @@ export const userDialogs: Texts['userDialogs'] = {
     action: 'Quitar',
     done: 'Se quitó la contraseña.',
   },
-  pin: {
-    title: (name) => `Poner el PIN de ${name}`,
-    what: 'El PIN anterior deja de funcionar. Los inicios de sesión existentes siguen.',
-    label: 'PIN nuevo',
-    hint: 'De 4 a 12 dígitos.',
-    done: 'El PIN está puesto.',
-  },
   noPin: {
     title: (name) => `¿Quitar el PIN de ${name}?`,
-    what: 'Los inicios de sesión nuevos de este usuario ya no comprueban ningún PIN. Los inicios de sesión existentes siguen.',
+    what: 'Los inicios de sesión nuevos de este usuario ya no comprueban ningún PIN, hasta que el usuario elija otro en la aplicación. Los inicios de sesión existentes siguen.',
     action: 'Quitar',
     done: 'Se quitó el PIN.',
   },

@@ -68,7 +68,7 @@ export const user: Texts['user'] = {
       retry_message: 'Reintentar mensaje',
       remove_second_factors: 'Quitar factores…',
       set_password: 'Poner contraseña…',
-      set_pin: 'Poner PIN…',
+      remove_pin: 'Quitar el PIN…',
       set_phone: 'Añadir teléfono…',
       verify_email: 'Dar el correo por comprobado',
       verify_phone: 'Dar el teléfono por comprobado',
