@@ -345,7 +345,7 @@ export function createPostern(options: PosternOptions): Postern {
       }
       return checked<never>(request, (call) => transport.json({ ...call, onHeaders: tokens.storeNonce }));
     },
-    call: <T>(request: Call) => checked<T>(request, (one) => call(one, transport.json)),
+    call: <T>(request: Call) => checked<T>(request, (one) => call<T>(one, transport.json)),
     raw: (request) => call(request, transport.raw),
     onResume: (wake) => (options.onResume ?? onResumeOfPage)(wake),
     onClose(end) {
