@@ -20,9 +20,28 @@ const variants = [
   { name: '390-double', width: 390, theme: 'light', dir: 'ltr', size: '200%' },
 ] as const;
 
+/**
+ * Finds what is drawn without a part, so that a page cannot style it: a text, a picture, a control, a background or a border. A `bdi`, a
+ * slot or a text in another language is drawn as the node around it.
+ */
+const withoutPart = `[...element.shadowRoot.querySelectorAll('*')].flatMap((node) => {
+  const { width, height } = node.getBoundingClientRect();
+  if (!node.checkVisibility({ visibilityProperty: true }) || node.closest('.sr-only') || (node.closest('svg') ?? node) !== node) return [];
+  let owner = node;
+  while (owner.matches('bdi, slot, span:not([class])') && owner.part.length === 0) owner = owner.parentElement ?? owner;
+  if (owner.part.length > 0 || owner === element) return [];
+  const style = getComputedStyle(node);
+  const hasText = [...node.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim() !== '');
+  const isControl = node.matches('svg, img, input, button, a, dialog');
+  const isFilled = width > 1 && height > 1 && style.backgroundColor !== 'rgba(0, 0, 0, 0)';
+  const hasBorder = ['Top', 'Left'].some((side) => parseFloat(style['border' + side + 'Width']) > 0 && !style['border' + side + 'Color'].endsWith(', 0)'));
+  return hasText || isControl || isFilled || hasBorder ? [node.cloneNode().outerHTML + ' ' + node.textContent.slice(0, 40)] : [];
+})`;
+
 /** Looks at a state in each variant. */
 export async function look(name: string, shown: ElementPage): Promise<void> {
   const { page } = shown;
+  expect(await page.evaluate(withoutPart)).toEqual([]);
   if (takesPictures) await mkdir(folder, { recursive: true });
   for (const { name: variant, width, theme, dir, size } of variants) {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });

@@ -50,7 +50,7 @@ const typeName = (page: Page, { username }: User) =>
 const closed = (page: Page) => dialog(page).waitFor({ state: 'detached' });
 /** The row of a way to log in, in "Can they log in?". */
 const way = (page: Page, name: string) =>
-  page.getByRole('region', { name: 'Can they log in?' }).getByRole('listitem').filter({ hasText: name });
+  page.getByRole('region', { name: 'Can they sign in?' }).getByRole('listitem').filter({ hasText: name });
 
 describe('the profile', () => {
   test('is edited with errors at their fields, a draft that survives a reload, and an undo', async () => {
@@ -245,7 +245,7 @@ describe('the secrets', () => {
     await factors.enrolTotp(who);
     const { page } = await open(pageOf(user), { as: await operator() });
     await button(page, 'Change… Second factor').click();
-    await page.getByLabel('Logins ask for a second factor').selectOption('Never');
+    await page.getByLabel('Sign-ins ask for a second factor').selectOption('Never');
     await inDialog(page, 'Save').click();
     await effect(user, ({ second_factor }) => second_factor === 'off');
     await button(page, 'Undo').click();

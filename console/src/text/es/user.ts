@@ -129,7 +129,7 @@ export const user: Texts['user'] = {
     title: 'Bandeja',
     none: 'Su bandeja está vacía.',
     delivery: 'Entrega',
-    choose: 'Elija una notificación para ver su entrega.',
+    choose: 'Elige una notificación para ver su entrega.',
   },
   activity: {
     title: 'Actividad',
@@ -189,7 +189,7 @@ export const user: Texts['user'] = {
     devices: (n) => `Se cierra la sesión de ${count(n, 'dispositivo', 'dispositivos')} con su próxima solicitud.`,
     inbox: (n) => `Se borran ${count(n, 'notificación', 'notificaciones')}.`,
     events: 'Los eventos de auditoría se conservan. Solo contienen el id.',
-    milder: 'Para impedir solo el acceso, desactive al usuario.',
+    milder: 'Para impedir solo el acceso, desactiva al usuario.',
     action: 'Borrar para siempre',
     done: (name) => `${name} se borró.`,
   },

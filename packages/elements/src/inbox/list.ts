@@ -1,14 +1,15 @@
 import type { InboxItem } from '@postern/client';
 import { element, icon, replaceContent } from '../base/dom.js';
 import { dayName, fullTime, timeAgo } from '../base/time.js';
+import { warn, warnSoft, wStrong, wTitle } from '../base/tokens.js';
 import { bellPath } from './icons.js';
 import type { Seen } from './seen.js';
 import type { ListTexts } from './texts.js';
 
-/** The style of the rows, which is loaded with them. */
+/** The style of the rows, which is loaded with them. All lines begin at one side; Chromium has another name for `match-parent`. */
 export const style = `
 .day h3 { position: sticky; inset-block-start: 0; z-index: 1; padding: 10px var(--_space) 4px; background: var(--_ground); color: var(--_muted);
-  font-size: 0.8em; font-weight: 550; }
+  font-size: 0.8em; font-weight: ${wStrong}; }
 .day h3::first-letter { text-transform: uppercase; }
 .item { display: grid; grid-template-columns: 40px 1fr 8px; gap: 12px; width: 100%; padding: 12px var(--_space); color: inherit;
   text-decoration: none; }
@@ -16,19 +17,19 @@ li + li > .item { border-top: 1px solid var(--_line); }
 .item:hover { background: var(--_surface); }
 .item:focus-visible { outline-offset: -3px; border-radius: var(--_radius); }
 .thumbnail { position: relative; display: grid; place-items: center; width: 40px; height: 40px; border-radius: 50%;
-  background: var(--_surface); color: var(--_muted); font-weight: 600; }
-.thumbnail.security { background: light-dark(#fcf2de, #2e2412); color: light-dark(#835000, #edb35c); }
+  background: var(--_surface); color: var(--_muted); font-weight: ${wTitle}; }
+.thumbnail.security { background: ${warnSoft}; color: ${warn}; }
 .item:hover .thumbnail:not(.security) { background: var(--_line); }
 .thumbnail img { display: block; width: 100%; height: 100%; object-fit: cover; border-radius: var(--_radius); }
 .thumbnail .kind { position: absolute; inset-block-end: -3px; inset-inline-end: -3px; display: grid; place-items: center; width: 20px; height: 20px;
   border-radius: 50%; background: var(--_ground); color: var(--_ink); }
 .kind svg { width: 14px; height: 14px; }
 .body { display: grid; gap: 2px; min-width: 0; align-content: start; }
-.top { display: flex; gap: 8px; justify-content: space-between; align-items: baseline; }
-.actor { font-weight: 550; }
-.item.new .actor { font-weight: 650; }
-.time { flex: none; color: var(--_muted); font-size: 0.8em; font-variant-numeric: tabular-nums; }
-.text { color: var(--_muted); text-align: match-parent; }
+.actor, .text { text-align: match-parent; text-align: -webkit-match-parent; }
+.actor { font-weight: ${wStrong}; }
+.item.new .actor { font-weight: ${wTitle}; }
+.time { color: var(--_muted); font-size: 0.8667em; font-variant-numeric: tabular-nums; }
+.text { display: block; color: var(--_muted); }
 .text.short { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 .item.new .text { color: var(--_ink); }
 .dot { width: 8px; height: 8px; margin-block-start: 6px; border-radius: 50%; background: var(--_accent); }
@@ -92,7 +93,7 @@ export function createRows({ words, language, renderItem, hrefOf, seen, choose }
     const found = days.get(date);
     if (found !== undefined) return found;
     const id = `day-${date.replaceAll(' ', '-')}`;
-    const heading = element('h3', { id });
+    const heading = element('h3', { part: 'day', id });
     const rowsOfDay = element('ul', { 'aria-labelledby': id });
     const day = { node: element('section', { class: 'day' }, heading, rowsOfDay), heading, list: rowsOfDay };
     days.set(date, day);
@@ -122,14 +123,12 @@ export function createRows({ words, language, renderItem, hrefOf, seen, choose }
     const text = element('bdi', { part: 'description', class: isShort ? 'text short' : 'text' }, item.description);
     const timeElement = element('time', time, ago);
     const actor = item.actor && element('bdi', { part: 'actor', class: 'actor' }, item.actor);
-    const body = render
-      ? [render(item)]
-      : [element('span', { class: 'top' }, actor || text, timeElement), actor && text];
+    const body = render ? [render(item)] : [actor, text, timeElement];
     replaceContent(
       row.button,
       pictureOf(item),
       element('span', { class: 'body' }, ...body),
-      isNew && element('span', { class: 'dot' }, element('span', { class: 'sr-only' }, words.new)),
+      isNew && element('span', { class: 'dot', part: 'dot' }, element('span', { class: 'sr-only' }, words.new)),
     );
   }
 
@@ -199,8 +198,9 @@ function pictureOf({ image, actor, notification_type: type }: InboxItem): HTMLEl
   const [letter] = actor?.trim() ?? '';
   const isSecurity = type === 'security';
   const path = kinds.find(([words]) => words.test(type))?.[1];
-  const frame = element('span', { class: isSecurity ? 'thumbnail security' : 'thumbnail', 'aria-hidden': 'true' });
-  const kind = () => (path === undefined ? null : element('span', { class: 'kind' }, icon(path)));
+  const className = isSecurity ? 'thumbnail security' : 'thumbnail';
+  const frame = element('span', { class: className, part: 'thumbnail', 'aria-hidden': 'true' });
+  const kind = () => (path === undefined ? null : element('span', { class: 'kind', part: 'kind' }, icon(path)));
   const showFallback = () => {
     if (isSecurity || !letter) replaceContent(frame, icon(path ?? bellPath));
     else replaceContent(frame, letter.toLocaleUpperCase(), kind());

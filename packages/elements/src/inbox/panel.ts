@@ -7,7 +7,7 @@ import {
   type Postern,
 } from '@postern/client';
 import { loadPart, wait } from '@postern/client/internal';
-import { element, icon, replaceContent } from '../base/dom.js';
+import { element, icon, linkButton, replaceContent, smallButton } from '../base/dom.js';
 import { backPath, settingsPath } from './icons.js';
 import type { Rows } from './list.js';
 import { emptyNote, skeleton, stateNote } from './placeholders.js';
@@ -59,11 +59,9 @@ export function createPanel(options: PanelOptions): Panel {
   const list = element('div', { class: 'list' });
   const scroll = element('div', { class: 'scroll' }, list);
   const pushSettings = element('div', { class: 'pushes', tabindex: -1, hidden: true });
-  const linkButton = (text: string, click: () => unknown, className = 'link small') =>
-    element('button', { class: className, part: 'button', type: 'button', click }, text);
-  const markAllButton = linkButton(words.mark_all_read, () => markAll());
-  const loadMoreButton = linkButton('', () => loadMore());
-  const loadMoreRow = element('div', { class: 'rest' }, loadMoreButton);
+  const markAllButton = linkButton(words.mark_all_read, () => markAll(), 'button');
+  const loadMoreButton = linkButton('', () => loadMore(), 'button');
+  const loadMoreRow = element('div', { class: 'rest', part: 'footer' }, loadMoreButton);
   const iconButton = (label: string, path: string, opensSettings: boolean) =>
     element(
       'button',
@@ -85,7 +83,7 @@ export function createPanel(options: PanelOptions): Panel {
       'aria-labelledby': 'heading',
       ...(isBell && { popover: 'auto', role: 'dialog', tabindex: -1 }),
     },
-    element('div', { class: 'head' }, backButton, title, markAllButton, settingsButton),
+    element('div', { class: 'head', part: 'header' }, backButton, title, markAllButton, settingsButton),
     connectionNote,
     scroll,
     pushSettings,
@@ -132,7 +130,7 @@ export function createPanel(options: PanelOptions): Panel {
       const { items } = view.current;
       settings.showPushSettings(pushSettings, { inbox, words, items, signal, report: options.report });
     } catch {
-      replaceContent(pushSettings, element('p', { role: 'alert' }, words.push_failed));
+      replaceContent(pushSettings, element('p', { part: 'issue', role: 'alert' }, words.push_failed));
     }
   };
   const showPushSettings = (isOn: boolean) => {
@@ -141,14 +139,14 @@ export function createPanel(options: PanelOptions): Panel {
     scroll.hidden = settingsButton.hidden = isOn;
     replaceContent(title, isOn ? words.push_settings : heading);
     if (isOn) {
-      replaceContent(pushSettings, element('p', { class: 'muted small', role: 'status' }, words.loading));
+      replaceContent(pushSettings, element('p', { class: 'muted small', part: 'hint', role: 'status' }, words.loading));
       void loadPushSettings();
       pushSettings.focus();
     } else if (isShown()) settingsButton.focus();
     show(view.current);
   };
 
-  const retryButton = () => linkButton(words.try_again, options.retry, 'link');
+  const retryButton = () => smallButton(words.try_again, options.retry);
 
   /** What the list shows instead of rows. */
   type State = 'loading' | 'offline' | 'error' | 'empty' | 'signed-out' | 'list';

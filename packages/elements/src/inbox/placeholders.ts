@@ -1,16 +1,14 @@
 import { element, icon } from '../base/dom.js';
-import { bellPath } from './icons.js';
+import { bellPath, lostPath } from './icons.js';
 import type { ListTexts } from './texts.js';
 
 /** Shown while the first notifications are read. */
 export const skeleton = (label: string) =>
   element(
     'div',
-    { class: 'skeleton' },
+    { class: 'waiting' },
     element('span', { class: 'sr-only', role: 'status' }, label),
-    element('i'),
-    element('i'),
-    element('i'),
+    ...[1, 2, 3, 4, 5, 6].map(() => element('i', { class: 'skeleton', part: 'skeleton' })),
   );
 
 /** Shown if there are no notifications. A page can replace it by the slot `empty`. */
@@ -22,11 +20,17 @@ export const emptyNote = (words: ListTexts) =>
       'div',
       { class: 'empty', part: 'empty' },
       icon(bellPath),
-      element('strong', {}, words.empty),
-      element('span', { class: 'muted small' }, words.empty_hint),
+      element('strong', { part: 'name' }, words.empty),
+      element('span', { class: 'muted small', part: 'hint' }, words.empty_hint),
     ),
   );
 
 /** Shown instead of the list: why there is none, and what the user can do. */
 export const stateNote = (text: string, action: HTMLElement | false) =>
-  element('div', { class: 'empty', part: 'empty', role: 'status' }, element('span', { class: 'muted' }, text), action);
+  element(
+    'div',
+    { class: 'empty', part: 'empty', role: 'status' },
+    icon(action ? lostPath : bellPath),
+    element('span', { class: 'muted', part: 'hint' }, text),
+    action,
+  );

@@ -105,7 +105,7 @@ function formView<S extends FlowState>(
 }
 
 const row = (...links: readonly Child[]) => element('div', { class: 'row' }, ...links);
-const lead = (text: string) => element('p', { class: 'lead muted' }, text);
+const lead = (text: string) => element('p', { class: 'lead muted', part: 'hint' }, text);
 
 /** Asks for the address that gets the code. */
 function addressView<S extends FlowState>(
@@ -142,7 +142,7 @@ function flowCodeView<S>(context: LaterContext, first: FlowCode<S, S>, text: str
 
 /** The address whose code was right: users and password managers see what the new secret belongs to. */
 const chosen = ({ words }: LaterContext, { value }: Identity, change: () => unknown) =>
-  element('div', { class: 'chosen' }, element('bdi', {}, value), linkButton(words.change, change));
+  element('div', { class: 'chosen', part: 'identity' }, element('bdi', {}, value), linkButton(words.change, change));
 const hiddenIdentity = ({ words }: LaterContext, { value }: Identity): FieldOptions => ({
   ...{ name: 'identity', kind: 'identity', label: words.address, value, isHidden: true },
 });
@@ -204,7 +204,10 @@ function detailsView(
         const name = view.node.querySelector<HTMLInputElement>('[name=name]')?.value.trim();
         void state.passkey(name ? { name } : {});
       };
-      return [element('div', { class: 'or muted small' }, words.or), button(words.register_passkey, usePasskey)];
+      return [
+        element('div', { class: 'or muted small', part: 'divider' }, words.or),
+        button(words.register_passkey, usePasskey),
+      ];
     },
   });
   return view as StepView<RegistrationState>;
