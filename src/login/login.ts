@@ -1,5 +1,5 @@
 import type { TokenRequest } from '../contract/authentication.js';
-import { hashesPin, isPinCorrect } from '../credentials/pins/pin-check.js';
+import { isPinCorrect } from '../credentials/pins/pin-check.js';
 import { identityDigest } from '../identities/identity.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
@@ -75,17 +75,23 @@ export function createLogin(options: LoginOptions): Login {
     const userId = await lookup.identify(identity, origin.clientAddress);
     const attempt = { ...startedLogin, userId, deviceId: device.id };
     if (authenticator.steps === 1) {
-      const decide = () => decideAtOnce(authenticator, attempt, request);
-      return authenticator.hashesSecret === true ? limits.inHashQueue(origin.clientAddress, decide) : decide();
+      const inQueue = <T>(work: () => Promise<T>) => limits.inHashQueue(origin.clientAddress, work);
+      return authenticator.hashesSecret === true
+        ? inQueue(() => decideAtOnce(authenticator, attempt, request))
+        : decideAtOnce(authenticator, attempt, request, inQueue);
     }
     return begin(authenticator, attempt, { identity, pin: request.pin, signsUp, linkTo: request.link_to });
   }
 
-  /** Always evaluates the secret and the PIN, so the response time does not reveal which one was wrong. */
+  /**
+   * Always evaluates the secret and the PIN, so the response time does not reveal which one was wrong.
+   * @param pinQueue runs the hash of the PIN, if this login is not in the queue of hashes itself
+   */
   async function decideAtOnce(
     authenticator: SingleStep,
     attempt: StartedLogin & LoginAttempt,
     { secret = '', pin }: TokenRequest,
+    pinQueue?: (work: () => Promise<boolean>) => Promise<boolean>,
   ): Promise<LoginResult> {
     const { user, knownDevice, guess } = await lookup.findToGuess(attempt);
     const login = { ...attempt, epoch: user?.epoch ?? 0, knownDevice };
@@ -94,9 +100,7 @@ export function createLogin(options: LoginOptions): Login {
     const guessResult = await guess.evaluate(async () => {
       since = performance.now();
       const secretRight = await authenticator.verify(user, secret, login.id);
-      const checkPin = () => isPinCorrect(pins, pinPolicy, user, pin);
-      const mustQueue = authenticator.hashesSecret !== true && hashesPin(pinPolicy, pin);
-      const pinRight = await (mustQueue ? limits.inHashQueue(attempt.origin.clientAddress, checkPin) : checkPin());
+      const pinRight = await isPinCorrect(pins, pinPolicy, user, pin, pinQueue);
       const areRight = secretRight && pinRight;
       if (user !== undefined && areRight) next = steps.next(user, login, 'first');
       return guessResults[decideStep(user, { areRight, hasNextStep: next !== undefined })];

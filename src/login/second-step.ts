@@ -2,7 +2,7 @@ import type { NoticeChannel } from '../contract/administration.js';
 import type { Challenge } from '../credentials/challenge.js';
 import { codeDigest, usedCode } from '../credentials/codes.js';
 import type { PendingPins } from '../credentials/pins/pending-pin.js';
-import { hashesPin, isPinCorrect } from '../credentials/pins/pin-check.js';
+import { isPinCorrect } from '../credentials/pins/pin-check.js';
 import type { Queryable } from '../database/database.js';
 import type { AccountUser } from '../identities/accounts.js';
 import { sha256 } from '../lib/crypto/digests.js';
@@ -130,10 +130,8 @@ export function createSecondStep(
   }
 
   /** The PINs of one address wait for each other. */
-  function checkPin(user: AccountUser | undefined, pin: string | undefined, { clientAddress }: Origin) {
-    const check = () => isPinCorrect(pins, pinPolicy, user, pin);
-    return hashesPin(pinPolicy, pin) ? limits.inHashQueue(clientAddress, check) : check();
-  }
+  const checkPin = (user: AccountUser | undefined, pin: string | undefined, { clientAddress }: Origin) =>
+    isPinCorrect(pins, pinPolicy, user, pin, (work) => limits.inHashQueue(clientAddress, work));
 
   /** @param identified a secret that was evaluated already; its login has a user */
   async function decide(

@@ -178,7 +178,7 @@ test.each(Object.entries(flowsWithHashes))(
   },
 );
 
-test('an authenticator of the operator that does not answer delays no password of the same address', async () => {
+test('an authenticator of the operator that does not answer delays no password and no code of the same address', async () => {
   await postern.database.query(testSql('delete from request_limits'));
   const user = await createUser(postern);
   let answer: () => void = () => undefined;
@@ -186,23 +186,31 @@ test('an authenticator of the operator that does not answer delays no password o
     answer = resolve;
   });
   onTestFinished(answer);
+  service.answer = () => ({ status: 200, body: '{}' });
   const { body: begun } = await postern.api('POST', '/v1/tokens', {
-    body: { ...passwordLogin('nobody'), authenticator: 'slower', secret: undefined },
+    body: { ...passwordLogin('nobody'), authenticator: 'custom:slower', secret: undefined },
     ...from('11.0.0.7'),
   });
+  expect(begun.status).toBe('pending');
   const before = service.received.length;
   service.answer = () => ({ status: 200, body: '{"approved":false}', after: answered });
   const pin = '1234';
   const slow = [
     ...Array.from({ length: 3 }, () => {
-      const body = { ...passwordLogin(`nobody${Math.random()}`, 'wrong'), authenticator: 'slow', pin };
+      const body = { ...passwordLogin(`nobody${Math.random()}`), authenticator: 'custom:slower', secret: undefined };
+      return postern.api('POST', '/v1/tokens', { body, ...from('11.0.0.7') });
+    }),
+    ...Array.from({ length: 3 }, () => {
+      const body = { ...passwordLogin(`nobody${Math.random()}`, 'wrong'), authenticator: 'custom:slow', pin };
       return postern.api('POST', '/v1/tokens', { body, ...from('11.0.0.7') });
     }),
     postern.api('POST', `/v1/tokens/${begun.id}/secret`, { body: { secret: 'wrong', pin }, ...from('11.0.0.7') }),
   ];
-  await eventually('the calls', async () => (service.received.length === before + 4 ? true : undefined));
+  await eventually('the calls', async () => (service.received.length === before + 7 ? true : undefined));
   const { body } = await postern.api('POST', '/v1/tokens', { body: passwordLogin(user.username), ...from('11.0.0.7') });
   expect(body.status).toBe('approved');
+  const code = await postern.api('POST', '/v1/tokens', { body: emailLogin(newEmail()), ...from('11.0.0.7') });
+  expect(code.status).toBe(201);
   answer();
-  expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([201, 201, 201, 400]);
+  expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 201, 400]);
 });

@@ -52,6 +52,8 @@ export interface SingleStep extends AuthenticatorBase {
 /** Begins a challenge and decides by its answer. */
 export interface TwoStep extends AuthenticatorBase {
   readonly steps: 2;
+  /** Whether it sends a code, and waits for no other system. Then the requests of one address wait for each other. */
+  readonly sendsCode?: true;
   /** Must do the same work for every candidate. The queue drops a message without a recipient. */
   begin(candidate: Candidate | undefined, authenticationId: string): Promise<Challenge>;
   /** Decides by the `state` of the challenge that `begin` returned. Must take the same time for every candidate. */
