@@ -292,7 +292,7 @@ test('push settings that cannot be loaded say so, and are loaded by "Try again"'
 
 test('a notice about the security of the account is shown whole, and other long texts end with an ellipsis', async () => {
   const user = await createUser(pages.app);
-  const long = 'Somebody signed in to your account on a device that you have never used before. '.repeat(6);
+  const long = 'Somebody signed in to your account on a device that you have not used before. '.repeat(3).trim();
   await publish(user, long, { actor: undefined, notification_type: 'security' });
   await publish(user, long);
   const { page } = await inboxOf(user, { attributes: { layout: 'list' }, width: 390 });
