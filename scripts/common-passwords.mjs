@@ -33,7 +33,6 @@ const lines =
 writeFileSync(
   file,
   `/** The first five bytes of SHA-256 of ${digests.size} frequent passwords, sorted, in base64. Written by scripts/common-passwords.mjs. */
-export const digests =
-  \`${lines.join('\n')}\`;
+export const digests = \`${lines.join('\n')}\`;
 `,
 );

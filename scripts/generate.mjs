@@ -190,20 +190,7 @@ async function elementTokens() {
     'bad-solid',
     'bad-soft',
   ];
-  names.push(
-    'warn',
-    'warn-soft',
-    'line',
-    'line-control',
-    'mono',
-    't-15',
-    'l-tight',
-    'w-strong',
-    'w-title',
-    'r-6',
-    'h-large',
-  );
-  names.push('e-2', 'm-fast');
+  names.push('line', 'line-control', 't-15', 'l-tight', 'w-strong', 'w-title', 'r-6', 'h-large', 'shade-2');
   const sheet = await readFile(new URL('../console/src/styles/tokens.css', import.meta.url), 'utf8');
   const [first = ''] = sheet.match(/:root \{[^}]*\}/) ?? [];
   const constants = names.map((name) => {

@@ -52,7 +52,7 @@ export function createAuthenticators(parts: {
   const signUp = createSignUp({
     ...parts,
     sendsMail: channels.includes('email'),
-    waysIn: createWaysIn([password, parts.passkey, ...codes].filter(isOpen)),
+    waysIn: createWaysIn([password, parts.passkey, ...codes].filter(isOpen), config.PIN_POLICY),
   });
   const configured: Authenticator[] = [
     password,
@@ -87,7 +87,8 @@ export function createConfiguredRedirects(
     ...{ database, keys, providers },
     redirectUris: config.REDIRECT_URIS ?? [],
     publicUrl: publicUrlOf(config),
-    onFailure: (provider, error) => log.warn({ err: error, provider }, 'a login at a provider failed'),
+    onFailure: (provider, error, id) =>
+      log.warn({ err: error, provider, authentication_id: id }, 'a login at a provider failed'),
   });
 }
 

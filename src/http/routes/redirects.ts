@@ -30,8 +30,11 @@ export function redirectRoutes(app: App, { redirects, publicUrl, redirectLimits 
   const cookieName = isSecure ? '__Host-postern-redirect' : 'postern-redirect';
 
   const count = (request: FastifyRequest) => redirectLimits.countLoginByAddress(originOf(request).clientAddress);
-  const go = (request: FastifyRequest, reply: FastifyReply, next: Returned) =>
-    'url' in next ? reply.redirect(next.url, 303) : sendPage(request, reply, next.page);
+  const go = (request: FastifyRequest, reply: FastifyReply, next: Returned) => {
+    if ('url' in next) return reply.redirect(next.url, 303);
+    if (next.page === 'other_browser') app.noteRefusal(request, 'redirect_in_other_browser');
+    return sendPage(request, reply, next.page);
+  };
 
   app.route({
     method: 'GET',

@@ -70,8 +70,8 @@ export interface RedirectsOptions {
   readonly redirectUris: readonly string[];
   /** Without a slash at the end. Undefined: no redirect can begin. */
   readonly publicUrl: string | undefined;
-  /** A provider's answer that could not be used, for the log. */
-  readonly onFailure: (provider: string, error: unknown) => void;
+  /** A provider's answer that could not be used, for the log. @param id the login, or the link of an account */
+  readonly onFailure: (provider: string, error: unknown, id: string) => void;
 }
 
 /** Seconds for the whole login. */
@@ -140,7 +140,7 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     try {
       url = await provider.redirect.authorizationUrl({ state, nonce, codeVerifier, loginHint });
     } catch (error) {
-      onFailure(provider.name, error);
+      onFailure(provider.name, error, login.id);
       return { url: errorUrl(login, 'provider_unavailable') };
     }
     const made: Visit = {
@@ -199,7 +199,7 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     const expected = secrets && { ...secrets, state, now: new Date(login.now) };
     const result = expected && (await provider.redirect?.exchange(answer, expected));
     const failure = result === undefined ? ({ error: 'failed', cause: 'unreadable' } as const) : result;
-    if ('error' in failure) onFailure(provider.name, failure.cause);
+    if ('error' in failure) onFailure(provider.name, failure.cause, login.id);
     const account = 'error' in failure ? undefined : failure;
     const code = secretText();
     const url = 'error' in failure ? errorUrl(login, failure.error) : codeUrl(login, code);

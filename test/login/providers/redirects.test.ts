@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { User } from '../../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
+import { createFactors } from '../../support/factors.js';
 import { createRedirectSteps, type Jar, type LoginBody, publicUrl, returnTo } from '../../support/redirects.js';
 import { testSql } from '../../support/sql.js';
 import { createUser } from '../../support/users.js';
@@ -65,6 +66,18 @@ describe('a login by redirect', () => {
       user: user.id,
     });
     expect(body.token).toMatch(/^psa_/);
+  });
+
+  test('asks for the second factor of the user', async () => {
+    const { person, enrolTotp } = createFactors(() => postern);
+    const who = await person();
+    const { app } = await enrolTotp(who);
+    await postern.api('PUT', `/admin/v1/users/${who.user.id}/external-identities`, {
+      ...{ bearer: postern.adminKey, body: { provider: 'google', subject: String(vendor.account.sub) } },
+    });
+    const { body } = await logIn();
+    expect([body.status, body.challenge?.type, body.token]).toEqual(['pending', 'totp', undefined]);
+    expect((await send(body.id, await app.code())).body.status).toBe('approved');
   });
 
   test('begins with an address of this service and the time it ends', async () => {
@@ -260,7 +273,7 @@ describe('a login by redirect', () => {
     vendor.metadata = { authorization_response_iss_parameter_supported: true };
     const fresh = await startTestApp({
       ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', PUBLIC_URL: publicUrl, REDIRECT_URIS: returnTo },
-      ...postern.databaseEnv,
+      ...{ SECRET_KEY: secretKey, ...postern.databaseEnv },
       OIDC_PROVIDERS: JSON.stringify({ google: { issuer: vendor.url, client_id: 'ours' } }),
     });
     try {
@@ -368,6 +381,28 @@ describe('an address that a user has', () => {
     const code = await mailedCode(email);
     const linked = await send(body.id, { authenticator: 'email', secret: code });
     expect({ status: linked.status, user: linked.body.user_id }).toEqual({ status: 201, user: user.id });
+  });
+
+  test('of a user with a PIN is not proven with a code: a login with a code would ask for the PIN', async () => {
+    const asking = await startTestApp({
+      ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', PUBLIC_URL: publicUrl, REDIRECT_URIS: returnTo },
+      ...{ MAIL_PROVIDER: 'console', PIN_POLICY: 'optional', SECRET_KEY: secretKey, ...postern.databaseEnv },
+      OIDC_PROVIDERS: JSON.stringify({
+        google: { preset: 'google', issuer: vendor.url, client_id: 'ours', client_secret: 'a secret', sign_up: true },
+      }),
+    });
+    const steps = createRedirectSteps(() => ({ postern: asking, vendor }));
+    try {
+      const { user } = await withAddress({ pin: '2468' });
+      const { body } = await steps.logIn();
+      expect(body.challenge).toEqual({ type: 'link', authenticators: ['password'] });
+      expect((await steps.send(body.id, { authenticator: 'email' })).status).toBe(400);
+      const secret = 'correct horse battery';
+      const linked = await steps.send(body.id, { authenticator: 'password', secret });
+      expect({ status: linked.status, user: linked.body.user_id }).toEqual({ status: 201, user: user.id });
+    } finally {
+      await asking.close();
+    }
   });
 
   test('ends after five wrong proofs, and they count in the budget of the account', async () => {

@@ -34,7 +34,7 @@ export function createDialog(
   const body = element('div', { class: 'body' });
   const footer = element(
     'button',
-    { type: 'button', class: 'button quiet', part: 'button', click: () => node.close() },
+    { type: 'button', class: 'button', part: 'button', click: () => node.close() },
     words.cancel,
   );
   const node: HTMLDialogElement = element(

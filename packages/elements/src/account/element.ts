@@ -8,9 +8,10 @@ import {
   type Postern,
 } from '@postern/client';
 import { loadPart } from '@postern/client/internal';
-import { element, replaceContent, smallButton } from '../base/dom.js';
+import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { textOf } from '../base/error-text.js';
+import { smallButton } from '../base/small-button.js';
 import { addressSection, profileSection } from './credentials.js';
 import { identitySection, securitySection } from './factors.js';
 import type { AccountChange, Dialog } from './questions.js';
@@ -46,8 +47,9 @@ const isSection = (name: string): name is AccountSection => Object.hasOwn(sectio
  * `<postern-account>`: shows users their account, and lets them change it. A change that needs a proof asks for one that the account
  * accepts.
  *
- * Parts: `section`, `heading`, `row`, `value`, `entry`, `field`, `label`, `input`, `button`, `button-primary`, `button-danger`, `link`,
- * `dialog`, `qr`, `secret`, `recovery-codes`, `issue`.
+ * Parts: `section`, `heading`, `list`, `row`, `name`, `value`, `entry`, `time`, `tag`, `icon`, `skeleton`, `dialog`, `form`, `field`,
+ * `label`, `input`, `code`, `checkbox`, `hint`, `button`, `button-primary`, `button-danger`, `button-reveal`, `link`, `qr`, `secret`,
+ * `recovery-codes`, `recovery-code`, `issue`.
  *
  * @example
  * ```ts

@@ -1,8 +1,9 @@
 import type { ActivityEntry, Device } from '@postern/client';
 import { isPosternError } from '@postern/client';
-import { element, icon, replaceContent, smallButton } from '../base/dom.js';
+import { element, icon, replaceContent } from '../base/dom.js';
 import { textOf } from '../base/error-text.js';
-import { countText, fill, withLater } from '../base/texts.js';
+import { smallButton } from '../base/small-button.js';
+import { countText, fill, isFallback, withLater, withoutMarks } from '../base/texts.js';
 import { fullTime, timeAgo } from '../base/time.js';
 import { english } from './activity-texts.js';
 import { loadSecrets } from './load-secrets.js';
@@ -31,9 +32,11 @@ async function addressesOf({ client, signal }: Context): Promise<ReadonlyMap<str
 
 /** A text with a time in it, which shows the whole time when it is pointed at. */
 function textWithTime(text: string, time: string, language: string): HTMLElement {
-  const [before = '', after = ''] = text.split('{time}');
-  const attributes = { part: 'time', datetime: time, title: fullTime(time, language) };
-  return element('span', {}, before, element('time', attributes, timeAgo(time, language)), after);
+  const [before = '', after = ''] = withoutMarks(text).split('{time}');
+  const attributes = { part: 'time', lang: language, dir: 'auto', datetime: time, title: fullTime(time, language) };
+  // An English text in a page of another language: the time in it is in the language of the page.
+  const english = isFallback(text) && { lang: 'en', dir: 'ltr' };
+  return element('span', english || {}, before, element('time', attributes, timeAgo(time, language)), after);
 }
 
 export async function deviceSection(context: Context): Promise<HTMLElement> {

@@ -1,6 +1,7 @@
 import type { AccountClient, AccountDetails, Devices, OfferedLogins, Postern } from '@postern/client';
-import { type Child, element, smallButton } from '../base/dom.js';
+import { type Child, element } from '../base/dom.js';
 import type { OidcSignIn } from '../base/options.js';
+import { smallButton } from '../base/small-button.js';
 import type { AccountChange, Step } from './questions.js';
 import type { StartTexts } from './texts.js';
 

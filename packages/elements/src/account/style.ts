@@ -1,7 +1,9 @@
-import { issueStyle } from '../base/style.js';
+import { issueStyle } from '../base/issue-style.js';
+import { skeletonStyle } from '../base/skeleton-style.js';
+import { actStyle } from '../base/small-button.js';
 import { wStrong } from '../base/tokens.js';
 
-export const style = `${issueStyle}
+export const style = `${issueStyle}${actStyle}${skeletonStyle}.issue .act { margin-inline-start: 8px; }
 :host { display: block; max-width: 44rem; padding: var(--_space); border-radius: calc(var(--_radius) + 4px); background: var(--postern-background, none); }
 .sections { display: grid; gap: calc(var(--_space) * 2); }
 .sections > section > h2 { padding-bottom: 10px; }

@@ -49,10 +49,6 @@ export function replaceContent(parent: ParentNode, ...children: Child[]): void {
 export const linkButton = (text: string, onClick: () => unknown, part = 'link') =>
   element('button', { type: 'button', class: 'link small', part, click: onClick }, text);
 
-/** A small button, such as those of a line. */
-export const smallButton = (text: string, onClick: () => unknown, attributes: Attributes = {}) =>
-  element('button', { type: 'button', class: 'act', part: 'button', ...attributes, click: onClick }, text);
-
 /** A code as the service takes it: without the spaces that users and messages put between digits, and with Western digits. */
 export const digitsOf = (code: string) =>
   code.replace(/\s/g, '').replace(/[٠-٩۰-۹]/g, (digit) => `${digit.charCodeAt(0) & 15}`);

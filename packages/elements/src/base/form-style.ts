@@ -1,4 +1,4 @@
-import { issueStyle } from './style.js';
+import { issueStyle, mono } from './issue-style.js';
 import { hLarge, wStrong } from './tokens.js';
 
 /** The style of forms and buttons. */
@@ -12,7 +12,7 @@ form { display: grid; gap: var(--_space); }
   background: var(--_ground); color: var(--_ink); }
 .input:focus-visible { outline-offset: 0; border-color: transparent; }
 .input[aria-invalid] { border-color: var(--_danger); }
-.input.code { font-family: var(--_mono); font-size: 1.25em; letter-spacing: 0.18em; }
+.input.code { font-family: ${mono}; font-size: 1.25em; letter-spacing: 0.18em; }
 .control:has(.eye) .input { padding-inline-end: 46px; }
 .eye { position: absolute; inset-block: 0; inset-inline-end: 5px; margin-block: auto; }
 .eye[aria-pressed=true] { color: var(--_accent); }
@@ -24,13 +24,13 @@ ${issueStyle}.notice { padding: 10px 14px; border-radius: var(--_radius); backgr
 .button.primary { border-color: transparent; background: var(--_solid); color: var(--_on-accent); }
 .button.primary:hover { box-shadow: inset 0 0 0 99px rgb(0 0 0 / 12%); }
 .button.danger { border-color: var(--_danger); color: var(--_danger); }
-.button.quiet { border-color: transparent; color: var(--_muted); }
 .button { position: relative; }
 .button[aria-disabled=true] { cursor: progress; }
 .button[aria-disabled=true]::after { content: ""; position: absolute; inset-inline-end: 14px; width: 16px; height: 16px; border-radius: 50%;
   border: 2px solid currentColor; border-inline-end-color: transparent; animation: turn 0.8s linear infinite; }
 @keyframes turn { to { transform: rotate(1turn); } }
 .row { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: center; justify-content: space-between; }
+.row:not(:has(> :not([hidden]) ~ :not([hidden]))) { justify-content: center; }
 @media (pointer: coarse) { .input, .button { font-size: max(1em, 16px); } .link { padding-block: 10px; } .icon { min-width: 40px; height: 40px; } }
 @media (forced-colors: active) { .button.primary { border-color: ButtonText; } }
 `;

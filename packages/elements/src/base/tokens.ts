@@ -10,18 +10,12 @@ export const onSolid = '#ffffff';
 export const bad = 'light-dark(#b3261a, #ff9488)';
 export const badSolid = 'light-dark(#bf2b1f, #c53c30)';
 export const badSoft = 'light-dark(#fdeeec, #361a17)';
-export const warn = 'light-dark(#835000, #edb35c)';
-export const warnSoft = 'light-dark(#fcf2de, #2e2412)';
 export const line = 'light-dark(#e8e6e0, #2a2926)';
 export const lineControl = 'light-dark(#88857b, #7b786f)';
-export const mono =
-  'ui-monospace, SFMono-Regular, Menlo, "Cascadia Mono", Consolas, "Adwaita Mono", "Roboto Mono", "Noto Sans Mono", "DejaVu Sans Mono", "Liberation Mono", monospace';
 export const t15 = '0.9375rem';
 export const lTight = '1.25';
 export const wStrong = '550';
 export const wTitle = '620';
 export const r6 = '6px';
 export const hLarge = '2.75rem';
-export const e2 =
-  '0 0 0 1px light-dark(rgb(27 26 23 / 8%), rgb(255 255 255 / 9%)), 0 8px 24px -6px light-dark(rgb(27 26 23 / 18%), rgb(0 0 0 / 70%))';
-export const mFast = '90ms';
+export const shade2 = '0 8px 24px -6px light-dark(rgb(27 26 23 / 18%), rgb(0 0 0 / 70%))';

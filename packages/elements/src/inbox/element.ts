@@ -45,8 +45,9 @@ function createList(postern: Postern, options: InboxOptions | undefined, query: 
 /**
  * `<postern-inbox>`: a bell with the number of unread notifications and a panel with the live list, or the list alone.
  *
- * Parts: `bell`, `badge`, `panel`, `heading`, `list`, `item`, `item-unread`, `actor`, `description`, `time`, `image`, `empty`,
- * `button`, `switch`, `connection`. Slots: `bell`, `heading`, `empty`. `:state(unread)` matches the element while a notification is unread.
+ * Parts: `bell`, `badge`, `panel`, `header`, `heading`, `list`, `day`, `item`, `item-unread`, `item-link`, `dot`, `thumbnail`, `kind`, `image`, `actor`,
+ * `description`, `time`, `footer`, `empty`, `name`, `hint`, `skeleton`, `connection`, `icon`, `button`, `row`, `label`, `switch`,
+ * `filter`, `issue`. Slots: `bell`, `heading`, `empty`. `:state(unread)` matches the element while a notification is unread.
  *
  * @example
  * ```ts

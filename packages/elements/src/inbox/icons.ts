@@ -10,6 +10,3 @@ export const settingsPath =
 
 /** An arrow to the left. The style mirrors it in text that runs from right to left. */
 export const backPath = 'M16 10H4M9 5l-5 5 5 5';
-
-/** A circle with an exclamation mark, where something could not be loaded. */
-export const lostPath = 'M10 2.8a7.2 7.2 0 1 0 0 14.4 7.2 7.2 0 0 0 0-14.4zM10 6.2v4.6M10 13.6v.1';

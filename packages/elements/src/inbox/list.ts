@@ -1,13 +1,21 @@
 import type { InboxItem } from '@postern/client';
 import { element, icon, replaceContent } from '../base/dom.js';
+import { actStyle } from '../base/small-button.js';
 import { dayName, fullTime, timeAgo } from '../base/time.js';
-import { warn, warnSoft, wStrong, wTitle } from '../base/tokens.js';
+import { wStrong, wTitle } from '../base/tokens.js';
 import { bellPath } from './icons.js';
+import { noteWithout, type Without } from './placeholders.js';
 import type { Seen } from './seen.js';
 import type { ListTexts } from './texts.js';
 
 /** The style of the rows, which is loaded with them. All lines begin at one side; Chromium has another name for `match-parent`. */
-export const style = `
+export const style = `${actStyle}.empty { display: grid; justify-items: center; gap: 4px; padding: 40px 24px 44px; text-align: center; }
+.empty svg { width: 28px; height: 28px; color: var(--_muted); margin-bottom: 8px; }
+.empty strong { font-weight: ${wTitle}; }
+.empty .act { margin-top: 12px; }
+.note { padding: 10px var(--_space); background: var(--_surface); border-bottom: 1px solid var(--_line); font-size: 0.8667em; }
+.note .link { padding-block: 0; margin-inline-start: 6px; }
+.rest { padding: 10px var(--_space); border-top: 1px solid var(--_line); text-align: center; }
 .day h3 { position: sticky; inset-block-start: 0; z-index: 1; padding: 10px var(--_space) 4px; background: var(--_ground); color: var(--_muted);
   font-size: 0.8em; font-weight: ${wStrong}; }
 .day h3::first-letter { text-transform: uppercase; }
@@ -18,8 +26,8 @@ li + li > .item { border-top: 1px solid var(--_line); }
 .item:focus-visible { outline-offset: -3px; border-radius: var(--_radius); }
 .thumbnail { position: relative; display: grid; place-items: center; width: 40px; height: 40px; border-radius: 50%;
   background: var(--_surface); color: var(--_muted); font-weight: ${wTitle}; }
-.thumbnail.security { background: ${warnSoft}; color: ${warn}; }
-.item:hover .thumbnail:not(.security) { background: var(--_line); }
+.thumbnail.security { color: var(--_accent); }
+.item:hover .thumbnail { background: var(--_line); }
 .thumbnail img { display: block; width: 100%; height: 100%; object-fit: cover; border-radius: var(--_radius); }
 .thumbnail .kind { position: absolute; inset-block-end: -3px; inset-inline-end: -3px; display: grid; place-items: center; width: 20px; height: 20px;
   border-radius: 50%; background: var(--_ground); color: var(--_ink); }
@@ -43,11 +51,14 @@ export interface ListOptions {
   readonly hrefOf: (item: InboxItem) => string | null;
   readonly seen: Pick<Seen, 'isUnread'>;
   readonly choose: (item: InboxItem) => boolean;
+  readonly retry: () => void;
 }
 
 /** The rows of the list. A notification keeps its node, so it also keeps the focus. */
 export interface Rows {
   readonly list: HTMLElement;
+  /** Shown instead of the rows. */
+  note(state: Without): HTMLElement;
   show(items: readonly InboxItem[]): void;
 }
 
@@ -66,7 +77,7 @@ interface Day {
   readonly list: HTMLElement;
 }
 
-export function createRows({ words, language, renderItem, hrefOf, seen, choose }: ListOptions): Rows {
+export function createRows({ words, language, renderItem, hrefOf, seen, choose, retry }: ListOptions): Rows {
   const rows = new Map<string, Row>();
   const days = new Map<string, Day>();
   const list = element('div', { part: 'list', keydown: (event) => moveFocus(event as KeyboardEvent) });
@@ -77,7 +88,7 @@ export function createRows({ words, language, renderItem, hrefOf, seen, choose }
   }
   /** A link for an item that leads somewhere, else a button. */
   function control(row: Row, href: string | null): HTMLElement {
-    const attributes = { class: 'item', 'data-key': row.item.id };
+    const attributes = { class: 'item', part: 'item-link', 'data-key': row.item.id };
     if (href === null) return element('button', { ...attributes, type: 'button', click: () => choose(row.item) });
     const open = (event: Event) => {
       // A click with the middle button or a modifier opens another tab, and the page stays.
@@ -177,7 +188,7 @@ export function createRows({ words, language, renderItem, hrefOf, seen, choose }
     all[Math.max(0, Math.min(target, all.length - 1))]?.focus();
   }
 
-  return { list, show };
+  return { list, show, note: (state) => noteWithout(state, words, retry) };
 }
 
 /** The words of types of notifications that have an icon. Other types have a bell. */

@@ -7,10 +7,10 @@ import {
   type Postern,
 } from '@postern/client';
 import { loadPart, wait } from '@postern/client/internal';
-import { element, icon, linkButton, replaceContent, smallButton } from '../base/dom.js';
+import { element, icon, linkButton, replaceContent } from '../base/dom.js';
 import { backPath, settingsPath } from './icons.js';
 import type { Rows } from './list.js';
-import { emptyNote, skeleton, stateNote } from './placeholders.js';
+import type { Without } from './placeholders.js';
 import type { Seen } from './seen.js';
 import type { ListTexts } from './texts.js';
 
@@ -112,6 +112,7 @@ export function createPanel(options: PanelOptions): Panel {
         const part = await loadPart(() => import('./list.js'));
         options.adoptStyle(part.style);
         rows = part.createRows(options);
+        shownState = undefined;
         rowsError = null;
       } catch (error) {
         rowsError = error;
@@ -146,13 +147,14 @@ export function createPanel(options: PanelOptions): Panel {
     show(view.current);
   };
 
-  const retryButton = () => smallButton(words.try_again, options.retry);
+  const retryButton = () => linkButton(words.try_again, options.retry, 'button');
 
   /** What the list shows instead of rows. */
-  type State = 'loading' | 'offline' | 'error' | 'empty' | 'signed-out' | 'list';
+  type State = 'loading' | Without | 'list';
   let shownState: State | undefined;
   function stateOf({ items, loading, connection, error: readError }: InboxSnapshot, error: unknown): State {
     const { status } = postern.current;
+    if (rows === undefined && rowsError === null) return 'loading';
     if (status === 'signed_out') return 'signed-out';
     if (items.length > 0 && rows !== undefined) return 'list';
     if (error !== null) return isOfflineError(readError) ? 'offline' : 'error';
@@ -161,10 +163,13 @@ export function createPanel(options: PanelOptions): Panel {
   }
   function showState(state: Exclude<State, 'list'>): void {
     if (state === shownState) return;
-    const texts = { offline: words.connection_lost, error: words.not_loaded, 'signed-out': words.signed_out };
-    if (state === 'loading') replaceContent(list, skeleton(words.loading));
-    else if (state === 'empty') replaceContent(list, emptyNote(words));
-    else replaceContent(list, stateNote(texts[state], state !== 'signed-out' && retryButton()));
+    if (state !== 'loading') {
+      replaceContent(list, rows?.note(state) ?? element('p', { part: 'hint' }, words.not_loaded, ' ', retryButton()));
+      return;
+    }
+    const bar = () => element('i', { class: 'skeleton', part: 'skeleton' });
+    const status = element('span', { class: 'sr-only', role: 'status' }, words.loading);
+    replaceContent(list, element('div', { class: 'waiting' }, status, bar(), bar(), bar()));
   }
 
   let reportedError: unknown = null;

@@ -1,17 +1,21 @@
 import type { Inbox, InboxItem, Mute } from '@postern/client';
-import { element, replaceContent, smallButton } from '../base/dom.js';
+import { element, replaceContent } from '../base/dom.js';
+import { mono } from '../base/issue-style.js';
+import { smallButton } from '../base/small-button.js';
 import { withLater } from '../base/texts.js';
 import { english } from './push-texts.js';
 import type { InboxTexts, ListTexts } from './texts.js';
 
 /** The style of this view, which is loaded with it. */
 export const style = `
+.head .icon.first { margin-inline: -8px 0; }
+.head .icon.first:dir(rtl) svg { transform: scaleX(-1); }
 .pushes { padding: 14px var(--_space) 12px; display: grid; gap: 10px; overflow-y: auto; }
 .pushes li { display: flex; align-items: center; justify-content: space-between; gap: 12px; min-height: 44px; }
 .pushes li + li { border-top: 1px solid var(--_line); }
 .pushes label { flex: 1; padding-block: 6px; cursor: pointer; }
 .pushes label::first-letter { text-transform: uppercase; }
-.pushes code { font-family: var(--_mono); font-size: 0.8667em; }
+.pushes code { font-family: ${mono}; font-size: 0.8667em; }
 .pushes h3 { margin-block-start: 4px; font-size: 0.9333em; }
 .switch { appearance: none; flex: none; position: relative; width: 38px; height: 22px; margin: 0; border-radius: 11px; cursor: pointer;
   background: var(--_control); transition: background 120ms; }

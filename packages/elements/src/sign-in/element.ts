@@ -40,8 +40,9 @@ const lastWayKey = 'postern.way';
 /**
  * `<postern-sign-in>`: every way to sign in that the service offers, second factors, locks, recovery and registration.
  *
- * Parts: `card`, `form`, `heading`, `field`, `label`, `input`, `code`, `button`, `button-primary`, `button-provider`, `link`, `issue`,
- * `countdown`. Slots: `logo`, `before`, `after`, and `locked`, for the text that users see if their account is locked.
+ * Parts: `card`, `form`, `heading`, `field`, `label`, `input`, `code`, `hint`, `button`, `button-primary`, `button-provider`,
+ * `button-reveal`, `mark`, `icon`, `tag`, `link`, `divider`, `identity`, `notice`, `issue`, `countdown`, `qr`, `secret`,
+ * `recovery-codes`, `recovery-code`. Slots: `logo`, `before`, `after`, and `locked`, for the text that users see if their account is locked.
  *
  * @example
  * ```ts

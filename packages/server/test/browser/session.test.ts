@@ -223,6 +223,9 @@ test('the cookie is HttpOnly, bound to its host and to https', async () => {
   expect(device).toMatch(
     /^__Host-postern-device=[\w-]{36}; Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax; Secure$/,
   );
+  // Browsers accept no `__Host-` for a domain.
+  const shared = await loggedIn(webOf({ cookie: { domain: 'example.com' } }));
+  expect(shared.browser.setCookies[0]).toMatch(/^__Secure-postern=psa_\S+; .*; Secure; Domain=example.com$/);
   const named = await loggedIn(webOf({ cookie: { name: 'app', domain: 'example.com', sameSite: 'strict' } }));
   expect(named.browser.setCookies[0]).toMatch(/^app=psa_\S+; .*SameSite=Strict; Secure; Domain=example.com$/);
 });
@@ -349,17 +352,17 @@ test('if a subdomain has added a second cookie, no cookie is used', async () => 
 test('a logout with a second cookie of a subdomain ends both logins, and removes the cookie', async () => {
   const web = webOf({ cookie: { domain: 'example.com' } });
   const [own, planted] = await Promise.all([loggedIn(web), loggedIn(web)]);
-  const tokens = [own, planted].map(({ browser }) => browser.cookies.get('postern') ?? '');
+  const tokens = [own, planted].map(({ browser }) => browser.cookies.get('__Secure-postern') ?? '');
   expect(tokens.every((token) => token.startsWith('psa_'))).toBe(true);
   const headers = {
-    cookie: ['rubbish"', ...tokens].map((token) => `postern=${token}`).join('; '),
+    cookie: ['rubbish"', ...tokens].map((token) => `__Secure-postern=${token}`).join('; '),
     'sec-fetch-site': 'same-origin',
   };
   const request = new Request('https://app.example.com/auth/v1/tokens', { method: 'DELETE', headers });
   const answer = await web.auth.handler(request);
   expect([answer.status, answer.headers.getSetCookie()]).toEqual([
     204,
-    [expect.stringMatching(/^postern=; .*Max-Age=0/)],
+    [expect.stringMatching(/^__Secure-postern=; .*Max-Age=0/)],
   ]);
   for (const basic of tokens) expect((await app.api('POST', '/v1/sessions', { basic })).status).toBe(401);
 });
