@@ -1,19 +1,50 @@
 import { accessSync, constants } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { type Browser, type CDPSession, chromium, type LaunchOptions, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type CDPSession,
+  chromium,
+  type LaunchOptions,
+  type Page,
+} from 'playwright-core';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /** The Chromium of this machine. */
 export function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
+  // The sandbox of Chromium needs rights that a container may lack. The browser loads only pages of the tests.
+  return chromium.launch({ ...options, executablePath: findChromium(), args: ['--no-sandbox'] });
+}
+
+/** The same, with cookies blocked in its settings. */
+export async function launchWithoutCookies(): Promise<{ readonly context: BrowserContext; close(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-no-cookies-'));
+  await mkdir(join(folder, 'Default'));
+  const settings = { profile: { default_content_setting_values: { cookies: 2 } } };
+  await writeFile(join(folder, 'Default/Preferences'), JSON.stringify(settings));
+  const context = await chromium.launchPersistentContext(folder, {
+    ...{ executablePath: findChromium(), args: ['--no-sandbox'], locale: 'en-US' },
+  });
+  return {
+    context,
+    async close() {
+      await context.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function findChromium(): string {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const candidates = folders.flatMap((folder) => names.map((name) => join(folder, name)));
   const executablePath = candidates.find(isExecutable);
   if (executablePath === undefined) throw new Error(`there is none of ${names.join(', ')} in PATH`);
-  // The sandbox of Chromium needs rights that a container may lack. The browser loads only pages of the tests.
-  return chromium.launch({ ...options, executablePath, args: ['--no-sandbox'] });
+  return executablePath;
 }
 
 function isExecutable(path: string): boolean {

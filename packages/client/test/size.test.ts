@@ -17,7 +17,10 @@ const withoutLaterParts: Plugin = {
 const withoutRareParts: Plugin = {
   name: 'without-rare-parts',
   setup({ onResolve }) {
-    onResolve({ filter: /\/(redirect-steps|link-step|human-check)\.js$/ }, ({ path }) => ({ path, external: true }));
+    onResolve({ filter: /\/(redirect-steps|link-step|human-check|sha256)\.js$/ }, ({ path }) => ({
+      path,
+      external: true,
+    }));
   },
 };
 

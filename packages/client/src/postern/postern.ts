@@ -311,7 +311,8 @@ export function createPostern(options: PosternOptions): Postern {
       const sendCall = (call: Call) => transport.json<never>({ ...call, onHeaders: tokens.storeNonce });
       return sendCall(request).catch(async (error) => {
         if (!isProblem(error, 'human_check_required')) throw error;
-        return (await loadPart(() => import('./human-check.js'))).repeat(error.human_check, request, sendCall);
+        const { repeat } = await loadPart(() => import('../human-check/human-check.js'));
+        return repeat(error.human_check, request, sendCall, core);
       });
     },
     call: <T>(request: Call) => call<T>(request, transport.json),

@@ -18,12 +18,12 @@ import { type Child, element, linkButton, replaceContent } from '../base/dom.js'
 import { createForm, type FieldOptions } from '../base/form.js';
 import { fill } from '../base/texts.js';
 import { codeView, type StepView } from './code-view.js';
-import { english } from './later-texts.js';
+import { withLaterTexts } from './later-texts.js';
 import { button, type Context, card, type Flow, type LaterContext, showLoginIssue, type View } from './views.js';
 
 /** The view of a recovery or a registration: the address, then the code alone, then what is new. */
 export function flowView(shown: Context, flow: Flow): View {
-  const context: LaterContext = { ...shown, words: { ...english, ...shown.words } };
+  const context: LaterContext = { ...shown, words: withLaterTexts(shown.words) };
   const { flows, postern } = context;
   if (flow === 'register') {
     flows.register ??= createRegistration(postern, { resume: true });
@@ -114,6 +114,7 @@ function addressView<S extends FlowState>(
   types: readonly string[],
   { title, hint }: { readonly title: string; readonly hint: string },
   begin: (state: S, identity: string) => Promise<unknown>,
+  leave: () => unknown,
 ): StepView<S> {
   const { words, input, showFlow } = context;
   const value = /@|^\+?[\d\s()./-]{5,}$/.test(input.identity) ? input.identity : '';
@@ -128,7 +129,14 @@ function addressView<S extends FlowState>(
       input.identity = identity.trim();
       return begin(state, identity);
     },
-    after: () => [row(linkButton(words.back, () => showFlow(null)))],
+    after() {
+      const back = () => {
+        // Also ends a request on its way, such as one that waits for a human check.
+        leave();
+        showFlow(null);
+      };
+      return [row(linkButton(words.back, back))];
+    },
   });
 }
 
@@ -164,8 +172,13 @@ function registrationView(
   if (state.step === 'details') return detailsView(context, state, () => flows.register?.start());
   const texts = { title: words.register, hint: words.register_hint };
   const { identity_types: types } = offered.registration;
-  return addressView(context, state, types, texts, (current, identity) =>
-    current.begin({ identity, locale: language }),
+  return addressView(
+    context,
+    state,
+    types,
+    texts,
+    (current, identity) => current.begin({ identity, locale: language }),
+    () => flows.register?.start(),
   ) as StepView<RegistrationState>;
 }
 
@@ -236,8 +249,13 @@ function recoveryView(
   if (state.step === 'code') return flowCodeView(context, state, words.recover_sent) as StepView<RecoveryState>;
   if (state.step === 'start') {
     const { identity_types: types } = offered.recovery;
-    return addressView(context, state, types, { title, hint: words.recover_hint }, (current, identity) =>
-      current.begin({ identity, purpose }),
+    return addressView(
+      context,
+      state,
+      types,
+      { title, hint: words.recover_hint },
+      (current, identity) => current.begin({ identity, purpose }),
+      () => flows.recover?.start(),
     ) as StepView<RecoveryState>;
   }
   const isPin = state.step === 'new_pin';
