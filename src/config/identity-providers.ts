@@ -31,6 +31,8 @@ export interface ProviderSettings {
   readonly clientSecret: Secret | undefined;
   readonly apple: AppleKey | undefined;
   readonly scopes: string;
+  /** Whether logins use PKCE (RFC 7636). */
+  readonly pkce: boolean;
   /** The ids of the tenants whose accounts are accepted. Undefined: any. */
   readonly tenants: readonly string[] | undefined;
   /** Whether an account that is linked to nobody makes a user. */
@@ -83,7 +85,7 @@ const presets: Readonly<Record<Preset, Settings>> = {
 
 const members = [
   ...['preset', 'title', 'issuer', 'client_ids', 'algorithms', 'client_id', 'client_secret', 'apple', 'scopes'],
-  ...['tenants', 'sign_up', 'authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'map'],
+  ...['pkce', 'tenants', 'sign_up', 'authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'map'],
 ];
 
 /**
@@ -93,6 +95,7 @@ const members = [
 const algorithmPattern = /^(?:[RP]S(?:256|384|512)|ES(?:256|384|512)|EdDSA)$/;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isBoolean = (value: unknown) => typeof value === 'boolean';
 const isOptional = (value: unknown, test: (value: unknown) => boolean) => value === undefined || test(value);
 /** OpenID Connect Discovery 1.0, 3: no query and no fragment. */
 const isIssuer = (value: unknown): value is string => isHttpUrl(value) && !/[?#]/.test(value);
@@ -112,7 +115,7 @@ const isPreset = (value: unknown): value is Preset => isText(value) && Object.ha
 
 /** The first error of an entry, in words; undefined if it has none. */
 function errorOf(settings: Settings): string | undefined {
-  const { issuer, client_ids, client_id, client_secret, algorithms, apple, tenants, scopes, title, sign_up } = settings;
+  const { issuer, client_ids, client_id, client_secret, algorithms, apple, tenants, scopes, title } = settings;
   const wrong: readonly (readonly [isWrong: boolean, error: string])[] = [
     ...issuerErrors(settings),
     [issuer !== undefined && client_ids === undefined && client_id === undefined, 'client_id or client_ids is missing'],
@@ -125,7 +128,9 @@ function errorOf(settings: Settings): string | undefined {
     [!isOptional(tenants, isStringList), 'tenants must be a list of the ids of tenants'],
     [!isOptional(scopes, isText), 'scopes must be a text, such as "openid email"'],
     [!isOptional(title, isText), 'title must be a text'],
-    [!isOptional(sign_up, (value) => typeof value === 'boolean'), 'sign_up must be true or false'],
+    ...['sign_up', 'pkce'].map(
+      (member) => [!isOptional(settings[member], isBoolean), `${member} must be true or false`] as const,
+    ),
     [
       !isOptional(algorithms, (value) => isStringList(value) && value.every((one) => algorithmPattern.test(one))),
       'algorithms must be a list of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512 or EdDSA',
@@ -217,6 +222,7 @@ function readEntry(name: string, settings: Settings, preset: Preset | undefined)
       privateKey: new Secret(readPrivateKey(apple.private_key) ?? ''),
     },
     scopes: given.scopes ?? 'openid email profile',
+    pkce: settings.pkce !== false,
     tenants: settings.tenants as readonly string[] | undefined,
     signUp: settings.sign_up === true,
     algorithms: (settings.algorithms ?? ['RS256']) as readonly string[],

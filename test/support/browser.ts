@@ -17,34 +17,40 @@ const names = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /** The Chromium of this machine. */
 export function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
-  // The sandbox of Chromium needs rights that a container may lack. The browser loads only pages of the tests.
-  return chromium.launch({ ...options, executablePath: findChromium(), args: ['--no-sandbox'] });
+  return chromium.launch({ ...options, ...programOptions() });
 }
 
-/** The same, with cookies blocked in its settings. */
-export async function launchWithoutCookies(): Promise<{ readonly context: BrowserContext; close(): Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'postern-no-cookies-'));
+/**
+ * A Chromium with settings that a person can make, such as blocked cookies.
+ * @param preferences its file `Preferences`
+ */
+export async function launchWithPreferences(
+  preferences: object,
+): Promise<{ readonly context: BrowserContext; close(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-browser-'));
   await mkdir(join(folder, 'Default'));
-  const settings = { profile: { default_content_setting_values: { cookies: 2 } } };
-  await writeFile(join(folder, 'Default/Preferences'), JSON.stringify(settings));
-  const context = await chromium.launchPersistentContext(folder, {
-    ...{ executablePath: findChromium(), args: ['--no-sandbox'], locale: 'en-US' },
-  });
+  await writeFile(join(folder, 'Default', 'Preferences'), JSON.stringify(preferences));
+  const context = await chromium.launchPersistentContext(folder, programOptions());
   return {
     context,
     async close() {
       await context.close();
-      await rm(folder, { recursive: true, force: true });
+      await rm(folder, { recursive: true });
     },
   };
 }
 
-function findChromium(): string {
+/** A Chromium with cookies blocked. */
+export const launchWithoutCookies = () =>
+  launchWithPreferences({ profile: { default_content_setting_values: { cookies: 2 } } });
+
+function programOptions(): Pick<LaunchOptions, 'executablePath' | 'args'> {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const candidates = folders.flatMap((folder) => names.map((name) => join(folder, name)));
   const executablePath = candidates.find(isExecutable);
   if (executablePath === undefined) throw new Error(`there is none of ${names.join(', ')} in PATH`);
-  return executablePath;
+  // The sandbox of Chromium needs rights that a container may lack. The browser loads only pages of the tests.
+  return { executablePath, args: ['--no-sandbox'] };
 }
 
 function isExecutable(path: string): boolean {

@@ -16,19 +16,20 @@ export interface ProviderPages extends ElementPages {
   through(shown: ElementPage, button: string, options?: ShowOptions): Promise<void>;
 }
 
-export async function startProviderPages(env: Readonly<Record<string, string>> = {}): Promise<ProviderPages> {
+/** @param texts the option `texts` of the elements in each page that has no other */
+export async function startProviderPages(texts?: object): Promise<ProviderPages> {
   const vendor = await startVendor();
   const address = await openPublicAddress();
   const client = { issuer: vendor.url, client_id: 'ours' };
-  const pages = await startElementPages((origin) => ({
+  const settings = (origin: string) => ({
     ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', PUBLIC_URL: address.url, REDIRECT_URIS: `${origin}/` },
     ...{ PIN_POLICY: 'off', MAIL_PROVIDER: 'console', REGISTRATION: 'on', GUESTS: 'on', CODE_LIMIT_PER_ADDRESS: '0' },
     OIDC_PROVIDERS: JSON.stringify({
       google: { ...client, preset: 'google', sign_up: true },
       closed: { ...client, title: 'The Attic' },
     }),
-    ...env,
-  }));
+  });
+  const pages = await startElementPages(settings, texts);
   address.service = pages.app.url;
   const reshow: ProviderPages['reshow'] = async (shown, options = {}) => {
     await shown.until('typeof show === "function"');

@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose';
 import { Problem } from '../../lib/problem.js';
 import type { ExpectedToken } from '../../login/providers/provider.js';
-import { type Discovered, type Discovery, tenantId, unavailable } from './discovery.js';
+import { type Discovered, type Discovery, isIssuerOfTenant, issuerFor, unavailable } from './discovery.js';
 
 export interface IdTokenOptions {
   readonly discovery: Discovery;
@@ -53,7 +53,7 @@ export function createIdTokenReader({ discovery, clientIds, tenants, algorithms 
       );
       // An access token is not an id_token, although the same key signs it (RFC 8725, 3.11; RFC 9068, 2.1).
       const isOther = protectedHeader.typ !== undefined && protectedHeader.typ.toUpperCase() !== 'JWT';
-      return isOther || payload.iss !== issuerOf(discovered, payload) ? undefined : payload;
+      return isOther || !isOfIssuer(discovered, payload, protectedHeader.kid) ? undefined : payload;
     } catch (error) {
       if (error instanceof Problem) throw error;
       // An invalid token proves nothing. An invalid key set is a failure of the provider.
@@ -73,10 +73,11 @@ export function createIdTokenReader({ discovery, clientIds, tenants, algorithms 
   };
 }
 
-/** The issuer that a token must have: for a provider with tenants that of the token's tenant. */
-function issuerOf(discovered: Discovered | undefined, { tid }: JWTPayload): string | undefined {
-  if (discovered?.issuer.includes(tenantId) !== true) return discovered?.issuer;
-  return typeof tid === 'string' && /^[\w-]{1,64}$/.test(tid) ? discovered.issuer.replace(tenantId, tid) : undefined;
+/** Whether a token is of the provider: for a provider with tenants, of the token's tenant, and with a key for that tenant. */
+function isOfIssuer(discovered: Discovered | undefined, { iss, tid }: JWTPayload, keyId: string | undefined): boolean {
+  if (discovered === undefined || iss === undefined || iss !== issuerFor(discovered.issuer, tid)) return false;
+  const ofKey = discovered.issuerOfKey(keyId);
+  return ofKey === undefined || ofKey === iss || isIssuerOfTenant(ofKey, iss);
 }
 
 /**

@@ -70,8 +70,8 @@ export interface RedirectsOptions {
   readonly redirectUris: readonly string[];
   /** Without a slash at the end. Undefined: no redirect can begin. */
   readonly publicUrl: string | undefined;
-  /** A provider's answer that could not be used, for the log. */
-  readonly onFailure: (provider: string, error: unknown) => void;
+  /** A provider's answer that could not be used, for the log. @param id the login, or the link of an account */
+  readonly onFailure: (provider: string, error: unknown, id: string) => void;
 }
 
 /** Seconds for the whole login. */
@@ -140,7 +140,7 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     try {
       url = await provider.redirect.authorizationUrl({ state, nonce, codeVerifier, loginHint });
     } catch (error) {
-      onFailure(provider.name, error);
+      onFailure(provider.name, error, login.id);
       return { url: errorUrl(login, 'provider_unavailable') };
     }
     const made: Visit = {
@@ -160,11 +160,10 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     const found = await findVisit(name, state);
     if (found === undefined) return { page: 'ended' };
     const { login } = found;
-    const kept = Object.fromEntries(answer);
     await change(login, (current) =>
       withVisit(current, state, (visit) =>
         visit.posted === undefined
-          ? { ...visit, posted: { answer: seal(kept, login.id), until: current.now + shortly } }
+          ? { ...visit, posted: { answer: seal(answer.toString(), login.id), until: current.now + shortly } }
           : undefined,
       ),
     );
@@ -200,7 +199,7 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     const expected = secrets && { ...secrets, state, now: new Date(login.now) };
     const result = expected && (await provider.redirect?.exchange(answer, expected));
     const failure = result === undefined ? ({ error: 'failed', cause: 'unreadable' } as const) : result;
-    if ('error' in failure) onFailure(provider.name, failure.cause);
+    if ('error' in failure) onFailure(provider.name, failure.cause, login.id);
     const account = 'error' in failure ? undefined : failure;
     const code = secretText();
     const url = 'error' in failure ? errorUrl(login, failure.error) : codeUrl(login, code);
@@ -235,8 +234,8 @@ export function createRedirects(options: RedirectsOptions): Redirects {
   }
 
   function postedAnswer(login: RedirectLogin, { posted }: Visit): URLSearchParams | undefined {
-    const kept = posted && posted.until > login.now ? open<Record<string, string>>(posted.answer, login.id) : undefined;
-    return kept && new URLSearchParams(kept);
+    const kept = posted && posted.until > login.now ? open<string>(posted.answer, login.id) : undefined;
+    return kept === undefined ? undefined : new URLSearchParams(kept);
   }
 
   async function accountOf(id: string, text: string, secret: string): Promise<ProviderAccount | undefined> {

@@ -3,12 +3,13 @@ import { launchWithoutCookies } from '../../support/browser.js';
 import type { ElementPage, ShowOptions } from '../../support/elements.js';
 import { contextOf, look, problem } from '../../support/gallery.js';
 import { type ProviderPages, startProviderPages } from '../../support/provider-pages.js';
+import { pseudoTexts } from '../../support/pseudo-locale.js';
 import { createUser, newEmail } from '../../support/users.js';
 
 let pages: ProviderPages;
 let blocking: Awaited<ReturnType<typeof launchWithoutCookies>>;
 beforeAll(async () => {
-  [pages, blocking] = await Promise.all([startProviderPages(), launchWithoutCookies()]);
+  [pages, blocking] = await Promise.all([startProviderPages(pseudoTexts), launchWithoutCookies()]);
 });
 afterAll(async () => {
   await blocking?.close();

@@ -1,12 +1,15 @@
 import {
+  cancelPinRecovery,
   createRecovery,
   createRegistration,
   type FlowCode,
   type Identity,
+  isPosternError,
   type LoginIssue,
   type RecoveryDone,
   type RecoveryNewPassword,
   type RecoveryNewPin,
+  type RecoveryStart,
   type RecoveryState,
   type RegistrationDetails,
   type RegistrationDone,
@@ -15,7 +18,7 @@ import {
 } from '@postern/client';
 import { anySignal } from '@postern/client/internal';
 import { type Child, element, linkButton, replaceContent } from '../base/dom.js';
-import { createForm, type FieldOptions } from '../base/form.js';
+import { createForm, type FieldOptions, type Form } from '../base/form.js';
 import { fill } from '../base/texts.js';
 import { codeView, type StepView } from './code-view.js';
 import { withLaterTexts } from './later-texts.js';
@@ -105,7 +108,7 @@ function formView<S extends FlowState>(
 }
 
 const row = (...links: readonly Child[]) => element('div', { class: 'row' }, ...links);
-const lead = (text: string) => element('p', { class: 'lead muted' }, text);
+const lead = (text: string) => element('p', { class: 'lead muted', part: 'hint' }, text);
 
 /** Asks for the address that gets the code. */
 function addressView<S extends FlowState>(
@@ -115,6 +118,7 @@ function addressView<S extends FlowState>(
   { title, hint }: { readonly title: string; readonly hint: string },
   begin: (state: S, identity: string) => Promise<unknown>,
   leave: () => unknown,
+  other: Child = null,
 ): StepView<S> {
   const { words, input, showFlow } = context;
   const value = /@|^\+?[\d\s()./-]{5,}$/.test(input.identity) ? input.identity : '';
@@ -135,9 +139,39 @@ function addressView<S extends FlowState>(
         leave();
         showFlow(null);
       };
-      return [row(linkButton(words.back, back))];
+      return [row(linkButton(words.back, back), other)];
     },
   });
+}
+
+/** Asks for the code that cancels a recovered PIN: it is in the message about the new PIN, which may come from somebody else. */
+function cancelPinView(context: LaterContext): StepView<unknown> {
+  const { words, input, postern, signal, showFlow } = context;
+  const form: Form = createForm({
+    ...{ words, submit: words.cancel_pin, labelledBy: 'heading' },
+    fields: [
+      { name: 'identity', kind: 'identity', label: words.identity, value: input.identity },
+      { name: 'code', kind: 'text', label: words.code },
+    ],
+    async onSubmit({ identity = '', code = '' }) {
+      try {
+        await cancelPinRecovery(postern, { identity: identity.trim(), code: code.trim() }, { signal });
+        if (!signal.aborted) showFlow(null, words.pin_cancelled);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!isPosternError(error) || error.kind === 'usage') throw error;
+        context.report(error);
+        const { showError } = await import('../base/errors.js');
+        await showError(form, error, words, signal);
+      }
+    },
+  });
+  const back = linkButton(words.back, () => showFlow('recover_pin'));
+  return {
+    node: card(words.cancel_pin, lead(words.cancel_pin_hint), form.node, row(back)),
+    update: () => undefined,
+    focus: form.focus,
+  };
 }
 
 /** Asks for the code alone. The address keeps its direction in texts of any language. */
@@ -150,7 +184,7 @@ function flowCodeView<S>(context: LaterContext, first: FlowCode<S, S>, text: str
 
 /** The address whose code was right: users and password managers see what the new secret belongs to. */
 const chosen = ({ words }: LaterContext, { value }: Identity, change: () => unknown) =>
-  element('div', { class: 'chosen' }, element('bdi', {}, value), linkButton(words.change, change));
+  element('div', { class: 'chosen', part: 'identity' }, element('bdi', {}, value), linkButton(words.change, change));
 const hiddenIdentity = ({ words }: LaterContext, { value }: Identity): FieldOptions => ({
   ...{ name: 'identity', kind: 'identity', label: words.address, value, isHidden: true },
 });
@@ -217,7 +251,10 @@ function detailsView(
         const name = view.node.querySelector<HTMLInputElement>('[name=name]')?.value.trim();
         void state.passkey(name ? { name } : {});
       };
-      return [element('div', { class: 'or muted small' }, words.or), button(words.register_passkey, usePasskey)];
+      return [
+        element('div', { class: 'or muted small', part: 'divider' }, words.or),
+        button(words.register_passkey, usePasskey),
+      ];
     },
   });
   return view as StepView<RegistrationState>;
@@ -249,14 +286,16 @@ function recoveryView(
   if (state.step === 'code') return flowCodeView(context, state, words.recover_sent) as StepView<RecoveryState>;
   if (state.step === 'start') {
     const { identity_types: types } = offered.recovery;
-    return addressView(
-      context,
-      state,
-      types,
-      { title, hint: words.recover_hint },
-      (current, identity) => current.begin({ identity, purpose }),
-      () => flows.recover?.start(),
-    ) as StepView<RecoveryState>;
+    const showCancel = () => {
+      const other = cancelPinView(context);
+      view.node.replaceWith(other.node);
+      other.focus();
+    };
+    const begin = (current: RecoveryStart, identity: string) => current.begin({ identity, purpose });
+    const leave = () => flows.recover?.start();
+    const cancelLink = purpose === 'pin' && linkButton(words.cancel_pin, showCancel);
+    const view = addressView(context, state, types, { title, hint: words.recover_hint }, begin, leave, cancelLink);
+    return view as StepView<RecoveryState>;
   }
   const isPin = state.step === 'new_pin';
   const secret = isPin ? newPin(context) : newPassword(context, words.new_password);

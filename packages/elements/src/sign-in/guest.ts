@@ -24,7 +24,7 @@ export function guestView({ words: shown, postern }: Context, onContinue: () => 
   const signOut = linkButton(words.sign_out, () => void postern.logOut());
   const node = card(
     words.guest_title,
-    element('p', { class: 'lead muted' }, words.guest_hint),
+    element('p', { class: 'lead muted', part: 'hint' }, words.guest_hint),
     signIn,
     element('div', { class: 'row' }, signOut),
   );

@@ -18,7 +18,7 @@ export function redirectView(context: LaterContext, first: LoginRedirect): View 
   const provider = titleOf(context, first.authenticator);
   const { node: alert, showIssue } = issueBox();
   const text = first.url === null ? words.returning : words.leaving;
-  const lead = element('p', { class: 'lead muted', role: 'status' }, fill(text, { provider }));
+  const lead = element('p', { class: 'lead muted', part: 'hint', role: 'status' }, fill(text, { provider }));
   const retryButton = primaryButton(words.try_again, () => state.busy || void state.retry?.());
   // The browser may be slow to leave, or have refused to.
   const attributes = { class: 'link small', part: 'link', href: first.url ?? undefined };
@@ -59,8 +59,8 @@ export function linkView(context: LaterContext, first: LoginLink): View {
     });
   const node = card(
     words.link_title,
-    element('p', { class: 'lead muted' }, fill(words.link_lead, { provider })),
-    first.recovery && element('p', { class: 'notice' }, words.link_unproven),
+    element('p', { class: 'lead muted', part: 'hint' }, fill(words.link_lead, { provider })),
+    first.recovery && element('p', { class: 'notice', part: 'notice' }, words.link_unproven),
     content,
     element(
       'div',
@@ -105,10 +105,11 @@ export function linkView(context: LaterContext, first: LoginLink): View {
     const to = `\u2068${sentTo?.destination ?? ''}\u2069`;
     replaceContent(
       content,
-      sentTo?.destination && element('p', { class: 'muted', role: 'status' }, fill(words.code_sent, { to })),
+      sentTo?.destination &&
+        element('p', { class: 'muted', part: 'hint', role: 'status' }, fill(words.code_sent, { to })),
       form?.node ?? alert,
       sentTo !== null && linkButton(words.resend, () => state.busy || void state.send(sentTo.authenticator)),
-      form && others.length > 0 && element('div', { class: 'or muted small' }, words.or),
+      form && others.length > 0 && element('div', { class: 'or muted small', part: 'divider' }, words.or),
       ...others.map(wayButton),
     );
   }
@@ -160,13 +161,13 @@ export function refusedView(context: LaterContext, first: LoginRefused): View {
   };
   const node = card(
     words.refused,
-    element('p', { role: 'status' }, fill(texts[reason], { provider })),
+    element('p', { part: 'hint', role: 'status' }, fill(texts[reason], { provider })),
     alert,
     mainButton,
     button(other.text, other.act),
     reason === 'not_linked' &&
       registration &&
-      element('p', { class: 'small new' }, `${words.new_here} `, linkButton(words.register, register)),
+      element('p', { class: 'small new', part: 'hint' }, `${words.new_here} `, linkButton(words.register, register)),
   );
   const update = (next: LoginRefused) => {
     state = next;

@@ -169,7 +169,8 @@ export function createForwarder({
     if (usesCookie && answer.status === 401 && isProblem) {
       await answer.body?.cancel();
       const ended = nobody();
-      removeLogin(ended.headers);
+      // Not after a request for a session: while it was on its way, another tab may have got a new token.
+      if (endsLogin) removeLogin(ended.headers);
       return ended;
     }
 
