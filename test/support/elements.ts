@@ -129,10 +129,7 @@ export async function serveElements(env: Settings = {}): Promise<ElementServer> 
 }
 
 /** @param texts the option `texts` of the elements in each page that has no other */
-export async function startElementPages(
-  env: Settings = {},
-  texts?: object,
-): Promise<ElementPages> {
+export async function startElementPages(env: Settings = {}, texts?: object): Promise<ElementPages> {
   const { app, origin, close } = await serveElements(env);
   const browser = await launchBrowser();
 
