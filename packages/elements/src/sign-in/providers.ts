@@ -20,7 +20,7 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /** The title of a provider, made from its name in the configuration of the service. */
-export const providerTitle = (name: string) => titles[name] ?? name.replace(/^./, (letter) => letter.toUpperCase());
+const providerTitle = (name: string) => titles[name] ?? name.replace(/^./, (letter) => letter.toUpperCase());
 
 /** The title of a provider for people. @param way such as `oidc:google` */
 export function titleOf({ offered }: Pick<Context, 'offered'>, way: string): string {
