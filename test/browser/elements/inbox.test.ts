@@ -1,3 +1,4 @@
+import type { Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { User } from '../../../src/contract/user.js';
 import { type ElementPages, type ShowOptions, startElementPages } from '../../support/elements.js';
@@ -200,10 +201,11 @@ test('hundreds of bells on a page share one stream and one list, and the time fo
     if (request.method() === 'GET') requests.push(new URL(request.url()).pathname);
     if (request.method() === 'GET' && isStream(request.url())) openStreams += 1;
   });
-  for (const type of ['requestfailed', 'requestfinished'] as const)
-    context.on(type, (request) => {
-      if (request.method() === 'GET' && isStream(request.url())) openStreams -= 1;
-    });
+  const onEnd = (request: Request) => {
+    if (request.method() === 'GET' && isStream(request.url())) openStreams -= 1;
+  };
+  context.on('requestfailed', onEnd);
+  context.on('requestfinished', onEnd);
   const { page, until, expectNoErrorsOrSidewaysScroll } = await inboxOf(user, { context });
   await page.evaluate(
     "void (window.times = [], document.addEventListener('postern-unread', () => times.push(performance.now())))",
