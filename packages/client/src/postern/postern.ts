@@ -330,7 +330,8 @@ export function createPostern(options: PosternOptions): Postern {
   const checked = <T>(request: Call, send: (call: Call) => Promise<T>): Promise<T> =>
     send(request).catch(async (error) => {
       if (!isProblem(error, 'human_check_required')) throw error;
-      return (await loadPart(() => import('./human-check.js'))).repeat(error.human_check, request, send);
+      const { repeat } = await loadPart(() => import('../human-check/human-check.js'));
+      return repeat(error.human_check, request, send, core);
     });
 
   const core: Core = {
