@@ -128,7 +128,7 @@ export interface ProofsOptions {
   readonly hasSecondFactor: (user: AccountUser) => boolean;
   readonly nextPins: PendingPins;
   /** Whether this is the password of the account. */
-  readonly hasPassword: (user: AccountUser, password: string) => Promise<boolean>;
+  readonly hasPassword: (user: AccountUser, password: string, origin: Origin) => Promise<boolean>;
 }
 
 /** The proofs for most changes: all except the PIN, which is too short. */
@@ -261,7 +261,7 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
     const outcome: { result: boolean | 'used_code' | 'wrong_password' } = { result: false };
     const evaluate = async (): Promise<typeof outcome.result> => {
       // First, so that a mistyped password does not use up a code.
-      if (needsPassword && !(await hasPassword(user, current.password ?? ''))) return 'wrong_password';
+      if (needsPassword && !(await hasPassword(user, current.password ?? '', origin))) return 'wrong_password';
       if (method.steps === 1) return method.verify(user, secret, origin);
       const state = await countChallengeGuess(database.user(userId), address);
       // There is no challenge to guess at, so this is not counted as a wrong guess.

@@ -53,12 +53,12 @@ export async function createServices(
 ): Promise<Domains> {
   const { config, outbound, database, keys, hasher, pacer, log, lifecycle } = base;
   const push = await createPushDomain(base);
-  const notifications = await createNotificationServices(base, push.onPublished, options);
+  const limits = createConfiguredLimits(base);
+  const notifications = await createNotificationServices(base, { onPublished: push.onPublished, limits }, options);
   const messaging = await createMessaging(base, {
     hasPush: push.onPublished !== undefined,
     consoleOutput: options.consoleOutput,
   });
-  const limits = createConfiguredLimits(base);
   const guesses = createConfiguredGuessBudget(base, messaging.notices);
   const pins = createPins({ hasher, keys });
   const factors = createFactors(base);

@@ -209,7 +209,7 @@ export const limitSettings = {
     parse: choice('off', 'altcha'),
     fallback: 'off',
     about:
-      'altcha: registrations, guests, recoveries and codes from unknown devices need a proof of work, which the client packages of Postern solve by themselves. It costs a person about a second, and more as SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL fill. No other service is involved.',
+      'altcha: registrations, guests, the first address of a guest, recoveries and codes from unknown devices need a proof of work, which the client packages of Postern solve by themselves. It costs a person about a second, and more as SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL fill. No other service is involved.',
   },
   REQUEST_LIMIT_PER_ADDRESS: {
     parse: rate,

@@ -4,12 +4,13 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Login, LoginState, Postern } from '../../packages/client/src/index.js';
 import { createBrowserSession, createPosternServer, expressHandler } from '../../packages/server/src/index.js';
 import { fencesOf } from '../docs/markdown.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { launchBrowser } from '../support/browser.js';
+import { launchBrowser, launchWithPreferences } from '../support/browser.js';
+import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.js';
 import { type PackedProject, packProject } from '../support/packed.js';
 import { startVendor, type Vendor } from '../support/vendor.js';
 
@@ -17,11 +18,17 @@ import { startVendor, type Vendor } from '../support/vendor.js';
 declare const window: { postern: Postern; login: Login };
 
 let vendor: Vendor;
+/** A real provider with pages to log in and to consent, on another site than the service. */
+let house: OpenIdProvider;
 let app: TestApp;
 let browser: Browser;
 let project: PackedProject;
 let origin: string;
+/** The same pages on another site than the service. */
+let elsewhere: string;
 let closeSite: () => void;
+/** Takes the callbacks, so that the browser stays at the provider. */
+let onCallback: ((path: string) => void) | undefined;
 beforeAll(async () => {
   vendor = await startVendor();
   project = await packProject(['client']);
@@ -29,23 +36,29 @@ beforeAll(async () => {
   const server = createServer(pages);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closeSite = () => server.close();
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
+  [origin, elsewhere] = [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
+  const redirectUris = ['real', 'posting'].map((name) => `${origin}/callback/${name}`);
+  house = await startOpenIdProvider(['ours'], { host: 'localhost', redirectUris });
+  const client = { client_id: 'ours', sign_up: true };
+  const atHouse = { ...client, client_secret: 'a secret', issuer: house.url, scopes: 'openid email profile' };
   app = await startTestApp({
     ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', LOGIN_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'off' },
-    ...{ PUBLIC_URL: origin, REDIRECT_URIS: `${origin}/direct,${origin}/backend`, TRUST_PROXY: '127.0.0.1' },
+    ...{ PUBLIC_URL: origin, TRUST_PROXY: '127.0.0.1', CORS_ORIGINS: elsewhere },
+    REDIRECT_URIS: [origin, elsewhere].flatMap((at) => Object.keys(variants).map((name) => `${at}/${name}`)).join(','),
     OIDC_PROVIDERS: JSON.stringify({
-      google: { preset: 'google', issuer: vendor.url, client_id: 'ours', sign_up: true },
+      google: { ...client, preset: 'google', issuer: vendor.url },
+      real: { ...atHouse, preset: 'google' },
+      posting: { ...atHouse, preset: 'apple' },
     }),
   });
   const recipe =
     fencesOf('docs/providers.md').find(({ text }) => text.includes("querySelector('#google')"))?.text ?? '';
   const built: Record<string, string> = {};
-  for (const [name, url, storage] of [
-    ['direct', origin, 'indexedDbStorage()'],
-    ['backend', `${origin}/auth`, "'backend'"],
-  ] as const) {
+  for (const [name, { path, storage, provider }] of Object.entries(variants)) {
     const code = recipe
-      .replace('https://auth.example.com', url)
+      .replace('https://auth.example.com', origin + path)
+      .replace('oidc:google', `oidc:${provider}`)
       .replace('indexedDbStorage() }', `${storage}, timeout: 60_000 }`);
     await project.write(
       `${name}.js`,
@@ -54,6 +67,11 @@ beforeAll(async () => {
     built[name] = (await project.bundle('esbuild', `${name}.js`, 'page')).entry;
   }
   pages.use(expressHandler(createBrowserSession(createPosternServer({ url: app.url }), { basePath: '/auth' })));
+  pages.use('/callback', (asked, response, next) => {
+    if (onCallback === undefined) return next();
+    onCallback(asked.originalUrl);
+    response.status(204).end();
+  });
   pages.use('/built', express.static(project.folder));
   pages.get('/:name', (asked, response, next) => {
     const entry = built[asked.params.name];
@@ -69,14 +87,24 @@ afterAll(async () => {
   await browser?.close();
   await app?.close();
   await vendor?.close();
+  await house?.close();
   await project?.remove();
   closeSite?.();
 });
 
 const contexts: BrowserContext[] = [];
 afterEach(async () => {
+  onCallback = undefined;
   for (const context of contexts.splice(0)) await context.close();
 });
+
+/** The pages: the code of the documentation, with other storages and providers. */
+const variants = {
+  direct: { path: '', storage: 'indexedDbStorage()', provider: 'google' },
+  backend: { path: '/auth', storage: "'backend'", provider: 'google' },
+  real: { path: '', storage: 'indexedDbStorage()', provider: 'real' },
+  posting: { path: '', storage: 'indexedDbStorage()', provider: 'posting' },
+} as const;
 
 /** Passes a request on to Postern, as a reverse proxy does. */
 function passOn(incoming: IncomingMessage, response: ServerResponse): void {
@@ -174,4 +202,109 @@ test.each(['direct', 'backend'])('another browser ignores the answer, and remove
   await victim.waitForURL(`${origin}/${name}`);
   expect(await victim.evaluate(() => window.postern.ready())).toMatchObject({ status: 'signed_out' });
   expect(await victim.evaluate(() => window.login.current)).toMatchObject({ step: 'start', issue: null });
+});
+
+/** At the real provider: leaves, and waits for its page. */
+async function leaveToHouse(page: Page): Promise<void> {
+  await page.click('#google');
+  await page.waitForURL((url) => url.origin === house.url);
+}
+/** At the real provider: logs in, and stops at the page that asks for consent. */
+async function logInAtHouse(page: Page, login: string): Promise<void> {
+  await page.fill('input[name=login]', login);
+  await page.fill('input[name=password]', 'any');
+  await page.click('button[type=submit]');
+  await page.waitForSelector('input[name=prompt][value=consent]', { state: 'attached' });
+}
+async function comeBackFromHouse(page: Page, address: string): Promise<void> {
+  await page.waitForURL((url) => url.href.startsWith(address));
+  await page.waitForFunction(() => 'login' in window);
+  await isDone(page);
+}
+const newLogin = () => `person-${randomUUID()}`;
+const mailOf = async (page: Page) => emailOf(await userOf(page));
+
+describe.each(['real', 'posting'])('a real provider on another site (%s)', (name) => {
+  test('asks to log in and to consent once, and then sends the browser back at once', async () => {
+    const context = await newContext();
+    const login = newLogin();
+    const page = await open(context, `${origin}/${name}`);
+    await leaveToHouse(page);
+    await logInAtHouse(page, login);
+    await page.click('button[type=submit]');
+    await comeBackFromHouse(page, `${origin}/${name}`);
+    expect(page.url()).toBe(`${origin}/${name}`);
+    expect(await mailOf(page)).toBe(`${login}@gmail.com`);
+    await page.evaluate(() => window.postern.logOut());
+    const again = await open(context, `${origin}/${name}`);
+    await again.click('#google');
+    await comeBackFromHouse(again, `${origin}/${name}`);
+    expect(await mailOf(again)).toBe(`${login}@gmail.com`);
+  });
+
+  test('serves two tabs at the same time, each its own login', async () => {
+    const context = await newContext();
+    const login = newLogin();
+    const tabs = [await open(context, `${origin}/${name}`), await open(context, `${origin}/${name}`)];
+    for (const tab of tabs) await leaveToHouse(tab);
+    for (const tab of tabs) await logInAtHouse(tab, login);
+    for (const tab of tabs.toReversed()) {
+      await tab.click('button[type=submit]');
+      await comeBackFromHouse(tab, `${origin}/${name}`);
+      expect(await mailOf(tab)).toBe(`${login}@gmail.com`);
+    }
+  });
+
+  test('ends no login in another browser, and uses nothing up there', async () => {
+    const login = newLogin();
+    const page = await open(await newContext(), `${origin}/${name}`);
+    await leaveToHouse(page);
+    await logInAtHouse(page, login);
+    const taken = new Promise<string>((resolve) => {
+      onCallback = resolve;
+    });
+    // The form that posts the answer is sent, too.
+    const posted = page.waitForRequest((request) => new URL(request.url()).pathname.startsWith('/callback/'));
+    await page.click('button[type=submit]');
+    const [path, body] = [await taken, (await posted).postData()];
+    onCallback = undefined;
+    const victim = await (await newContext()).newPage();
+    await victim.goto(`${origin}/${name}`);
+    if (body === null) {
+      await victim.goto(origin + path);
+    } else {
+      await victim.evaluate(`{
+        const form = Object.assign(document.createElement('form'), { method: 'post', action: ${JSON.stringify(origin + path)} });
+        for (const [name, value] of new URLSearchParams(${JSON.stringify(body)}))
+          form.append(Object.assign(document.createElement('input'), { name, value }));
+        document.body.append(form);
+        form.submit();
+      }`);
+    }
+    await victim.waitForSelector('text=Sign in again in this browser');
+    // The own browser: its answer is still good.
+    await page.goto(`${origin}/${name}`);
+    await page.goto(
+      body === null ? origin + path : `${origin}${path}?handle=${new URLSearchParams(body).get('state')}`,
+    );
+    await comeBackFromHouse(page, `${origin}/${name}`);
+    expect(await mailOf(page)).toBe(`${login}@gmail.com`);
+  });
+});
+
+test('a browser that blocks all cookies of the service gets a page that says so, and the login can begin again', async () => {
+  newAccount();
+  const { context, close } = await launchWithPreferences({
+    profile: { content_settings: { exceptions: { cookies: { [`${origin},*`]: { setting: 2 } } } } },
+  });
+  try {
+    const page = await open(context, `${elsewhere}/direct`);
+    await leave(page);
+    await page.click('a');
+    await page.waitForSelector('text=Allow cookies for this site');
+    await page.goto(`${elsewhere}/direct`);
+    await page.waitForFunction(() => 'login' in window && window.login.current.step === 'start');
+  } finally {
+    await close();
+  }
 });

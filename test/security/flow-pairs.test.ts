@@ -11,9 +11,11 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { createFactors, originOf } from '../support/factors.js';
 import { clientId, type Issuer, startIssuer } from '../support/issuer.js';
 import { createRecoverySteps } from '../support/recovery.js';
+import { createRedirectSteps, newVerifier, publicUrl, returnTo } from '../support/redirects.js';
 import { type CreationOptions, makePasskey, type SoftwareAuthenticator } from '../support/software-authenticator.js';
 import { testSql } from '../support/sql.js';
 import { codeOf, newEmail, newPhone, password, passwordLogin, smsLogin } from '../support/users.js';
+import { startVendor, type Vendor } from '../support/vendor.js';
 
 /**
  * The flows of two steps, with everything that may happen between the steps. A flow must not complete if the account has
@@ -21,24 +23,34 @@ import { codeOf, newEmail, newPhone, password, passwordLogin, smsLogin } from '.
  */
 
 let attic: Issuer;
+let vendor: Vendor;
 let postern: TestApp;
+/** An instance with another PUBLIC_URL, which is the origin of passkeys, too. */
+let redirecting: TestApp;
 beforeAll(async () => {
-  attic = await startIssuer();
+  [attic, vendor] = await Promise.all([startIssuer(), startVendor()]);
   postern = await startTestApp({
     ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '50' },
     ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', PIN_POLICY: 'optional' },
-    OIDC_PROVIDERS: JSON.stringify({ attic: { issuer: attic.url, client_ids: [clientId] } }),
+    GUESTS: 'on',
+    OIDC_PROVIDERS: JSON.stringify({
+      attic: { issuer: attic.url, client_ids: [clientId] },
+      google: { preset: 'google', issuer: vendor.url, client_id: 'ours', sign_up: true },
+    }),
   });
+  redirecting = await postern.another({ PUBLIC_URL: publicUrl, REDIRECT_URIS: returnTo });
 });
 afterAll(async () => {
+  await redirecting.close();
   await postern.close();
-  await attic.close();
+  await Promise.all([attic.close(), vendor.close()]);
 });
 
 const { person, signInAgain, ask } = createSelfService(() => postern);
 const { admin, eventsOf } = createAdministration(() => postern);
 const { enrolTotp, enrolPasskey, appOf } = createFactors(() => postern);
 const recoveries = createRecoverySteps(() => postern);
+const { goThrough, logIn, send } = createRedirectSteps(() => ({ postern: redirecting, vendor }));
 const newPassword = 'nine dull horses';
 const pin = '2468';
 
@@ -110,6 +122,20 @@ const flows: Readonly<Record<string, Flow>> = {
       return (bearer) => account(bearer, 'POST', `${path}/${body.id}`, { secret });
     },
   },
+  'an external identity by redirect': {
+    async begin({ who, proof }) {
+      const path = '/external-identities/google';
+      const { codeVerifier, codeChallenge } = newVerifier();
+      const request = { redirect_to: returnTo, code_challenge: codeChallenge, proof: proof() };
+      const { body } = await redirecting.api<{ id: string; challenge: { url: string } }>('POST', `/v1/account${path}`, {
+        ...{ bearer: who.bearer, body: request },
+      });
+      vendor.account = { sub: randomUUID() };
+      const { app } = await goThrough(body.challenge.url);
+      const secret = JSON.stringify({ code: app.get('code'), code_verifier: codeVerifier });
+      return (bearer) => account(bearer, 'POST', `${path}/${body.id}`, { secret });
+    },
+  },
   'an authenticator app': {
     async begin({ who, proof }) {
       const { body } = await ask<NewTotp>(who, 'POST', '/totp', { proof: proof() });
@@ -145,6 +171,18 @@ const flows: Readonly<Record<string, Flow>> = {
   },
   'a recovery of the password': recoveryOf('password'),
   'a recovery of the PIN': recoveryOf('pin'),
+  'a login that links an account': {
+    async begin({ who: { user } }) {
+      // The provider runs the mailbox of this address, so the user proves the account at once.
+      vendor.account = { sub: randomUUID(), email: user.email, email_verified: true, hd: 'example.com' };
+      const { body } = await logIn();
+      expect(body.challenge?.type).toBe('link');
+      return async () => {
+        const answer = await send(body.id, { authenticator: 'password', secret: password });
+        return answer.body.token === undefined ? 400 : answer.status;
+      };
+    },
+  },
   'a login by SMS': {
     async begin({ who }) {
       const { body } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(who.user.phone) });
@@ -170,6 +208,7 @@ interface Happening {
 }
 
 const all = Object.keys(flows);
+const logins = ['a login by SMS', 'a login that links an account'];
 const allBut = (...names: string[]) => all.filter((name) => !names.includes(name));
 const change =
   (body: object) =>
@@ -185,7 +224,7 @@ const happenings: Readonly<Record<string, Happening>> = {
   'nothing, for a user with an app': {
     act: async () => undefined,
     factor: 'totp',
-    unaffected: allBut('a login by SMS'),
+    unaffected: allBut(...logins),
   },
   'nothing, for a user with a passkey': { act: async () => undefined, factor: 'passkey', unaffected: all },
   'an app enrolled in another session': { act: ({ elsewhere, proof }) => enrolTotp(elsewhere, proof()) },
@@ -195,23 +234,23 @@ const happenings: Readonly<Record<string, Happening>> = {
   },
   'a passkey enrolled in another session': {
     act: ({ elsewhere, proof }) => enrolPasskey(elsewhere, { proof: proof() }),
-    unaffected: ['a login by SMS'],
+    unaffected: logins,
   },
   'an app enrolled in addition to a passkey': { factor: 'passkey', act: ({ elsewhere }) => enrolTotp(elsewhere) },
   'a removed app': {
     factor: 'totp',
     act: ({ elsewhere, proof }) => ask(elsewhere, 'DELETE', '/totp', { proof: proof() }),
-    unaffected: ['a login by SMS'],
+    unaffected: logins,
   },
   'a removed passkey': {
     factor: 'passkey',
     act: ({ elsewhere, passkeyId }) => ask(elsewhere, 'DELETE', `/passkeys/${passkeyId}`, { proof: byPassword }),
-    unaffected: ['a login by SMS'],
+    unaffected: logins,
   },
   'an app removed by an operator': {
     factor: 'totp',
     act: ({ who }) => admin('DELETE', `/users/${who.user.id}/second-factors`),
-    unaffected: ['a login by SMS'],
+    unaffected: logins,
   },
   'a passkey that becomes a second factor': {
     factor: 'passkey',
@@ -238,8 +277,14 @@ const happenings: Readonly<Record<string, Happening>> = {
       await change({ status: 'active' })(current);
     },
     passwordAfter: password,
+    unaffected: ['a login that links an account'],
   },
-  'an operator’s logout': { act: post('logout'), passwordAfter: password },
+  'an operator’s logout': {
+    act: post('logout'),
+    passwordAfter: password,
+    // It is not yet a login of the user.
+    unaffected: ['a login that links an account'],
+  },
   'a lock and unlock': {
     async act(current) {
       await post('lock', { permanent: true })(current);
@@ -255,10 +300,27 @@ const happenings: Readonly<Record<string, Happening>> = {
     act: ({ who }) => recoveries.recoverPin(who.user, '9876'),
     unaffected: all,
   },
+  'a guest who is merged into the account': {
+    async act({ elsewhere }) {
+      const body = { authenticator: 'guest', device: {} };
+      const { body: guest } = await postern.api<Authentication>('POST', '/v1/tokens', { body });
+      const merged = await account(elsewhere.bearer, 'PUT', '/guest', { token: guest.token ?? '' });
+      expect(merged).toBe(200);
+    },
+    unaffected: all,
+  },
+  'another account that is linked in a login': {
+    async act({ who: { user } }) {
+      vendor.account = { sub: randomUUID(), email: user.email, email_verified: true, hd: 'example.com' };
+      const { body } = await logIn();
+      expect((await send(body.id, { authenticator: 'password', secret: password })).status).toBe(201);
+    },
+    unaffected: all,
+  },
   'new recovery codes': {
     factor: 'totp',
     act: ({ elsewhere, proof }) => ask(elsewhere, 'POST', '/recovery-codes', { proof: proof() }),
-    unaffected: allBut('a login by SMS'),
+    unaffected: allBut(...logins),
   },
 };
 

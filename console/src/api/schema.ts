@@ -611,6 +611,8 @@ export type EmailChange = {
   readonly email: string;
   /** Required, unless the user is a guest (`is_guest`). */
   readonly proof?: Proof | undefined;
+  /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
+  readonly human_check?: string | undefined;
 };
 
 export type EnrollmentLink = {
@@ -1448,6 +1450,8 @@ export type PhoneChange = {
   readonly phone: string;
   /** Required, unless the user is a guest (`is_guest`). */
   readonly proof?: Proof | undefined;
+  /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
+  readonly human_check?: string | undefined;
 };
 
 export type PinChange = {

@@ -75,9 +75,9 @@ export function createAccountServices(
   const { channels, notices } = messaging;
   const codes = createCodeSender({ keys, limits, channels, onQueued: messaging.onMessageWritten });
   const methods = [
-    passwordProof(hasher),
+    passwordProof(hasher, limits),
     codeProof({ keys, codes, testCodes: parts.testCodes }),
-    pinProof(pins),
+    pinProof(pins, limits),
     ...factors.proofMethods,
   ];
   const loginColumns = [
@@ -103,7 +103,8 @@ export function createAccountServices(
   });
   const proofs = createProofs({
     ...{ database, guesses, limits, codes, methods, hasSecondFactor, nextPins: pinRecoveries },
-    hasPassword: (user, password) => hasher.verify(user.passwordHash, password),
+    hasPassword: (user, password, { clientAddress }) =>
+      limits.inHashQueue(clientAddress, () => hasher.verify(user.passwordHash, password)),
   });
   const sessionlessDeps = { database, keys, users, limits, codes, sessionless, rules, humanCheck: parts.humanCheck };
   return {
@@ -121,7 +122,10 @@ export function createAccountServices(
     passwordCodes: createPasswordCodes({ database, users, codes, passwordMin }),
     logOutEverywhere: createLogOutEverywhere({ database, limits, notices }),
     guestMerge: createGuestMerge({ database, users, limits, moveInbox, onChanged: signals.send }),
-    addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion }),
+    addresses: createOwnAddresses({
+      ...{ database, keys, users, proofs, codes, guesses, limits, defaultRegion },
+      humanCheck: parts.humanCheck,
+    }),
     ownExternalIdentities: createOwnExternalIdentities({
       database,
       proofs,

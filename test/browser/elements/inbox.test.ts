@@ -373,17 +373,3 @@ test('push settings that cannot be loaded say so, and are loaded by "Try again"'
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('switch', { name: 'Payment' }).waitFor();
 });
-
-test('a notice about the security of the account is shown whole, and other long texts end with an ellipsis', async () => {
-  const user = await createUser(pages.app);
-  const long = 'Somebody signed in to your account on a device that you have never used before. '.repeat(6);
-  await publish(user, long, { actor: undefined, notification_type: 'security' });
-  await publish(user, long);
-  const { page } = await inboxOf(user, { attributes: { layout: 'list' }, width: 390 });
-  const texts = page.locator('[part~=description]');
-  await expect.poll(() => texts.count()).toBe(2);
-  const all = `[...element.shadowRoot.querySelectorAll('[part~=description]')]`;
-  const cut = await page.evaluate(`${all}.map((node) => node.scrollHeight > node.clientHeight + 1)`);
-  // The newest comes first.
-  expect(cut).toEqual([true, false]);
-});

@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createIdentityProvider, type ProviderOptions } from '../../../src/delivery/oidc/provider.js';
@@ -223,6 +224,14 @@ describe.each(endpoints)('a provider that lies at %s', (path) => {
       'a redirect to a private address',
       (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
     ],
+    // It is never unpacked: 50 MB of zeros in less than 64 KiB.
+    [
+      'a compressed answer',
+      (response) =>
+        response
+          .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+          .end(gzipSync(Buffer.alloc(50_000_000))),
+    ],
     ['half an answer', (response) => response.writeHead(200, { 'content-length': '100' }).end('{')],
     ['nothing', (response) => response.destroy()],
   ])('by %s is no login', async (_title, lie) => {
@@ -251,12 +260,38 @@ describe.each(endpoints)('a provider that lies at %s', (path) => {
 });
 
 describe.each(['/token', '/keys', '/userinfo'] as const)('a provider that hangs at %s', (path) => {
-  test('keeps nobody longer than the limit', async () => {
-    answerAt(path, (response) => void hung.push(response));
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['without an answer', () => undefined],
+    [
+      'with one byte at a time',
+      (response) => {
+        const timer = setInterval(() => response.write(' '), 5);
+        response.writeHead(200, { 'content-type': 'application/json' }).on('close', () => clearInterval(timer));
+      },
+    ],
+  ])('keeps nobody longer than the limit, %s', async (_title, hang) => {
+    answerAt(path, (response) => {
+      hung.push(response);
+      hang(response);
+    });
     expect(await logInAt(path, { exchangeMs: 50 })).toBe('provider_unavailable');
+    // It was the limit of the exchange: the request, whose own limit is longer, still waits.
+    expect(hung.map(({ closed }) => closed)).toEqual([false]);
     vendor.onDocument = undefined;
     expect(failures).not.toContain(await logInAt(path));
   });
+});
+
+test.each(endpoints)('a provider that redirects from %s to itself is not followed', async (path) => {
+  let followed = 0;
+  vendor.onDocument = (asked, response) => {
+    followed += asked === '/moved' ? 1 : 0;
+    if (asked !== path && asked !== '/moved') return false;
+    response.writeHead(307, { location: `${vendor.url}/moved` }).end();
+    return true;
+  };
+  expect(failures).toContain(await logInAt(path));
+  expect(followed).toBe(0);
 });
 
 describe('the metadata of a provider', () => {
