@@ -37,6 +37,10 @@ export interface ProviderSettings {
   readonly signUp: boolean;
   /** Accepted signature algorithms (JWA). */
   readonly algorithms: readonly string[];
+  /** The values of `acr` to ask for and to accept. Undefined: any. */
+  readonly acrValues: readonly string[] | undefined;
+  /** The most seconds since a person has logged in at the provider. Undefined: any. */
+  readonly maxAge: number | undefined;
 }
 
 /** The endpoints of a provider that speaks OAuth 2.0 without id_tokens. */
@@ -84,6 +88,7 @@ const presets: Readonly<Record<Preset, Settings>> = {
 const members = [
   ...['preset', 'title', 'issuer', 'client_ids', 'algorithms', 'client_id', 'client_secret', 'apple', 'scopes'],
   ...['tenants', 'sign_up', 'authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'map'],
+  ...['acr_values', 'max_age'],
 ];
 
 /**
@@ -93,6 +98,7 @@ const members = [
 const algorithmPattern = /^(?:[RP]S(?:256|384|512)|ES(?:256|384|512)|EdDSA)$/;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isSeconds = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 1;
 const isOptional = (value: unknown, test: (value: unknown) => boolean) => value === undefined || test(value);
 /** OpenID Connect Discovery 1.0, 3: no query and no fragment. */
 const isIssuer = (value: unknown): value is string => isHttpUrl(value) && !/[?#]/.test(value);
@@ -113,6 +119,7 @@ const isPreset = (value: unknown): value is Preset => isText(value) && Object.ha
 /** The first error of an entry, in words; undefined if it has none. */
 function errorOf(settings: Settings): string | undefined {
   const { issuer, client_ids, client_id, client_secret, algorithms, apple, tenants, scopes, title, sign_up } = settings;
+  const { acr_values, max_age } = settings;
   const wrong: readonly (readonly [isWrong: boolean, error: string])[] = [
     ...issuerErrors(settings),
     [issuer !== undefined && client_ids === undefined && client_id === undefined, 'client_id or client_ids is missing'],
@@ -126,6 +133,12 @@ function errorOf(settings: Settings): string | undefined {
     [!isOptional(scopes, isText), 'scopes must be a text, such as "openid email"'],
     [!isOptional(title, isText), 'title must be a text'],
     [!isOptional(sign_up, (value) => typeof value === 'boolean'), 'sign_up must be true or false'],
+    [!isOptional(acr_values, isStringList), 'acr_values must be a list of texts'],
+    [!isOptional(max_age, isSeconds), 'max_age must be a number of seconds, at least 1'],
+    [
+      issuer === undefined && (acr_values !== undefined || max_age !== undefined),
+      'acr_values and max_age need an issuer: a provider without id_tokens does not say how a person logged in there',
+    ],
     [
       !isOptional(algorithms, (value) => isStringList(value) && value.every((one) => algorithmPattern.test(one))),
       'algorithms must be a list of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512 or EdDSA',
@@ -220,6 +233,8 @@ function readEntry(name: string, settings: Settings, preset: Preset | undefined)
     tenants: settings.tenants as readonly string[] | undefined,
     signUp: settings.sign_up === true,
     algorithms: (settings.algorithms ?? ['RS256']) as readonly string[],
+    acrValues: settings.acr_values as readonly string[] | undefined,
+    maxAge: settings.max_age as number | undefined,
   };
 }
 
