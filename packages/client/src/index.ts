@@ -19,6 +19,7 @@ export {
   type ProofChoice,
   type ProofFor,
   type ProofRequest,
+  type ProofType,
   type Prover,
   passwordProof,
   pinProof,
@@ -106,7 +107,6 @@ export type {
   Marker,
   Mute,
   Passkey,
-  ProofType,
   RecoveryCodes,
   Session,
 } from './wire.js';

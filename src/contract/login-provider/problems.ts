@@ -49,8 +49,8 @@ export const providerProblems = {
       'Lo que el proveedor dice de sí mismo no se puede usar[: {detail}].',
     ),
     text(
-      'Compare `issuer` in OIDC_PROVIDERS with the documentation of the provider, also the slash at the end.',
-      'Compara `issuer` de OIDC_PROVIDERS con la documentación del proveedor, también la barra final.',
+      'Compare issuer in OIDC_PROVIDERS with the documentation of the provider, also the slash at the end.',
+      'Compara issuer de OIDC_PROVIDERS con la documentación del proveedor, también la barra final.',
     ),
   ),
   access_denied: define(
@@ -82,8 +82,8 @@ export const providerProblems = {
     'OIDC_PROVIDERS',
     text('The provider does not grant the scopes that were asked for.', 'El proveedor no concede los ámbitos pedidos.'),
     text(
-      'Change `scopes` in OIDC_PROVIDERS, or allow them for your app at the provider.',
-      'Cambia `scopes` en OIDC_PROVIDERS, o permítelos a tu aplicación en el proveedor.',
+      'Change scopes in OIDC_PROVIDERS, or allow them for your app at the provider.',
+      'Cambia scopes en OIDC_PROVIDERS, o permítelos a tu aplicación en el proveedor.',
     ),
   ),
   provider_error: define(
@@ -121,8 +121,8 @@ export const providerProblems = {
     'person',
     null,
     text(
-      'A browser came back with a `state` that belongs to no login.',
-      'Un navegador volvió con un `state` que no pertenece a ningún inicio de sesión.',
+      'A browser came back with a state that belongs to no login.',
+      'Un navegador volvió con un state que no pertenece a ningún inicio de sesión.',
     ),
     text(
       'The login has ended long ago, or somebody opened a changed address. The person begins again.',
@@ -151,8 +151,8 @@ export const providerProblems = {
       'El proveedor no acepta las credenciales de esta instalación[: {detail}].',
     ),
     text(
-      'Compare `client_id` and `client_secret` (for Apple the members of `apple`) in OIDC_PROVIDERS with your app at the provider. A secret may have expired.',
-      'Compara `client_id` y `client_secret` (para Apple, los miembros de `apple`) de OIDC_PROVIDERS con tu aplicación en el proveedor. Un secreto puede haber caducado.',
+      'Compare client_id and client_secret (for Apple the members of apple) in OIDC_PROVIDERS with your app at the provider. A secret may have expired.',
+      'Compara client_id y client_secret (para Apple, los miembros de apple) de OIDC_PROVIDERS con tu aplicación en el proveedor. Un secreto puede haber caducado.',
     ),
   ),
   code_rejected: define(
@@ -174,8 +174,8 @@ export const providerProblems = {
       'El id_token del proveedor no es válido[: {detail}].',
     ),
     text(
-      'Compare `issuer`, `client_id`, `client_ids` and `algorithms` in OIDC_PROVIDERS with the provider, and check the clock of this machine.',
-      'Compara `issuer`, `client_id`, `client_ids` y `algorithms` de OIDC_PROVIDERS con el proveedor, y comprueba el reloj de esta máquina.',
+      'Compare issuer, client_id, client_ids and algorithms in OIDC_PROVIDERS with the provider, and check the clock of this machine.',
+      'Compara issuer, client_id, client_ids y algorithms de OIDC_PROVIDERS con el proveedor, y comprueba el reloj de esta máquina.',
     ),
   ),
   tenant_not_listed: define(
@@ -187,8 +187,8 @@ export const providerProblems = {
       'La cuenta pertenece a un tenant que no está en la lista[: {detail}].',
     ),
     text(
-      'If its accounts may log in, add it to `tenants` in OIDC_PROVIDERS.',
-      'Si sus cuentas pueden iniciar sesión, añádelo a `tenants` en OIDC_PROVIDERS.',
+      'If its accounts may log in, add it to tenants in OIDC_PROVIDERS.',
+      'Si sus cuentas pueden iniciar sesión, añádelo a tenants en OIDC_PROVIDERS.',
     ),
   ),
   login_too_old: define(
@@ -196,12 +196,12 @@ export const providerProblems = {
     'person',
     'OIDC_PROVIDERS',
     text(
-      'The provider does not say that the person logged in there recently enough (`auth_time`).',
-      'El proveedor no dice que la persona haya iniciado sesión allí hace poco (`auth_time`).',
+      'The provider does not say that the person logged in there recently enough (auth_time).',
+      'El proveedor no dice que la persona haya iniciado sesión allí hace poco (auth_time).',
     ),
     text(
-      'The person logs out at the provider and begins again. If it happens to everybody, the provider does not support `max_age`: remove it from OIDC_PROVIDERS.',
-      'La persona cierra la sesión en el proveedor y empieza de nuevo. Si le pasa a todo el mundo, el proveedor no admite `max_age`: quítalo de OIDC_PROVIDERS.',
+      'The person logs out at the provider and begins again. If it happens to everybody, the provider does not support max_age: remove it from OIDC_PROVIDERS.',
+      'La persona cierra la sesión en el proveedor y empieza de nuevo. Si le pasa a todo el mundo, el proveedor no admite max_age: quítalo de OIDC_PROVIDERS.',
     ),
   ),
   acr_missing: define(
@@ -209,12 +209,12 @@ export const providerProblems = {
     'person',
     'OIDC_PROVIDERS',
     text(
-      'The provider does not say that the login there was strong enough (`acr`[: {detail}]).',
-      'El proveedor no dice que el inicio de sesión allí fuera lo bastante fuerte (`acr`[: {detail}]).',
+      'The provider does not say that the login there was strong enough (acr[: {detail}]).',
+      'El proveedor no dice que el inicio de sesión allí fuera lo bastante fuerte (acr[: {detail}]).',
     ),
     text(
-      'The person logs in at the provider with the second factor that `acr_values` asks for. If it happens to everybody, compare `acr_values` in OIDC_PROVIDERS with the provider.',
-      'La persona inicia sesión en el proveedor con el segundo factor que pide `acr_values`. Si le pasa a todo el mundo, compara `acr_values` de OIDC_PROVIDERS con el proveedor.',
+      'The person logs in at the provider with the second factor that acr_values asks for. If it happens to everybody, compare acr_values in OIDC_PROVIDERS with the provider.',
+      'La persona inicia sesión en el proveedor con el segundo factor que pide acr_values. Si le pasa a todo el mundo, compara acr_values de OIDC_PROVIDERS con el proveedor.',
     ),
   ),
   account_unreadable: define(
@@ -226,8 +226,8 @@ export const providerProblems = {
       'No se pudo leer la cuenta en la respuesta del proveedor[: {detail}].',
     ),
     text(
-      'Compare `userinfo_endpoint`, `map` and `scopes` in OIDC_PROVIDERS with the documentation of the provider.',
-      'Compara `userinfo_endpoint`, `map` y `scopes` de OIDC_PROVIDERS con la documentación del proveedor.',
+      'Compare userinfo_endpoint, map and scopes in OIDC_PROVIDERS with the documentation of the provider.',
+      'Compara userinfo_endpoint, map y scopes de OIDC_PROVIDERS con la documentación del proveedor.',
     ),
   ),
   not_linked: define(
@@ -239,8 +239,8 @@ export const providerProblems = {
       'Alguien inició sesión con una cuenta que ningún usuario ha vinculado.',
     ),
     text(
-      'The person logs in as before and links the account, or an operator links it. `sign_up` in OIDC_PROVIDERS makes users of such accounts.',
-      'La persona inicia sesión como antes y vincula la cuenta, o la vincula un operador. `sign_up` en OIDC_PROVIDERS crea usuarios con esas cuentas.',
+      'The person logs in as before and links the account, or an operator links it. sign_up in OIDC_PROVIDERS makes users of such accounts.',
+      'La persona inicia sesión como antes y vincula la cuenta, o la vincula un operador. sign_up en OIDC_PROVIDERS crea usuarios con esas cuentas.',
     ),
   ),
 } as const satisfies Record<string, ProviderProblemDefinition>;
@@ -253,8 +253,8 @@ export const providerGaps = {
     'Falta PUBLIC_URL: es la primera parte de la URI de redirección.',
   ),
   client_id: text(
-    '`client_id` of this provider is missing in OIDC_PROVIDERS. Until then it takes only id_tokens of native apps.',
-    'Falta `client_id` de este proveedor en OIDC_PROVIDERS. Hasta entonces solo acepta id_tokens de aplicaciones nativas.',
+    'client_id of this provider is missing in OIDC_PROVIDERS. Until then it takes only id_tokens of native apps.',
+    'Falta client_id de este proveedor en OIDC_PROVIDERS. Hasta entonces solo acepta id_tokens de aplicaciones nativas.',
   ),
   redirect_uris: text(
     'REDIRECT_URIS is missing: it lists the addresses of your apps to which logins return.',

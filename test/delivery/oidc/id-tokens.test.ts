@@ -52,7 +52,9 @@ describe('acr_values', () => {
         '/admin/v1/login-providers',
         { bearer: postern.adminKey },
       );
-      return body.find(({ name }) => name === 'strong')?.problems.some(({ code }) => code === 'acr_missing') || undefined;
+      return (
+        body.find(({ name }) => name === 'strong')?.problems.some(({ code }) => code === 'acr_missing') || undefined
+      );
     });
   });
 

@@ -272,9 +272,14 @@ describe('a login by redirect', () => {
     const { status, to, text } = await open(`${publicUrl}/callback/%3Cb%3Eabsent?code=x&state=y`, new Map());
     expect({ status, to }).toEqual({ status: 404, to: '' });
     expect(text).toContain('&lt;b&gt;absent is missing in OIDC_PROVIDERS');
-    expect((await open(`${publicUrl}/callback/absent`, new Map(), { method: 'POST', body: 'state=y' })).status).toBe(
-      404,
-    );
+    expect(
+      (
+        await open(`${publicUrl}/callback/absent`, new Map(), {
+          method: 'POST',
+          body: new URLSearchParams({ state: 'y' }),
+        })
+      ).status,
+    ).toBe(404);
   });
 
   test('returns to no address that is not listed any more, before and after the provider', async () => {
@@ -328,7 +333,7 @@ describe('a login by redirect', () => {
     vendor.metadata = { authorization_response_iss_parameter_supported: true };
     const fresh = await startTestApp({
       ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', PUBLIC_URL: publicUrl, REDIRECT_URIS: returnTo },
-      ...postern.databaseEnv,
+      ...{ ...postern.databaseEnv, SECRET_KEY: secretKey },
       OIDC_PROVIDERS: JSON.stringify({ google: { issuer: vendor.url, client_id: 'ours' } }),
     });
     try {

@@ -61,23 +61,26 @@ const codes = async (email: string) => {
   return rows[0]?.count;
 };
 
-test.each(['known', 'unknown'])('a code to an address that is %s needs a solution, and the login goes on with it', async (kind) => {
-  const email = `${randomUUID()}@example.com`;
-  if (kind === 'known') await createUser(postern, { email });
-  const answer = await returned(email);
-  const refused = await answer();
-  expect([refused.status, refused.body.errors[0]?.code]).toEqual([422, 'human_check_required']);
-  expect(await codes(email)).toBe(0);
-  const challenge = refused.body.human_check?.challenge;
-  if (challenge === undefined) throw new Error('no challenge');
-  const solution = solutionOf(challenge);
-  const accepted = await answer(solution);
-  expect({ status: accepted.status, type: accepted.body.challenge?.type }).toEqual({ status: 201, type: 'code' });
-  expect(await codes(email)).toBe(1);
-  // A solution is for one address, and for one use.
-  const other = await returned(`${randomUUID()}@example.com`);
-  expect((await other(solution)).status).toBe(422);
-});
+test.each(['known', 'unknown'])(
+  'a code to an address that is %s needs a solution, and the login goes on with it',
+  async (kind) => {
+    const email = `${randomUUID()}@example.com`;
+    if (kind === 'known') await createUser(postern, { email });
+    const answer = await returned(email);
+    const refused = await answer();
+    expect([refused.status, refused.body.errors[0]?.code]).toEqual([422, 'human_check_required']);
+    expect(await codes(email)).toBe(0);
+    const challenge = refused.body.human_check?.challenge;
+    if (challenge === undefined) throw new Error('no challenge');
+    const solution = solutionOf(challenge);
+    const accepted = await answer(solution);
+    expect({ status: accepted.status, type: accepted.body.challenge?.type }).toEqual({ status: 201, type: 'code' });
+    expect(await codes(email)).toBe(1);
+    // A solution is for one address, and for one use.
+    const other = await returned(`${randomUUID()}@example.com`);
+    expect((await other(solution)).status).toBe(422);
+  },
+);
 
 test('a login that sends no code needs none', async () => {
   vendor.account = { sub: randomUUID(), email: `${randomUUID()}@gmail.com`, email_verified: true };

@@ -51,7 +51,6 @@ export function adminLoginProviderRoutes(app: App, { loginProviders }: { loginPr
     config: {
       access: { scope: 'admin' },
       recentProof: 'not-needed',
-      optionalBody: true,
       problems: ['not_found', 'provider_incomplete'],
     },
     async handler(request, reply) {

@@ -41,7 +41,7 @@ const { begin, open, goThrough, logIn } = createRedirectSteps(() => ({ postern, 
 
 const list = async (at: TestApp = postern, language = 'en') => {
   const { status, body } = await at.api<LoginProvider[]>('GET', '/admin/v1/login-providers', {
-    bearer: postern.adminKey,
+    bearer: at.adminKey,
     headers: { 'accept-language': language },
   });
   expect(status).toBe(200);
@@ -66,7 +66,7 @@ describe('the list of providers', () => {
     expect(bare).toMatchObject({ state: 'incomplete', redirect_uri: null });
     expect(bare?.missing).toEqual([{ code: 'client_id', message: expect.stringContaining('client_id') }]);
     const empty = await startTestApp({
-      ...{ ...postern.databaseEnv, LOGIN_METHODS: 'password' },
+      ...{ ...postern.databaseEnv, LOGIN_METHODS: 'password', ALLOW_PRIVATE_NETWORK_TARGETS: 'true' },
       OIDC_PROVIDERS: JSON.stringify({ google: { issuer: vendor.url, client_id: 'ours' } }),
     });
     try {
@@ -136,8 +136,7 @@ describe('a test of a provider', () => {
       bearer: postern.adminKey,
     });
   const stateOf = async (id: string, name = 'google', at: TestApp = postern) =>
-    (await at.api<ProviderTest>('GET', `/admin/v1/login-providers/${name}/tests/${id}`, { bearer: postern.adminKey }))
-      .body;
+    (await at.api<ProviderTest>('GET', `/admin/v1/login-providers/${name}/tests/${id}`, { bearer: at.adminKey })).body;
   const countRows = async () => {
     const rows = await postern.database.query<{ counts: string }>(
       testSql(

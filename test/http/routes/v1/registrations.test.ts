@@ -301,7 +301,10 @@ interface EnrolledLogin {
   readonly status: string;
   readonly token?: string;
   readonly recovery_codes?: readonly string[];
-  readonly challenge: { readonly type: string; readonly options: readonly { readonly type: string; secret?: string }[] };
+  readonly challenge: {
+    readonly type: string;
+    readonly options: readonly { readonly type: string; secret?: string }[];
+  };
 }
 
 test('where a second factor is required, a registration with a device goes on with its enrolment', async () => {

@@ -61,7 +61,8 @@ describe('operators', () => {
   test('link an account of a Microsoft tenant, whose issuer each tenant has', async () => {
     const user = await createUser(postern);
     const account = { provider: 'microsoft', subject: randomUUID() };
-    const errorsOf = async (body: object) => (await link(user, body)).body.errors.map(({ field, code }) => `${field} ${code}`);
+    const errorsOf = async (body: object) =>
+      (await link(user, body)).body.errors.map(({ field, code }) => `${field} ${code}`);
     expect(await errorsOf(account)).toEqual(['tenant required']);
     expect(await errorsOf({ ...account, tenant: 't-three' })).toEqual(['tenant tenant_not_listed']);
     expect(await errorsOf({ ...account, tenant: '../x' })).toEqual(['tenant invalid_format']);
