@@ -19,7 +19,7 @@ export class RedirectFailure extends Error implements FailedExchange {
     cause: unknown,
     readonly detail: string | undefined = cause instanceof Error ? cause.message : undefined,
   ) {
-    super(`the login at the provider failed: ${problem}`);
+    super(`the login at the provider failed: ${problem}${detail === undefined ? '' : ` (${detail})`}`);
     this.name = 'RedirectFailure';
     this.cause = cause;
     this.error = errorOf[problem] ?? 'failed';

@@ -313,17 +313,17 @@ test('where a second factor is required, a registration with a device goes on wi
     const phone = newPhone();
     const { body } = await start(phone, strict);
     const secret = await codeTo(strict, phone);
-    const registered = await strict.api<{ account: { id: string }; authentication: EnrolledLogin }>(
+    const registered = await strict.api<{ id: string; authentication: EnrolledLogin }>(
       'POST',
       `/v1/registrations/${body.id}`,
       { body: { secret, device: {} } },
     );
     expect(registered.status).toBe(201);
     expect(registered.body.authentication).toMatchObject({ status: 'pending', challenge: { type: 'enrol' } });
-    const { account, authentication } = registered.body;
+    const { id: userId, authentication } = registered.body;
     expect(authentication.token).toBeUndefined();
     const key = authentication.challenge.options.find(({ type }) => type === 'totp')?.secret ?? '';
-    const app = createFactors(() => strict).appOf(account.id, key);
+    const app = createFactors(() => strict).appOf(userId, key);
     const path = `/v1/tokens/${authentication.id}/secret`;
     const enrolled = await strict.api<EnrolledLogin>('POST', path, { body: { secret: await app.code() } });
     expect(enrolled.body).toMatchObject({ status: 'approved', token: expect.stringMatching(/^psa_/) });

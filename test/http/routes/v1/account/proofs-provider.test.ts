@@ -10,9 +10,11 @@ import { createRedirectSteps, newVerifier, publicUrl, returnTo } from '../../../
 import { startVendor, type Vendor } from '../../../../support/vendor.js';
 
 let vendor: Vendor;
+/** A provider without id_tokens. */
+let plain: Vendor;
 let postern: TestApp;
 beforeAll(async () => {
-  vendor = await startVendor();
+  [vendor, plain] = await Promise.all([startVendor(), startVendor()]);
   const client = { client_id: 'ours', client_secret: 'a secret' };
   postern = await startTestApp({
     ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', LOGIN_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'off' },
@@ -20,26 +22,27 @@ beforeAll(async () => {
     OIDC_PROVIDERS: JSON.stringify({
       google: { ...client, issuer: vendor.url, sign_up: true },
       github: {
-        ...{ ...client, preset: 'github', sign_up: true, authorization_endpoint: `${vendor.url}/authorize` },
-        ...{ token_endpoint: `${vendor.url}/token`, userinfo_endpoint: `${vendor.url}/userinfo` },
+        ...{ ...client, preset: 'github', sign_up: true, authorization_endpoint: `${plain.url}/authorize` },
+        ...{ token_endpoint: `${plain.url}/token`, userinfo_endpoint: `${plain.url}/userinfo` },
       },
     }),
   });
 });
 afterAll(async () => {
   await postern.close();
-  await vendor.close();
+  await Promise.all([vendor.close(), plain.close()]);
 });
 beforeEach(() => vendor.reset());
 
 const { ask, refused } = createSelfService(() => postern);
 const { enrolTotp } = createFactors(() => postern);
 const { open, goThrough, logIn } = createRedirectSteps(() => ({ postern, vendor }));
+const atPlain = createRedirectSteps(() => ({ postern, vendor: plain }));
 const seconds = () => Math.floor(Date.now() / 1000);
 
 /** A new user who has only an account at the provider. */
-async function newcomer(authenticator = 'oidc:google'): Promise<Person> {
-  const { body } = await logIn(authenticator);
+async function newcomer(steps: { readonly logIn: typeof logIn } = { logIn }, authenticator = 'oidc:google'): Promise<Person> {
+  const { body } = await steps.logIn(authenticator);
   const session = await postern.api<NewSession>('POST', '/v1/sessions', { basic: body.token ?? '' });
   const path = `/admin/v1/users/${body.user_id}`;
   const { body: user } = await postern.api<Person['user']>('GET', path, { bearer: postern.adminKey });
@@ -110,8 +113,8 @@ test('it belongs to the session and the device that have started it', async () =
 });
 
 test('is not offered without id_tokens, without a link, and beside a second factor', async () => {
-  vendor.account = { id: 583231 };
-  const byGithub = await newcomer('oauth:github');
+  plain.account = { id: 583231 };
+  const byGithub = await newcomer(atPlain, 'oauth:github');
   const types = async (who: Person) =>
     (await ask<AccountDetails>(who, 'GET', '')).body.proofs.map(({ type, reason }) => `${type} ${reason ?? ''}`);
   expect(await types(byGithub)).not.toContain('provider ');
@@ -121,7 +124,6 @@ test('is not offered without id_tokens, without a link, and beside a second fact
     expect(await refused(byGithub, 'POST', '/proofs', { ...request, provider })).toEqual([422, 'type not_supported']);
   }
   expect(await refused(byGithub, 'POST', '/proofs', request)).toEqual([422, 'provider required']);
-  vendor.reset();
   const who = await newcomer();
   const unlisted = { ...request, provider: 'google', redirect_to: 'https://evil.example/' };
   expect((await refused(who, 'POST', '/proofs', unlisted))[0]).toBe(422);
