@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { otherReact } from './test/support/other-react.js';
 
 /** Tests of the tools of developers and of the examples in comments. They run compilers, and `.ci/run` has them. */
@@ -19,6 +20,7 @@ const withMore = [
   'test/faults/tls*',
   'test/faults/rolling-upgrade*',
   'test/proxies/**',
+  'test/security/hostile-dump*',
   ...slow,
   '**/*.full.test.ts',
 ];
@@ -29,6 +31,20 @@ const longest = process.env.FAULTS === 'long' ? 900_000 : 150_000;
 
 /** The sources of a package, which its users find built. */
 const sourceOf = (path: string) => fileURLToPath(new URL(`packages/${path}`, import.meta.url));
+
+/**
+ * Begins with the tests of failures, one in three files. Most of their time is waiting, so the other files use the processor
+ * meanwhile, and none of them is the last file that all others have to wait for.
+ */
+class WaitingFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isWaiting = ({ moduleId }: TestSpecification) => moduleId.includes('/test/faults/');
+    const [waiting, others] = [sorted.filter(isWaiting), sorted.filter((file) => !isWaiting(file))];
+    const woven = waiting.flatMap((file, index) => [file, ...others.slice(2 * index, 2 * index + 2)]);
+    return [...woven, ...others.slice(2 * waiting.length)];
+  }
+}
 
 export default defineConfig({
   resolve: {
@@ -53,6 +69,7 @@ export default defineConfig({
     reporters: ['default', './scripts/lib/hung-files.mjs'],
     pool: 'forks',
     maxWorkers: 3,
+    sequence: { sequencer: WaitingFilesFirst },
     // The files of a worker share their modules, because loading the service takes longer than most files.
     isolate: false,
     // Generous, because a test that waits for an event may share the machine. They only end tests that hang.

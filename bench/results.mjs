@@ -12,6 +12,7 @@ const titles = {
     search: '`node bench/search.mjs`',
     console: '`node bench/console.mjs`',
     packages: '`node bench/packages.mjs`',
+    redirects: '`node bench/redirects.mjs`',
     webhooks: '`node bench/webhooks.mjs`',
     backup: '`node bench/backup.mjs`',
     soak: '`npm run soak`',

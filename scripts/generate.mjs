@@ -32,6 +32,7 @@ const documents = {
   'console/src/api/schema.ts': consoleTypes(JSON.parse(openApiText)),
   'packages/client/src/wire.ts': clientTypes(JSON.parse(openApiText)),
   'packages/server/src/wire.ts': serverTypes(JSON.parse(openApiText)),
+  'packages/elements/src/base/tokens.ts': await elementTokens(),
 };
 
 const stale = [];
@@ -173,6 +174,33 @@ function consoleTypes(document) {
   return `// Generated from docs/openapi.json by \`npm run generate\`.
 
 ${operationTypes(document)}`;
+}
+
+/** The colours and sizes that the elements share with the console. Constants, so that a page loads only those that it uses. */
+async function elementTokens() {
+  const names = [
+    'ink',
+    'ink-3',
+    'surface',
+    'hover',
+    'accent',
+    'accent-solid',
+    'on-solid',
+    'bad',
+    'bad-solid',
+    'bad-soft',
+  ];
+  names.push('line', 'line-control', 't-15', 'l-tight', 'w-strong', 'w-title', 'r-6', 'h-large', 'shade-2');
+  const sheet = await readFile(new URL('../console/src/styles/tokens.css', import.meta.url), 'utf8');
+  const [first = ''] = sheet.match(/:root \{[^}]*\}/) ?? [];
+  const constants = names.map((name) => {
+    const value = new RegExp(`--${name}:([^;]+);`).exec(first)?.[1]?.trim().replace(/\s+/g, ' ');
+    if (value === undefined) throw new Error(`console/src/styles/tokens.css has no --${name}`);
+    const constant = name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase());
+    const line = `export const ${constant} = '${value}';`;
+    return line.length <= 120 ? line : line.replace(' = ', ' =\n  ');
+  });
+  return `// Generated from console/src/styles/tokens.css by \`npm run generate\`.\n\n${constants.join('\n')}\n`;
 }
 
 /** The types of the package for backends. */

@@ -52,10 +52,10 @@ tests_of_prometheus() {
   tests prometheus 'CI_FULL=1 npm test --' test/deploy/prometheus
 }
 
-# A failover to a standby, PgBouncer, TLS, and backups with pg_dump.
+# A failover to a standby, PgBouncer, TLS, and backups with pg_dump, also hostile ones.
 tests_of_failover() {
   needs pgbouncer postgresql || return 1
-  tests failover 'CI_FULL=1 npm test --' test/faults/failover test/faults/pooler test/faults/tls test/backups/dumps/restore
+  tests failover 'CI_FULL=1 npm test --' test/faults/failover test/faults/pooler test/faults/tls test/backups/dumps/restore test/security/hostile-dump
 }
 
 # Data of the former major version of PostgreSQL, whose programs npm installs, and the former release beside this one, which

@@ -31,6 +31,8 @@ export interface ProviderSettings {
   readonly clientSecret: Secret | undefined;
   readonly apple: AppleKey | undefined;
   readonly scopes: string;
+  /** Whether logins use PKCE (RFC 7636). */
+  readonly pkce: boolean;
   /** The ids of the tenants whose accounts are accepted. Undefined: any. */
   readonly tenants: readonly string[] | undefined;
   /** Whether an account that is linked to nobody makes a user. */
@@ -87,7 +89,7 @@ const presets: Readonly<Record<Preset, Settings>> = {
 
 const members = [
   ...['preset', 'title', 'issuer', 'client_ids', 'algorithms', 'client_id', 'client_secret', 'apple', 'scopes'],
-  ...['tenants', 'sign_up', 'authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'map'],
+  ...['pkce', 'tenants', 'sign_up', 'authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'map'],
   ...['acr_values', 'max_age'],
 ];
 
@@ -99,6 +101,7 @@ const algorithmPattern = /^(?:[RP]S(?:256|384|512)|ES(?:256|384|512)|EdDSA)$/;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isSeconds = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 1;
+const isBoolean = (value: unknown) => typeof value === 'boolean';
 const isOptional = (value: unknown, test: (value: unknown) => boolean) => value === undefined || test(value);
 /** OpenID Connect Discovery 1.0, 3: no query and no fragment. */
 const isIssuer = (value: unknown): value is string => isHttpUrl(value) && !/[?#]/.test(value);
@@ -118,7 +121,7 @@ const isPreset = (value: unknown): value is Preset => isText(value) && Object.ha
 
 /** The first error of an entry, in words; undefined if it has none. */
 function errorOf(settings: Settings): string | undefined {
-  const { issuer, client_ids, client_id, client_secret, algorithms, apple, tenants, scopes, title, sign_up } = settings;
+  const { issuer, client_ids, client_id, client_secret, algorithms, apple, tenants, scopes, title } = settings;
   const { acr_values, max_age } = settings;
   const wrong: readonly (readonly [isWrong: boolean, error: string])[] = [
     ...issuerErrors(settings),
@@ -132,13 +135,15 @@ function errorOf(settings: Settings): string | undefined {
     [!isOptional(tenants, isStringList), 'tenants must be a list of the ids of tenants'],
     [!isOptional(scopes, isText), 'scopes must be a text, such as "openid email"'],
     [!isOptional(title, isText), 'title must be a text'],
-    [!isOptional(sign_up, (value) => typeof value === 'boolean'), 'sign_up must be true or false'],
     [!isOptional(acr_values, isStringList), 'acr_values must be a list of texts'],
     [!isOptional(max_age, isSeconds), 'max_age must be a number of seconds, at least 1'],
     [
       issuer === undefined && (acr_values !== undefined || max_age !== undefined),
       'acr_values and max_age need an issuer: a provider without id_tokens does not say how a person logged in there',
     ],
+    ...['sign_up', 'pkce'].map(
+      (member) => [!isOptional(settings[member], isBoolean), `${member} must be true or false`] as const,
+    ),
     [
       !isOptional(algorithms, (value) => isStringList(value) && value.every((one) => algorithmPattern.test(one))),
       'algorithms must be a list of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512 or EdDSA',
@@ -230,6 +235,7 @@ function readEntry(name: string, settings: Settings, preset: Preset | undefined)
       privateKey: new Secret(readPrivateKey(apple.private_key) ?? ''),
     },
     scopes: given.scopes ?? 'openid email profile',
+    pkce: settings.pkce !== false,
     tenants: settings.tenants as readonly string[] | undefined,
     signUp: settings.sign_up === true,
     algorithms: (settings.algorithms ?? ['RS256']) as readonly string[],

@@ -159,7 +159,7 @@ export const authenticatorSettings = {
   LOGIN_METHODS: {
     parse: loginMethods,
     about:
-      'The ways to log in that are open, separated by commas: password, sms, email, passkey, oidc:<name> and custom:<name>. A login in another way is refused, as if it were not configured. So codes by mail can be off for logins while mail still carries notices and recoveries. When unset, every way that is configured is open.',
+      'The ways to log in that are open, separated by commas: password, sms, email, passkey, oidc:<name>, oauth:<name> and custom:<name>. A login in another way is refused, as if it were not configured. So codes by mail can be off for logins while mail still carries notices and recoveries. When unset, every way that is configured is open.',
   },
   CUSTOM_AUTHENTICATORS: {
     isSecret: true,

@@ -77,12 +77,12 @@ export const words = (text: string) =>
 export function loginMethods(text: string): Parsed<readonly string[]> {
   const names = [...new Set(text.split(',').map((name) => name.trim()))];
   const unknown = names.find(
-    (name) => !/^(?:password|sms|email|passkey|(?:oidc|custom):[a-z][a-z0-9_-]{0,31})$/.test(name),
+    (name) => !/^(?:password|sms|email|passkey|(?:oidc|oauth|custom):[a-z][a-z0-9_-]{0,31})$/.test(name),
   );
   return unknown === undefined
     ? ok(names)
     : invalid(
-        `has the unknown name ${JSON.stringify(unknown)}; allowed are password, sms, email, passkey, oidc:<name> and custom:<name>`,
+        `has the unknown name ${JSON.stringify(unknown)}; allowed are password, sms, email, passkey, oidc:<name>, oauth:<name> and custom:<name>`,
       );
 }
 export const choice =

@@ -1,5 +1,15 @@
-import { type TSchema, Type } from 'typebox';
-import { Id, IdInput, NullableId, NullableNumber, NullableString, Text, Time } from './common.js';
+import { type Static, type TSchema, Type } from 'typebox';
+import {
+  AnyObject,
+  Id,
+  IdInput,
+  NullableId,
+  NullableNumber,
+  NullableString,
+  NullableTime,
+  Text,
+  Time,
+} from './common.js';
 import { Image } from './image.js';
 
 /** What differs from field to field of a notification. */
@@ -8,10 +18,14 @@ interface NotificationField {
   readonly answer?: TSchema;
   /** The member of requests. A field without it is set by the service. */
   readonly input?: TSchema;
+  /** The member of `extra`, which only requests with `include=extra` get. */
+  readonly extra?: TSchema;
   /** Whether a request to publish must have the member. All other members are optional, and a change needs none. */
   readonly isRequired?: true;
   /** The type of the column, which has the name of the field. A field without it is computed from others. */
-  readonly column?: 'uuid' | 'text' | 'numeric' | 'bigint' | 'timestamptz';
+  readonly column?: 'uuid' | 'text' | 'numeric' | 'bigint' | 'timestamptz' | 'jsonb';
+  /** Whether only requests with `include=extra` read the column. */
+  readonly isReadOnRequest?: true;
   /** Whether the column of an optional member is never null. */
   readonly isNotNull?: true;
   /** How filters read values of the field (`FieldKind`). A field without it cannot be used in filters. */
@@ -20,6 +34,29 @@ interface NotificationField {
 
 const idInput = Type.Unsafe<string | null>({ ...IdInput, type: ['string', 'null'] });
 const shortText = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255 });
+
+const AnyData = AnyObject('Values of the app, at most 8 KB as JSON.', 'NotificationData');
+const optionalUrl = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  maxLength: 2048,
+  description: 'What opens when the user opens the notification: an https URL, or one of a private scheme with a dot.',
+  examples: ['https://example.com/orders/7'],
+});
+
+/** A choice that a notification offers, in requests and in answers. */
+const NewNotificationAction = Type.Object(
+  {
+    key: Type.String({ pattern: '^[a-z][a-z0-9_.-]{0,63}$', examples: ['accept'] }),
+    label: Text(80, 1),
+    url: Type.Optional(optionalUrl),
+  },
+  { title: 'NewNotificationAction', examples: [{ key: 'accept', label: 'Accept' }] },
+);
+const NotificationAction = Type.Object(
+  { key: Type.String(), label: Type.String(), url: Type.Optional(NullableString) },
+  { title: 'NotificationAction', examples: [{ key: 'accept', label: 'Accept' }] },
+);
+const maxActions = 3;
 
 /**
  * The fields of a notification, in the order of answers. Types, schemas, columns, statements, filters and the types of the
@@ -67,11 +104,32 @@ export const notificationFields = {
       description: 'The URL of an external image, instead of image_id. Postern does not copy it.',
     }),
   },
+  data: {
+    input: Type.Unsafe<Record<string, unknown> | null>({ ...AnyData, type: ['object', 'null'] }),
+    extra: Type.Unsafe<Record<string, unknown> | null>({ ...AnyData, type: ['object', 'null'] }),
+  },
+  url: { input: optionalUrl, extra: NullableString },
+  actions: {
+    input: Type.Array(NewNotificationAction, { maxItems: maxActions }),
+    extra: Type.Array(NotificationAction),
+  },
+  expires_at: {
+    input: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'From this time on (RFC 3339) the notification is not counted, and its actions cannot be chosen.',
+    }),
+    extra: NullableTime,
+    column: 'timestamptz',
+    isReadOnRequest: true,
+  },
+  /** The column of `data`, `url` and `actions`. */
+  extra: { column: 'jsonb', isReadOnRequest: true },
   created_at: { answer: Time, column: 'timestamptz', filter: 'time' },
   updated_at: { answer: Time, column: 'timestamptz', filter: 'time' },
 } as const satisfies Record<string, NotificationField>;
 
 type Fields = typeof notificationFields;
+export type NotificationAction = Static<typeof NotificationAction>;
 
 /** The names of the fields that have all of these properties. */
 export type FieldsWith<Property extends keyof NotificationField> = {
@@ -89,6 +147,11 @@ export function fieldsWith<Property extends keyof NotificationField>(
 /** The members of answers. */
 export const answerMembers = Object.fromEntries(fieldsWith('answer').map(([name, { answer }]) => [name, answer])) as {
   readonly [Name in FieldsWith<'answer'>]: Fields[Name]['answer'];
+};
+
+/** The members of `extra`, without those that are computed. */
+export const extraMembers = Object.fromEntries(fieldsWith('extra').map(([name, { extra }]) => [name, extra])) as {
+  readonly [Name in FieldsWith<'extra'>]: Fields[Name]['extra'];
 };
 
 type RequiredName = FieldsWith<'input' | 'isRequired'>;

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Marker } from './changes.js';
 import { Id, IdInput, NullableTime, Text } from './common.js';
+import { TakenAction } from './notification.js';
 
 const maxSequence = 999_999_999_999_999;
 const Sequence = Type.Integer({ minimum: 0, maximum: maxSequence });
@@ -50,7 +51,7 @@ export type StatesChange = Static<typeof StatesChange>;
 const countMembers = {
   unseen: Type.Integer({ description: 'Unread notifications after the last one that the user has seen. At most 100.' }),
   unread: Type.Integer({
-    description: 'Unread notifications, without archived and snoozed ones. At most 100.',
+    description: 'Unread notifications, without archived, snoozed and expired ones. At most 100.',
   }),
   is_capped: Type.Boolean({ description: 'Whether there are more than `unread`.' }),
 };
@@ -91,6 +92,7 @@ const NotificationState = Type.Object(
     read: Type.Boolean(),
     archived: Type.Boolean(),
     snoozed_until: NullableTime,
+    action: Type.Unsafe<TakenAction | null>({ ...TakenAction, type: ['object', 'null'] }),
   },
   { title: 'NotificationState' },
 );

@@ -1,9 +1,37 @@
 import { type Static, Type } from 'typebox';
-import { Id, PageOf, UserReference } from './common.js';
-import { answerMembers, inputMembers } from './notification-fields.js';
+import { Id, NullableTime, PageOf, Time, UserReference } from './common.js';
+import { answerMembers, extraMembers, inputMembers } from './notification-fields.js';
 import { ProblemBody } from './problem.js';
 
-export const Notification = Type.Object(answerMembers, {
+/** The action that a user has chosen. */
+export const TakenAction = Type.Object(
+  { key: Type.String(), acted_at: Time },
+  { title: 'TakenAction', examples: [{ key: 'accept', acted_at: '2017-10-19T17:02:03.181879Z' }] },
+);
+export type TakenAction = Static<typeof TakenAction>;
+
+/** What requests with `include=extra` get in addition. */
+const NotificationExtra = Type.Object(
+  {
+    category: Type.String({ description: 'The notification type, unless the app has named a category.' }),
+    ...extraMembers,
+    state: Type.Object(
+      {
+        read: Type.Boolean(),
+        archived: Type.Boolean(),
+        snoozed_until: Type.Unsafe<string | null>({ ...NullableTime, description: 'null: not snoozed now.' }),
+        action: Type.Unsafe<TakenAction | null>({ ...TakenAction, type: ['object', 'null'] }),
+      },
+      { title: 'NotificationItemState' },
+    ),
+  },
+  { title: 'NotificationExtra' },
+);
+export type NotificationExtra = Static<typeof NotificationExtra>;
+
+const members = { ...answerMembers, extra: Type.Optional(NotificationExtra) };
+
+export const Notification = Type.Object(members, {
   title: 'Notification',
   examples: [
     {

@@ -65,7 +65,7 @@ export type LockRequest = Static<typeof LockRequest>;
 /** How many logins (authentication tokens) an operator's logout ended. */
 export const LogoutResult = Type.Object({ ended: Type.Integer() }, { title: 'LogoutResult' });
 
-/** A link with which a user enrols a second factor and activates a role. */
+/** How a user gets a code to set a password. */
 export const PasswordCodeRequest = Type.Object(
   { channel: { ...MessageChannel, description: 'How to send the code.' } },
   { title: 'PasswordCodeRequest', examples: [{ channel: 'email' }] },
@@ -80,6 +80,7 @@ export const SentPasswordCode = Type.Object(
 );
 export type SentPasswordCode = Static<typeof SentPasswordCode>;
 
+/** A link with which a user enrols a second factor and activates a role. */
 export const EnrollmentLink = Type.Object(
   {
     id: Type.Unsafe<string>({ ...Id, description: 'The id of the link in audit events.' }),

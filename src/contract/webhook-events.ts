@@ -82,6 +82,7 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
       read: { type: ['boolean', 'null'] },
       archived: { type: ['boolean', 'null'] },
       snoozed_until: { type: ['string', 'null'], format: 'date-time' },
+      action: { ...nullable('string'), description: 'The key of the action that the user has chosen.' },
     },
   },
   'marker.moved': {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Bytes of a digest in the list. With 40 bits, one of 30 million other passwords is refused by mistake. */
+/** Bytes of a digest in the list. With 40 bits, one of 27 million other passwords is refused by mistake. */
 const digestBytes = 5;
 /** The shortest text that is compared without the digits at its end: `a` must not refuse `a83749274923`. */
 const minBase = 4;

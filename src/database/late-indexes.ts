@@ -60,6 +60,17 @@ const lateIndexes: readonly LateIndex[] = [
     table: 'users',
     definition: 'users (created_at, id) where is_guest',
   },
+  {
+    // The notifications of a user that expire, and the snoozes of a user: whether one has ended since a client has asked.
+    name: 'notifications_expiring',
+    table: 'notifications',
+    definition: 'notifications (user_id, expires_at) where expires_at is not null',
+  },
+  {
+    name: 'notification_states_snoozed',
+    table: 'notification_states',
+    definition: 'notification_states (user_id, snoozed_until) where snoozed_until is not null',
+  },
 ];
 
 /** A table with at most this many rows gets its indexes at once: writes wait for less than a second. */

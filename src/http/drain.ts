@@ -14,6 +14,13 @@ export interface DrainTimes {
   readonly answer: number;
 }
 
+/** What happened last on a connection. */
+interface LastExchange {
+  response: ServerResponse | undefined;
+  /** Undefined before the framework has the request. It may be older than `response`. */
+  request: FastifyRequest | undefined;
+}
+
 /**
  * `answer` is the time for a body plus the time limit of a handler. The rest of the 30 seconds of a stop is for the parts that
  * stop after the server.
@@ -32,23 +39,24 @@ export function drainConnections(
   logAddress: LogAddress,
   times: DrainTimes = defaultTimes,
 ): void {
-  /** Each connection, with the response to its last request. */
-  const connections = new Map<Socket, ServerResponse | undefined>();
-  const requests = new WeakMap<IncomingMessage, FastifyRequest>();
+  const connections = new Map<Socket, LastExchange>();
   app.server.on('connection', (socket: Socket) => {
-    connections.set(socket, undefined);
+    connections.set(socket, { response: undefined, request: undefined });
     socket.once('close', () => connections.delete(socket));
   });
-  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (connections.has(request.socket)) connections.set(request.socket, response);
+  app.server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const last = connections.get(socket);
+    if (last !== undefined) last.response = response;
   });
   app.addHook('onRequest', (request, _reply, done) => {
-    requests.set(request.raw, request);
+    const last = connections.get(request.raw.socket);
+    if (last !== undefined) last.request = request;
     done();
   });
 
   function cut(socket: Socket, { req }: ServerResponse, reason: string): void {
-    const request = requests.get(req);
+    const last = connections.get(socket)?.request;
+    const request = last?.raw === req ? last : undefined;
     // The pattern of the route, not the URL: a URL may contain secrets.
     const route = request?.routeOptions.url;
     const line = { request_id: request?.id, method: req.method, route, ip: request && logAddress(request.ip) };
@@ -75,7 +83,7 @@ export function drainConnections(
     timer = setInterval(() => {
       app.server.closeIdleConnections();
       const waited = performance.now() - since;
-      for (const [socket, response] of connections) closeConnection(socket, response, waited);
+      for (const [socket, { response }] of connections) closeConnection(socket, response, waited);
     }, 100);
   });
   app.addHook('onClose', async () => clearInterval(timer));

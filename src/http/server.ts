@@ -122,6 +122,8 @@ export async function buildServer(options: ServerOptions): Promise<App> {
         },
         watched(withoutPublicPath(publicPath, traced(verifyHandler.listener(routes)))),
       ),
+    // Fastify would give up a start in which a plug-in takes longer than ten seconds, as on a machine that is very busy.
+    pluginTimeout: 0,
     // An id that is too long gets 404 like any unknown id. The limit of the headers also limits the URL.
     routerOptions: { maxParamLength: maxHeaderBytes },
     forceCloseConnections: 'idle',

@@ -37,8 +37,8 @@ export const codeTexts: Readonly<
     es: '{code} es tu código de {app} para registrarte. No lo compartas.',
   },
   'sms.pin_recovery': {
-    en: '{app}: a new PIN replaces yours at {time}. If you did not set it, cancel it in the app with the code {code}.',
-    es: '{app}: un PIN nuevo sustituirá al tuyo el {time}. Si no has sido tú, anúlalo en la aplicación con el código {code}.',
+    en: '{app}: a new PIN replaces yours at {time}. If you did not set it, choose "Forgot your PIN?" when you sign in, and cancel it with the code {code}.',
+    es: '{app}: un PIN nuevo sustituirá al tuyo el {time}. Si no has sido tú, elige "¿Olvidaste tu PIN?" al iniciar sesión y cancélalo con el código {code}.',
   },
   'sms.registration_taken': {
     en: 'Somebody tried to sign up at {app} with this number, but it already has an account. If it was you, sign in instead.',
@@ -207,7 +207,7 @@ Somebody has set a new PIN for your account at {app}, with a code that was sent 
 
     {time}
 
-If this was you, you do not need to do anything. If not, cancel the new PIN before that time. Sign in and cancel it in the app, or enter this code there:
+If this was you, you do not need to do anything. If not, cancel the new PIN before that time: sign in with your present PIN, and choose "Cancel the new PIN" in your account. If you cannot sign in, choose "Forgot your PIN?" and then "Cancel a new PIN", and enter this code:
 
     {code}
 
@@ -218,11 +218,11 @@ Alguien ha fijado un PIN nuevo para tu cuenta de {app}, con un código enviado a
 
     {time}
 
-Si has sido tú, no tienes que hacer nada. Si no, anula el PIN nuevo antes de ese momento. Inicia sesión y anúlalo en la aplicación, o introduce allí este código:
+Si has sido tú, no tienes que hacer nada. Si no, cancela el PIN nuevo antes de ese momento: inicia sesión con tu PIN actual y elige «Cancelar el PIN nuevo» en tu cuenta. Si no puedes iniciar sesión, elige «¿Olvidaste tu PIN?» y después «Cancelar un PIN nuevo», y escribe este código:
 
     {code}
 
-El código solo sirve para anular el PIN nuevo.`,
+El código solo sirve para cancelar el PIN nuevo.`,
   },
   'email.registration_unproven': {
     en: `Subject: Recover your account at {app}

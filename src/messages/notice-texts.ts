@@ -80,8 +80,8 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
     es: 'Se ha recuperado tu cuenta con un código y se ha cerrado la sesión en todos los dispositivos.',
   },
   pin_recovery: {
-    en: 'A new PIN was set for your account with a code. It replaces your PIN later. Until then you can cancel it in the app.',
-    es: 'Se ha fijado un PIN nuevo para tu cuenta con un código. Sustituirá al tuyo más tarde. Hasta entonces puedes anularlo en la aplicación.',
+    en: 'A new PIN was set for your account with a code. It replaces your PIN later. Until then you can cancel it in your account.',
+    es: 'Se ha fijado un PIN nuevo para tu cuenta con un código. Sustituirá al tuyo más tarde. Hasta entonces puedes cancelarlo en tu cuenta.',
   },
 };
 

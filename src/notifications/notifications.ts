@@ -8,6 +8,7 @@ import type { Pacer } from '../lib/pacing.js';
 import { findImages } from './images/rows.js';
 import { type ChangesQuery, listChanges } from './inbox/changes.js';
 import { createExpensiveReadLimit } from './inbox/expensive-reads.js';
+import { type ExtraState, selectExtraState, withExtras } from './inbox/extras.js';
 import { notificationFilterFields } from './inbox/filter-fields.js';
 import {
   isExpensive,
@@ -45,6 +46,12 @@ export interface Notifications extends Publisher {
 
   /** The state of an inbox; undefined when there is no such user. Requests that arrive together share a query. */
   state(userId: string): Promise<InboxState | undefined>;
+
+  /** The same with the states of its notifications; undefined when there is no such user. */
+  extraState(userId: string): Promise<ExtraState | undefined>;
+
+  /** Adds to notifications what `include=extra` asks for, and leaves out those that were removed meanwhile. */
+  withExtras(userId: string, items: readonly Notification[]): Promise<Notification[]>;
 
   /**
    * The changes of an inbox after a position. Queries with a filter are limited.
@@ -96,6 +103,8 @@ export function createNotifications(options: NotificationsOptions): Notification
     state: batching
       ? createBatchLoader((userIds) => selectStates(database, userIds))
       : (userId) => selectState(database.user(userId), userId),
+    extraState: (userId) => selectExtraState(database.user(userId), userId),
+    withExtras: (userId, items) => withExtras(database.user(userId), items),
     async changes(userId, query) {
       const read = () => listChanges(database, imageUrlsOf, userId, query, pacer.begin());
       const changes = await (query.filter.length > 0 ? limitExpensiveReads(userId, read) : read());

@@ -195,19 +195,6 @@ export async function linkExternalIdentity(
   return linked;
 }
 
-const findLinked = statement<{ text: string }, { user_id: string }>(
-  'external_identity_search',
-  // Two indexes find them. The addresses of an account at a provider are not unique.
-  (p) => sql`
-  (select user_id from external_identities where subject = ${p.text} limit 100)
-  union (select user_id from external_identities where email = lower(${p.text}) limit 100)`,
-);
-
-/** The ids of the users who have linked an account with this subject or this mail address. */
-export async function findByLinkedAccount(handle: Queryable, text: string): Promise<string[]> {
-  return (await handle.query(findLinked({ text }))).map((row) => row.user_id);
-}
-
 const deleteLink = statement<{ userId: string; id: string; provider: string | null }, { provider: string }>(
   'external_identity_remove',
   (p) => sql`

@@ -13,7 +13,7 @@ import { parseTime } from '../lib/times.js';
 import { type ImportCandidate, type ImportDecision, planImport } from './import-plan.js';
 import { findImportState, type ImportRow, insertImported } from './import-queries.js';
 import type { UsersOptions } from './users.js';
-import { checkNewUser, identitiesToSet, type ShownIdentity } from './validation.js';
+import { checkNewUser, identitiesToSet, type SecretsFrom, type ShownIdentity } from './validation.js';
 import { newUserValues } from './values.js';
 
 /**
@@ -26,7 +26,7 @@ export type ImportOutcome =
   | { readonly result: 'valid' }
   | Problem;
 
-export interface ImportRun {
+export interface ImportRun extends SecretsFrom {
   readonly origin: Origin;
   /** Creates nothing; the results show what an import would do. */
   readonly dryRun: boolean;
@@ -72,11 +72,11 @@ export function createUserImport(options: UserImportOptions): UserImport {
   });
   const hashers = { hasher: options.hasher, pins: createPins(options) };
 
-  async function prepare(input: UserToImport, { isAdmin }: ImportRun): Promise<Prepared | Problem> {
+  async function prepare(input: UserToImport, { isAdmin, operator }: ImportRun): Promise<Prepared | Problem> {
     if (input.role !== undefined && input.role !== 'user' && !isAdmin) {
       return new Problem('insufficient_scope', { params: { scope: 'admin' } });
     }
-    const newUser = await checkNewUser(input, options);
+    const newUser = await checkNewUser(input, options, { operator });
     const errors = [...newUser.errors, ...historyErrors(input)];
     if (errors.length > 0) return new Problem('validation_failed', { errors });
     const candidate = toCandidate(input, identitiesToSet(newUser.identities));
@@ -85,7 +85,7 @@ export function createUserImport(options: UserImportOptions): UserImport {
       candidate,
       row() {
         row ??= limitHashes(async () => {
-          const values = await newUserValues(hashers, candidate.id, input, newUser.identities);
+          const values = await newUserValues(hashers, candidate.id, input, newUser.identities, { operator });
           return { candidate, identities: identitiesToSet(newUser.identities), values };
         });
         return row;

@@ -43,6 +43,7 @@ import {
   identitiesToSet,
   type NewUserOptions,
   readIdentities,
+  type SecretsFrom,
   shownIdentities,
   type UserRules,
   userErrors,
@@ -88,7 +89,7 @@ export interface Users {
    * Checks a change and hashes its secrets, outside any transaction. The hash of a PIN is bound to the user's id.
    * @throws Problem `validation_failed` with all errors, `overloaded`
    */
-  prepareChange(id: string, change: UserChange): Promise<PreparedChange>;
+  prepareChange(id: string, change: UserChange, from?: SecretsFrom): Promise<PreparedChange>;
   /**
    * Changes a user and notifies the user of changed credentials. A new or removed password and deactivation end every
    * login.
@@ -158,7 +159,7 @@ export function createUsers(options: UsersOptions): Users {
     },
     get: async (id) => toUser(await requireUser(findUser(database.user(id), id))),
     list: createUserList({ database, defaultRegion: options.defaultRegion, concurrency: options.searches ?? 2 }),
-    prepareChange: (id, change) => prepareChange(options, pins, id, change),
+    prepareChange: (id, change, from = {}) => prepareChange(options, pins, { id, change, from }),
     async change(tx, id, prepared, origin, noticeKind) {
       const before = await requireUser(findUserForUpdate(tx, id));
       const endLogins = await invalidateByChange(tx, before, prepared.values, origin);
@@ -233,13 +234,12 @@ async function registerScheme(tx: Queryable, hash: string | null, rules: SchemeR
 async function prepareChange(
   options: UsersOptions,
   pins: Pins,
-  id: string,
-  change: UserChange,
+  { id, change, from }: { readonly id: string; readonly change: UserChange; readonly from: SecretsFrom },
 ): Promise<PreparedChange> {
   const errors: FieldError[] = [];
   const identities = readIdentities(change, options, errors);
   const user = typeof change.password === 'string' ? await findUser(options.database.user(id), id) : undefined;
-  errors.push(...(await userErrors(change, options, { ...user, ...change })));
+  errors.push(...(await userErrors(change, options, { ...user, ...change }, from)));
   throwIfErrors(errors);
 
   const { name, locale, status, role, password, pin, second_factor, metadata, email_verified, phone_verified } = change;
@@ -254,7 +254,9 @@ async function prepareChange(
     ...(second_factor !== undefined && { second_factor }),
     ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
     ...(password !== undefined && { password_hash: password === null ? null : await options.hasher.hash(password) }),
-    ...(password !== undefined && { must_change: change.must_change ?? false }),
+    ...(password !== undefined && {
+      must_change: (from.operator === true && password !== null) || (change.must_change ?? false),
+    }),
     ...(pin !== undefined && { pin_hash: pin === null ? null : await pins.hash(id, pin) }),
   };
   return { identities, values };

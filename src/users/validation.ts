@@ -58,6 +58,15 @@ export function shownIdentities(identities: Identities): Partial<Record<Director
   return Object.fromEntries(Object.entries(identities).map(([type, identity]) => [type, identity?.shown ?? null]));
 }
 
+/** Who chose the secrets of a new or changed user. */
+export interface SecretsFrom {
+  /**
+   * Whether an operator did: a person at the console, with a session or at the command line. Nobody but the user may know a
+   * lasting secret (ASVS 5.0, 6.4.1 and 6.4.6). So such a password is for one use, and such a PIN is refused.
+   */
+  readonly operator?: boolean | undefined;
+}
+
 /**
  * Checks the other members of a new or changed user, beyond the schema. It checks the form of the name and the PIN too,
  * because the command line has no schema.
@@ -69,6 +78,7 @@ export async function userErrors(
   input: Omit<UserChange & Pick<NewUser, 'password_hash'>, DirectoryType>,
   rules: UserRules,
   user: PersonalWords = {},
+  { operator = false }: SecretsFrom = {},
 ): Promise<FieldError[]> {
   const { name, password, password_hash: hash, must_change: mustChange, pin, metadata } = input;
   const errors: FieldError[] = [];
@@ -82,6 +92,7 @@ export async function userErrors(
     errors.push({ field: 'password', code: 'required' });
   }
   if (typeof pin === 'string' && !new RegExp(pinPattern).test(pin)) errors.push({ field: 'pin', code: 'invalid_pin' });
+  else if (typeof pin === 'string' && operator) errors.push({ field: 'pin', code: 'pin_of_user' });
   if (name !== undefined && name.length > maxNameLength) {
     errors.push({ field: 'name', code: 'too_long', params: { max: maxNameLength } });
   }
@@ -99,7 +110,7 @@ export interface CheckedUser {
 }
 
 /** How a user is created. */
-export interface NewUserOptions {
+export interface NewUserOptions extends SecretsFrom {
   /** Whether the user logs in with an account at a provider, and so needs no identity. */
   readonly hasExternalIdentity?: boolean;
   /** Whether the user is a guest, who has no credential yet. */
@@ -110,14 +121,14 @@ export interface NewUserOptions {
 export async function checkNewUser(
   input: NewUser,
   rules: UserRules,
-  { hasExternalIdentity = false, isGuest = false }: NewUserOptions = {},
+  { hasExternalIdentity = false, isGuest = false, operator }: NewUserOptions = {},
 ): Promise<CheckedUser> {
   const errors: FieldError[] = [];
   const identities = readIdentities(input, rules, errors);
   const needsIdentity = !hasExternalIdentity && !isGuest && identityTypes.every((type) => input[type] === undefined);
   if (needsIdentity) errors.push({ code: 'identity_required' });
-  errors.push(...(await userErrors(input, rules, input)));
-  return { identities, errors: errors };
+  errors.push(...(await userErrors(input, rules, input, { operator })));
+  return { identities, errors };
 }
 
 /** The identities that a change sets, in the order of their types. Removed identities are not included. */

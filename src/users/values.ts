@@ -10,7 +10,7 @@ export async function newUserValues(
   id: string,
   input: NewUser,
   identities: Identities,
-  { isGuest = false }: NewUserOptions = {},
+  { isGuest = false, operator = false }: NewUserOptions = {},
 ): Promise<NewUserValues> {
   const { password, password_hash: hash, pin } = input;
   return {
@@ -28,7 +28,7 @@ export async function newUserValues(
     phone_verified: input.phone_verified ?? true,
     password_hash:
       password === undefined ? (hash === undefined ? null : await hasher.toStored(hash)) : await hasher.hash(password),
-    must_change: input.must_change ?? false,
+    must_change: (operator && password !== undefined) || (input.must_change ?? false),
     pin_hash: pin === undefined ? null : await pins.hash(id, pin),
     metadata: JSON.stringify(input.metadata ?? {}),
   };

@@ -85,7 +85,7 @@ const causes: Partial<Record<EventType | WebhookEventType, Describe>> = {
   'notification.deleted': taking('notification.deleted', 'notification_id', 'notification_sequence'),
   'notification.state_changed': taking(
     'notification.state_changed',
-    ...['notification_ids', 'through', 'read', 'archived', 'snoozed_until'],
+    ...['notification_ids', 'through', 'read', 'archived', 'snoozed_until', 'action'],
   ),
   'marker.moved': taking('marker.moved', 'last_read_sequence'),
   'message.failed': taking('message.failed', 'message_id', 'kind'),

@@ -44,7 +44,7 @@ const examples: Readonly<Record<WebhookEventType, EventData>> = {
   'notification.state_changed': {
     ...none,
     notification_ids: [notification],
-    ...{ through: null, read: true, archived: null, snoozed_until: null },
+    ...{ through: null, read: true, archived: null, snoozed_until: null, action: null },
     ...byNobody,
   },
   'marker.moved': { ...none, last_read_sequence: 7, ...byNobody },

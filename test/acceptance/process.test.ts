@@ -10,6 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { copyCluster } from '../support/cluster.js';
 import { eventually } from '../support/eventually.js';
 import { BUILD_TIMEOUT, buildService, runProcess, type ServiceProcess, startProcess } from '../support/process.js';
 
@@ -180,6 +181,7 @@ describe('a service', () => {
 test('a data folder may have blanks and quotes in its name, and with ADMIN_API_KEY no key is created', async () => {
   const cwd = await newFolder();
   const data = join(await newFolder(), `Ada's "$data" dir`);
+  await copyCluster(data);
   const key = randomBytes(16).toString('hex');
   const service = await startProcess(inFolder(cwd, { DATA_DIR: data, ADMIN_API_KEY: key }));
   try {
@@ -219,6 +221,7 @@ test('a start that fails reports all errors of the environment and of .env, leav
 
 test('SIGTERM to npx ends the service too, although npx passes the signal only to its shell', async () => {
   const cwd = await newFolder();
+  await copyCluster(join(cwd, 'data'));
   await mkdir(join(cwd, 'node_modules/.bin'), { recursive: true });
   const program = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
   const command = `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`;

@@ -6,9 +6,11 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { copyCluster } from '../support/cluster.js';
 import { eventually } from '../support/eventually.js';
 import { type Scrape, scrape } from '../support/metrics.js';
 import { BUILD_TIMEOUT, buildService, runProcess, type ServiceProcess, startProcess } from '../support/process.js';
+import { raceRounds } from '../support/rounds.js';
 import { type Connection, connectToEach, linesOf, newWorkers, workersOf } from '../support/workers.js';
 import {
   type Authentication,
@@ -31,6 +33,7 @@ beforeAll(async () => {
   await buildService();
   cwd = await mkdtemp(join(tmpdir(), 'postern-workers-'));
   await writeFile(join(cwd, '.env'), settings('15m'));
+  await copyCluster(join(cwd, 'data'));
   const limits = {
     GUESS_LIMIT: '5',
     LOGIN_LIMIT_PER_ADDRESS: '0',
@@ -74,7 +77,7 @@ test('two workers report once that they listen on one port', async () => {
 describe('two workers behave like one process', () => {
   test('a session of one worker is valid on both, and on neither after its revocation', async () => {
     const [one, other] = connections as [Connection, Connection];
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const user = await client.createUser();
       const { session, authentication } = await client.signIn(user);
       const verify = (connection: Connection) => connection.send('POST', '/v1/sessions/verify', bearer(session.token));

@@ -15,6 +15,11 @@ afterAll(async () => {
 
 const statusOf = async (url: string, headers: Record<string, string> = {}) => (await fetch(url, { headers })).status;
 
+test('a start may take as long as a busy machine needs', () => {
+  // Fastify's own limit is ten seconds for each plug-in.
+  expect(withOnePort.app.initialConfig.pluginTimeout).toBe(0);
+});
+
 test('without CONSOLE_PORT one port serves everything', async () => {
   const { url, administrationUrl, adminKey } = withOnePort;
   expect(administrationUrl).toBe(url);

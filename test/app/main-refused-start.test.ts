@@ -14,6 +14,7 @@ import { runCommand } from '../cli/command.js';
 import { createTestDatabase } from '../support/database.js';
 import { databaseDigest, folderDigest } from '../support/digests.js';
 import { eventually } from '../support/eventually.js';
+import { pinHashOf } from '../support/pins.js';
 import { testSql } from '../support/sql.js';
 
 const secret = { SECRET_KEY: 's'.repeat(32) };
@@ -138,11 +139,16 @@ test('upgrade --check and doctor create no secret key in place of a missing one'
 test('a start without the secret key of the stored values is refused, and makes no key unless told to', async () => {
   const dataDir = await emptyFolder();
   const config = { PORT: '0', DATA_DIR: dataDir };
-  const first = await startPostern(readConfig(config), { log: createLog('silent') });
-  await first.close();
-  expect(await runCommand(['users', 'create', '--username', 'ada', '--pin', '2468'], config)).toMatchObject({
-    code: 0,
+  const first = await startPostern(readConfig({ ...config, ADMIN_API_KEY: 'k'.repeat(32) }), {
+    log: createLog('silent'),
   });
+  const created = await fetch(`${first.url}/admin/v1/users`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${'k'.repeat(32)}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'ada', pin: '2468' }),
+  });
+  expect(created.status).toBe(201);
+  await first.close();
   await rm(join(dataDir, 'secret-key'));
 
   const message =
@@ -166,7 +172,11 @@ test('a start with a SECRET_KEY that the database never used is refused until th
   const db = await testDatabase();
   const env = { DATABASE_URL: db.url, DATA_DIR: await emptyFolder(), SECRET_KEY: 'a'.repeat(32) };
   expect(await refusal(env)).toBe('it started');
-  expect(await runCommand(['users', 'create', '--username', 'ada', '--pin', '2468'], env)).toMatchObject({ code: 0 });
+  const { stdout } = await runCommand(['users', 'create', '--username', 'ada', '--json'], env);
+  const { id } = JSON.parse(stdout);
+  await db.database.query(
+    testSql('update users set pin_hash = $2 where id = $1', [id, await pinHashOf(env.SECRET_KEY, id)]),
+  );
 
   const replaced = { ...env, SECRET_KEY: 'b'.repeat(32) };
   expect(await refusal(replaced)).toMatch(/1 PINs.+Add it to SECRET_KEY after the current key/);

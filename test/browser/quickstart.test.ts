@@ -71,7 +71,10 @@ async function follow(backendPort: string): Promise<string> {
 }
 
 async function open(path: string): Promise<Page> {
-  const page = await (await browser.newContext()).newPage();
+  const context = await browser.newContext();
+  // Vite translates the modules of a page when the page asks for them. On a busy machine that takes longer than the usual 30 s.
+  context.setDefaultTimeout(120_000);
+  const page = await context.newPage();
   await page.goto(origin + path);
   return page;
 }

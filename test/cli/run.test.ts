@@ -38,6 +38,7 @@ describe('postern', () => {
     [['help', 'swerve'], "unknown command 'swerve'"],
     [['help', 'keys', 'destroy'], "unknown command 'destroy'"],
     [['users', 'destroy'], "unknown command 'destroy'"],
+    [['users', 'create', '--pin', '2468'], "unknown option '--pin'"],
     [['users', 'create', '--role', 'king'], 'Allowed choices are user, support, operator'],
     [['users', 'create', '--password', 'x', '--password-stdin'], 'cannot be used with option'],
     [['keys', 'create', '--name', 'x'], "required option '--scopes <list>' not specified"],

@@ -110,5 +110,10 @@ describe('LOGIN_METHODS', () => {
     expect(errorsOf({ LOGIN_METHODS: 'password,oidc:google' })).toEqual([
       'LOGIN_METHODS: oidc:google is not configured',
     ]);
+    const OIDC_PROVIDERS = JSON.stringify({ github: { preset: 'github', client_id: 'c', client_secret: 's' } });
+    expect(readConfig({ LOGIN_METHODS: 'oauth:github', OIDC_PROVIDERS }).LOGIN_METHODS).toEqual(['oauth:github']);
+    expect(errorsOf({ LOGIN_METHODS: 'oidc:github', OIDC_PROVIDERS })).toEqual([
+      'LOGIN_METHODS: oidc:github is not configured',
+    ]);
   });
 });

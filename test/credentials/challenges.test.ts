@@ -8,6 +8,7 @@ import {
   startChallenge,
 } from '../../src/credentials/challenges.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { raceRounds } from '../support/rounds.js';
 
 let fresh: TestDatabase;
 beforeAll(async () => {
@@ -28,14 +29,14 @@ const countSuccesses = async (attempts: readonly Promise<unknown>[]) =>
   (await Promise.all(attempts)).filter(Boolean).length;
 
 test('a challenge allows five guesses, even in parallel', async () => {
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < raceRounds; round += 1) {
     const ref = await begin();
     expect(await countSuccesses(Array.from({ length: 20 }, () => guess(ref)))).toBe(5);
   }
 });
 
 test('a challenge ends once, even in parallel', async () => {
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < raceRounds; round += 1) {
     const ref = await begin();
     const ends = Array.from({ length: 20 }, () => fresh.database.transaction((tx) => endChallenge(tx, ref)));
     expect(await countSuccesses(ends)).toBe(1);

@@ -1,5 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { normalizeCode, normalizeLongCode } from '../../src/credentials/codes.js';
+import { newCode, newLongCode, normalizeCode, normalizeLongCode } from '../../src/credentials/codes.js';
+
+describe('a new code', () => {
+  const many = <T>(make: () => T) => Array.from({ length: 2000 }, make);
+
+  test('has six digits, of which each occurs at each place', () => {
+    const codes = many(newCode);
+    for (const code of codes) expect(code).toMatch(/^\d{6}$/);
+    for (let place = 0; place < 6; place += 1) expect(new Set(codes.map((code) => code[place])).size).toBe(10);
+  });
+
+  test('of the long kind has 60 random bits: twelve characters of 32, each at each place', () => {
+    const codes = many(newLongCode).map((code) => code.replaceAll('-', ''));
+    expect(new Set(codes).size).toBe(codes.length);
+    for (const code of codes) expect(code).toMatch(/^[0-9a-hjkmnp-tv-z]{12}$/);
+    for (let place = 0; place < 12; place += 1) expect(new Set(codes.map((code) => code[place])).size).toBe(32);
+  });
+});
 
 describe('a typed code of six digits', () => {
   test.each([

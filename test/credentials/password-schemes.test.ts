@@ -7,6 +7,7 @@ import { createPasswordHasher } from '../../src/credentials/passwords.js';
 import { runMaintenanceOnce } from '../../src/database/maintenance/tasks.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { fastHashes } from '../support/fast-hashes.js';
+import { raceRounds } from '../support/rounds.js';
 import { testSql } from '../support/sql.js';
 import { createUser, newPhone, passwordLogin } from '../support/users.js';
 
@@ -49,7 +50,7 @@ it('refuses a ninth scheme, and still accepts the registered ones', async () => 
 });
 
 it('registers at most eight schemes, even in parallel', async () => {
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < raceRounds; round += 1) {
     await postern.database.query(testSql('delete from password_schemes'));
     const answers = await Promise.all(Array.from({ length: 16 }, (_, count) => create(rounds(count))));
     const counts = [201, 422].map((expected) => answers.filter(({ status }) => status === expected).length);

@@ -98,12 +98,14 @@ test('a stopping service answers 40 running logins and a further request, refuse
   const ended = service.stop('SIGTERM');
   await eventually('new connections to be refused', () => refusesConnections(service.url));
   const again = service.stop('SIGTERM');
+  // The rest of a request must arrive within seconds, also while logins take longer.
+  const receiving = incomplete.finish('GET /v1/notifications HTTP/1.1\r\nHost: localhost\r\n\r\n');
 
   const answers = await Promise.all(logins.map(({ answer }) => answer));
   const outcomes = answers.map(({ status, text }) => [status, (JSON.parse(text) as Authentication).status]);
   expect(outcomes).toEqual(connections.map((_, index) => [201, index % 2 === 0 ? 'approved' : 'rejected']));
   // The service also answers a request that follows on an open connection, and then closes the connection.
-  const received = await incomplete.finish('GET /v1/notifications HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  const received = await receiving;
   expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 201', 'HTTP/1.1 401']);
   expect(received.match(/^content-type: .*/gm)?.at(-1)).toBe('content-type: application/problem+json; charset=utf-8');
   // `stop` returns null if it takes longer than promised, such as for the keep-alive of the connections.
@@ -166,7 +168,7 @@ describe('a service that gets SIGTERM when it', () => {
 
   let installation: Installation;
   beforeAll(async () => {
-    installation = await createInstallation();
+    installation = await createInstallation({}, true);
   });
   afterAll(() => installation.remove());
 

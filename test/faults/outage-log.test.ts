@@ -1,15 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { createTestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { startLoad } from '../support/fault-injection/load.js';
-import { type FaultyProxy, startFaultyProxy } from '../support/fault-injection/proxy.js';
-import {
-  createInstallation,
-  type FaultyService,
-  type Installation,
-  isLong,
-} from '../support/fault-injection/service.js';
+import { startFaultyProxy } from '../support/fault-injection/proxy.js';
+import { createInstallation, isLong } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { createUser, passwordLogin } from '../support/users.js';
 
@@ -38,68 +33,84 @@ function countByMessage(lines: readonly Line[]): Map<string, number> {
   return counts;
 }
 
-describe.each(['down', 'hang'] as const)('while the database is away (%s)', (how) => {
-  let storage: TestDatabase;
-  let proxy: FaultyProxy;
-  let installation: Installation;
-  let service: FaultyService;
-  beforeAll(async () => {
-    storage = await createTestDatabase();
-    const { host, port } = inject('server');
-    proxy = await startFaultyProxy(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
-    const url = new URL(storage.url);
-    url.searchParams.delete('host');
-    url.host = `127.0.0.1:${proxy.port}`;
-    installation = await createInstallation({ DATABASE_URL: url.href, LOG_LEVEL: 'info' });
-    service = await installation.start();
-  });
-  afterAll(async () => {
-    await proxy?.up();
-    await service?.stop();
-    await proxy?.close();
-    await installation?.remove();
-    await storage?.drop();
-  });
-
-  test.each([false, true])(
-    'each message is logged once, and requests once a second (with traffic: %s)',
-    async (traffic) => {
-      const { username } = await createUser(service);
-      const log = () => service.stdout() + service.stderr();
-      const known = linesOf(log()).length;
-      const load = traffic
-        ? startLoad({
-            login: {
-              send: () => service.api('POST', '/v1/tokens', { body: passwordLogin(username) }),
-              expected: () => true,
-            },
-          })
-        : undefined;
-      const startedAt = performance.now();
-      proxy[how]();
-      await wait(outage * 1000);
+/** A service whose database goes away in one way. */
+async function startRig(how: 'down' | 'hang') {
+  const storage = await createTestDatabase();
+  const { host, port } = inject('server');
+  const proxy = await startFaultyProxy(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
+  const url = new URL(storage.url);
+  url.searchParams.delete('host');
+  url.host = `127.0.0.1:${proxy.port}`;
+  const installation = await createInstallation({ DATABASE_URL: url.href, LOG_LEVEL: 'info' });
+  const service = await installation.start();
+  return {
+    ...{ how, proxy, service },
+    async close() {
       await proxy.up();
-      await load?.stop();
-      const seconds = Math.ceil((performance.now() - startedAt) / 1000);
-      const counts = countByMessage(
-        linesOf(log())
-          .slice(known)
-          .filter(({ level }) => level !== 'info'),
-      );
-      const requests = counts.get('a request') ?? 0;
-      counts.delete('a request');
-      console.table({ seconds, requests, others: [...counts.values()].reduce((sum, count) => sum + count, 0) });
-      expect([...counts].filter(([, count]) => count > 1)).toEqual([]);
-      expect(requests).toBeLessThanOrEqual(seconds + 1);
-      expect(requests > 0).toBe(traffic);
-      // The next outage begins when this one is over, also in the log.
-      await eventually(
-        'the end of the outage',
-        async () =>
-          linesOf(log())
-            .slice(known)
-            .some(({ msg }) => msg.startsWith('the database answers again')) || undefined,
-      );
+      await service.stop();
+      await proxy.close();
+      await installation.remove();
+      await storage.drop();
     },
-  );
+  };
+}
+type Rig = Awaited<ReturnType<typeof startRig>>;
+
+// Both ways at the same time, because each outage takes seconds in which nothing is computed.
+let rigs: readonly Rig[] = [];
+beforeAll(async () => {
+  rigs = await Promise.all([startRig('down'), startRig('hang')]);
 });
+afterAll(async () => {
+  await Promise.all(rigs.map((rig) => rig.close()));
+});
+
+/** What the log of a service shows of an outage. */
+async function observeOutage({ how, proxy, service }: Rig, traffic: boolean) {
+  const { username } = await createUser(service);
+  const log = () => service.stdout() + service.stderr();
+  const known = linesOf(log()).length;
+  const load = traffic
+    ? startLoad({
+        login: {
+          send: () => service.api('POST', '/v1/tokens', { body: passwordLogin(username) }),
+          expected: () => true,
+        },
+      })
+    : undefined;
+  const startedAt = performance.now();
+  proxy[how]();
+  await wait(outage * 1000);
+  await proxy.up();
+  await load?.stop();
+  const seconds = Math.ceil((performance.now() - startedAt) / 1000);
+  const counts = countByMessage(
+    linesOf(log())
+      .slice(known)
+      .filter(({ level }) => level !== 'info'),
+  );
+  const requests = counts.get('a request') ?? 0;
+  counts.delete('a request');
+  // The next outage begins when this one is over, also in the log.
+  await eventually(
+    'the end of the outage',
+    async () =>
+      linesOf(log())
+        .slice(known)
+        .some(({ msg }) => msg.startsWith('the database answers again')) || undefined,
+  );
+  return { how, seconds, requests, others: [...counts] };
+}
+
+test.each([false, true])(
+  'while the database is away, each message is logged once, and requests once a second (with traffic: %s)',
+  async (traffic) => {
+    const outages = await Promise.all(rigs.map((rig) => observeOutage(rig, traffic)));
+    expect(outages).toHaveLength(2);
+    for (const { how, seconds, requests, others } of outages) {
+      expect({ how, repeated: others.filter(([, count]) => count > 1) }).toEqual({ how, repeated: [] });
+      expect(requests, how).toBeLessThanOrEqual(seconds + 1);
+      expect(requests > 0, how).toBe(traffic);
+    }
+  },
+);

@@ -293,7 +293,7 @@ const app :Workerd.Worker = (modules = [ (name = "worker", esModule = embed "bun
     start: ['node', 'server.js'],
     check: ({ postern, origin }) =>
       checkPage({
-        ...{ postern, origin, name: 'Email, phone or username', password: 'Password' },
+        ...{ postern, origin, name: 'Email, phone or username', password: 'Password', next: 'Continue' },
         open: (page) => page.locator('postern-inbox button').first().click(),
       }),
   },

@@ -123,10 +123,11 @@ export async function checkForms({ postern, origin, page, action, signOut }) {
 
 /**
  * A page in Chromium signs in, and shows a notification.
- * @param {{ postern: TestPostern, origin: string, name?: string, password?: string, open?: (page: import('playwright-core').Page) => Promise<void> }} options
- *   `name` and `password` are the labels of the fields, whose names are `identity` and `password` otherwise
+ * @param {{ postern: TestPostern, origin: string, name?: string, password?: string, next?: string, open?: (page: import('playwright-core').Page) => Promise<void> }} options
+ *   `name` and `password` are the labels of the fields, whose names are `identity` and `password` otherwise. `next`: the button that leads
+ *   from the one to the other
  */
-export async function checkPage({ postern, origin, name, password, open }) {
+export async function checkPage({ postern, origin, name, password, next, open }) {
   const user = await postern.createUser();
   const news = { user_id: user.id, notification_type: 'payment', description: 'Grace paid you 12.50' };
   await postern.server.publish(news, { idempotencyKey: user.id });
@@ -147,6 +148,7 @@ export async function checkPage({ postern, origin, name, password, open }) {
     const field = (/** @type {string | undefined} */ label, /** @type {string} */ other) =>
       label === undefined ? page.locator(`[name=${other}]`) : page.getByLabel(label, { exact: true });
     await field(name, 'identity').fill(`${user.username}`);
+    if (next !== undefined) await page.getByRole('button', { name: next, exact: true }).click();
     await field(password, 'password').fill(user.password);
     // A page that opens its inbox returns to its address after the login.
     const returned = open && page.waitForEvent('load');

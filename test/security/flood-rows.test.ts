@@ -6,14 +6,15 @@ import { createUser, emailLogin, passwordLogin } from '../support/users.js';
 
 /** Floods of strangers add only as many rows as SECURITY.md says under "All stored data". */
 
-/** The defaults of LOGIN_LIMIT_PER_ADDRESS (a minute) and CODE_LIMIT_PER_ADDRESS (an hour). */
-const limits = { logins: 300, codes: 30 };
-const requests = 400;
+/** LOGIN_LIMIT_PER_ADDRESS (a minute) and CODE_LIMIT_PER_ADDRESS (an hour). Small, so that small floods exceed them. */
+const limits = { logins: 60, codes: 10 };
+const requests = 100;
 
 let postern: TestApp;
 beforeAll(async () => {
   postern = await startTestApp({
     ...{ TRUST_PROXY: '127.0.0.1', REGISTRATION: 'on', LOG_LEVEL: 'silent' },
+    ...{ LOGIN_LIMIT_PER_ADDRESS: String(limits.logins), CODE_LIMIT_PER_ADDRESS: String(limits.codes) },
   });
 });
 afterAll(() => postern.close());

@@ -4,6 +4,7 @@ import type { Authentication } from '../../src/contract/authentication.js';
 import type { User } from '../../src/contract/user.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { raceRounds } from '../support/rounds.js';
 import { testSql } from '../support/sql.js';
 import {
   codeOf,
@@ -158,8 +159,8 @@ describe('one budget', () => {
   });
 });
 
-describe('in parallel, over twenty rounds,', () => {
-  const rounds = Array.from({ length: 20 }, (_, round) => round);
+describe(`in parallel, over ${raceRounds} rounds,`, () => {
+  const rounds = Array.from({ length: raceRounds }, (_, round) => round);
 
   test('of fifty wrong secrets five are evaluated', async () => {
     for (const _ of rounds) {

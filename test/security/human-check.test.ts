@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   createLogin,
@@ -46,7 +46,7 @@ const post = (path: string, body: object, headers = from()) => postern.api<Refus
 
 function solutionOf({ algorithm, challenge, maxnumber, salt, signature }: Challenge, wrong = false): string {
   for (let number = 0; number <= maxnumber; number += 1) {
-    const isRight = createHash('sha256').update(`${salt}${number}`).digest('hex') === challenge;
+    const isRight = hash('sha256', `${salt}${number}`) === challenge;
     if (isRight !== wrong)
       return Buffer.from(JSON.stringify({ algorithm, challenge, number, salt, signature })).toString('base64');
   }
@@ -96,7 +96,14 @@ describe.each(Object.entries(flows))('%s', (_, flow) => {
       ...[token({ number: `${right.number}` }), token({ number: -1 }), token({ algorithm: 'SHA-1' })],
       ...[token({ salt: later }), token({ signature: '0'.repeat(64) }), token({ challenge: '0'.repeat(64) })],
     ];
-    for (const human_check of tokens) expect((await post(path, { ...body, human_check })).status).toBe(422);
+    const address = from();
+    const events = () => postern.logged.filter((line) => line.includes(`"${address['x-forwarded-for']}"`));
+    // A request without a solution is no attack.
+    expect((await post(path, body, address)).status).toBe(422);
+    expect(events()).toEqual([]);
+    for (const human_check of tokens) expect((await post(path, { ...body, human_check }, address)).status).toBe(422);
+    expect(events()).toHaveLength(1);
+    expect(events()[0]).toContain('"security_event":"human_check_required"');
     expect((await post(path, { ...body, human_check: token({}) })).status).toBe(201);
   });
 });
@@ -220,5 +227,5 @@ test('the client solves challenges by itself, and does not block the page meanwh
 
 test.each(['', 'abc', 'a'.repeat(55), 'a'.repeat(56), 'a'.repeat(63), 'a'.repeat(64), 'b'.repeat(200)])(
   'the SHA-256 of the client is right (%s)',
-  (text) => expect(sha256(text)).toBe(createHash('sha256').update(text).digest('hex')),
+  (text) => expect(sha256(text)).toBe(hash('sha256', text)),
 );

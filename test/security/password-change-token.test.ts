@@ -4,6 +4,7 @@ import type { NewSession } from '../../src/contract/session.js';
 import { byPassword } from '../support/account.js';
 import type { ProblemAnswer, TestApp } from '../support/app.js';
 import { startTestApp } from '../support/app.js';
+import { raceRounds } from '../support/rounds.js';
 import { testSql } from '../support/sql.js';
 import { createUser, signIn } from '../support/users.js';
 
@@ -81,7 +82,7 @@ describe('a change of the password', () => {
   });
 
   test('leaves no session of the old token, even if some are requested in parallel', async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const user = await createUser(postern);
       const { token, session } = await signIn(postern, user);
       const [changed, ...requested] = await Promise.all([
@@ -96,7 +97,7 @@ describe('a change of the password', () => {
   });
 
   test('succeeds for one of two parallel requests in one session, and its token works', async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const user = await createUser(postern);
       const { session } = await signIn(postern, user);
       const answers = await Promise.all([

@@ -59,6 +59,9 @@ describe('login CSRF', () => {
     await visit((await begin()).url, victim as Jar);
     const opened = await open(callback, victim as Jar);
     expect({ status: opened.status, to: opened.to }).toEqual({ status: 400, to: '' });
+    expect(postern.logged.join('\n')).toMatch(
+      /"security_event":"redirect_in_other_browser".*"route":"\/callback\/:name"/,
+    );
     expect(codeOf((await open(callback, attacker as Jar)).to)).toMatch(/^[\w-]{32}$/);
   });
 

@@ -3,9 +3,8 @@ import type { Authentication } from '../../src/contract/authentication.js';
 import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { raceRounds } from '../support/rounds.js';
 import { createUser, login } from '../support/users.js';
-
-const rounds = 20;
 
 let one: TestApp;
 let other: TestApp;
@@ -116,8 +115,8 @@ describe.each(revocations)('$what', ({ revoke, refusal, endsLogins }) => {
     await expectRevoked([person.token], [person.session.token], [refusal]);
   });
 
-  test(`leaves no valid session or token that was created in parallel, ${rounds} times`, async () => {
-    for (let round = 0; round < rounds; round += 1) {
+  test(`leaves no valid session or token that was created in parallel, ${raceRounds} times`, async () => {
+    for (let round = 0; round < raceRounds; round += 1) {
       const person = await newPerson();
       const { user, token, session } = person;
       const race = () =>

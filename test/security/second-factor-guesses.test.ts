@@ -3,11 +3,8 @@ import type { RecoveryCodes } from '../../src/contract/account/factors.js';
 import { codeTo, type Person } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type AuthenticatorApp, createFactors } from '../support/factors.js';
+import { raceRounds } from '../support/rounds.js';
 import { passwordLogin, wrongCode } from '../support/users.js';
-
-const rounds = 20;
-/** Long, since every round starts with logins by password, which are slow to hash. */
-const timeout = 120_000;
 
 let postern: TestApp;
 let who: Person;
@@ -36,9 +33,9 @@ async function startLogins(count: number): Promise<string[]> {
   return started.map(({ body }) => body.id);
 }
 
-describe('an attacker with the password', { timeout }, () => {
+describe('an attacker with the password', () => {
   test('gets no more guesses at codes than the account’s budget, even in many parallel logins', async () => {
-    for (let round = 1; round <= rounds; round += 1) {
+    for (let round = 1; round <= raceRounds; round += 1) {
       const ids = await startLogins(3);
       const guess = wrongCode(await app.code());
       const answers = await times(21, (index) => answer(ids[index % ids.length] ?? '', guess));
@@ -77,9 +74,9 @@ test('an attacker who recovers the password by intercepted messages gets no new 
   expect((await postern.api('POST', '/v1/tokens', { body: login })).status).toBe(423);
 });
 
-describe('of fifty parallel requests', { timeout }, () => {
+describe('of fifty parallel requests', () => {
   test('one can use a code of the app, even in different logins', async () => {
-    for (let round = 1; round <= rounds; round += 1) {
+    for (let round = 1; round <= raceRounds; round += 1) {
       const ids = await startLogins(3);
       const code = await app.code();
       const answers = await times(50, (index) => answer(ids[index % ids.length] ?? '', code));
@@ -88,7 +85,7 @@ describe('of fifty parallel requests', { timeout }, () => {
   });
 
   test('one can use a recovery code, even in different logins and proofs', async () => {
-    for (let round = 1; round <= rounds; round += 1) {
+    for (let round = 1; round <= raceRounds; round += 1) {
       const ids = await startLogins(2);
       const { body } = await renew(await app.code());
       const [code = ''] = body.recovery_codes;

@@ -2,8 +2,10 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { createRedirectSteps, type Jar, newVerifier, publicUrl, returnTo } from '../support/redirects.js';
 import { testSql } from '../support/sql.js';
 import { createUser, messageOf } from '../support/users.js';
+import { startVendor, type Vendor } from '../support/vendor.js';
 
 /**
  * Runs two flows without a session on the same identity. What the first leaves behind must not let the second show
@@ -24,15 +26,23 @@ interface Ask {
 interface Flow {
   readonly name: string;
   /** The request that sends a code; absent for flows of one request. */
-  readonly begin?: (identity: Identity) => Ask;
+  readonly begin?: (identity: Identity) => Ask | Promise<Ask>;
   /** A wrong secret. */
   readonly guess: (identity: Identity, id: string) => Ask;
 }
 
 const codeLogin = (authenticator: 'sms' | 'email'): Flow => ({
   name: `login by ${authenticator}`,
-  begin: (identity) => ({ path: '/v1/tokens', body: { identity, authenticator, device: {} } }),
+  begin: (identity) => ({
+    path: '/v1/tokens',
+    // The mail also has a link.
+    body: { identity, authenticator, device: {}, ...(authenticator === 'email' && { link_to: returnTo }) },
+  }),
   guess: (_, id) => ({ path: `/v1/tokens/${id}/secret`, body: { secret: 'abcdef', pin: '1357' } }),
+});
+const registration = (made: object): Omit<Flow, 'name'> => ({
+  begin: (identity) => ({ path: '/v1/registrations', body: { identity } }),
+  guess: (_, id) => ({ path: `/v1/registrations/${id}`, body: { secret: 'abcdef', ...made } }),
 });
 const recovery = (purpose: 'password' | 'pin', made: object): Flow => ({
   name: `recovery of the ${purpose}`,
@@ -62,20 +72,24 @@ const flows: readonly Flow[] = [
       body: { identity, authenticator: identity.type === 'phone' ? 'sms' : 'email', device: {}, sign_up: true },
     }),
   },
-  {
-    name: 'registration',
-    begin: (identity) => ({ path: '/v1/registrations', body: { identity } }),
-    guess: (_, id) => ({ path: `/v1/registrations/${id}`, body: { secret: 'abcdef' } }),
-  },
+  { name: 'registration', ...registration({}) },
+  { name: 'registration with a passkey', ...registration({ passkey: 'begin' }) },
 ];
+
+/** A login with a new account at a provider that does not run the mailbox of its address. */
+const providerSignUp: Flow = {
+  name: 'sign-up through a provider',
+  begin: ({ value }) => goThroughProvider(value),
+  guess: (_, id) => ({ path: `/v1/tokens/${id}/secret`, body: { secret: 'abcdef' } }),
+};
 
 /** The limits that a flow can leave behind for the next one. Each has its own service, see below. */
 const limits = ['lock', 'permanent lock', 'requests', 'codes', 'messages to a prefix', 'messages'] as const;
 type Limit = (typeof limits)[number];
 
 /**
- * The pairs of flows that are tested with a limit. Over all limits these are all pairs, and each limit meets each flow as the
- * first and as the second one. Limits of messages count by phone number. The others meet phone numbers and mail addresses in turn.
+ * The pairs of flows that are tested with a limit. Over all limits these are all pairs, in one order or in both, and each limit
+ * meets each flow as the first and as the second one. Limits of messages count by phone number. The others meet phone numbers and mail addresses in turn.
  */
 function pairsWith(limit: Limit) {
   const shift = limits.indexOf(limit);
@@ -88,7 +102,18 @@ function pairsWith(limit: Limit) {
   return [
     ...flows.map((_, index) => pair(isMail(index) ? 'email' : 'phone', flows, index)),
     ...logins.map((_, index) => pair('username', logins, index)),
+    ...(limit.startsWith('messages') ? [] : pairsWithProvider(shift)),
   ];
+}
+
+/** Providers know mail addresses only. Over the four limits that count these, the sign-up meets each flow, first or second. */
+function pairsWithProvider(shift: number) {
+  return [providerSignUp, ...flows]
+    .filter((_, index) => index % 4 === shift)
+    .map((other, index) => {
+      const [first, second] = (index + shift) % 2 === 0 ? [providerSignUp, other] : [other, providerSignUp];
+      return [`${first.name}, then ${second.name}, by email`, { type: 'email', first, second }] as const;
+    });
 }
 
 /** `bare` is a user without a password and a PIN. `unproven`: nobody has proven the addresses of the user. */
@@ -100,6 +125,11 @@ const newPrefix = () => `+1${randomInt(20_000, 100_000)}`;
 const numberIn = (prefix: string) => `${prefix}${randomInt(10_000, 100_000)}`;
 
 let postern: TestApp;
+let vendor: Vendor;
+beforeAll(async () => {
+  vendor = await startVendor();
+});
+afterAll(() => vendor.close());
 /** Seconds that the database's clock is ahead. */
 let ahead = 0;
 
@@ -108,7 +138,10 @@ function startWith(env: Record<string, string>): void {
     ahead = 0;
     postern = await startTestApp({
       ...{ TRUST_PROXY: '127.0.0.1', REGISTRATION: 'on', LOG_LEVEL: 'silent', CODE_LIMIT_PER_ADDRESS: '0' },
-      ...{ LOGIN_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '2', GUESS_LOCK: '30m', ...env },
+      ...{ LOGIN_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '2', GUESS_LOCK: '30m', LOGIN_LINK: 'on' },
+      ...{ PUBLIC_URL: publicUrl, REDIRECT_URIS: returnTo, ALLOW_PRIVATE_NETWORK_TARGETS: 'true' },
+      OIDC_PROVIDERS: JSON.stringify({ house: { issuer: vendor.url, client_id: 'ours', sign_up: true } }),
+      ...env,
     });
   });
   afterAll(() => postern.close());
@@ -139,9 +172,37 @@ async function newIdentity(type: Identity['type'], kind: Kind): Promise<{ identi
 }
 
 /** An attacker that uses another network each time, so that limits by address do not apply. */
+const fromAnywhere = () => ({ 'x-forwarded-for': `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}` });
 async function ask({ path, body }: Ask): Promise<ApiAnswer<Record<string, unknown>>> {
-  const address = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
-  return postern.api('POST', path, { body, headers: { 'x-forwarded-for': address } });
+  return postern.api('POST', path, { body, headers: fromAnywhere() });
+}
+
+const { open } = createRedirectSteps(() => ({ postern, vendor }));
+/** The vendor has one account at a time. */
+let lastAccount: Promise<unknown> = Promise.resolve();
+
+/** Logs in at the provider with a new account that has the address. @returns the request that ends the redirect */
+function goThroughProvider(email: string): Promise<Ask> {
+  const next = lastAccount.then(async () => {
+    vendor.account = { sub: randomUUID(), email, email_verified: true };
+    const { codeVerifier, codeChallenge } = newVerifier();
+    const { body } = await ask({
+      path: '/v1/tokens',
+      body: { authenticator: 'oidc:house', redirect_to: returnTo, code_challenge: codeChallenge, device: {} },
+    });
+    const jar: Jar = new Map();
+    const headers = fromAnywhere();
+    const { url } = body.challenge as { url: string };
+    const { to, answer } = await vendor.authorize((await open(url, jar, { headers })).to);
+    const back = await open(`${publicUrl}${to.pathname}?${answer}`, jar, { headers });
+    const code = new URL(back.to).searchParams.get('code');
+    return {
+      path: `/v1/tokens/${body.id}/secret`,
+      body: { secret: JSON.stringify({ code, code_verifier: codeVerifier }) },
+    };
+  });
+  lastAccount = next.catch(() => undefined);
+  return next;
 }
 
 /** Everything visible in a response, except values that are new each time. Waits are rounded to minutes. */
@@ -170,12 +231,13 @@ function createTrial(identity: Identity) {
     seen,
     async begin(flow: Flow): Promise<void> {
       if (flow.begin === undefined) return;
-      const answer = await ask(flow.begin(identity));
+      const begun = await flow.begin(identity);
+      const answer = await ask(begun);
       seen.push([`${flow.name} starts`, shapeOf(answer)]);
       if (answer.status !== 201) return;
       const id = String(answer.body.id);
       started.set(flow, id);
-      if (flow.begin(identity).path === '/v1/tokens') seen.push(await settledStatus(id));
+      if (begun.path === '/v1/tokens') seen.push(await settledStatus(id));
     },
     async guess(flow: Flow): Promise<void> {
       const answer = await ask(flow.guess(identity, started.get(flow) ?? randomUUID()));

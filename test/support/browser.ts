@@ -1,19 +1,52 @@
 import { accessSync, constants } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { type Browser, type CDPSession, chromium, type LaunchOptions, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type CDPSession,
+  chromium,
+  type LaunchOptions,
+  type Page,
+} from 'playwright-core';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /** The Chromium of this machine. */
 export function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
+  return chromium.launch({ ...options, ...programOptions() });
+}
+
+/**
+ * A Chromium with settings that a person can make, such as blocked cookies.
+ * @param preferences its file `Preferences`
+ */
+export async function launchWithPreferences(
+  preferences: object,
+): Promise<{ readonly context: BrowserContext; close(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-browser-'));
+  await mkdir(join(folder, 'Default'));
+  await writeFile(join(folder, 'Default', 'Preferences'), JSON.stringify(preferences));
+  const context = await chromium.launchPersistentContext(folder, programOptions());
+  return {
+    context,
+    async close() {
+      await context.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+function programOptions(): Pick<LaunchOptions, 'executablePath' | 'args'> {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const candidates = folders.flatMap((folder) => names.map((name) => join(folder, name)));
   const executablePath = candidates.find(isExecutable);
   if (executablePath === undefined) throw new Error(`there is none of ${names.join(', ')} in PATH`);
   // The sandbox of Chromium needs rights that a container may lack. The browser loads only pages of the tests.
-  return chromium.launch({ ...options, executablePath, args: ['--no-sandbox'] });
+  return { executablePath, args: ['--no-sandbox'] };
 }
 
 function isExecutable(path: string): boolean {

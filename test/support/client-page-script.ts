@@ -11,6 +11,8 @@ declare function addEventListener(
 let postern: client.Postern;
 let inbox: client.Inbox;
 let copy: client.InboxCopy;
+let view: client.InboxView;
+const connections: string[] = [];
 
 export const tab = {
   /** What the live inbox has shown: texts of notifications, and states of the connection. */
@@ -32,6 +34,8 @@ export const tab = {
     return (await client.createLogin(postern).start().password({ identity, password })).step;
   },
   logOut: () => postern.logOut(),
+  /** @returns whose session it is */
+  session: async () => (await postern.getSession({ fresh: true }))?.user_id,
   status: () => postern.current.status,
 
   /** Follows the inbox in the background. */
@@ -45,6 +49,16 @@ export const tab = {
     })().catch((error: unknown) => tab.connections.push(`${error}`));
     return true;
   },
+  /** Shows a list that follows the inbox. */
+  show() {
+    view = client.createInboxView(postern, inbox);
+    view.subscribe(({ connection }) => connections.push(connection));
+  },
+  shown: () => view.current.items.map(({ description }) => description),
+  states: () => connections,
+  /** How often the list has read what is new without a stream. */
+  polls: () =>
+    performance.getEntriesByType('resource').filter(({ name }) => name.includes('/v1/notifications/changes')).length,
   isLive: () => tab.connections.at(-1) === 'live',
   /** Ends pauses between attempts at once, as a browser does when it is online again. */
   hurry: () => void setInterval(() => dispatchEvent(new Event('online')), 5),

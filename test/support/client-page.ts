@@ -21,6 +21,8 @@ export interface ClientPage {
   cut(): void;
   /** Text that is added to the policy of the page. */
   policy: string;
+  /** The code of `/service-worker.js`. */
+  serviceWorker: string;
   close(): Promise<void>;
 }
 
@@ -62,6 +64,8 @@ export async function serveClientPage(app: Pick<TestApp, 'url'>): Promise<Client
       response.setHeader('content-security-policy', strict + page.policy);
       response.setHeader('content-type', 'text/html');
       response.end('<!doctype html><title>A page</title><script type="module" src="/page.js"></script>');
+    } else if (path === '/service-worker.js') {
+      response.setHeader('content-type', 'text/javascript').end(page.serviceWorker);
     } else if (file !== undefined) {
       response.setHeader('content-type', 'text/javascript').end(file);
     } else response.writeHead(path === '/favicon.ico' ? 204 : 404).end();
@@ -76,6 +80,7 @@ export async function serveClientPage(app: Pick<TestApp, 'url'>): Promise<Client
       for (const response of open) response.destroy();
     },
     policy: "worker-src 'self'",
+    serviceWorker: '',
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

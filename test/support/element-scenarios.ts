@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { User } from '../../src/contract/user.js';
 import type { ClientBrowser, ClientTab } from './client-scenarios.js';
 import { type ElementServer, type ShowOptions, serveElements } from './elements.js';
+import { withoutPart } from './gallery.js';
+import { clipped, pseudoTexts, textsInLatin } from './pseudo-locale.js';
 import { createUser, password } from './users.js';
 
 /** Functions that the expressions of the tests use. They look into the shadow root of the element on the page, at what is visible. */
@@ -123,4 +125,31 @@ export function testElementsIn(launch: () => Promise<ClientBrowser>): void {
     expect(await tab.evaluate('postern.current.status')).toBe('signed_in');
     await expectNoFaults();
   });
+
+  test.each([
+    ['postern-sign-in', {}, 'input'],
+    ['postern-account', {}, '.line'],
+    ['postern-inbox', { layout: 'list' }, '.item'],
+  ] as const)(
+    '%s fits in a long language and in one from right to left, and has a part wherever it draws',
+    async (tag, attributes, drawn) => {
+      const user = await createUser(server.app);
+      const body = { user_id: user.id, notification_type: 'payment', actor: 'Ada', description: 'مرحبا' };
+      await server.app.api('POST', '/admin/v1/notifications', { bearer: server.app.adminKey, body });
+      const login = tag === 'postern-sign-in' ? {} : loginOf(user);
+      await show(tag, { attributes, texts: pseudoTexts, ...login });
+      for (const [lang, dir] of [
+        ['en', 'ltr'],
+        ['pl', 'ltr'],
+        ['ar', 'rtl'],
+      ]) {
+        await tab.evaluate(`void (document.documentElement.dir = '${dir}', element.lang = '${lang}')`);
+        await tab.until(`all('${drawn}').length > 0`);
+        if (lang === 'ar') await tab.until(`${textsInLatin}.length === 0`);
+        expect([lang, await tab.evaluate(withoutPart)]).toEqual([lang, []]);
+        expect([lang, await tab.evaluate(clipped)]).toEqual([lang, []]);
+      }
+      await expectNoFaults();
+    },
+  );
 }

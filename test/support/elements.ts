@@ -89,7 +89,8 @@ export async function serveElements(env: Readonly<Record<string, string>> = {}):
   let service = '';
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
-    const script = scripts.get(url.pathname);
+    // With this prefix, a browser loads every module a second time.
+    const script = scripts.get(url.pathname.replace(/^\/again\//, '/'));
     const policy = [
       "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       `img-src 'self' ${service}; connect-src 'self' ${service}; require-trusted-types-for 'script'; trusted-types 'none'`,
@@ -124,7 +125,11 @@ export async function serveElements(env: Readonly<Record<string, string>> = {}):
   };
 }
 
-export async function startElementPages(env: Readonly<Record<string, string>> = {}): Promise<ElementPages> {
+/** @param texts the option `texts` of the elements in each page that has no other */
+export async function startElementPages(
+  env: Readonly<Record<string, string>> = {},
+  texts?: object,
+): Promise<ElementPages> {
   const { app, origin, close } = await serveElements(env);
   const browser = await launchBrowser();
 
@@ -142,7 +147,7 @@ export async function startElementPages(env: Readonly<Record<string, string>> = 
     const until = (expression: string) =>
       expect.poll(() => page.evaluate<unknown>(expression), { message: expression }).toBeTruthy();
     await until('typeof show === "function"');
-    await page.evaluate(`show(${JSON.stringify({ url: app.url, tag, ...rest })})`);
+    await page.evaluate(`show(${JSON.stringify({ url: app.url, tag, texts, ...rest })})`);
     await until('events.some(([type]) => type === "ready")');
     return {
       ...{ page, until },

@@ -1,9 +1,11 @@
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/database/migrate.js';
 import { createRunningRole } from '../../src/database/running-role.js';
 import { startEmbeddedPostgres } from '../../src/embedded/embedded.js';
+import { copyServerFiles } from './cluster.js';
 import { createRunFolder } from './run-folder.js';
 
 /** The tests' PostgreSQL server, as fields for `pg`. */
@@ -19,6 +21,8 @@ declare module 'vitest' {
     server: TestServer;
     /** The name of the migrated database. Each run has its own, because several may use one server at the same time. */
     template: string;
+    /** The data directory of a stopped server whose database `postern` is migrated. See `copyCluster`. */
+    cluster: string;
     /** The role of the services of the tests, which cannot change the schema. */
     runningRole: string;
   }
@@ -34,18 +38,21 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const folder = await createRunFolder();
   // The processes of the files inherit this.
   process.env.TMPDIR = folder.temporary;
-  const { server, isOurs, stop } = await openServer(process.env.TEST_DATABASE_URL, folder.data);
+  const cluster = await createCluster(folder.cluster);
+  const { server, isOurs, stop } = await openServer(process.env.TEST_DATABASE_URL, cluster, folder.data);
+  await removeTemplates(folder.cluster);
   const template = `postern_test_template_${process.pid}`;
   await runAsAdmin(server, [
     `drop database if exists ${template}`,
-    `create database ${template}`,
+    `create database ${template}${isOurs ? ' template postern' : ''}`,
     // A temporary database needs no fsync.
     ...(isOurs ? ['alter role current_user set synchronous_commit = off'] : []),
   ]);
-  await migrate({ ...server, database: template }, quiet);
+  if (!isOurs) await migrate({ ...server, database: template }, quiet);
   const runningRole = `postern_test_app_${process.pid}`;
   await createRunningRole({ ...server, database: template }, runningRole);
   project.provide('runningRole', runningRole);
+  project.provide('cluster', cluster);
   project.provide('server', server);
   project.provide('template', template);
   return async () => {
@@ -64,8 +71,31 @@ async function runAsAdmin(server: TestServer, statements: readonly string[]): Pr
   await admin.end();
 }
 
+/** Creates and migrates the database of an embedded server. @returns the data directory of the stopped server */
+async function createCluster(dataDir: string): Promise<string> {
+  const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
+  await migrate(embedded.address, quiet);
+  await embedded.stop();
+  return join(dataDir, 'postgres');
+}
+
+/**
+ * Removes what a service does not use: the template databases are half of the files, and the tests of backups write and read all
+ * files again and again.
+ */
+async function removeTemplates(dataDir: string): Promise<void> {
+  const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
+  await runAsAdmin(embedded.address, [
+    "update pg_database set datistemplate = false where datname like 'template_'",
+    'drop database template0',
+    'drop database template1',
+  ]);
+  await embedded.stop();
+}
+
 async function openServer(
   url: string | undefined,
+  cluster: string,
   dataDir: string,
 ): Promise<{ server: TestServer; isOurs: boolean; stop: () => Promise<void> }> {
   if (url !== undefined) {
@@ -77,6 +107,8 @@ async function openServer(
       stop: async () => undefined,
     };
   }
+  await mkdir(dataDir, { mode: 0o700 });
+  await copyServerFiles(cluster, join(dataDir, 'postgres'));
   const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
   const { host, port, user } = embedded.address;
   return {

@@ -15,11 +15,18 @@ export interface OpenIdProvider {
 
 const redirectUri = 'https://app.example.com/callback';
 
-export async function startOpenIdProvider(clients: readonly string[]): Promise<OpenIdProvider> {
+/**
+ * @param host where browsers find it: `localhost` is another site than `127.0.0.1`
+ * @param redirectUris further redirect URIs of all clients
+ */
+export async function startOpenIdProvider(
+  clients: readonly string[],
+  { host = '127.0.0.1', redirectUris = [] }: { readonly host?: string; readonly redirectUris?: readonly string[] } = {},
+): Promise<OpenIdProvider> {
   let answer: RequestListener = (_request, response) => response.writeHead(503).end();
   const server = createServer((request, response) => answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://${host}:${(server.address() as AddressInfo).port}`;
 
   const rotate = async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -28,9 +35,17 @@ export async function startOpenIdProvider(clients: readonly string[]): Promise<O
       jwks: { keys: [jwk] },
       cookies: { keys: [randomUUID()] },
       pkce: { required: () => false },
+      // As most providers do: the id_token has the address and the name, if they were asked for.
+      conformIdTokenClaims: false,
+      claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+      findAccount: (_context: object, sub: string) => ({
+        accountId: sub,
+        claims: () => ({ sub, email: `${sub}@gmail.com`, email_verified: true, name: `The person ${sub}` }),
+      }),
       clients: clients.map((client_id) => ({
-        ...{ client_id, client_secret: 'a secret', redirect_uris: [redirectUri] },
+        ...{ client_id, client_secret: 'a secret', redirect_uris: [redirectUri, ...redirectUris] },
         ...{ response_types: ['code'], grant_types: ['authorization_code'] },
+        token_endpoint_auth_method: 'client_secret_post',
       })),
     });
     answer = provider.callback();
@@ -62,8 +77,10 @@ export async function startOpenIdProvider(clients: readonly string[]): Promise<O
     const code = new URL(at).searchParams.get('code') ?? '';
     const response = await fetch(`${url}/token`, {
       method: 'POST',
-      headers: { authorization: `Basic ${Buffer.from(`${client}:a%20secret`).toString('base64')}` },
-      body: new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: redirectUri }),
+      body: new URLSearchParams({
+        ...{ grant_type: 'authorization_code', code, redirect_uri: redirectUri },
+        ...{ client_id: client, client_secret: 'a secret' },
+      }),
     });
     const tokens = (await response.json()) as { id_token?: string };
     if (tokens.id_token === undefined) throw new Error(`no id_token: ${JSON.stringify(tokens)}`);

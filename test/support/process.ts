@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Database } from '../../src/database/database.js';
 import { createTestDatabase } from './database.js';
 import { eventually } from './eventually.js';
 
@@ -45,6 +46,8 @@ export interface ServiceProcess {
 }
 
 export interface TestService extends ServiceProcess {
+  /** Its database, for the clock. */
+  readonly database: Database;
   /** The value of ADMIN_API_KEY, a key that has every scope. */
   readonly adminKey: string;
 }
@@ -108,7 +111,7 @@ export async function startTestService(env: Readonly<Record<string, string>> = {
     const service = await startProcess({ env: { ...own, ...noLimits, ...env }, cwd });
     return {
       ...service,
-      adminKey,
+      ...{ adminKey, database: test.database },
       async stop(signal) {
         const exitCode = await service.stop(signal);
         await clean();

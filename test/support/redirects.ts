@@ -23,7 +23,7 @@ export function newVerifier(): { readonly codeVerifier: string; readonly codeCha
 
 /** The steps of logins by redirect: those of the app, and those of a browser. */
 export function createRedirectSteps(
-  current: () => { readonly postern: Pick<TestApp, 'url' | 'api'>; readonly vendor: Vendor },
+  current: () => { readonly postern: Pick<TestApp, 'url' | 'api'>; readonly vendor: Pick<Vendor, 'authorize'> },
 ) {
   /** The app: it begins a login. */
   async function begin(authenticator = 'oidc:google', more: object = {}) {

@@ -9,6 +9,8 @@ export interface RunFolder {
   readonly path: string;
   /** The data of the server that all files share. */
   readonly data: string;
+  /** The data of a stopped server with a migrated database, which files copy. */
+  readonly cluster: string;
   /** The temporary folder of all files. */
   readonly temporary: string;
 }
@@ -23,7 +25,7 @@ export async function createRunFolder(): Promise<RunFolder> {
   const path = await mkdtemp(join(place, `${prefix}${process.pid}-`));
   // As root, an embedded PostgreSQL runs as another account, which must reach its files.
   await chmod(path, 0o711);
-  const folder = { path, data: join(path, 'data'), temporary: join(path, 'tmp') };
+  const folder = { path, data: join(path, 'data'), cluster: join(path, 'cluster'), temporary: join(path, 'tmp') };
   await mkdir(folder.temporary);
   await chmod(folder.temporary, 0o1777);
   return folder;

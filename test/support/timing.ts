@@ -9,7 +9,7 @@ import { queriesOf } from './queries.js';
  * and the statements. The long form measures, with the product's bound: over 300 interleaved samples, medians and tenth
  * percentiles within 10 % or 5 ms of each other.
  */
-const isLong = process.env.FAULTS === 'long';
+export const isLong = process.env.FAULTS === 'long';
 const samples = 300;
 const quantiles = [0.1, 0.5];
 

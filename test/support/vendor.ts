@@ -11,9 +11,11 @@ export interface Vendor {
   /** Replaces the answer of the token endpoint. It may leave the answer to the usual code by returning false. */
   onToken: ((request: TokenRequest, response: ServerResponse) => boolean) | undefined;
   /** Replaces the answer of the other endpoints, by their paths. It may leave the answer to the usual code, too. */
-  onDocument: ((path: string, response: ServerResponse) => boolean) | undefined;
+  onDocument: ((path: string, response: ServerResponse, authorization?: string) => boolean) | undefined;
   /** What the authorization endpoint sends the browser back with, in place of a code. */
   denial: Record<string, string> | undefined;
+  /** Further parameters with which it sends the browser back. */
+  extra: Record<string, string>;
   /** Members of the discovery document that differ. */
   metadata: Record<string, unknown>;
   /** Gives it a new account, and its usual answers. */
@@ -31,6 +33,7 @@ export interface Vendor {
 export interface TokenRequest {
   readonly body: URLSearchParams;
   readonly authorization: string | undefined;
+  readonly accept: string | undefined;
 }
 
 interface Grant {
@@ -51,7 +54,8 @@ export async function startVendor(): Promise<Vendor> {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     const at = new URL(request.url ?? '', url);
-    if (vendor.onDocument?.(at.pathname, response) === true) return undefined;
+    const { authorization } = request.headers;
+    if (vendor.onDocument?.(at.pathname + at.search, response, authorization) === true) return undefined;
     if (at.pathname.endsWith('/.well-known/openid-configuration')) {
       const issuer = `${url}${at.pathname.replace('/.well-known/openid-configuration', '')}`;
       const endpoints = { authorization_endpoint: `${url}/authorize`, token_endpoint: `${url}/token` };
@@ -76,7 +80,8 @@ export async function startVendor(): Promise<Vendor> {
     let text = '';
     for await (const chunk of request) text += String(chunk);
     const body = new URLSearchParams(text);
-    const asked = { body, authorization: request.headers.authorization };
+    const { authorization, accept } = request.headers;
+    const asked = { body, authorization, accept };
     vendor.tokenRequests.push(asked);
     if (vendor.onToken?.(asked, response) === true) return undefined;
     const grant = grants.get(body.get('code') ?? '');
@@ -84,7 +89,8 @@ export async function startVendor(): Promise<Vendor> {
     const verifier = createHash('sha256')
       .update(body.get('code_verifier') ?? '')
       .digest('base64url');
-    if (grant === undefined || grant.challenge !== verifier || grant.redirectUri !== body.get('redirect_uri')) {
+    const isProven = grant?.challenge === null ? !body.has('code_verifier') : grant?.challenge === verifier;
+    if (grant === undefined || !isProven || grant.redirectUri !== body.get('redirect_uri')) {
       return json(response, 400, { error: 'invalid_grant' });
     }
     const idToken = await vendor.sign({ aud: grant.clientId, nonce: grant.nonce, ...vendor.account });
@@ -97,9 +103,10 @@ export async function startVendor(): Promise<Vendor> {
     onToken: undefined,
     onDocument: undefined,
     denial: undefined,
+    extra: {},
     metadata: {},
     reset() {
-      const usual = { onToken: undefined, onDocument: undefined, denial: undefined, metadata: {} };
+      const usual = { onToken: undefined, onDocument: undefined, denial: undefined, extra: {}, metadata: {} };
       Object.assign(vendor, usual, { account: { sub: randomUUID() } });
     },
     async sign(claims, header = {}) {
@@ -123,7 +130,7 @@ export async function startVendor(): Promise<Vendor> {
       const state = searchParams.get('state') ?? '';
       return {
         to: new URL(searchParams.get('redirect_uri') ?? ''),
-        answer: new URLSearchParams({ ...(vendor.denial ?? { code }), state }),
+        answer: new URLSearchParams({ ...(vendor.denial ?? { code }), state, ...vendor.extra }),
         isPosted: searchParams.get('response_mode') === 'form_post',
       };
     },

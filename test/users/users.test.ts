@@ -8,6 +8,7 @@ import { eraseUser } from '../../src/users/erase.js';
 import { createUsers, type Users } from '../../src/users/users.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testPolicies } from '../support/login-policies.js';
+import { raceRounds } from '../support/rounds.js';
 import { testSql } from '../support/sql.js';
 
 const origin = { actor: 'system' };
@@ -86,7 +87,7 @@ describe('a user', () => {
   });
 
   it('keeps every change of parallel changes', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const { id } = await create();
       const [name, locale] = [`name ${round}`, 'en'];
       await Promise.all([change(id, { name }), change(id, { locale }), change(id, { metadata: { round } })]);
@@ -95,7 +96,7 @@ describe('a user', () => {
   });
 
   it('keeps one identity when two parallel changes remove the last two', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const { id } = await create({ username: `u-${randomUUID()}`, email: `${randomUUID()}@example.com` });
       const results = await Promise.allSettled([change(id, { username: null }), change(id, { email: null })]);
       expect(results.map(codeOf).sort()).toEqual(['done', 'validation_failed']);
@@ -104,7 +105,7 @@ describe('a user', () => {
   });
 
   it('gets a free identity in one of two parallel requests, without a deadlock', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const [ada, bob] = [await create(), await create()];
       const wanted = { username: `u-${randomUUID()}`, email: `${randomUUID()}@example.com` };
       const results = await Promise.allSettled([change(ada.id, wanted), change(bob.id, wanted)]);

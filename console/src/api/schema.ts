@@ -399,7 +399,7 @@ export type ChangedPassword = {
 export type ChangedStates = {
   /** Unread notifications after the last one that the user has seen. At most 100. */
   readonly unseen: number;
-  /** Unread notifications, without archived and snoozed ones. At most 100. */
+  /** Unread notifications, without archived, snoozed and expired ones. At most 100. */
   readonly unread: number;
   /** Whether there are more than `unread`. */
   readonly is_capped: boolean;
@@ -765,7 +765,7 @@ export type ImportResult = {
 export type InboxCounts = {
   /** Unread notifications after the last one that the user has seen. At most 100. */
   readonly unseen: number;
-  /** Unread notifications, without archived and snoozed ones. At most 100. */
+  /** Unread notifications, without archived, snoozed and expired ones. At most 100. */
   readonly unread: number;
   /** Whether there are more than `unread`. */
   readonly is_capped: boolean;
@@ -1038,7 +1038,7 @@ export type LoginRemedy = {
   readonly setting: string | null;
 };
 
-export type LoginRemedyAction = 'unlock' | 'reset_budget' | 'reactivate' | 'create_user' | 'create_enrollment_link' | 'remove_second_factors' | 'set_password' | 'set_phone' | 'set_email' | 'verify_phone' | 'verify_email' | 'set_pin' | 'link_external_identity' | 'enrol_passkey' | 'configure' | 'retry_message';
+export type LoginRemedyAction = 'unlock' | 'reset_budget' | 'reactivate' | 'create_user' | 'create_enrollment_link' | 'remove_second_factors' | 'set_password' | 'set_phone' | 'set_email' | 'verify_phone' | 'verify_email' | 'set_pin' | 'remove_pin' | 'link_external_identity' | 'enrol_passkey' | 'configure' | 'retry_message';
 
 export type LoginRemedyActor = 'operator' | 'user' | 'administrator';
 
@@ -1168,6 +1168,20 @@ export type NewNotification = {
   readonly image_id?: string | null | undefined;
   /** The URL of an external image, instead of image_id. Postern does not copy it. */
   readonly image?: string | null | undefined;
+  /** Values of the app, at most 8 KB as JSON. */
+  readonly data?: NotificationData | null | undefined;
+  /** What opens when the user opens the notification: an https URL, or one of a private scheme with a dot. */
+  readonly url?: string | null | undefined;
+  readonly actions?: readonly NewNotificationAction[] | undefined;
+  /** From this time on (RFC 3339) the notification is not counted, and its actions cannot be chosen. */
+  readonly expires_at?: string | null | undefined;
+};
+
+export type NewNotificationAction = {
+  readonly key: string;
+  readonly label: string;
+  /** What opens when the user opens the notification: an https URL, or one of a private scheme with a dot. */
+  readonly url?: string | null | undefined;
 };
 
 export type NewPasskey = {
@@ -1268,6 +1282,13 @@ export type Notification = {
   readonly image: Image | null;
   readonly created_at: string;
   readonly updated_at: string;
+  readonly extra?: NotificationExtra | undefined;
+};
+
+export type NotificationAction = {
+  readonly key: string;
+  readonly label: string;
+  readonly url?: string | null | undefined;
 };
 
 export type NotificationChange = {
@@ -1283,6 +1304,26 @@ export type NotificationChange = {
   readonly image_id?: string | null | undefined;
   /** The URL of an external image, instead of image_id. Postern does not copy it. */
   readonly image?: string | null | undefined;
+  /** Values of the app, at most 8 KB as JSON. */
+  readonly data?: NotificationData | null | undefined;
+  /** What opens when the user opens the notification: an https URL, or one of a private scheme with a dot. */
+  readonly url?: string | null | undefined;
+  readonly actions?: readonly NewNotificationAction[] | undefined;
+  /** From this time on (RFC 3339) the notification is not counted, and its actions cannot be chosen. */
+  readonly expires_at?: string | null | undefined;
+};
+
+export type NotificationData = Readonly<Record<string, unknown>>;
+
+export type NotificationExtra = {
+  /** The notification type, unless the app has named a category. */
+  readonly category: string;
+  /** Values of the app, at most 8 KB as JSON. */
+  readonly data: NotificationData | null;
+  readonly url: string | null;
+  readonly actions: readonly NotificationAction[];
+  readonly expires_at: string | null;
+  readonly state: NotificationItemState;
 };
 
 export type NotificationInput = {
@@ -1302,6 +1343,21 @@ export type NotificationInput = {
   readonly image_id?: string | null | undefined;
   /** The URL of an external image, instead of image_id. Postern does not copy it. */
   readonly image?: string | null | undefined;
+  /** Values of the app, at most 8 KB as JSON. */
+  readonly data?: NotificationData | null | undefined;
+  /** What opens when the user opens the notification: an https URL, or one of a private scheme with a dot. */
+  readonly url?: string | null | undefined;
+  readonly actions?: readonly NewNotificationAction[] | undefined;
+  /** From this time on (RFC 3339) the notification is not counted, and its actions cannot be chosen. */
+  readonly expires_at?: string | null | undefined;
+};
+
+export type NotificationItemState = {
+  readonly read: boolean;
+  readonly archived: boolean;
+  /** null: not snoozed now. */
+  readonly snoozed_until: string | null;
+  readonly action: TakenAction | null;
 };
 
 export type NotificationPage = {
@@ -1316,12 +1372,13 @@ export type NotificationState = {
   readonly read: boolean;
   readonly archived: boolean;
   readonly snoozed_until: string | null;
+  readonly action: TakenAction | null;
 };
 
 export type NotificationTypeCounts = {
   /** Unread notifications after the last one that the user has seen. At most 100. */
   readonly unseen: number;
-  /** Unread notifications, without archived and snoozed ones. At most 100. */
+  /** Unread notifications, without archived, snoozed and expired ones. At most 100. */
   readonly unread: number;
   /** Whether there are more than `unread`. */
   readonly is_capped: boolean;
@@ -2027,6 +2084,11 @@ export type TableSize = {
   readonly bytes: number;
   /** An estimate. */
   readonly rows: number;
+};
+
+export type TakenAction = {
+  readonly key: string;
+  readonly acted_at: string;
 };
 
 export type TestAddress = {
@@ -2859,6 +2921,10 @@ export type ListNotificationsData = {
     readonly since?: string | undefined;
     /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
     readonly cursor?: string | undefined;
+    /** extra: each notification has the member `extra`, with its state and what the app has added. */
+    readonly include?: 'extra' | undefined;
+    /** Only with `include=extra`. inbox: neither archived, snoozed nor expired. archived. snoozed: snoozed now, and not archived. */
+    readonly view?: 'inbox' | 'archived' | 'snoozed' | undefined;
   };
   readonly body?: never;
 };
@@ -2879,6 +2945,10 @@ export type GetNotificationPageData = {
     readonly since?: string | undefined;
     /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
     readonly cursor?: string | undefined;
+    /** extra: each notification has the member `extra`, with its state and what the app has added. */
+    readonly include?: 'extra' | undefined;
+    /** Only with `include=extra`. inbox: neither archived, snoozed nor expired. archived. snoozed: snoozed now, and not archived. */
+    readonly view?: 'inbox' | 'archived' | 'snoozed' | undefined;
   };
   readonly body?: never;
 };
@@ -2893,6 +2963,8 @@ export type StreamNotificationsData = {
     readonly since?: string | undefined;
     /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
     readonly sort?: string | undefined;
+    /** extra: each notification has the member `extra`, with its state and what the app has added. */
+    readonly include?: 'extra' | undefined;
   };
   readonly body?: never;
 };
@@ -2907,6 +2979,8 @@ export type ListChangesData = {
     readonly limit?: number | undefined;
     /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
     readonly filter?: string | undefined;
+    /** extra: each notification has the member `extra`, with its state and what the app has added. */
+    readonly include?: 'extra' | undefined;
   };
   readonly body?: never;
 };
@@ -2939,6 +3013,16 @@ export type MoveSeenData = {
   readonly body: SeenInput;
 };
 export type MoveSeenResponse = InboxCounts;
+
+export type TakeActionData = {
+  readonly url: '/v1/notifications/{id}/actions/{key}';
+  readonly path: {
+    readonly id: string;
+    readonly key: string;
+  };
+  readonly body?: never;
+};
+export type TakeActionResponse = TakenAction;
 
 export type ChangeStatesData = {
   readonly url: '/v1/notifications/states';
@@ -3534,6 +3618,10 @@ export type ListUserNotificationsData = {
     readonly since?: string | undefined;
     /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
     readonly cursor?: string | undefined;
+    /** extra: each notification has the member `extra`, with its state and what the app has added. */
+    readonly include?: 'extra' | undefined;
+    /** Only with `include=extra`. inbox: neither archived, snoozed nor expired. archived. snoozed: snoozed now, and not archived. */
+    readonly view?: 'inbox' | 'archived' | 'snoozed' | undefined;
   };
   readonly body?: never;
 };
@@ -3557,6 +3645,10 @@ export type GetUserNotificationPageData = {
     readonly since?: string | undefined;
     /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
     readonly cursor?: string | undefined;
+    /** extra: each notification has the member `extra`, with its state and what the app has added. */
+    readonly include?: 'extra' | undefined;
+    /** Only with `include=extra`. inbox: neither archived, snoozed nor expired. archived. snoozed: snoozed now, and not archived. */
+    readonly view?: 'inbox' | 'archived' | 'snoozed' | undefined;
   };
   readonly body?: never;
 };

@@ -71,7 +71,6 @@ export function useUserActions(): (user: User) => PaletteEntry[] {
             openDialog('profile', userDialogs.edit, 'pencil'),
             openDialog('addresses', userDialogs.editAddresses, 'mail'),
             openDialog('password', userDialogs.of(userDialogs.set, text.factors.password), 'key'),
-            openDialog('pin', userDialogs.of(userDialogs.set, text.factors.pin), 'keyboard'),
             isActive
               ? openDialog('deactivate', text.deactivate, 'ban')
               : runAction('reactivate', text.reactivate, 'check', text.reactivated, () =>

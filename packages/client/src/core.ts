@@ -59,8 +59,12 @@ export interface Core {
   /** Resolves when no request for a session is running. */
   renewed(): Promise<unknown>;
   notifyTabs(event: TabEvent): void;
-  /** The login continues with another token. */
-  setToken(token: string): Promise<void>;
+  /** The login of this tab. */
+  login(): StoredLogin | undefined;
+  /** Whether a logout of this login waits until Postern knows of it, here or in another tab. */
+  isEnding(login: StoredLogin): Promise<boolean>;
+  /** The login continues with another token. Without that login, the token is revoked. */
+  setToken(token: string, former: StoredLogin): Promise<void>;
   /** A backend has told the server of this page that nobody is signed in, so the client need not ask. */
   startSignedOut(): void;
   /** Signs out, because the account was deleted. */

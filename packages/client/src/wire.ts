@@ -55,6 +55,8 @@ export interface ProblemStatuses {
   readonly redirect_not_allowed: 422;
   readonly validation_failed: 422;
   readonly too_many_marks: 422;
+  readonly action_taken: 409;
+  readonly notification_expired: 409;
   readonly idempotency_key_reused: 422;
   readonly invalid_image: 422;
   readonly too_many_images: 422;
@@ -462,6 +464,34 @@ export type Notification = {
   readonly image: Image | null;
   readonly created_at: string;
   readonly updated_at: string;
+  readonly extra?: NotificationExtra | undefined;
+};
+
+export type NotificationAction = {
+  readonly key: string;
+  readonly label: string;
+  readonly url?: string | null | undefined;
+};
+
+export type NotificationData = Readonly<Record<string, unknown>>;
+
+export type NotificationExtra = {
+  /** The notification type, unless the app has named a category. */
+  readonly category: string;
+  /** Values of the app, at most 8 KB as JSON. */
+  readonly data: NotificationData | null;
+  readonly url: string | null;
+  readonly actions: readonly NotificationAction[];
+  readonly expires_at: string | null;
+  readonly state: NotificationItemState;
+};
+
+export type NotificationItemState = {
+  readonly read: boolean;
+  readonly archived: boolean;
+  /** null: not snoozed now. */
+  readonly snoozed_until: string | null;
+  readonly action: TakenAction | null;
 };
 
 export type PageInfo = {
@@ -645,4 +675,9 @@ export type StartedProof = {
   /** For a code: the time from which the next code can be requested. */
   readonly resend_at?: string | undefined;
   readonly expires_at: string;
+};
+
+export type TakenAction = {
+  readonly key: string;
+  readonly acted_at: string;
 };

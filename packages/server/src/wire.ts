@@ -98,6 +98,8 @@ export interface WebhookEventData {
     readonly read: boolean | null;
     readonly archived: boolean | null;
     readonly snoozed_until: string | null;
+    /** The key of the action that the user has chosen. */
+    readonly action: string | null;
   };
   /** The read position of a user moved: the user has read notifications. */
   readonly 'marker.moved': CommonEventData & {
@@ -471,7 +473,7 @@ export type LoginRemedy = {
   readonly setting: string | null;
 };
 
-export type LoginRemedyAction = 'unlock' | 'reset_budget' | 'reactivate' | 'create_user' | 'create_enrollment_link' | 'remove_second_factors' | 'set_password' | 'set_phone' | 'set_email' | 'verify_phone' | 'verify_email' | 'set_pin' | 'link_external_identity' | 'enrol_passkey' | 'configure' | 'retry_message';
+export type LoginRemedyAction = 'unlock' | 'reset_budget' | 'reactivate' | 'create_user' | 'create_enrollment_link' | 'remove_second_factors' | 'set_password' | 'set_phone' | 'set_email' | 'verify_phone' | 'verify_email' | 'set_pin' | 'remove_pin' | 'link_external_identity' | 'enrol_passkey' | 'configure' | 'retry_message';
 
 export type LoginRemedyActor = 'operator' | 'user' | 'administrator';
 
@@ -518,6 +520,13 @@ export type NewApiKey = {
   readonly scopes: readonly Scope[];
   /** A time in the future. */
   readonly expires_at?: string | undefined;
+};
+
+export type NewNotificationAction = {
+  readonly key: string;
+  readonly label: string;
+  /** What opens when the user opens the notification: an https URL, or one of a private scheme with a dot. */
+  readonly url?: string | null | undefined;
 };
 
 export type NewUser = {
@@ -572,6 +581,13 @@ export type Notification = {
   readonly image: Image | null;
   readonly created_at: string;
   readonly updated_at: string;
+  readonly extra?: NotificationExtra | undefined;
+};
+
+export type NotificationAction = {
+  readonly key: string;
+  readonly label: string;
+  readonly url?: string | null | undefined;
 };
 
 export type NotificationChange = {
@@ -587,6 +603,26 @@ export type NotificationChange = {
   readonly image_id?: string | null | undefined;
   /** The URL of an external image, instead of image_id. Postern does not copy it. */
   readonly image?: string | null | undefined;
+  /** Values of the app, at most 8 KB as JSON. */
+  readonly data?: NotificationData | null | undefined;
+  /** What opens when the user opens the notification: an https URL, or one of a private scheme with a dot. */
+  readonly url?: string | null | undefined;
+  readonly actions?: readonly NewNotificationAction[] | undefined;
+  /** From this time on (RFC 3339) the notification is not counted, and its actions cannot be chosen. */
+  readonly expires_at?: string | null | undefined;
+};
+
+export type NotificationData = Readonly<Record<string, unknown>>;
+
+export type NotificationExtra = {
+  /** The notification type, unless the app has named a category. */
+  readonly category: string;
+  /** Values of the app, at most 8 KB as JSON. */
+  readonly data: NotificationData | null;
+  readonly url: string | null;
+  readonly actions: readonly NotificationAction[];
+  readonly expires_at: string | null;
+  readonly state: NotificationItemState;
 };
 
 export type NotificationInput = {
@@ -606,6 +642,21 @@ export type NotificationInput = {
   readonly image_id?: string | null | undefined;
   /** The URL of an external image, instead of image_id. Postern does not copy it. */
   readonly image?: string | null | undefined;
+  /** Values of the app, at most 8 KB as JSON. */
+  readonly data?: NotificationData | null | undefined;
+  /** What opens when the user opens the notification: an https URL, or one of a private scheme with a dot. */
+  readonly url?: string | null | undefined;
+  readonly actions?: readonly NewNotificationAction[] | undefined;
+  /** From this time on (RFC 3339) the notification is not counted, and its actions cannot be chosen. */
+  readonly expires_at?: string | null | undefined;
+};
+
+export type NotificationItemState = {
+  readonly read: boolean;
+  readonly archived: boolean;
+  /** null: not snoozed now. */
+  readonly snoozed_until: string | null;
+  readonly action: TakenAction | null;
 };
 
 export type OperatorLock = {
@@ -705,6 +756,11 @@ export type Session = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly updated_at: string;
+};
+
+export type TakenAction = {
+  readonly key: string;
+  readonly acted_at: string;
 };
 
 export type User = {

@@ -56,7 +56,7 @@ export function createAuthenticators(parts: {
   const signUp = createSignUp({
     ...parts,
     sendsMail: channels.includes('email'),
-    waysIn: createWaysIn([password, parts.passkey, ...codes].filter(isOpen)),
+    waysIn: createWaysIn([password, parts.passkey, ...codes].filter(isOpen), config.PIN_POLICY),
   });
   const configured: Authenticator[] = [
     password,
@@ -92,7 +92,8 @@ export function createConfiguredRedirects(
     ...{ database, keys, providers, health },
     redirectUris: config.REDIRECT_URIS ?? [],
     publicUrl: publicUrlOf(config),
-    onFailure: (provider, error) => log.warn({ err: error, provider }, 'a login at a provider failed'),
+    onFailure: (provider, error, id) =>
+      log.warn({ err: error, provider, authentication_id: id }, 'a login at a provider failed'),
   });
 }
 
@@ -104,7 +105,7 @@ export const createConfiguredHealth = ({ database, log }: Base): ProviderHealth 
 export const publicUrlOf = ({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>) => PUBLIC_URL?.replace(/\/+$/, '');
 
 function optionsOf(settings: ProviderSettings, config: Config): Omit<ProviderOptions, 'outbound'> {
-  const { clientId, clientSecret, apple, preset, hasPresetIssuer, scopes, ...others } = settings;
+  const { clientId, clientSecret, apple, preset, hasPresetIssuer, scopes, pkce, ...others } = settings;
   const publicUrl = publicUrlOf(config);
   // A provider that a test starts has the issuer of a private network.
   const isVendor = hasPresetIssuer || config.ALLOW_PRIVATE_NETWORK_TARGETS;
@@ -117,6 +118,6 @@ function optionsOf(settings: ProviderSettings, config: Config): Omit<ProviderOpt
     client:
       clientId === undefined || publicUrl === undefined
         ? undefined
-        : { clientId, secret, scopes, redirectUri, postsAnswer: preset === 'apple' },
+        : { clientId, secret, scopes, pkce, redirectUri, postsAnswer: preset === 'apple' },
   };
 }

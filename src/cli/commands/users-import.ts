@@ -26,7 +26,7 @@ export function usersImportCommand(users: Command, io: Io, exitWith: (code: numb
     .option('--dry-run', 'check every line, but create nothing')
     .addHelpText(
       'after',
-      '\nThe result of each line goes to standard output. The exit code is 1 if a line failed. CSV is read as in the console:\nthe separator, the encoding and the columns are found by the content.\n\nExamples:\n  postern users import users.ndjson > results.ndjson\n  postern users import --dry-run users.csv',
+      '\nThe result of each line goes to standard output. The exit code is 1 if a line failed. A password works for one login, at\nwhich the user chooses another; a hash stays as it is. Only the user chooses a PIN. CSV is read as in the console:\nthe separator, the encoding and the columns are found by the content.\n\nExamples:\n  postern users import users.ndjson > results.ndjson\n  postern users import --dry-run users.csv',
     )
     .action(async (file: string, { dryRun }: { dryRun?: true }) => {
       const failed = await importUsers(io, await openInput(io, file), dryRun === true);
@@ -41,7 +41,7 @@ async function importUsers(io: Io, input: AsyncIterable<string | Uint8Array>, dr
   try {
     await withDatabase(io, async (database, config) => {
       const userImport = await openUserImport(io, database, config);
-      const importChunkOf = userImport.begin({ origin: cliOrigin, dryRun, isAdmin: true });
+      const importChunkOf = userImport.begin({ origin: cliOrigin, dryRun, isAdmin: true, operator: true });
       for await (const entries of chunksOf(io, input)) {
         const results = await importEntries(entries, importChunkOf, 'en');
         io.stdout.write(results.map(toLine).join(''));

@@ -17,7 +17,6 @@ interface CreateOptions {
   readonly name?: string;
   readonly password?: string;
   readonly passwordStdin?: true;
-  readonly pin?: string;
   readonly role?: User['role'];
   readonly json?: true;
 }
@@ -36,16 +35,12 @@ export function usersCommand(program: Command, io: Io, exitWith: (code: number) 
     .option('--phone <number>', 'identity: a phone number, such as +15551234567')
     .option('--external-id <id>', 'the id of the user in your other systems; users cannot log in with it')
     .option('--name <text>', 'the display name')
-    .option('--password-stdin', 'read the password from standard input')
+    .option('--password-stdin', 'read a password for one login from standard input; the user then chooses another')
     .addOption(
       new Option(
         '--password <text>',
-        'the password; other accounts of this machine can see it while the command runs',
+        'a password for one login; other accounts of this machine can see it while the command runs',
       ).conflicts('passwordStdin'),
-    )
-    .option(
-      '--pin <digits>',
-      'a PIN of 4 to 12 digits; other accounts of this machine can see it while the command runs',
     )
     .addOption(new Option('--role <role>', 'what the user may do in the admin API').choices(roles).default('user'))
     .option('--json', 'print the user as JSON')
@@ -57,7 +52,7 @@ async function createUser(io: Io, options: CreateOptions): Promise<void> {
   const input = toNewUser(options, options.passwordStdin === true ? await readPassword(io) : options.password);
   const user = await withDatabase(io, async (database, config) => {
     const users = await openUsers(io, database, config);
-    const prepared = await users.prepare(input);
+    const prepared = await users.prepare(input, undefined, { operator: true });
     return database.transaction((tx) => users.create(tx, prepared, cliOrigin));
   });
   if (options.json === true) return printJson(io.stdout, user);
@@ -70,7 +65,7 @@ async function createUser(io: Io, options: CreateOptions): Promise<void> {
 }
 
 function toNewUser(options: CreateOptions, password: string | undefined): NewUser {
-  const { username, email, phone, externalId, name, pin, role } = options;
+  const { username, email, phone, externalId, name, role } = options;
   return {
     ...(username !== undefined && { username }),
     ...(email !== undefined && { email }),
@@ -78,7 +73,6 @@ function toNewUser(options: CreateOptions, password: string | undefined): NewUse
     ...(externalId !== undefined && { external_id: externalId }),
     ...(name !== undefined && { name }),
     ...(password !== undefined && { password }),
-    ...(pin !== undefined && { pin }),
     ...(role !== undefined && { role }),
   };
 }

@@ -45,9 +45,9 @@ export const fieldErrors = {
   reserved_id: text('This id is reserved.', 'Este id está reservado.'),
   own_account: text(
     'A bulk action does not change your own account.',
-    'Una acción en bloque no cambia su propia cuenta.',
+    'Una acción en bloque no cambia tu propia cuenta.',
   ),
-  no_role: text('The user has no role. Assign one first.', 'El usuario no tiene ningún rol. Asígnele uno primero.'),
+  no_role: text('The user has no role. Assign one first.', 'El usuario no tiene ningún rol. Asígnale uno primero.'),
   invalid_characters: text('This contains characters that are not allowed.', 'Contiene caracteres no permitidos.'),
   invalid_time: text(
     'This must be a time that exists, such as 2030-01-31T12:00:00Z.',
@@ -63,7 +63,7 @@ export const fieldErrors = {
   ),
   code_used: text(
     'This code was used already. Wait until your app shows the next one.',
-    'Este código ya se usó. Espere a que su aplicación muestre el siguiente.',
+    'Este código ya se usó. Espera a que tu aplicación muestre el siguiente.',
   ),
   invalid_row: text(
     'This row has more cells than headings, a quote that never ends, or too many characters.',
@@ -72,7 +72,7 @@ export const fieldErrors = {
   not_later: text('This must be later than {field}.', 'Debe ser posterior a {field}.'),
   step_too_short: text(
     'This step is too short for the time span: an answer has at most {max} values, and values by minute are kept for 2 days, by hour for 90 days.[ Use one of: {allowed}.]',
-    'Este paso es demasiado corto para el periodo: una respuesta tiene como máximo {max} valores, y los valores por minuto se guardan 2 días y por hora 90 días.[ Use uno de: {allowed}.]',
+    'Este paso es demasiado corto para el periodo: una respuesta tiene como máximo {max} valores, y los valores por minuto se guardan 2 días y por hora 90 días.[ Usa uno de: {allowed}.]',
   ),
   invalid_url: text('This is not an allowed URL ({reason}).', 'No es una URL permitida ({reason}).'),
   invalid_identity: text('This is not a valid {type}.', 'No es un valor válido de tipo {type}.'),
@@ -82,16 +82,20 @@ export const fieldErrors = {
   ),
   own_address: text(
     'This contains the address of this request, so you would lock yourself out. Send allow_own if you want that.',
-    'Esto contiene la dirección de esta solicitud: usted mismo perdería el acceso. Si es lo que quiere, envíe allow_own.',
+    'Esto contiene la dirección de esta solicitud: perderías tu propio acceso. Si es lo que quieres, envía allow_own.',
   ),
   invalid_pin: text('A PIN has 4 to 12 digits.', 'Un PIN tiene de 4 a 12 dígitos.'),
+  pin_of_user: text(
+    'Only the user chooses the PIN. An operator can remove it.',
+    'Solo el usuario elige el PIN. Un operador puede quitarlo.',
+  ),
   invalid_number: text(
     'This must be a number of at most 15 significant digits.',
     'Debe ser un número de 15 cifras significativas como máximo.',
   ),
   inexact_number: text(
     'This number cannot be stored exactly. Send it as a string.',
-    'Este número no puede guardarse con exactitud. Envíelo como texto.',
+    'Este número no puede guardarse con exactitud. Envíalo como texto.',
   ),
   duplicate_member: text('This name occurs more than once.', 'Este nombre aparece más de una vez.'),
   reserved_member: text(
@@ -138,10 +142,10 @@ export const fieldErrors = {
     'This password is your own name or address, or the name of this service.',
     'Esta contraseña es tu propio nombre o dirección, o el nombre de este servicio.',
   ),
-  password_wrong: text('This is not your current password.', 'Esta no es su contraseña actual.'),
+  password_wrong: text('This is not your current password.', 'Esta no es tu contraseña actual.'),
   password_unchanged: text(
     'This is the password that must be changed. Choose another one.',
-    'Esta es la contraseña que hay que cambiar. Elija otra.',
+    'Esta es la contraseña que hay que cambiar. Elige otra.',
   ),
   password_too_common: text('This password is too common.', 'Esta contraseña es demasiado común.'),
   too_long: text('This may have at most {max} characters.', 'Puede tener como máximo {max} caracteres.'),
@@ -163,7 +167,7 @@ export const fieldErrors = {
   identity_taken: text('Another user has this value.', 'Otro usuario ya tiene este valor.'),
   unknown_authenticator: text(
     'This authenticator does not exist. Use one of: {allowed}.',
-    'Este autenticador no existe. Use uno de: {allowed}.',
+    'Este autenticador no existe. Usa uno de: {allowed}.',
   ),
   deleted_user: text('A user with this id was deleted.', 'Se eliminó un usuario con este id.'),
   unknown_user: text('This user does not exist.', 'Este usuario no existe.'),
@@ -171,9 +175,9 @@ export const fieldErrors = {
   unknown_image: text('This image does not exist.', 'Esta imagen no existe.'),
   through_required: text(
     'Send `through` with a filter: the last sequence that it may match. So notifications that arrive meanwhile stay as they are.',
-    'Envíe `through` con un filtro: la última secuencia que puede abarcar. Así no cambian las notificaciones que lleguen entretanto.',
+    'Envía `through` con un filtro: la última secuencia que puede abarcar. Así no cambian las notificaciones que lleguen entretanto.',
   ),
-  conflicting_fields: text('Send only one of {fields}.', 'Envíe solo uno de {fields}.'),
+  conflicting_fields: text('Send only one of {fields}.', 'Envía solo uno de {fields}.'),
   one_required: text('One of {fields} is required.', 'Se requiere uno de {fields}.'),
   unreachable_url: text(
     'No file could be read from this URL. It must respond with 200 in time, without a redirect.',
@@ -191,10 +195,10 @@ export const fieldErrors = {
   // For the header Idempotency-Key. The problem that contains this error has the same code.
   malformed_request: text(
     'Send this header once, with 1 to 255 printable ASCII characters.',
-    'Envíe esta cabecera una vez, con 1 a 255 caracteres ASCII imprimibles.',
+    'Envía esta cabecera una vez, con 1 a 255 caracteres ASCII imprimibles.',
   ),
   not_supported: text('This is not supported here.', 'Esto no se admite aquí.'),
-  repeated_parameter: text('Send this parameter only once.', 'Envíe este parámetro una sola vez.'),
+  repeated_parameter: text('Send this parameter only once.', 'Envía este parámetro una sola vez.'),
   invalid_page: text('A page is a whole number from 1 to {max}.', 'Una página es un número entero de 1 a {max}.'),
   invalid_limit: text(
     'A limit is a whole number from {min} to {max}.',
@@ -202,7 +206,7 @@ export const fieldErrors = {
   ),
   invalid_sort: text(
     'Cannot sort by "{value}"; did you mean "{suggestion}"? Fields: {allowed}.',
-    'No se puede ordenar por "{value}"; ¿quiso decir "{suggestion}"? Campos: {allowed}.',
+    'No se puede ordenar por "{value}"; ¿quisiste decir "{suggestion}"? Campos: {allowed}.',
   ),
   invalid_since: text(
     'This must be a time that exists, in the form {format}.',
@@ -210,19 +214,19 @@ export const fieldErrors = {
   ),
   unknown_member: text(
     'There is no member "{value}"[; did you mean "{suggestion}"?][. Allowed: {known}.]',
-    'No existe el miembro "{value}"[; ¿quiso decir "{suggestion}"?][. Permitidos: {known}.]',
+    'No existe el miembro "{value}"[; ¿quisiste decir "{suggestion}"?][. Permitidos: {known}.]',
   ),
   unknown_parameter: text(
     'There is no parameter "{value}"[; did you mean "{suggestion}"?][. Allowed: {known}.]',
-    'No existe el parámetro "{value}"[; ¿quiso decir "{suggestion}"?][. Permitidos: {known}.]',
+    'No existe el parámetro "{value}"[; ¿quisiste decir "{suggestion}"?][. Permitidos: {known}.]',
   ),
   unknown_filter_field: text(
     'Position {position}: there is no field "{value}"; did you mean "{suggestion}"? Fields: {allowed}.',
-    'Posición {position}: no existe el campo "{value}"; ¿quiso decir "{suggestion}"? Campos: {allowed}.',
+    'Posición {position}: no existe el campo "{value}"; ¿quisiste decir "{suggestion}"? Campos: {allowed}.',
   ),
   unknown_filter_op: text(
     'Position {position}: "{value}" is not an operator here; did you mean "{suggestion}"? Operators: {allowed}.',
-    'Posición {position}: "{value}" no es un operador aquí; ¿quiso decir "{suggestion}"? Operadores: {allowed}.',
+    'Posición {position}: "{value}" no es un operador aquí; ¿quisiste decir "{suggestion}"? Operadores: {allowed}.',
   ),
   invalid_filter_value: text(
     'Position {position}: "{value}" is not valid (expected: {expected}).',

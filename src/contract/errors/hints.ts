@@ -4,7 +4,7 @@ import { type Text, text } from './text.js';
 export const fieldHints = {
   pin_policy: text(
     'PIN_POLICY=required requires a PIN here. If the user has no PIN, send any 4 to 12 digits.',
-    'PIN_POLICY=required exige aquí un PIN. Si el usuario no tiene PIN, envíe de 4 a 12 dígitos cualesquiera.',
+    'PIN_POLICY=required exige aquí un PIN. Si el usuario no tiene PIN, envía de 4 a 12 dígitos cualesquiera.',
   ),
 } as const satisfies Record<string, Text>;
 export type FieldHint = keyof typeof fieldHints;
@@ -25,7 +25,7 @@ export const problemHints = {
   ),
   dpop_missing: text(
     'Send a proof for this request in the header DPoP (RFC 9449).',
-    'Envíe una prueba de esta solicitud en la cabecera DPoP (RFC 9449).',
+    'Envía una prueba de esta solicitud en la cabecera DPoP (RFC 9449).',
   ),
   dpop_unsigned: text(
     'The header DPoP must hold one JWT of the type dpop+jwt, signed with ES256 or EdDSA by the key in its header.',
@@ -50,7 +50,7 @@ export const problemHints = {
   ),
   dpop_used: text(
     'The proof was used before. Create a new one for each request.',
-    'La prueba ya se usó. Cree una nueva para cada solicitud.',
+    'La prueba ya se usó. Crea una nueva para cada solicitud.',
   ),
 } as const satisfies Record<string, Text>;
 export type ProblemHint = keyof typeof problemHints;

@@ -64,19 +64,19 @@ export const errors = {
   setup_link_unknown: error(
     400,
     'This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`.',
-    'Este enlace de configuración no existe. Compruebe que la dirección esté completa, o cree un enlace nuevo con `postern operators invite`.',
+    'Este enlace de configuración no existe. Comprueba que la dirección esté completa, o crea un enlace nuevo con `postern operators invite`.',
     'No set-up link has this secret: a part of the address is missing, or the link expired more than a week ago. `postern operators invite --role operator` prints a new link.',
   ),
   setup_link_used: error(
     400,
     'This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.',
-    'Este enlace de configuración ya se usó. Si lo usó usted, inicie sesión. Si no, cree un enlace nuevo con `postern operators invite`.',
+    'Este enlace de configuración ya se usó. Si lo usaste tú, inicia sesión. Si no, crea un enlace nuevo con `postern operators invite`.',
     'A set-up link creates one user. `postern operators invite --role operator` prints a new link. If you do not know who used the link, look at the audit events of the type `role.activated`.',
   ),
   setup_link_expired: error(
     400,
     'This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`.',
-    'Este enlace de configuración ha caducado: un enlace sirve durante 30 minutos. Cree uno nuevo con `postern operators invite`.',
+    'Este enlace de configuración ha caducado: un enlace sirve durante 30 minutos. Crea uno nuevo con `postern operators invite`.',
     'Nothing was created with this link. `postern operators invite --role operator` prints a new link.',
   ),
   code_rejected: error(
@@ -202,7 +202,7 @@ export const errors = {
   fresh_proof_required: error(
     403,
     'This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry.',
-    'Esto requiere un inicio de sesión o una reautenticación recientes: envíe una prueba a PUT /v1/account/session-proof y reinténtelo.',
+    'Esto requiere un inicio de sesión o una reautenticación recientes: envía una prueba a PUT /v1/account/session-proof y reinténtalo.',
     "The session's login and its last proof are older than `ADMIN_PROOF_MAX_AGE`. `PUT /v1/account/session-proof` re-authenticates without a new login.",
   ),
   registration_off: error(
@@ -311,7 +311,7 @@ export const errors = {
   human_check_required: error(
     422,
     'Solve the challenge of `human_check`, and send the request again with the solution.',
-    'Resuelva el reto de `human_check` y envíe la solicitud de nuevo con la solución.',
+    'Resuelve el reto de `human_check` y envía la solicitud de nuevo con la solución.',
     'HUMAN_CHECK=altcha asks clients on unknown devices for a proof of work. The client packages of Postern solve it by themselves. A solution is valid once, for ten minutes, and for the same request.',
   ),
   provider_incomplete: error(
@@ -337,6 +337,18 @@ export const errors = {
     'This would change the states of more than {max} notifications one by one. Nothing was changed.',
     'Esto cambiaría uno por uno los estados de más de {max} notificaciones. No se cambió nada.',
     'Use a narrower filter or a lower `through`, and send several requests. Reading or archiving everything with an empty filter has no such limit, because it moves a position.',
+  ),
+  action_taken: error(
+    409,
+    'You have already chosen another action of this notification.',
+    'Ya elegiste otra acción de esta notificación.',
+    'Show the action that was chosen: `extra.state.action` of the notification.',
+  ),
+  notification_expired: error(
+    409,
+    'This notification has expired.',
+    'Esta notificación ha caducado.',
+    'The time `expires_at` of the notification is over: offer its actions no longer.',
   ),
   idempotency_key_reused: error(
     422,

@@ -15,6 +15,7 @@ const remedyActions = [
     'verify_phone',
     'verify_email',
     'set_pin',
+    'remove_pin',
     'link_external_identity',
     'enrol_passkey',
     'configure',

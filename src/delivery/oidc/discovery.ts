@@ -1,4 +1,4 @@
-import type { JWTVerifyGetKey } from 'jose';
+import type { createRemoteJWKSet, JWTVerifyGetKey } from 'jose';
 import { type JsonObject, parseJsonObject } from '../../lib/json-object.js';
 import { Problem } from '../../lib/problem.js';
 import { parseUrl } from '../../lib/urls.js';
@@ -36,6 +36,11 @@ export interface Discovered {
    * Core 1.0, 10.1.1), at most once in each cool-down, however many such tokens arrive.
    */
   readonly keyOf: JWTVerifyGetKey;
+  /**
+   * The issuer for whose tokens a key may be used, if the JWK Set says so. Microsoft's keys have one, so that a key of one
+   * tenant or of personal accounts cannot sign tokens of other tenants.
+   */
+  issuerOfKey(keyId: string | undefined): string | undefined;
 }
 
 /** The discovery document and the keys of one OpenID provider. */
@@ -44,13 +49,15 @@ export interface Discovery {
   current(): Promise<Discovered>;
 }
 
+type KeySet = ReturnType<typeof createRemoteJWKSet>;
+
 /** The limit for each of the two documents. Both together must fit into the time of a request. */
 const timeoutMs = 5000;
 
 /** Creates a cache of what a provider says about itself. It fetches nothing until the first call of `current`. */
 export function createDiscovery(options: DiscoveryOptions): Discovery {
   const { issuer, hasTenants = false, outbound, cooldownMs = 30_000, maxAgeMs = 600_000 } = options;
-  let cached: (Discovered & { readonly address: string; readonly until: number }) | undefined;
+  let cached: (Discovered & { readonly address: string; readonly keySet: KeySet; readonly until: number }) | undefined;
   let running: Promise<Discovered> | undefined;
 
   async function fetchText(url: string): Promise<string> {
@@ -84,16 +91,22 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     if (typeof address !== 'string' || url === undefined) {
       throw invalidMetadata(`the discovery document of ${issuer} has no valid jwks_uri`);
     }
-    const keyOf =
+    const keySet =
       cached?.address === address
-        ? cached.keyOf
+        ? cached.keySet
         : createRemoteJWKSet(url, {
             cooldownDuration: cooldownMs,
             cacheMaxAge: maxAgeMs,
             timeoutDuration: 2 * timeoutMs,
             [customFetch]: async (url: string) => new Response(JSON.stringify(parse(await fetchText(url)))),
           });
-    cached = { address, document, issuer: document.issuer, keyOf, until: performance.now() + maxAgeMs };
+    cached = {
+      ...{ address, document, issuer: document.issuer, keySet, keyOf: keySet, until: performance.now() + maxAgeMs },
+      issuerOfKey(keyId) {
+        const key: JsonObject = { ...keySet.jwks()?.keys.find(({ kid }) => kid === keyId) };
+        return typeof key.issuer === 'string' ? key.issuer : undefined;
+      },
+    };
     return cached;
   }
 
@@ -109,7 +122,23 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
 }
 
 /** What stands in the issuer of a provider's document for the id of a tenant. */
-export const tenantId = '{tenantid}';
+const tenantId = '{tenantid}';
+
+/**
+ * The issuer of the tokens of a tenant, by the issuer of a provider's document. Undefined: the document names a template, and
+ * this is no id of a tenant.
+ */
+export function issuerFor(issuer: string, tenant: unknown): string | undefined {
+  if (!issuer.includes(tenantId)) return issuer;
+  return typeof tenant === 'string' && /^[\w-]{1,64}$/.test(tenant) ? issuer.replace(tenantId, tenant) : undefined;
+}
+
+/** Whether `template` is one for the issuers of tenants, and this is one of them. */
+export function isIssuerOfTenant(template: string, issuer: string): boolean {
+  const [start = '', ...rest] = template.split(tenantId);
+  const end = issuer.length - rest.join(tenantId).length;
+  return rest.length > 0 && issuer === issuerFor(template, issuer.slice(start.length, end));
+}
 
 /** @throws Problem `authenticator_unavailable` */
 function parse(text: string): JsonObject {

@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose';
 import { Problem } from '../../lib/problem.js';
 import type { ExpectedToken } from '../../login/providers/provider.js';
-import { type Discovered, type Discovery, tenantId, unavailable } from './discovery.js';
+import { type Discovered, type Discovery, isIssuerOfTenant, issuerFor, unavailable } from './discovery.js';
 import { RedirectFailure } from './redirect-failure.js';
 
 export interface IdTokenOptions {
@@ -61,7 +61,7 @@ export function createIdTokenReader(options: IdTokenOptions): ReadIdToken {
       // An access token is not an id_token, although the same key signs it (RFC 8725, 3.11; RFC 9068, 2.1).
       const isOther = protectedHeader.typ !== undefined && protectedHeader.typ.toUpperCase() !== 'JWT';
       if (isOther) throw invalid('typ');
-      if (payload.iss !== issuerOf(discovered, payload)) throw invalid('iss');
+      if (!isOfIssuer(discovered, payload, protectedHeader.kid)) throw invalid('iss');
       return payload;
     } catch (error) {
       if (error instanceof Problem || error instanceof RedirectFailure) throw error;
@@ -107,10 +107,11 @@ export function createIdTokenReader(options: IdTokenOptions): ReadIdToken {
 const invalid = (what: string) =>
   new RedirectFailure('token_invalid', new Error(`the id_token is invalid: ${what}`), what);
 
-/** The issuer that a token must have: for a provider with tenants that of the token's tenant. */
-function issuerOf(discovered: Discovered | undefined, { tid }: JWTPayload): string | undefined {
-  if (discovered?.issuer.includes(tenantId) !== true) return discovered?.issuer;
-  return typeof tid === 'string' && /^[\w-]{1,64}$/.test(tid) ? discovered.issuer.replace(tenantId, tid) : undefined;
+/** Whether a token is of the provider: for a provider with tenants, of the token's tenant, and with a key for that tenant. */
+function isOfIssuer(discovered: Discovered | undefined, { iss, tid }: JWTPayload, keyId: string | undefined): boolean {
+  if (discovered === undefined || iss === undefined || iss !== issuerFor(discovered.issuer, tid)) return false;
+  const ofKey = discovered.issuerOfKey(keyId);
+  return ofKey === undefined || ofKey === iss || isIssuerOfTenant(ofKey, iss);
 }
 
 /**

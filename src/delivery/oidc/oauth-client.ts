@@ -5,6 +5,7 @@ import { parseUrl } from '../../lib/urls.js';
 import type { ProviderRedirect } from '../../login/providers/provider.js';
 import type { Outbound } from '../outbound.js';
 import { OutboundError } from '../outbound-guard.js';
+import { isIssuerOfTenant } from './discovery.js';
 import { RedirectFailure } from './redirect-failure.js';
 
 /** The endpoints of a provider that speaks OAuth 2.0 without id_tokens. */
@@ -23,6 +24,8 @@ export interface ClientOptions {
   readonly acrValues: readonly string[] | undefined;
   /** The most seconds since the person has logged in at the provider. Undefined: any. */
   readonly maxAge: number | undefined;
+  /** Whether to use PKCE. A few providers refuse it. */
+  readonly pkce: boolean;
   /** The address of this service to which the provider sends browsers back. */
   readonly redirectUri: string;
   /** Whether the provider posts its answer. */
@@ -65,7 +68,7 @@ const appleSecretSeconds = 300;
 
 /** Creates the client. The library checks the provider's answers; every request goes through the guard. */
 export function createOAuthClient(options: ClientOptions): OAuthClient {
-  const { clientId, secret, scopes, acrValues, maxAge, redirectUri, postsAnswer, metadata, outbound } = options;
+  const { clientId, secret, scopes, pkce, acrValues, maxAge, redirectUri, postsAnswer, metadata, outbound } = options;
   const client = { client_id: clientId };
 
   async function endpoint(name: 'authorization_endpoint' | 'token_endpoint'): Promise<string> {
@@ -109,7 +112,7 @@ export function createOAuthClient(options: ClientOptions): OAuthClient {
       const url = new URL(await endpoint('authorization_endpoint'));
       const parameters = {
         ...{ client_id: clientId, redirect_uri: redirectUri, response_type: 'code', scope: scopes, state },
-        ...{ code_challenge: await calculatePKCECodeChallenge(codeVerifier), code_challenge_method: 'S256' },
+        ...(pkce && { code_challenge: await calculatePKCECodeChallenge(codeVerifier), code_challenge_method: 'S256' }),
         ...(scopes.split(' ').includes('openid') && { nonce }),
         ...(postsAnswer && { response_mode: 'form_post' }),
         ...(loginHint !== undefined && { login_hint: loginHint }),
@@ -125,7 +128,7 @@ export function createOAuthClient(options: ClientOptions): OAuthClient {
       const server = await metadata();
       const authorizationServer = {
         ...server,
-        issuer: String(server.issuer),
+        issuer: expectedIssuer(server, answer.get('iss')),
         token_endpoint: await endpoint('token_endpoint'),
       };
       try {
@@ -136,7 +139,7 @@ export function createOAuthClient(options: ClientOptions): OAuthClient {
           await clientAuthentication(server),
           parameters,
           redirectUri,
-          codeVerifier,
+          pkce ? codeVerifier : oauth.nopkce,
           // The guard decides which addresses may use http.
           { [oauth.customFetch]: guardedFetch, [oauth.allowInsecureRequests]: true },
         );
@@ -162,6 +165,18 @@ export function createOAuthClient(options: ClientOptions): OAuthClient {
       }
     },
   };
+}
+
+/**
+ * The issuer that an answer must have if it names one (RFC 9207). The issuer of a tenant is in the place of a template. A
+ * provider without metadata has told us no issuer, and may still name one, as GitHub does. Its answers come to an address of
+ * their own (RFC 9207, 4), so they are never taken for those of another provider.
+ * @param named what the answer names
+ */
+function expectedIssuer({ issuer, jwks_uri }: JsonObject, named: string | null): string {
+  const expected = String(issuer);
+  if (named === null) return expected;
+  return jwks_uri === undefined || isIssuerOfTenant(expected, named) ? named : expected;
 }
 
 /** GitHub answers errors with 200, so only the tokens show that the request succeeded. */

@@ -6,8 +6,10 @@ import { Notification, NotificationPage } from '../../contract/notification.js';
 import { isUnchanged } from '../../lib/http-headers.js';
 import { choiceError, type FieldError, throwIfErrors } from '../../lib/problem.js';
 import { type Cursor, decodeCursor, encodeCursor } from '../../notifications/inbox/cursor.js';
+import type { ExtraState } from '../../notifications/inbox/extras.js';
 import type { InboxState, NotificationQuery } from '../../notifications/inbox/list-queries.js';
 import type { InboxPage, Notifications } from '../../notifications/notifications.js';
+import { includeParameter, readInclude, readView, viewParameter } from './include-query.js';
 import { type ListQuerySpec, parseListQuery, type QueryParameters } from './list-query.js';
 import { createPageCache, type StoredPage } from './page-cache.js';
 import { describePage } from './pages.js';
@@ -24,6 +26,8 @@ export const NotificationListQuery = Type.Object({
       description: 'true: an object with `data` and `page` instead of the bare array.',
     }),
   ),
+  include: includeParameter,
+  view: viewParameter,
 });
 
 const { envelope: _, ...commonParameters } = NotificationListQuery.properties;
@@ -61,6 +65,7 @@ interface InboxListQuery extends NotificationQuery {
   /** The parameters that the links of the response keep. */
   readonly sentParameters: Readonly<Record<string, string>>;
   readonly isEnveloped: boolean;
+  readonly includesExtra: boolean;
 }
 
 /** The parts of a request that the list depends on. A repeated parameter is an array, despite the documented type. */
@@ -94,10 +99,39 @@ export type SendInbox = (request: ListRequest, reply: FastifyReply, inbox: Inbox
 const maxCacheBytes = 32 * 1024 * 1024;
 
 /** Creates the function that sends inboxes, with a page cache of its own. */
-export function createSendInbox(notifications: Pick<Notifications, 'state' | 'filterFields'>): SendInbox {
+export function createSendInbox(
+  notifications: Pick<Notifications, 'state' | 'filterFields' | 'extraState' | 'withExtras'>,
+): SendInbox {
   const pages = createPageCache(maxCacheBytes);
 
-  return async (request, reply, { list, userId, path, isEnveloped = false }) => {
+  /** A page with what `include=extra` asks for. It is not cached, because states change more often than the inbox. */
+  async function sendWithExtras(
+    request: ListRequest,
+    reply: FastifyReply,
+    { list, userId, path, isEnveloped = false }: InboxToSend,
+  ): Promise<boolean> {
+    const query = readInboxQuery(request, notifications);
+    const state = await notifications.extraState(userId);
+    if (state === undefined) return false;
+    const tag = etag(userId, state);
+    if (isUnchanged(request.headers['if-none-match'], tag)) {
+      reply.headers(describeState(userId, state)).code(304).send();
+      return true;
+    }
+    const page = await list(userId, query);
+    if (page === undefined) return false;
+    const items = query.includesExtra ? await notifications.withExtras(userId, page.items) : page.items;
+    const { headers, body } = responseOf(reply, {
+      ...{ userId, path, query, isEnveloped: isEnveloped || query.isEnveloped },
+      page: { ...page, state, items },
+    });
+    reply.headers(headers).send(body);
+    return true;
+  }
+
+  return async (request, reply, inbox) => {
+    if (request.query.include !== undefined) return sendWithExtras(request, reply, inbox);
+    const { list, userId, path, isEnveloped = false } = inbox;
     // This key, the user and the state of the inbox determine every byte of a page, because the configuration does not
     // change.
     const key = `${request.raw.url} ${prefersExactCount(request.headers)}`;
@@ -147,7 +181,7 @@ function responseOf(
     readonly userId: string;
     readonly path: string;
     readonly query: InboxListQuery;
-    readonly page: InboxPage;
+    readonly page: Omit<InboxPage, 'state'> & { readonly state: InboxState | ExtraState };
     readonly isEnveloped: boolean;
   },
 ): StoredPage {
@@ -186,8 +220,15 @@ export function readInboxQuery(
   if (envelopeText !== undefined && envelopeText !== 'true' && envelopeText !== 'false') {
     errors.push(choiceError('envelope', ['true', 'false']));
   }
+  const includesExtra = readInclude(request.query, errors);
+  const view = readView(request.query, includesExtra, errors);
   throwIfErrors(errors);
-  const parameters = { ...query.sentParameters, ...(typeof envelopeText === 'string' && { envelope: envelopeText }) };
+  const parameters = {
+    ...query.sentParameters,
+    ...(typeof envelopeText === 'string' && { envelope: envelopeText }),
+    ...(includesExtra && { include: 'extra' }),
+    ...(view !== undefined && { view }),
+  };
   return {
     ...query,
     // A cursor overrides `page`: otherwise a client that always sends the same number would not get the next page.
@@ -195,6 +236,8 @@ export function readInboxQuery(
     sort,
     sentParameters: parameters,
     isEnveloped: envelopeText === 'true',
+    includesExtra,
+    ...(view !== undefined && { view }),
     countsExactly: prefersExactCount(request.headers),
   };
 }
@@ -203,14 +246,18 @@ export function readInboxQuery(
  * The cursors of neighbouring pages contain a row of this page. The cursors of all other pages contain only the page
  * number.
  */
-function cursorTo(page: number, relation: 'first' | 'prev' | 'next' | 'last', { mark, places }: InboxPage): Cursor {
+function cursorTo(
+  page: number,
+  relation: 'first' | 'prev' | 'next' | 'last',
+  { mark, places }: Pick<InboxPage, 'mark' | 'places'>,
+): Cursor {
   if (relation === 'next' && places !== undefined) return { mark, page, anchor: { side: 'after', place: places.last } };
   if (relation === 'prev' && places !== undefined)
     return { mark, page, anchor: { side: 'before', place: places.first } };
   return { mark, page };
 }
 
-function envelope(query: InboxListQuery, page: InboxPage): NotificationPage {
+function envelope(query: InboxListQuery, page: Omit<InboxPage, 'state'>): NotificationPage {
   const { hasNext, total, totalIsExact } = page;
   const next = hasNext ? encodeCursor(query.sort, cursorTo(query.page + 1, 'next', page)) : null;
   return {
@@ -219,12 +266,16 @@ function envelope(query: InboxListQuery, page: InboxPage): NotificationPage {
   };
 }
 
-/** An ETag for the state of the whole inbox: every creation, change and deletion changes it. */
-function etag(userId: string, { changeSequence }: InboxState): string {
-  return `W/"${userId.slice(0, 8)}-${changeSequence}"`;
+/**
+ * An ETag for the state of the whole inbox: every creation, change and deletion changes it. Only with `include=extra`, also
+ * every change of a state, and the end of a snooze or of a notification.
+ */
+function etag(userId: string, state: InboxState | ExtraState): string {
+  const extras = 'extras' in state ? `-${state.extras}` : '';
+  return `W/"${userId.slice(0, 8)}-${state.changeSequence}${extras}"`;
 }
 
-function describeState(userId: string, state: InboxState): { ETag: string; 'Cache-Control': string } {
+function describeState(userId: string, state: InboxState | ExtraState): { ETag: string; 'Cache-Control': string } {
   return { ETag: etag(userId, state), 'Cache-Control': 'private, no-cache' };
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify';
 import type { Scope } from '../../contract/administration.js';
 import type { ProblemHint } from '../../contract/errors/hints.js';
 import { errors } from '../../contract/errors/problems.js';
@@ -44,7 +44,10 @@ export function authorizationPlugin(app: App, verifiers: RequestVerifiers): void
     }
     if (typeof recentProof === 'object') {
       // Before the route's own handlers, because one of them may answer the request.
-      const check = async (request: FastifyRequest) => requireRecentProof(request, request.authorized.caller);
+      const check: preValidationHookHandler = (request, _reply, done) => {
+        if (request.authorized.caller?.isStale === true) requireRecentProof(request, request.authorized.caller);
+        done();
+      };
       route.preValidation = [check, ...[route.preValidation ?? []].flat()];
     }
   });

@@ -9,7 +9,8 @@ const encodedLetter = /^[^?#]*%(?:3\d|[46][1-9a-f]|[57][0-9a])/i;
  * are sent would protect `/admin/`, but not `/%61dmin/`.
  */
 export function encodedPathsPlugin(app: App): void {
-  app.addHook('onRequest', async ({ raw: { url = '' } }) => {
-    if (encodedLetter.test(url)) throw new Problem('malformed_request');
+  app.addHook('onRequest', ({ raw: { url = '' } }, _reply, done) => {
+    const isRefused = url.includes('%') && encodedLetter.test(url);
+    done(isRefused ? new Problem('malformed_request') : undefined);
   });
 }

@@ -1,7 +1,11 @@
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import { type ErrorCode, errors } from '../../contract/errors/problems.js';
+import { isJsonObject } from '../../lib/json-object.js';
 import type { LogAddress } from '../../lib/log-address.js';
 import { type App, clientAddress } from '../requests/route.js';
+
+/** What was refused: the code of the problem, or a login at a provider that comes back in a browser that did not begin it. */
+type Refusal = ErrorCode | 'redirect_in_other_browser';
 
 /** Milliseconds: the refusals of one kind and address in this time are one line and one count. */
 const windowMs = 60_000;
@@ -9,8 +13,10 @@ const windowMs = 60_000;
 const maxKeys = 1000;
 
 /** Refusals on every route that show an attempt to get past a control. */
-const everywhere: ReadonlySet<ErrorCode> = new Set([
+const everywhere: ReadonlySet<Refusal> = new Set([
   'address_blocked',
+  'redirect_in_other_browser',
+  'invalid_authentication_token',
   'cross_site_request',
   'invalid_api_key',
   'invalid_dpop_proof',
@@ -23,14 +29,15 @@ const everywhere: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 interface Repeats {
-  readonly event: ErrorCode;
+  readonly event: Refusal;
   readonly address: string | undefined;
   count: number;
 }
 
 /**
- * Logs refused requests that may be an attack: refused calls of the admin API, wrong keys, wrong codes of enrolment, exceeded
- * limits (429) and requests of other sites. Wrong secrets at a login are audit events. Only the first of each kind and address in
+ * Logs refused requests that may be an attack: refused calls of the admin API, wrong keys and authentication tokens, wrong codes
+ * of enrolment, exceeded limits (429), wrong solutions of HUMAN_CHECK, requests of other sites, and logins at providers that come
+ * back in another browser. Wrong secrets at a login are audit events. Only the first of each kind and address in
  * a minute has a line of its own; the rest is counted in one line, so a flood of requests is no flood of lines.
  */
 export function securityEventsPlugin(app: App, log: Pick<FastifyBaseLogger, 'warn'>, logAddress: LogAddress): void {
@@ -48,7 +55,7 @@ export function securityEventsPlugin(app: App, log: Pick<FastifyBaseLogger, 'war
     others = 0;
   }
 
-  app.decorate('noteRefusal', (request: FastifyRequest, code: ErrorCode) => {
+  app.decorate('noteRefusal', (request: FastifyRequest, code: Refusal) => {
     if (!isSecurityEvent(request, code)) return;
     const client = clientAddress(request);
     const key = `${code} ${client}`;
@@ -73,15 +80,17 @@ export function securityEventsPlugin(app: App, log: Pick<FastifyBaseLogger, 'war
   });
 }
 
-function isSecurityEvent({ routeOptions }: FastifyRequest, code: ErrorCode): boolean {
-  const { status } = errors[code];
+function isSecurityEvent({ routeOptions, body }: FastifyRequest, code: Refusal): boolean {
+  const status = code === 'redirect_in_other_browser' ? undefined : errors[code].status;
   const isAdmin = typeof routeOptions.config?.access === 'object';
-  return everywhere.has(code) || status === 429 || (isAdmin && (status === 401 || status === 403));
+  // The first request of a client has no solution yet. A wrong one is an attempt to get past the check.
+  const hasWrongSolution = code === 'human_check_required' && isJsonObject(body) && body.human_check !== undefined;
+  return everywhere.has(code) || hasWrongSolution || status === 429 || (isAdmin && (status === 401 || status === 403));
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Logs the refusal if it may be an attack. */
-    noteRefusal(request: FastifyRequest, code: ErrorCode): void;
+    noteRefusal(request: FastifyRequest, code: Refusal): void;
   }
 }

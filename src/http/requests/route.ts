@@ -18,6 +18,7 @@ import { isJsonObject } from '../../lib/json-object.js';
 import type { Origin } from '../../lib/origin.js';
 import { Problem } from '../../lib/problem.js';
 import type { TokenUse } from '../../sessions/dpop/dpop-verifier.js';
+import type { SecretsFrom } from '../../users/validation.js';
 import { bareAddress } from '../admission/client-address.js';
 import type { QueryParameters } from './parameters.js';
 
@@ -66,13 +67,8 @@ export interface Caller {
   readonly isStale?: boolean;
 }
 
-/**
- * A user with a password that an operator sets with a session. Nobody but the user may know a lasting password, so it is for
- * one use (ASVS 5.0, 6.4.6).
- */
-export function withPasswordForOneUse<T extends { readonly password?: string | null }>(caller: Caller, body: T): T {
-  return caller.name.startsWith('user:') && typeof body.password === 'string' ? { ...body, must_change: true } : body;
-}
+/** Who chose the secrets in a request: an operator with a session, or a backend with an API key. */
+export const secretsFrom = ({ name }: Caller): SecretsFrom => ({ operator: name.startsWith('user:') });
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -22,6 +22,8 @@ interface RedirectServices {
 const config = { access: 'public', hasNoHandlerTimer: true } as const;
 /** These are pages, and not parts of the API. */
 const schema = { hide: true } as const;
+/** A posted answer is stored: a code, a state and a name. */
+const maxAnswerBytes = 8192;
 const CallbackParams = Type.Object({ name: Type.String() });
 
 /** Routes that a browser opens during a login at a provider. */
@@ -30,8 +32,11 @@ export function redirectRoutes(app: App, { redirects, publicUrl, redirectLimits 
   const cookieName = isSecure ? '__Host-postern-redirect' : 'postern-redirect';
 
   const count = (request: FastifyRequest) => redirectLimits.countLoginByAddress(originOf(request).clientAddress);
-  const go = (request: FastifyRequest, reply: FastifyReply, next: Returned) =>
-    'url' in next ? reply.redirect(next.url, 303) : sendPage(request, reply, next);
+  const go = (request: FastifyRequest, reply: FastifyReply, next: Returned) => {
+    if ('url' in next) return reply.redirect(next.url, 303);
+    if (next.page === 'other_browser') app.noteRefusal(request, 'redirect_in_other_browser');
+    return sendPage(request, reply, next);
+  };
 
   app.route({
     method: 'GET',
@@ -79,6 +84,7 @@ export function redirectRoutes(app: App, { redirects, publicUrl, redirectLimits 
       url: '/callback/:name',
       schema: { ...schema, params: CallbackParams },
       config: { ...config, optionalBody: true },
+      bodyLimit: maxAnswerBytes,
       async handler(request, reply) {
         await count(request as FastifyRequest);
         const { name } = request.params as { name: string };

@@ -45,7 +45,7 @@ export const remedies = {
   setEmail: (user: RemediedUser) => change(user, 'set_email', {}, ['email']),
   verifyPhone: (user: RemediedUser) => change(user, 'verify_phone', { phone_verified: true }),
   verifyEmail: (user: RemediedUser) => change(user, 'verify_email', { email_verified: true }),
-  setPin: (user: RemediedUser) => change(user, 'set_pin', {}, ['pin']),
+  removePin: (user: RemediedUser) => change(user, 'remove_pin', { pin: null }),
   linkExternalIdentity: (user: RemediedUser, provider: string) =>
     byRoute(
       user,
@@ -84,6 +84,16 @@ export const remedies = {
     path: '/v1/account/passkeys',
     body: {},
     fields: ['proof', 'name'],
+  }),
+  /** Only the user chooses the PIN. */
+  setPin: (): Remedy => ({
+    ...emptyRemedy,
+    action: 'set_pin',
+    by: 'user',
+    method: 'PUT',
+    path: '/v1/account/pin',
+    body: {},
+    fields: ['proof', 'pin'],
   }),
   configure: (setting: string): Remedy => ({ ...emptyRemedy, action: 'configure', by: 'administrator', setting }),
 };

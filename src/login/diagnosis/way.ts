@@ -140,10 +140,13 @@ async function planOf(
   const notes: Finding[] = [...(finding?.effect === 'note' ? [finding] : []), ...code.notes];
   if (authenticator.findMissing === undefined) notes.push(note('decided_elsewhere'));
   if (user !== undefined && rule !== 'ignored') {
-    const setPin = { remedies: [remedies.setPin(remediedUser(subject))] };
     const { pinHash } = user.account;
-    if (pinHash !== undefined && !options.pins.isReadable(pinHash)) findings.push(blocker('pin_unreadable', setPin));
-    if (pinHash === undefined && options.pinPolicy === 'required') notes.push(note('pin_missing', setPin));
+    if (pinHash !== undefined && !options.pins.isReadable(pinHash)) {
+      findings.push(blocker('pin_unreadable', { remedies: [remedies.removePin(remediedUser(subject))] }));
+    }
+    if (pinHash === undefined && options.pinPolicy === 'required') {
+      notes.push(note('pin_missing', { remedies: [remedies.setPin()] }));
+    }
     if (user.nextPinAt !== null) notes.push(note('pin_replacement_pending', { until: user.nextPinAt }));
   }
   const { app, factor } = await secondFactorOf(options, authenticator, subject);

@@ -111,8 +111,8 @@ export interface RedirectsOptions {
   /** Without a slash at the end. Undefined: no redirect can begin. */
   readonly publicUrl: string | undefined;
   readonly health: Pick<ProviderHealth, 'fail' | 'succeed'>;
-  /** A provider's answer that could not be used, for the log. */
-  readonly onFailure: (provider: string, error: unknown) => void;
+  /** A provider's answer that could not be used, for the log. @param id the login, or the link of an account */
+  readonly onFailure: (provider: string, error: unknown, id: string) => void;
 }
 
 /** Seconds for the whole login. */
@@ -226,7 +226,7 @@ export function createRedirects(options: RedirectsOptions): Redirects {
       url = await provider.redirect.authorizationUrl(request);
     } catch (error) {
       const failure = error as FailedExchange;
-      onFailure(provider.name, failure.cause);
+      onFailure(provider.name, failure.cause, login.id);
       return failed(login, failure, 'start');
     }
     await reach(login, 'login');
@@ -238,11 +238,10 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     const found = await findVisit(name, state);
     if ('page' in found) return found;
     const { login } = found;
-    const kept = Object.fromEntries(answer);
     await change(login, (current) =>
       withReturn(current, state, (one) =>
         one.posted === undefined
-          ? { ...one, posted: { answer: seal(kept, login.id), until: current.now + shortly } }
+          ? { ...one, posted: { answer: seal(answer.toString(), login.id), until: current.now + shortly } }
           : undefined,
       ),
     );
@@ -285,7 +284,7 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     const result = await redirect?.exchange(answer, expected);
     if (result === undefined) return { page: 'not_configured', name: authenticator };
     const isFailure = 'error' in result;
-    if (isFailure) onFailure(provider.name, result.cause);
+    if (isFailure) onFailure(provider.name, result.cause, login.id);
     else health.succeed(authenticator);
     const code = secretText();
     const next = isFailure ? await failed(login, result) : passed(login, code);
@@ -328,8 +327,8 @@ export function createRedirects(options: RedirectsOptions): Redirects {
 
   function postedAnswer(login: RedirectLogin, one: Return | undefined): URLSearchParams | undefined {
     const posted = one?.posted;
-    const kept = posted && posted.until > login.now ? open<Record<string, string>>(posted.answer, login.id) : undefined;
-    return kept && new URLSearchParams(kept);
+    const kept = posted && posted.until > login.now ? open<string>(posted.answer, login.id) : undefined;
+    return kept === undefined ? undefined : new URLSearchParams(kept);
   }
 
   async function accountOf(id: string, text: string, secret: string): Promise<ProviderAccount | undefined> {

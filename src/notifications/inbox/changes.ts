@@ -9,6 +9,7 @@ import type { Pace } from '../../lib/pacing.js';
 import { Problem } from '../../lib/problem.js';
 import { findImages } from '../images/rows.js';
 import type { ImageUrls } from '../images/url.js';
+import { withExtras } from './extras.js';
 import { columnNames, type NotificationRow, notificationColumns, toNotification } from './row.js';
 
 /** An inbox, and the change sequence after which to read its changes. */
@@ -29,6 +30,8 @@ export interface InboxChanges {
   readonly tombstonesRemovedUpTo: number;
   /** The `last_read_sequence` of the read position; null when there is none. */
   readonly lastRead: number | null;
+  /** The version of the states of its notifications. */
+  readonly stateVersion: number;
   readonly changes: readonly ChangeRow[];
 }
 
@@ -40,7 +43,7 @@ interface Place {
 /** The last change of a notification: it was created or changed, or it was deleted (a tombstone). */
 export type ChangeRow = Place & (({ readonly is_kept: true } & NotificationRow) | { readonly is_kept: false });
 
-type FoundRow = { nth: number; lastChange: number; forgotten: number; marker: number | null } & (
+type FoundRow = { nth: number; lastChange: number; forgotten: number; marker: number | null; version: number } & (
   | ChangeRow
   | { id: null }
 );
@@ -61,7 +64,7 @@ const selectChanges = unprepared(
     'changes_read',
     (p) => sql`
     select wanted.nth::int as nth, inbox.last_change_sequence as "lastChange", inbox.forgotten_change_sequence as forgotten,
-           markers.last_read_sequence as marker, change.*
+           markers.last_read_sequence as marker, coalesce(markers.state_version, 0) as version, change.*
     from unnest((select ${p.userIds}::uuid[]), (select ${p.afters}::bigint[])) with ordinality
         as wanted (user_id, after, nth)
       cross join lateral (select * from inboxes where user_id = wanted.user_id limit 1) inbox
@@ -94,11 +97,12 @@ export async function readChanges(
   const userIds = arrayText(positions.map(({ userId }) => userId));
   const afters = arrayText(positions.map(({ after }) => after));
   for (const row of await handle.query(selectChanges({ userIds, afters, limit }))) {
-    const { nth, lastChange, forgotten, marker } = row;
+    const { nth, lastChange, forgotten, marker, version } = row;
     const inbox = changesByPlace.get(nth) ?? {
       lastChange,
       tombstonesRemovedUpTo: forgotten,
       lastRead: marker,
+      stateVersion: version,
       changes: [],
     };
     changesByPlace.set(nth, inbox);
@@ -149,6 +153,8 @@ export interface ChangesQuery extends ChangesPosition {
   readonly limit: number;
   /** Applies to notifications that were created or changed. Deletions are always listed. */
   readonly filter: readonly FilterClause[];
+  /** Whether to add what `include=extra` asks for. */
+  readonly includesExtra?: boolean;
 }
 
 /** The maximum number of changes that one request with a filter reads. */
@@ -159,7 +165,7 @@ export async function listChanges(
   database: Database,
   imageUrlsOf: ImageUrls,
   userId: string,
-  { after, begunAt, limit, filter }: ChangesQuery,
+  { after, begunAt, limit, filter, includesExtra }: ChangesQuery,
   pace: Pace,
 ): Promise<Omit<Changes, 'retained_from'>> {
   const readLimit = filter.length === 0 ? limit : maxFiltered;
@@ -185,6 +191,7 @@ export async function listChanges(
     if (notification === null ? isFirst : !matches(filter, notification)) continue;
     changes.push(toChange(row, notification, isFirst ? 0 : after));
   }
+  if (includesExtra) await addExtras(database.user(userId), changes);
   const hasMore = rows.length === readLimit || reached < (rows.at(-1)?.change_sequence ?? 0);
   return {
     changes,
@@ -195,6 +202,13 @@ export async function listChanges(
     has_more: hasMore,
     reset: false,
   };
+}
+
+/** A notification that was deleted meanwhile stays without extra: its deletion is a later change. */
+async function addExtras(handle: Queryable, changes: Change[]): Promise<void> {
+  const kept = changes.flatMap(({ notification }) => notification ?? []);
+  const extended = new Map((await withExtras(handle, kept)).map((notification) => [notification.id, notification]));
+  for (const change of changes) change.notification = extended.get(change.id) ?? change.notification;
 }
 
 function toChange(row: ChangeRow, notification: Notification | null, after: number): Change {

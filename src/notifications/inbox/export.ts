@@ -16,7 +16,7 @@ export function notificationSections(database: Database, imageUrlsOf: ImageUrls)
     section(
       'notifications',
       {
-        columns: notificationColumns,
+        columns: sql`${notificationColumns}, expires_at, extra`,
         from: 'notifications',
         key: 'sequence',
         keyType: 'bigint',
@@ -30,7 +30,7 @@ export function notificationSections(database: Database, imageUrlsOf: ImageUrls)
       keyType: 'bigint',
     }),
     section('notification_states', {
-      columns: sql`sequence, is_read, is_archived, snoozed_until, updated_at`,
+      columns: sql`sequence, is_read, is_archived, snoozed_until, action_key, acted_at, updated_at`,
       from: 'notification_states',
       key: 'sequence',
       keyType: 'bigint',

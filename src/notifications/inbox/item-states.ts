@@ -1,3 +1,4 @@
+import type { TakenAction } from '../../contract/notification.js';
 import type { ChangedStates, InboxCounts, InboxStates, StatesChange } from '../../contract/notification-states.js';
 import { arrayText } from '../../database/array-text.js';
 import type { Database, Queryable } from '../../database/database.js';
@@ -5,11 +6,12 @@ import { filterCondition } from '../../database/listing.js';
 import { bound, compose, literal, type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
 import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
 import { Problem } from '../../lib/problem.js';
+import { takeAction } from './actions.js';
 import { readCounts } from './counts.js';
 import type { ExpensiveReadLimit } from './expensive-reads.js';
-import { moveReadPosition, type ReadPositionRow, toMarker } from './read-position.js';
+import { listStates, type StatesQuery } from './list-states.js';
+import { moveReadPosition } from './read-position.js';
 import { readStatesChange, type StatesRequest, type StateValues } from './states-request.js';
-import { countCap, isArchived, isRead, ofPosition, positionColumns, unreadRows } from './unread.js';
 import { recordInboxEvents } from './webhook-events.js';
 
 /**
@@ -39,13 +41,12 @@ export interface ItemStates {
    * @throws Problem `invalid_session_token` when there is no such user
    */
   list(userId: string, query: StatesQuery): Promise<InboxStates>;
-}
-
-/** A client's place in the changes of states: after a version, or within it after a sequence. */
-export interface StatesQuery {
-  readonly version: number;
-  readonly sequence?: number;
-  readonly limit: number;
+  /**
+   * The user chooses an action of a notification, which is then read. A user chooses once; the same again changes nothing.
+   * @throws Problem `not_found` if there is no such notification or action; `action_taken`, `notification_expired`;
+   *   `invalid_session_token` when there is no such user
+   */
+  takeAction(userId: string, id: string, key: string): Promise<TakenAction>;
 }
 
 /** The maximum number of states that one request changes. */
@@ -181,49 +182,6 @@ const recordChange = statement<{ userId: string; version: number; data: string }
     select 1 as recorded`,
 );
 
-interface ListedState extends Omit<ReadPositionRow, 'user_id'> {
-  seen: number;
-  archived_through: number;
-  state_version: number;
-  forgotten: number;
-  id: string | null;
-  sequence: number;
-  read: boolean;
-  archived: boolean;
-  snoozed_until: string | null;
-  version: number;
-}
-
-/** One statement, so that the states and the positions are from one snapshot: each state is read by its positions. */
-const selectStates = statement<{ userId: string; version: number; sequence: number; limit: number }, ListedState>(
-  'states_list',
-  (p) => sql`
-    select position.last_read as last_read_sequence, position.updated_at, position.seen, position.archived_through,
-           position.state_version, position.forgotten, unread.count, state.*
-    from (
-      select inbox.user_id, updated_at, ${positionColumns}, coalesce(state_version, 0) as state_version,
-             coalesce(forgotten_state_version, 0) as forgotten
-      from inboxes inbox left join markers on markers.user_id = inbox.user_id
-      where inbox.user_id = ${p.userId}
-    ) position
-      cross join lateral (
-        select count(*) as count from (${unreadRows(ofPosition)} limit ${literal(countCap + 1)}) counted
-      ) unread
-      left join lateral (
-        select notification.id, state.sequence, ${isRead(sql`state.sequence`, sql`position.last_read`)} as read,
-               ${isArchived(sql`state.sequence`, sql`position.archived_through`)} as archived,
-               state.snoozed_until, state.version
-        from notification_states state
-          cross join lateral (
-            select id from notifications where user_id = state.user_id and sequence = state.sequence limit 1
-          ) notification
-        where state.user_id = ${p.userId} and (state.version, state.sequence) > (${p.version}, ${p.sequence}::bigint)
-        order by state.version, state.sequence
-        limit ${p.limit}
-      ) state on true
-    order by state.version, state.sequence`,
-);
-
 /** Creates the states of single notifications. @param onChanged called after a commit, with the user */
 export function createItemStates(options: {
   readonly database: Database;
@@ -267,29 +225,25 @@ export function createItemStates(options: {
         if (moved.length > 0) tx.onCommit(() => onChanged([userId]));
         return readCounts(tx, userId);
       }),
-    async list(userId, { version, sequence = Number.MAX_SAFE_INTEGER, limit }) {
-      const rows = await database.user(userId).query(selectStates({ userId, version, sequence, limit: limit + 1 }));
-      const [first] = rows;
-      if (first === undefined) throw new Problem('invalid_session_token');
-      const { state_version: newest, forgotten, seen, archived_through } = first;
-      const positions = { marker: toMarker(first), seen, archived_through };
-      if ((version > 0 && version < forgotten) || version > newest) {
-        return { states: [], ...positions, after: `${newest}`, has_more: false, reset: true };
-      }
-      const found = rows.filter((row) => row.id !== null);
-      const page = found.slice(0, limit);
-      const last = page.at(-1);
-      const hasMore = found.length > limit && last !== undefined;
-      return {
-        states: page.map(({ id, sequence: place, read, archived, snoozed_until }) => ({
-          ...{ id: id ?? '', sequence: place, read, archived, snoozed_until },
-        })),
-        ...positions,
-        after: hasMore ? `${last.version}-${last.sequence}` : `${newest}`,
-        has_more: hasMore,
-        reset: false,
-      };
+    async list(userId, query) {
+      const listed = await listStates(database.user(userId), userId, query);
+      if (listed === undefined) throw new Problem('invalid_session_token');
+      return listed.answer;
     },
+    takeAction: (userId, id, key) =>
+      database.user(userId).transaction(async (tx) => {
+        const { version, lastRead } = await lock(tx, userId);
+        const { action, isNew } = await takeAction(tx, { userId, id: id.toLowerCase(), key, version, lastRead });
+        if (isNew) {
+          const data = JSON.stringify({
+            ...{ notification_ids: [id.toLowerCase()], through: null, read: true, archived: null, snoozed_until: null },
+            action: key,
+          });
+          await tx.query(recordChange({ userId, version, data }));
+          tx.onCommit(() => onChanged([userId]));
+        }
+        return action;
+      }),
   };
 }
 
@@ -341,6 +295,6 @@ function eventData({ ids, through, values }: StatesRequest): string {
   return JSON.stringify({
     notification_ids: ids ?? null,
     through: ids === undefined ? through : null,
-    ...{ read, archived, snoozed_until: snoozedUntil },
+    ...{ read, archived, snoozed_until: snoozedUntil, action: null },
   });
 }

@@ -17,6 +17,7 @@ import type { FilterClause } from '../../lib/filter/fields.js';
 import type { Instant } from '../../lib/times.js';
 import { blockSize, countedBlocks, placeInBlocks, rowsBeyond } from './blocks.js';
 import type { Anchor, NotificationSort } from './cursor.js';
+import { type InboxView, viewCondition } from './extras.js';
 import { columnNames, type NotificationRow, notificationColumns } from './row.js';
 import { type InboxRow, type InboxState, stateColumns, stateOf } from './state.js';
 import { boundsOf, placeColumns } from './time-bounds.js';
@@ -35,6 +36,8 @@ export interface NotificationQuery {
   /** Only rows whose time is strictly later than this: the time by which the list is sorted. */
   readonly since?: Instant;
   readonly filter: readonly FilterClause[];
+  /** Only notifications of this view. */
+  readonly view?: InboxView;
   /**
    * The list has no notifications after this sequence, so that its pages do not shift while new notifications are
    * published.
@@ -104,14 +107,15 @@ export async function selectPage(
 /**
  * Whether reading the page may scan the inbox. An index, or the counts of blocks, finds any other page.
  */
-export function isExpensive({ filter, countsExactly, since, anchor, page, limit, sort }: NotificationQuery): boolean {
+export function isExpensive(query: NotificationQuery): boolean {
+  const { filter, view, countsExactly, since, anchor, page, limit, sort } = query;
   const skipsRows = anchor === undefined && sort.field !== 'created_at' && (page - 1) * limit > maxSkipped;
-  return filter.length > 0 || (countsExactly && since !== undefined) || skipsRows;
+  return filter.length > 0 || view !== undefined || (countsExactly && since !== undefined) || skipsRows;
 }
 
 /** Whether no row has to be counted, because the inbox row already has the number of all rows. */
-function countIsFree({ since, filter }: NotificationQuery): boolean {
-  return since === undefined && filter.length === 0;
+function countIsFree({ since, filter, view }: NotificationQuery): boolean {
+  return since === undefined && filter.length === 0 && view === undefined;
 }
 
 /** The values of a list. Each statement uses only some of these values. */
@@ -158,8 +162,9 @@ export function listStatement(userId: string, query: NotificationQuery): Stateme
 
 /** Names everything that decides the text of a statement without a filter. */
 function listName(query: NotificationQuery): string {
-  const { sort, since, mark, countsExactly } = query;
+  const { sort, since, mark, countsExactly, view } = query;
   let name = `notifications_list_${sort.field}_${sort.direction}`;
+  if (view !== undefined) name += countsExactly ? `_${view}_exact` : `_${view}`;
   if (since !== undefined) name += countsExactly ? '_since_exact' : '_since';
   if (mark !== undefined) name += '_mark';
   const start = startOf(query);
@@ -214,8 +219,9 @@ function listSql(query: NotificationQuery, p: ListParts): Sql {
 const order = (descending: boolean) => (descending ? sql`desc` : sql`asc`);
 
 /** `from … where …` of the rows on all pages. */
-function matchingRows({ sort, mark, since, filter }: NotificationQuery, p: ListParts): Sql {
+function matchingRows({ sort, mark, since, filter, view }: NotificationQuery, p: ListParts): Sql {
   const conditions = [sql`user_id = ${p.userId}`];
+  if (view !== undefined) conditions.push(viewCondition(view, sql`${p.userId}`));
   if (mark !== undefined) conditions.push(sql`sequence <= ${p.mark}::bigint`);
   if (since !== undefined) conditions.push(sql`${placeColumns[sort.field]} > ${placeOfSince}`);
   if (filter.length > 0) conditions.push(filterCondition(filter));
@@ -262,7 +268,7 @@ function startOf(query: NotificationQuery): Start {
   if (query.anchor !== undefined) return query.anchor.side;
   const skip = (query.page - 1) * query.limit;
   if (skip === 0) return 'first';
-  const hasCounts = query.filter.length === 0 || countedType(query) !== undefined;
+  const hasCounts = query.view === undefined && (query.filter.length === 0 || countedType(query) !== undefined);
   return hasCounts && query.sort.field === 'created_at' && skip > maxSkipped ? 'blocks' : 'offset';
 }
 

@@ -5,7 +5,7 @@ import { type FieldsWith, fieldsWith, type notificationFields } from '../../cont
 import { identifier, join } from '../../database/sql.js';
 
 type Fields = typeof notificationFields;
-type ContentColumn = FieldsWith<'column' | 'input'>;
+type ContentColumn = FieldsWith<'column' | 'input'> | Exclude<FieldsWith<'column'>, FieldsWith<'answer'>>;
 
 /** The value of a column that a publisher sets: its text. Decimals are text, because a double may be less exact. */
 type ContentValue<Field> = Field extends { readonly isRequired: true } | { readonly isNotNull: true }
@@ -20,15 +20,15 @@ type Generated = {
   readonly [Name in Exclude<FieldsWith<'column' | 'answer'>, ContentColumn>]: Static<Fields[Name]['answer']>;
 };
 
-/** A row of `notifications`, without its `change_sequence`. */
-export type NotificationRow = Generated & Content;
+/** A row of `notifications`, without its `change_sequence` and without what only `include=extra` reads. */
+export type NotificationRow = Omit<Generated & Content, FieldsWith<'isReadOnRequest'>>;
 
 /** The names of the columns of a `NotificationRow`. */
-export const columnNames = fieldsWith('column').map(([name]) => name);
+export const columnNames = fieldsWith('column').flatMap(([name, { isReadOnRequest }]) => (isReadOnRequest ? [] : name));
 
 /** The columns of a `Content`. */
-export const contentColumns = fieldsWith('column').flatMap(([name, { column: type, input }]) =>
-  input === undefined ? [] : { name: name as keyof Content, type },
+export const contentColumns = fieldsWith('column').flatMap(([name, { column: type, input, answer }]) =>
+  input === undefined && answer !== undefined ? [] : { name: name as keyof Content, type },
 );
 
 /** SQL: the columns of a `NotificationRow`, for select lists. */
@@ -44,7 +44,7 @@ export function toNotification(row: NotificationRow, images: ReadonlyMap<string,
  * @param images contains the notification's image
  */
 export function notificationOf(
-  content: Content,
+  content: Omit<Content, FieldsWith<'isReadOnRequest'>>,
   generated: Generated,
   images: ReadonlyMap<string, Image>,
 ): Notification {

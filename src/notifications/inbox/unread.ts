@@ -36,25 +36,25 @@ export const isRead = (sequence: SqlPart, lastRead: SqlPart): Sql =>
   sql`(state.is_read is true or (${sequence} <= ${lastRead} and state.is_read is distinct from false))`;
 
 /**
- * SQL: the unread notifications of a user that are neither archived nor snoozed: `sequence` and `notification_type`. Those
+ * SQL: the unread notifications of a user that are neither archived nor snoozed nor expired: `sequence` and `notification_type`. Those
  * above the read position come first, the newest first, in the order of the index: a planner that expects most rows to be
  * unread would scan the table instead.
  */
 export const unreadRows = ({ userId, lastRead, archivedThrough }: PositionParts): Sql => sql`
   select candidate.sequence, candidate.notification_type
   from (
-    (select sequence, notification_type from notifications
+    (select sequence, notification_type, expires_at from notifications
      where user_id = ${userId} and sequence > ${lastRead}
      order by sequence desc limit ${literal(newest)})
     union all
-    (select marked.sequence, marked.notification_type
+    (select marked.sequence, marked.notification_type, marked.expires_at
      from (
        select sequence from notification_states
        where user_id = ${userId} and is_read = false and sequence <= ${lastRead}
        order by sequence desc limit ${literal(newest)}
      ) unread
        cross join lateral (
-         select sequence, notification_type from notifications
+         select sequence, notification_type, expires_at from notifications
          where user_id = ${userId} and sequence = unread.sequence limit 1
        ) marked)
   ) candidate
@@ -62,4 +62,5 @@ export const unreadRows = ({ userId, lastRead, archivedThrough }: PositionParts)
       select is_read, is_archived, snoozed_until from notification_states
       where user_id = ${userId} and sequence = candidate.sequence limit 1
     ) state on true
-  where state.is_read is not true and not ${isArchived(sql`candidate.sequence`, archivedThrough)} and not ${isSnoozed}`;
+  where state.is_read is not true and not ${isArchived(sql`candidate.sequence`, archivedThrough)} and not ${isSnoozed}
+    and coalesce(candidate.expires_at > db_now(), true)`;

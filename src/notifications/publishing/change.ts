@@ -33,9 +33,11 @@ function updateRow(
   id: string,
   columns: Partial<Content>,
 ): Statement<NotificationRow & { readonly is_changed: boolean }> {
-  const fields = bound(JSON.stringify({ fields: Object.keys(columns) }));
+  const fields = bound(JSON.stringify({ fields: fieldNames(columns) }));
   const [user, notification] = [bound(userId), bound(id)];
-  const set = Object.entries(columns).map(([name, value]) => sql`, ${identifier(name)} = ${bound(value)}`);
+  const set = Object.entries(columns).map(([name, value]) =>
+    name === 'extra' ? sql`, extra = ${mergedExtra(bound(value))}` : sql`, ${identifier(name)} = ${bound(value)}`,
+  );
   const differences = Object.keys(columns).map(
     (name) => sql` or old.${identifier(name)}::text is distinct from changed.${identifier(name)}::text`,
   );
@@ -68,6 +70,17 @@ function updateRow(
     from changed`,
   );
 }
+
+/** SQL: the column `extra` with these members. Those that are null are removed. */
+const mergedExtra = (members: SqlPart) => sql`(
+        select jsonb_object_agg(key, value) from jsonb_each(coalesce(notifications.extra, '{}') || ${members}::jsonb)
+        where value <> 'null')`;
+
+/** The names of the changed fields. The column `extra` holds several. */
+const fieldNames = ({ extra, ...others }: Partial<Content>) => [
+  ...Object.keys(others),
+  ...Object.keys(JSON.parse(extra ?? '{}')),
+];
 
 /**
  * CTEs that `updateRow` adds if the type changes: they move the row from one count of its block to another. `before`

@@ -1,6 +1,7 @@
 import type { Image } from '../../contract/image.js';
 import type { NotificationChange, NotificationInput } from '../../contract/notification.js';
 import { kinds } from '../../lib/filter/fields.js';
+import { parseTime } from '../../lib/times.js';
 import { type Content, contentColumns } from '../inbox/row.js';
 
 /** A notification or a change that matches its schema, with its exact number if the parsed number may be inexact. */
@@ -30,8 +31,24 @@ export function contentOf(
     object_data_string: input.object_data_string ?? '',
     description: input.description,
     image_id: imageIdOf(input, newImages) ?? null,
+    expires_at: timeOf(input.expires_at) ?? null,
+    extra: (hasExtra(input) ? extraText(input, isGiven) : null) ?? null,
   };
 }
+
+const hasExtra = ({ data, url, actions }: NotificationInput) => isGiven(data) || isGiven(url) || isGiven(actions);
+
+/** The members of the column `extra` that the input has, as JSON. @param isKept whether a value is written */
+function extraText(
+  { data, url, actions }: NotificationInput | NotificationChange,
+  isKept: (value: unknown) => boolean,
+): string | undefined {
+  const given = Object.entries({ data, url, actions }).filter(([, value]) => isKept(value));
+  return given.length === 0 ? undefined : JSON.stringify(Object.fromEntries(given));
+}
+
+/** A time as it is stored. `contentErrors` has checked it. */
+const timeOf = (text: string | null | undefined) => (isGiven(text) ? parseTime(text) : text);
 
 /** The columns that a change writes: one for each member that is present. */
 export function changedContent(
@@ -40,6 +57,9 @@ export function changedContent(
 ): Partial<Content> {
   const written = ({ name, type }: (typeof contentColumns)[number]) => {
     if (name === 'image_id') return imageIdOf(input, newImages);
+    if (name === 'expires_at') return timeOf(input.expires_at);
+    // A member that is null is removed.
+    if (name === 'extra') return extraText(input, (member) => member !== undefined);
     const value = input[name];
     if (typeof value === 'number') return decimalOf(value, exactNumber);
     return type === 'uuid' ? idOf(value) : value;

@@ -6,6 +6,7 @@ import { choiceError, type FieldError, throwIfErrors } from '../../lib/problem.j
 import { findAndLockImages, findImages, referToImages } from '../images/rows.js';
 import { type CheckUrl, type ImageUrls, imageUrlError } from '../images/url.js';
 import { decimal, type InputItem, isGiven } from './content.js';
+import { extraErrors } from './extra-errors.js';
 import { deliveryLimitErrors } from './limits.js';
 
 /** A request: one notification, or several. */
@@ -163,6 +164,7 @@ export function contentErrors(
   }
   const urlError = isGiven(imageUrl) ? imageUrlError(imageUrl, `${path}image`, checkUrl) : undefined;
   if (urlError !== undefined) errors.push(urlError);
+  errors.push(...extraErrors(input, path));
   return errors;
 }
 

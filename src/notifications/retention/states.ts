@@ -15,7 +15,7 @@ interface StateKey {
 }
 
 /** SQL: whether a state has said the same as the positions of its user for 30 days, so that nothing changes without it. */
-const isNeedless = sql`state.updated_at < db_now() - interval '30 days'
+const isNeedless = sql`state.action_key is null and state.updated_at < db_now() - interval '30 days'
       and coalesce(state.is_read, state.sequence <= last_read_sequence) = (state.sequence <= last_read_sequence)
       and coalesce(state.is_archived, state.sequence <= archived_through) = (state.sequence <= archived_through)
       and coalesce(state.snoozed_until <= db_now(), true)`;

@@ -1,5 +1,6 @@
 import type { Marker } from '../../contract/changes.js';
 import type { Notification } from '../../contract/notification.js';
+import type { InboxStates } from '../../contract/notification-states.js';
 import { message } from '../../lib/event-stream/frames.js';
 import type { ChangeRow } from '../inbox/changes.js';
 
@@ -13,6 +14,11 @@ export function changeEvent(change: ChangeRow, notification: Notification | null
 
 export function readPositionEvent(data: Marker): string {
   return `event: marker\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** Without an id: a client that continues after an event reads the states on its own. */
+export function stateEvent(states: InboxStates): string {
+  return `event: state\ndata: ${JSON.stringify(states)}\n\n`;
 }
 
 export function sessionExpiringEvent(expiresAt: string): string {

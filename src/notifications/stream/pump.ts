@@ -8,6 +8,8 @@ import { matches } from '../../lib/filter/match.js';
 import type { Pace, Pacer } from '../../lib/pacing.js';
 import type { ImageUrls } from '../images/url.js';
 import { type ChangeRow, type InboxChanges, notificationsOf, readChanges } from '../inbox/changes.js';
+import { withExtras } from '../inbox/extras.js';
+import { type ListedStates, listStates } from '../inbox/list-states.js';
 import { findReadPositions } from '../inbox/read-position.js';
 import * as frames from './frames.js';
 import type { Stream } from './stream.js';
@@ -22,6 +24,8 @@ export interface Pump {
 const batch = { streams: 500, changes: 2000, perInbox: 100 };
 /** The number of queries that run at the same time: the database reads for some streams while the process writes to others. */
 const concurrency = 2;
+/** The most states of one event. */
+const maxStates = 1000;
 /** The number of characters that are written at a time. */
 const chunk = 16 * 1024;
 /** Milliseconds until the next read after a failed one. */
@@ -116,20 +120,25 @@ async function deliverAll(
   const positions = places.flatMap(([first]) => (first ? { userId: first.userId, after: first.position } : []));
   const limit = Math.min(batch.perInbox, Math.ceil(batch.changes / positions.length));
   const results = await readChanges(database, positions, limit);
-  const [notificationOf, readPositions] = await Promise.all([
+  const [notificationOf, readPositions, stateChanges] = await Promise.all([
     notificationsOf(
       database,
       imageUrlsOf,
       results.flatMap((inbox) => inbox?.changes ?? []),
     ),
     movedReadPositions(database, places, results),
+    changedStates(database, places, results),
   ]);
+  const extended = await extendedNotifications(database, places, results, notificationOf);
   const more: Stream[] = [];
   for (const [index, listeners] of places.entries()) {
     const inbox = results[index];
     // If there is no inbox, the user was deleted and the session has ended. The watch then ends the stream.
     if (inbox === undefined) continue;
-    const changes = inbox.changes.map((change) => ({ change, notification: notificationOf(change) }));
+    const changes = inbox.changes.map((change) => {
+      const notification = notificationOf(change);
+      return { change, notification, extended: extended.get(change.id) ?? notification };
+    });
     const { lastChange } = inbox;
     for (const stream of listeners) {
       // Applying the filters of the streams may take long.
@@ -137,7 +146,8 @@ async function deliverAll(
       if (pause !== undefined) await pause;
       if (stream.hasEnded) continue;
       const readPosition = readPositions.get(stream.userId);
-      const isDone = deliver(stream, { lastChange, changes, isAll: changes.length < limit, readPosition });
+      const states = stateChanges.get(stateKey(stream));
+      const isDone = deliver(stream, { lastChange, changes, isAll: changes.length < limit, readPosition, states });
       if (!isDone) more.push(stream);
     }
   }
@@ -152,13 +162,18 @@ interface Update {
   readonly isAll: boolean;
   /** The read position, if it has moved. */
   readonly readPosition: Marker | undefined;
+  /** The states that changed since the version of the stream, if it asks for them. */
+  readonly states: ListedStates | undefined;
 }
 
 /** A change. Its text is built when the first stream needs it. */
 interface Item {
   readonly change: ChangeRow;
   readonly notification: Notification | null;
+  /** The notification with `extra`, if one of the streams asks for it. */
+  readonly extended: Notification | null;
   text?: string;
+  extendedText?: string;
 }
 
 /**
@@ -170,6 +185,7 @@ function deliver(stream: Stream, update: Update): boolean {
     const isDone = writeChanges(stream, update);
     if (stream.blockedAt !== undefined) return true;
     writeReadPosition(stream, update.readPosition);
+    writeStates(stream, update.states);
     return isDone;
   } catch (error) {
     stream.sink.destroy(error as Error);
@@ -187,6 +203,43 @@ function movedReadPositions(
     return streams.filter((stream) => lastRead > stream.lastRead);
   });
   return moved.length === 0 ? new Map() : findReadPositions(handle, [...new Set(moved.map(({ userId }) => userId))]);
+}
+
+const wantsExtra = ({ stateVersion }: Stream) => stateVersion >= 0;
+const stateKey = ({ userId, stateVersion }: Stream) => `${userId} ${stateVersion}`;
+
+/** The changed notifications with `extra`, by id, of the inboxes of which a stream asks for it. */
+async function extendedNotifications(
+  handle: Queryable,
+  places: readonly (readonly Stream[])[],
+  results: readonly (InboxChanges | undefined)[],
+  notificationOf: (change: ChangeRow) => Notification | null,
+): Promise<ReadonlyMap<string, Notification>> {
+  const wanted = results.flatMap((inbox, index) =>
+    places[index]?.some(wantsExtra) === true ? (inbox?.changes ?? []).flatMap((row) => notificationOf(row) ?? []) : [],
+  );
+  return new Map((await withExtras(handle, wanted)).map((notification) => [notification.id, notification]));
+}
+
+/** The states that changed since the versions that streams know, by `stateKey`. Few users change states at the same time. */
+async function changedStates(
+  handle: Queryable,
+  places: readonly (readonly Stream[])[],
+  results: readonly (InboxChanges | undefined)[],
+): Promise<ReadonlyMap<string, ListedStates>> {
+  const behind = new Map<string, Stream>();
+  for (const [index, streams] of places.entries()) {
+    const version = results[index]?.stateVersion ?? 0;
+    for (const stream of streams) {
+      if (wantsExtra(stream) && version > stream.stateVersion) behind.set(stateKey(stream), stream);
+    }
+  }
+  const found = new Map<string, ListedStates>();
+  for (const [key, { userId, stateVersion: version }] of behind) {
+    const states = await listStates(handle, userId, { version, limit: maxStates });
+    if (states !== undefined) found.set(key, states);
+  }
+  return found;
 }
 
 /** Writes until the socket is full. @returns whether the client is up to date */
@@ -207,8 +260,7 @@ function writeChanges(stream: Stream, { lastChange, changes, isAll }: Update): b
   for (const item of changes) {
     const { change, notification } = item;
     if (isWanted(stream, change, notification)) {
-      item.text ??= frames.changeEvent(change, notification);
-      text += item.text;
+      text += textOf(item, wantsExtra(stream));
       stream.sentPosition = change.change_sequence;
     }
     stream.position = change.change_sequence;
@@ -221,10 +273,27 @@ function writeChanges(stream: Stream, { lastChange, changes, isAll }: Update): b
   return wantsMore;
 }
 
+/** The event of a change. Streams of the same form share its text. */
+function textOf(item: Item, withExtra: boolean): string {
+  if (withExtra) {
+    item.extendedText ??= frames.changeEvent(item.change, item.extended);
+    return item.extendedText;
+  }
+  item.text ??= frames.changeEvent(item.change, item.notification);
+  return item.text;
+}
+
 function isWanted({ filter, history }: Stream, change: ChangeRow, notification: Notification | null): boolean {
   const { change_sequence: place, sequence } = change;
   if (history !== undefined && place <= history.end && sequence <= history.after) return false;
   return notification === null || matches(filter, notification);
+}
+
+function writeStates(stream: Stream, states: ListedStates | undefined): void {
+  if (states === undefined) return;
+  // With `has_more`, the client reads the rest on its own.
+  stream.stateVersion = states.version;
+  write(stream, frames.stateEvent(states.answer));
 }
 
 function writeReadPosition(stream: Stream, readPosition: Marker | undefined): void {

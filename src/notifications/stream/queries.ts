@@ -28,6 +28,8 @@ export interface ResolvedStart extends Pick<Stream, 'position' | 'history'> {
   readonly isReset: boolean;
   /** Milliseconds until the session ends. */
   readonly remaining: number;
+  /** The version of the states of the user. */
+  readonly stateVersion: number;
 }
 
 /** A stream that has changes, whose session expires soon, or whose session is no longer valid. */
@@ -43,6 +45,7 @@ interface StartRow {
   lastChange: number;
   tombstonesRemovedUpTo: number;
   remaining: number;
+  stateVersion: number;
 }
 interface FindingRow {
   nth: number;
@@ -82,6 +85,7 @@ interface CheckedStreams {
   readonly sessionIds: string;
   readonly positions: string;
   readonly readPositions: string;
+  readonly stateVersions: string;
   readonly warningLeads: string;
 }
 
@@ -91,7 +95,8 @@ export function createStreamQueries(database: Database, validSession: ValidSessi
     'streams_begin',
     (p) => sql`
     select inbox.last_change_sequence as "lastChange", inbox.forgotten_change_sequence as "tombstonesRemovedUpTo",
-           (extract(epoch from session.expires_at - db_now()) * 1000)::float8 as remaining
+           (extract(epoch from session.expires_at - db_now()) * 1000)::float8 as remaining,
+           coalesce((select state_version from markers where user_id = requested.user_id), 0) as "stateVersion"
     from (select ${p.userId}::uuid as user_id, ${p.sessionId}::uuid as session_id) requested
       join inboxes inbox on inbox.user_id = requested.user_id
       cross join lateral (${validSession(sql`requested.user_id`, sql`requested.session_id`)}) session`,
@@ -111,10 +116,12 @@ export function createStreamQueries(database: Database, validSession: ValidSessi
       select checked.nth::int as nth, session.expires_at,
              session.expires_at < db_now() + checked.lead * interval '1 millisecond' and checked.lead > 0 as is_expiring,
              inbox.last_change_sequence <> checked.position
-               or coalesce(markers.last_read_sequence > checked.marker, false) as is_behind
+               or coalesce(markers.last_read_sequence > checked.marker, false)
+               or coalesce(checked.state_version >= 0 and markers.state_version > checked.state_version, false) as is_behind
       from unnest((select ${p.userIds}::uuid[]), (select ${p.sessionIds}::uuid[]), (select ${p.positions}::bigint[]),
-                  (select ${p.readPositions}::bigint[]), (select ${p.warningLeads}::float8[]))
-          with ordinality as checked (user_id, session_id, position, marker, lead, nth)
+                  (select ${p.readPositions}::bigint[]), (select ${p.stateVersions}::bigint[]),
+                  (select ${p.warningLeads}::float8[]))
+          with ordinality as checked (user_id, session_id, position, marker, state_version, lead, nth)
         left join lateral (${validSession(sql`checked.user_id`, sql`checked.session_id`)} limit 1) session on true
         left join lateral (select * from inboxes where user_id = checked.user_id limit 1) inbox on true
         left join lateral (select * from markers where user_id = checked.user_id limit 1) markers on true
@@ -127,16 +134,17 @@ export function createStreamQueries(database: Database, validSession: ValidSessi
     async begin({ userId, sessionId }, start) {
       const [row] = await database.user(userId).query(selectStart({ userId, sessionId }));
       if (row === undefined) throw new Problem('invalid_session_token');
-      const { lastChange, remaining } = row;
-      if (start === 'now') return { position: lastChange, history: undefined, isReset: false, remaining };
+      const { lastChange, remaining, stateVersion } = row;
+      const common = { remaining, stateVersion };
+      if (start === 'now') return { position: lastChange, history: undefined, isReset: false, ...common };
       if ('lastEventId' in start) {
         const isReset = needsReset(start.lastEventId, row);
-        return { position: isReset ? lastChange : start.lastEventId, history: undefined, isReset, remaining };
+        return { position: isReset ? lastChange : start.lastEventId, history: undefined, isReset, ...common };
       }
       const [last] = await database.user(userId).query(lastBefore[start.by]({ userId, since: start.since }));
       const position = Math.min(last?.place ?? 0, lastChange);
       const history = start.by === 'created_at' ? { after: position, end: lastChange } : undefined;
-      return { position, history, isReset: false, remaining };
+      return { position, history, isReset: false, ...common };
     },
 
     async check(streams) {
@@ -145,6 +153,7 @@ export function createStreamQueries(database: Database, validSession: ValidSessi
         sessionIds: arrayText(streams.map(({ sessionId }) => sessionId)),
         positions: arrayText(streams.map(({ position }) => position)),
         readPositions: arrayText(streams.map(({ lastRead: marker }) => marker)),
+        stateVersions: arrayText(streams.map(({ stateVersion }) => stateVersion)),
         warningLeads: arrayText(streams.map(({ warningLeadMs: lead }) => lead)),
       });
       const rows = await database.query(statement);

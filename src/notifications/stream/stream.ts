@@ -20,6 +20,8 @@ export interface Stream extends Connection {
   readonly history: { readonly after: number; readonly end: number } | undefined;
   /** The read position that was sent last; -1 before the first. */
   lastRead: number;
+  /** The version of the states that the client knows; -1 if it does not ask for them (`include=extra`). */
+  stateVersion: number;
   /** How long before its session expires the client is warned, in milliseconds; 0 after the warning. */
   warningLeadMs: number;
 }

@@ -34,6 +34,8 @@ export interface StreamRequest {
   readonly sessionId: string;
   readonly start: StreamStart;
   readonly filter: readonly FilterClause[];
+  /** Whether notifications have `extra`, and the stream has the event `state`. */
+  readonly includesExtra: boolean;
   readonly connect: () => Writable;
 }
 
@@ -90,12 +92,13 @@ export function createStreams(options: StreamsOptions): Streams {
   });
 
   return {
-    async open({ userId, sessionId, start, filter, connect }) {
+    async open({ userId, sessionId, start, filter, includesExtra, connect }) {
       if (isClosing) throw new Problem('shutting_down', { retryAfter: 1 });
       streamLimit.acquire(userId);
       try {
         const checkedAt = performance.now();
-        const { position, history, isReset, remaining } = await queries.begin({ userId, sessionId }, start);
+        const begun = await queries.begin({ userId, sessionId }, start);
+        const { position, history, isReset, remaining } = begun;
         if (isClosing) throw new Problem('shutting_down', { retryAfter: 1 });
         const text = opening(position) + (isReset ? reset(position) : '') + frames.retainedFromEvent(retainedFrom());
         const sink = connect();
@@ -112,6 +115,7 @@ export function createStreams(options: StreamsOptions): Streams {
           sentPosition: position,
           history,
           lastRead: -1,
+          stateVersion: includesExtra ? begun.stateVersion : -1,
           warningLeadMs: warningLeadMs,
           checkedAt,
           writtenAt: checkedAt,

@@ -6,7 +6,6 @@ import { bound, type Sql, sql, statement } from '../../database/sql.js';
 import { isExternalReference } from '../../identities/user-references.js';
 import { parseId } from '../../lib/ids.js';
 import type { FieldError } from '../../lib/problem.js';
-import { findByLinkedAccount } from '../external-identities.js';
 import { ownersOf } from './fields.js';
 import type { FindMethod } from './finder.js';
 
@@ -74,6 +73,19 @@ export async function matchOf(handle: Queryable, text: string, defaultRegion: st
   const userIds = [...(await usersWithExternalId(text)), ...linked];
   const part = partCondition(text);
   return { condition: userIds.length === 0 ? part : sql`(${part} or u.id = any(${bound(userIds)}::uuid[]))` };
+}
+
+const findLinked = statement<{ text: string }, { user_id: string }>(
+  'external_identity_search',
+  // Two indexes find them. The addresses of an account at a provider are not unique.
+  (p) => sql`
+  (select user_id from external_identities where subject = ${p.text} limit 100)
+  union (select user_id from external_identities where email = lower(${p.text}) limit 100)`,
+);
+
+/** The ids of the users who have linked an account with this subject or this mail address. */
+async function findByLinkedAccount(handle: Queryable, text: string): Promise<string[]> {
+  return (await handle.query(findLinked({ text }))).map((row) => row.user_id);
 }
 
 const findById = statement<{ id: string }, { id: string }>(

@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.js';
 import { createUser } from '../../support/users.js';
 
 const request = (remoteAddress: string, headers: Record<string, string>) =>
-  ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;
+  ({ socket: { remoteAddress }, rawHeaders: Object.entries(headers).flat() }) as unknown as IncomingMessage;
 
 function create(env: Record<string, string> = {}) {
   const warnings: string[] = [];
@@ -32,7 +32,7 @@ describe('codes are printed', () => {
   });
 
   test('and are never again after a proxy on another machine has sent a request, which the log says once', () => {
-    for (const header of ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host']) {
+    for (const header of ['x-forwarded-for', 'X-Forwarded-Proto', 'x-forwarded-host']) {
       const { refusal, watch, warnings } = create();
       watch?.(request('10.0.0.9', {}));
       watch?.(request('127.0.0.1', { [header]: 'x' }));

@@ -13,10 +13,10 @@ import { restoreAt } from '../../../src/backups/log-archive/recovery.js';
 import { removeOldParts } from '../../../src/backups/log-archive/retention.js';
 import { createBackupFolder } from '../../../src/backups/places/folder.js';
 import type { BackupStore } from '../../../src/backups/places/place.js';
-import { migrate } from '../../../src/database/migrate.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { temporaryFolder } from '../../cli/command.js';
 import { query } from '../../embedded/embedded-postern.js';
+import { startMigratedPostgres } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -34,13 +34,12 @@ const start = () =>
   startArchiver({
     ...{ target: server.address, serverFolder: join(pathTo('data'), 'postgres'), store, passphrase },
     secretKeys: [key],
-    ...{ log: silent, pauseMs: 20 },
+    ...{ log: silent, pauseMs: 100 },
   });
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  server = await startEmbeddedPostgres({ dataDir: pathTo('data'), log: silent });
-  await migrate(server.address, silent);
+  server = await startMigratedPostgres(pathTo('data'));
   await query(server, 'create table kept (value text)');
   store = createBackupFolder(pathTo('backups'));
   archiver = start();

@@ -8,11 +8,11 @@ import { restoreBackup } from '../../../src/backups/restore.js';
 import { backUpIfDue, isDue } from '../../../src/backups/scheduled/scheduler.js';
 import { listBackups, readBackupTimes } from '../../../src/backups/state.js';
 import { createDatabase, type Database } from '../../../src/database/database.js';
-import { migrate } from '../../../src/database/migrate.js';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
+import type { EmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { parseSchedule } from '../../../src/lib/schedule.js';
 import { temporaryFolder } from '../../cli/command.js';
 import { query } from '../../embedded/embedded-postern.js';
+import { startMigratedPostgres } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 import { testSql } from '../../support/sql.js';
 
@@ -34,8 +34,7 @@ const pathTo = (name: string) => join(folder.path, name);
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  server = await startEmbeddedPostgres({ dataDir: pathTo('data'), log: silent });
-  await migrate(server.address, silent);
+  server = await startMigratedPostgres(pathTo('data'));
   database = createDatabase({ target: server.address, size: 4, onConnectionError: () => undefined });
 });
 afterAll(async () => {

@@ -47,7 +47,7 @@ describe('the audit page', () => {
     const changed = page.getByRole('row', { name: 'ADMIN_API_KEY changed Ada Lovelace' });
     await changed.waitFor();
     expect(await changed.innerText()).toContain('API key');
-    const signedIn = await page.getByRole('row', { name: /logged in/ }).innerText();
+    const signedIn = await page.getByRole('row', { name: /signed in/ }).innerText();
     expect(signedIn.match(/Byron/g)).toHaveLength(1);
 
     await changed.click();
@@ -114,7 +114,7 @@ describe('the audit page', () => {
       as: await operator(),
     });
     await page
-      .getByRole('row', { name: /Command line logged out everywhere/ })
+      .getByRole('row', { name: /Command line signed out everywhere/ })
       .first()
       .waitFor();
     const lines = (await exportAs(page, 'As NDJSON')).trim().split('\n');

@@ -90,7 +90,7 @@ test('the search is in the URL, takes any text, and the keyboard opens a row', a
   await page.reload();
   await row(page, 'a:b').focus();
   await page.keyboard.press('Enter');
-  await page.getByRole('dialog').getByText('Read users, devices and logins').waitFor();
+  await page.getByRole('dialog').getByText('Read users, devices and sign-ins').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await expectNoErrorsOrSidewaysScroll();

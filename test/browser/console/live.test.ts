@@ -55,7 +55,7 @@ describe('the audit page', () => {
     const { reads } = seen;
     for (let count = 0; count < 3; count += 1) await login(postern, user);
     await login(postern, other);
-    await expect.poll(() => row(page, /logged in/).count()).toBe(3);
+    await expect.poll(() => row(page, /signed in/).count()).toBe(3);
     await page.getByText('4 events', { exact: true }).waitFor();
     expect({ ...seen }).toEqual({ opened: 1, ended: 0, reads });
     await expectNoErrorsOrSidewaysScroll();
@@ -74,15 +74,15 @@ describe('the audit page', () => {
     await login(postern, user);
     const newer = page.getByRole('button', { name: '1 newer event' });
     await newer.waitFor();
-    expect(await row(page, /logged in/).count()).toBe(0);
+    expect(await row(page, /signed in/).count()).toBe(0);
     await expectAccessible();
     await newer.click();
-    await row(page, /logged in/).waitFor();
+    await row(page, /signed in/).waitFor();
     await newer.waitFor({ state: 'detached' });
     await login(postern, user);
     await newer.waitFor();
     await row(page, /ADMIN_API_KEY created/).click();
-    await expect.poll(() => row(page, /logged in/).count()).toBe(2);
+    await expect.poll(() => row(page, /signed in/).count()).toBe(2);
     await expectNoErrorsOrSidewaysScroll();
   });
 
@@ -95,7 +95,7 @@ describe('the audit page', () => {
     const streamed = streamOf(page);
     await page.goto(`${postern.url}/console/audit?user=${user.id}`);
     await streamed;
-    await row(page, /Command line logged out everywhere/)
+    await row(page, /Command line signed out everywhere/)
       .first()
       .waitFor();
     await page.mouse.move(600, 400);
@@ -107,7 +107,7 @@ describe('the audit page', () => {
     await newer.waitFor();
     expect(await page.evaluate<number>('scrollY')).toBe(before);
     await newer.click();
-    await row(page, /logged in/).waitFor();
+    await row(page, /signed in/).waitFor();
     await expectNoErrorsOrSidewaysScroll();
   });
 
@@ -135,7 +135,7 @@ describe('the audit page', () => {
     await settled();
     expect(seen.reads).toBeGreaterThan(reads);
     await login(postern, user);
-    await row(page, /logged in/).waitFor();
+    await row(page, /signed in/).waitFor();
   });
 });
 

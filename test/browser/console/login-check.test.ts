@@ -29,7 +29,7 @@ test('a search that finds no user links to the login check, which offers to crea
   const email = newEmail();
   const query = new URLSearchParams({ q: email });
   const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/users?${query}`, { as: await operator() });
-  await page.getByRole('link', { name: `Why can “${email}” not log in?` }).click();
+  await page.getByRole('link', { name: `Why can “${email}” not sign in?` }).click();
   await page.getByText(`No user has “${email}”.`).waitFor();
   await headingNo(page).waitFor();
   expect(await page.getByLabel('Type of identity').inputValue()).toBe('email');
@@ -49,7 +49,7 @@ describe('the login check of an existing user', () => {
     const user = await createUser(postern, { name: 'Ada' });
     await admin('POST', `/users/${user.id}/lock`, { permanent: true, reason: 'Stolen' });
     const { page, expectNoErrorsOrSidewaysScroll } = await open('/console/users/login-check', { as: await operator() });
-    await page.getByLabel('What the user types to log in').and(page.locator(':focus')).waitFor();
+    await page.getByLabel('What the user types to sign in').and(page.locator(':focus')).waitFor();
     await page.keyboard.type(user.username ?? '');
     await page.keyboard.press('Enter');
     await page.getByText('An operator locked the user: Stolen.').waitFor();
@@ -98,8 +98,8 @@ describe.each([
     );
     await page.getByText('This is not a valid username.').waitFor();
     await expectAccessible();
-    await page.getByLabel('What the user types to log in').fill(`${'w'.repeat(60)}@example.com`);
-    await page.getByLabel('What the user types to log in').press('Enter');
+    await page.getByLabel('What the user types to sign in').fill(`${'w'.repeat(60)}@example.com`);
+    await page.getByLabel('What the user types to sign in').press('Enter');
     await headingNo(page).waitFor();
     await expectAccessible();
     await expectNoErrorsOrSidewaysScroll();

@@ -78,8 +78,8 @@ describe('an operator', () => {
     await causes.getByRole('link', { name: 'Wrong secret' }).waitFor();
     await page.getByRole('radio', { name: '1 h' }).check();
     expect(new URL(page.url()).searchParams.get('span')).toBe('1h');
-    await page.getByRole('region', { name: 'Logins' }).getByRole('button', { name: 'As a table' }).click();
-    await page.getByRole('table', { name: /^Logins over time/ }).waitFor();
+    await page.getByRole('region', { name: 'Sign-ins' }).getByRole('button', { name: 'As a table' }).click();
+    await page.getByRole('table', { name: /^Sign-ins over time/ }).waitFor();
     await causes.getByRole('link', { name: 'Wrong secret' }).click();
     await heading('Audit');
     await page.getByRole('row', { name: /Bobby.* was refused/ }).waitFor();
@@ -128,7 +128,7 @@ describe('an operator', () => {
     await open('/audit?type=login.started');
     await heading('Audit');
     await page
-      .getByRole('row', { name: /began to log in/ })
+      .getByRole('row', { name: /began to sign in/ })
       .first()
       .waitFor();
     expect(await page.getByText('asked for a code').count()).toBe(0);
@@ -171,7 +171,7 @@ describe('an operator', () => {
 
   test('filters the audit, opens an event without following further ones, and exports what matches', async () => {
     await open(`/audit?user=${hostile.id}`);
-    const row = page.getByRole('row', { name: /Bobby.* logged in/ });
+    const row = page.getByRole('row', { name: /Bobby.* signed in/ });
     await row.waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await row.click();
@@ -196,7 +196,7 @@ describe('an operator', () => {
     await open(`/audit?user=${user.id}`);
     await page.getByRole('row', { name: /ADMIN_API_KEY created/ }).waitFor();
     await login(postern, user);
-    await page.getByRole('row', { name: /logged in/ }).waitFor();
+    await page.getByRole('row', { name: /signed in/ }).waitFor();
     expect(faults).toEqual([]);
   });
 

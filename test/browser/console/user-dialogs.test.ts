@@ -50,7 +50,7 @@ const typeName = (page: Page, { username }: User) =>
 const closed = (page: Page) => dialog(page).waitFor({ state: 'detached' });
 /** The row of a way to log in, in "Can they log in?". */
 const way = (page: Page, name: string) =>
-  page.getByRole('region', { name: 'Can they log in?' }).getByRole('listitem').filter({ hasText: name });
+  page.getByRole('region', { name: 'Can they sign in?' }).getByRole('listitem').filter({ hasText: name });
 
 describe('the profile', () => {
   test('is edited with errors at their fields, a draft that survives a reload, and an undo', async () => {
@@ -185,15 +185,15 @@ describe('the secrets', () => {
     await closed(page);
     await effect(user, ({ has_password }) => has_password);
     expect(await loginStatus(user, shown)).toBe('pending');
-    await way(page, 'The user has no PIN.').getByRole('button', { name: 'Set a PIN…' }).click();
-    await page.getByLabel('New PIN').fill('12');
-    await inDialog(page, 'Save').click();
-    await page.locator('[aria-invalid]').waitFor();
-    await page.getByLabel('New PIN').fill('4821');
-    await inDialog(page, 'Save').click();
-    await closed(page);
-    await effect(user, ({ has_pin }) => has_pin);
-    await way(page, 'The user has no PIN.').waitFor({ state: 'detached' });
+  });
+
+  test('the PIN is the choice of the user, and is removed after the name was typed', async () => {
+    const user = await createUser(postern);
+    const { page } = await open(pageOf(user), { as: await operator() });
+    await way(page, 'The user has no PIN.').getByText('Only the user can do this, in the app.').waitFor();
+    expect(await button(page, 'Set… PIN').count()).toBe(0);
+    await postern.api('PATCH', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey, body: { pin: '4821' } });
+    await page.reload();
     await button(page, 'Remove… PIN').click();
     await typeName(page, user);
     await inDialog(page, 'Remove').click();
@@ -245,7 +245,7 @@ describe('the secrets', () => {
     await factors.enrolTotp(who);
     const { page } = await open(pageOf(user), { as: await operator() });
     await button(page, 'Change… Second factor').click();
-    await page.getByLabel('Logins ask for a second factor').selectOption('Never');
+    await page.getByLabel('Sign-ins ask for a second factor').selectOption('Never');
     await inDialog(page, 'Save').click();
     await effect(user, ({ second_factor }) => second_factor === 'off');
     await button(page, 'Undo').click();

@@ -58,7 +58,7 @@ describe('"Can they log in?"', () => {
     await heading(page, /^No, until /).waitFor();
     await page
       .getByRole('listitem')
-      .filter({ hasText: 'All ways to log in' })
+      .filter({ hasText: 'All ways to sign in' })
       .getByRole('button', { name: 'Unlock' })
       .click();
     await heading(page, 'Yes, they can').waitFor();
@@ -98,9 +98,9 @@ describe('an action on a user', () => {
     await signIn(postern, user, iPhone);
     const { session } = await signIn(postern, user, { model: 'ThinkPad X1', os_name: 'Windows' });
     const { page } = await open(pageOf(user), { as: await operator() });
-    await button(page, 'Log out… Apple iPhone 15 Pro').click();
-    await button(page, 'Log out').click();
-    await button(page, 'Log out… Apple iPhone 15 Pro').waitFor({ state: 'detached' });
+    await button(page, 'Sign out… Apple iPhone 15 Pro').click();
+    await button(page, 'Sign out').click();
+    await button(page, 'Sign out… Apple iPhone 15 Pro').waitFor({ state: 'detached' });
     const { body } = await admin<UserDevice[]>('GET', `/users/${user.id}/devices`);
     expect(body.map(({ model }) => model)).toEqual(['ThinkPad X1']);
     expect((await postern.api('POST', '/v1/sessions/verify', { bearer: session.token })).status).toBe(200);
@@ -110,9 +110,9 @@ describe('an action on a user', () => {
     const user = await createUser(postern);
     const { session } = await signIn(postern, user);
     const { page } = await open(pageOf(user), { as: await operator() });
-    await button(page, 'Log out…').click();
-    await button(page, 'Log out').click();
-    await page.getByText('1 login ended.').waitFor();
+    await button(page, 'Sign out…').click();
+    await button(page, 'Sign out').click();
+    await page.getByText('1 sign-in ended.').waitFor();
     expect((await postern.api('POST', '/v1/sessions/verify', { bearer: session.token })).status).toBe(401);
   });
 
@@ -127,7 +127,7 @@ describe('an action on a user', () => {
     await page.getByText('The user is deactivated.').waitFor();
     await page
       .getByRole('listitem')
-      .filter({ hasText: 'All ways to log in' })
+      .filter({ hasText: 'All ways to sign in' })
       .getByRole('button', { name: 'Reactivate' })
       .click();
     await effect(user, ({ status }) => status === 'active');
@@ -221,10 +221,10 @@ describe('two operators', () => {
     await button(other.page, 'Check again').click();
     await heading(other.page, 'No').waitFor();
     await button(one.page, 'Check again').click();
-    await one.page.getByRole('listitem').filter({ hasText: 'All ways to log in' }).getByRole('button').click();
+    await one.page.getByRole('listitem').filter({ hasText: 'All ways to sign in' }).getByRole('button').click();
     await heading(one.page, 'Yes, they can').waitFor();
     // The other operator unlocks what is unlocked already.
-    await other.page.getByRole('listitem').filter({ hasText: 'All ways to log in' }).getByRole('button').click();
+    await other.page.getByRole('listitem').filter({ hasText: 'All ways to sign in' }).getByRole('button').click();
     await heading(other.page, 'Yes, they can').waitFor();
   });
 });
@@ -237,7 +237,7 @@ describe('a support agent', () => {
     const { page } = await open(pageOf(user), { as });
     await page
       .getByRole('listitem')
-      .filter({ hasText: 'All ways to log in' })
+      .filter({ hasText: 'All ways to sign in' })
       .getByRole('button', { name: 'Unlock' })
       .click();
     await heading(page, 'Yes, they can').waitFor();

@@ -168,12 +168,12 @@ describe('many users at once', () => {
     const { page } = await open(`/console/users?q=${family}`, { as: await operator() });
     await row(page, `${family} a`).waitFor();
     await page.getByLabel('Select all rows shown').check({ force: true });
-    await page.getByRole('button', { name: 'Log out…', exact: true }).click();
+    await page.getByRole('button', { name: 'Sign out…', exact: true }).click();
     await page.route('**/admin/v1/users/bulk', async (route) => {
       await route.fetch();
       await route.abort('connectionreset');
     });
-    await page.getByRole('dialog').getByRole('button', { name: 'Log out', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.getByText('Some users were not processed: 0 done, 3 unknown.').waitFor();
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Result file' }).click();
@@ -191,7 +191,7 @@ describe('many users at once', () => {
     const { page, expectNoErrorsOrSidewaysScroll } = await open(`/console/users?q=${family}`, { as: await operator() });
     await row(page, family).waitFor();
     await page.getByLabel('Select all rows shown').check({ force: true });
-    await page.getByRole('button', { name: 'Log out…', exact: true }).click();
+    await page.getByRole('button', { name: 'Sign out…', exact: true }).click();
     const ending = { summary: { done: 1, unchanged: 0, failed: 0, valid: 0, complete: false }, status: 503 };
     const body = [
       { id: user.id, result: 'done' },
@@ -203,7 +203,7 @@ describe('many users at once', () => {
         body: body.map((line) => `${JSON.stringify(line)}\n`).join(''),
       }),
     );
-    await page.getByRole('dialog').getByRole('button', { name: 'Log out', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.getByText('The service ended the action early (storage_unavailable): 1 done.').waitFor();
     await expectNoErrorsOrSidewaysScroll();
   });

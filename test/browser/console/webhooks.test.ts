@@ -56,7 +56,7 @@ test('without a webhook, the page explains webhooks, and the form creates one wh
   const create = button(page, 'Create the webhook');
   expect(await create.isDisabled()).toBe(true);
   await dialog(page).getByLabel('URL', { exact: true }).fill('ftp://example.com');
-  await dialog(page).getByLabel('Logins').check();
+  await dialog(page).getByLabel('Sign-ins').check();
   await dialog(page).getByLabel('user.created').check();
   await create.click();
   await dialog(page).getByText('the scheme must be https').waitFor();

@@ -4,14 +4,18 @@ import { addAuthenticator } from '../../support/browser.js';
 import { type ElementPage, type ElementPages, type ShowOptions, startElementPages } from '../../support/elements.js';
 import { createFactors } from '../../support/factors.js';
 import { type Answers, contextOf, look, problem } from '../../support/gallery.js';
+import { pseudoTexts } from '../../support/pseudo-locale.js';
 import { createUser, newEmail, newPhone, password, signIn } from '../../support/users.js';
 
 let pages: ElementPages;
 beforeAll(async () => {
-  pages = await startElementPages({
-    ...{ PIN_POLICY: 'optional', MAIL_PROVIDER: 'console', APP_NAME: 'Splitter' },
-    ...{ CODE_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_PREFIX: '0', SMS_LIMIT_TOTAL: '0' },
-  });
+  pages = await startElementPages(
+    {
+      ...{ PIN_POLICY: 'optional', MAIL_PROVIDER: 'console', APP_NAME: 'Splitter' },
+      ...{ CODE_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_PREFIX: '0', SMS_LIMIT_TOTAL: '0' },
+    },
+    pseudoTexts,
+  );
 });
 afterAll(() => pages?.close());
 const { appOf } = createFactors(() => pages.app);

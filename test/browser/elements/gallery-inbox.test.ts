@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ElementPage, type ElementPages, type ShowOptions, startElementPages } from '../../support/elements.js';
 import { type Answers, contextOf, look, problem } from '../../support/gallery.js';
+import { pseudoTexts } from '../../support/pseudo-locale.js';
 import { createUser, password } from '../../support/users.js';
 
 let pages: ElementPages;
 beforeAll(async () => {
-  pages = await startElementPages({ PIN_POLICY: 'off', NOTIFICATION_TYPES: 'payment,request,security,message,event' });
+  pages = await startElementPages(
+    { PIN_POLICY: 'off', NOTIFICATION_TYPES: 'payment,request,security,message,event' },
+    pseudoTexts,
+  );
 });
 afterAll(() => pages?.close());
 

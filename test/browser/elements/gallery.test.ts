@@ -3,14 +3,18 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { codeTo } from '../../support/account.js';
 import { type ElementPage, type ElementPages, type ShowOptions, startElementPages } from '../../support/elements.js';
 import { type Answers, contextOf, look, problem } from '../../support/gallery.js';
+import { pseudoTexts } from '../../support/pseudo-locale.js';
 import { createUser, newEmail, newPhone, password, wrongCode } from '../../support/users.js';
 
 let pages: ElementPages;
 beforeAll(async () => {
-  pages = await startElementPages({
-    ...{ PIN_POLICY: 'optional', REGISTRATION: 'on', MAIL_PROVIDER: 'console', APP_NAME: 'Splitter' },
-    ...{ CODE_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_PREFIX: '0', SMS_LIMIT_TOTAL: '0' },
-  });
+  pages = await startElementPages(
+    {
+      ...{ PIN_POLICY: 'optional', REGISTRATION: 'on', MAIL_PROVIDER: 'console', APP_NAME: 'Splitter' },
+      ...{ CODE_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_PREFIX: '0', SMS_LIMIT_TOTAL: '0' },
+    },
+    pseudoTexts,
+  );
 });
 afterAll(() => pages?.close());
 
@@ -68,12 +72,19 @@ const states: readonly (readonly [name: string, reach: () => Promise<ElementPage
       const context = await contextWith({
         '**/v1/login-options': withProviders('google', 'apple', 'github', 'azure-ad'),
       });
-      return signIn({ context, slots: 'logo=◆ Splitter' });
+      const shown = await signIn({ context, slots: 'logo=◆ Splitter' });
+      await shown.page.getByRole('button', { name: /Google/ }).waitFor();
+      return shown;
     },
   ],
   [
     'sign-in-two-providers',
-    async () => signIn({ context: await contextWith({ '**/v1/login-options': withProviders('google', 'okta') }) }),
+    async () => {
+      const context = await contextWith({ '**/v1/login-options': withProviders('google', 'okta') });
+      const shown = await signIn({ context });
+      await shown.page.getByRole('button', { name: /Google/ }).waitFor();
+      return shown;
+    },
   ],
   [
     'sign-in-other-ways',
@@ -239,6 +250,17 @@ const states: readonly (readonly [name: string, reach: () => Promise<ElementPage
       const shown = await passwordPage();
       await press(shown, 'Forgot your password?');
       await shown.page.getByLabel('Email or phone number').waitFor();
+      return shown;
+    },
+  ],
+  [
+    'recovery-cancel-pin',
+    async () => {
+      const shown = await passwordPage();
+      await press(shown, 'I have a PIN');
+      await press(shown, 'Forgot your PIN?');
+      await press(shown, 'Cancel a new PIN');
+      await shown.page.getByText('Enter the code of the message').waitFor();
       return shown;
     },
   ],

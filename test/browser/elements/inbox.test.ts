@@ -1,3 +1,4 @@
+import type { Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { User } from '../../../src/contract/user.js';
 import { type ElementPages, type ShowOptions, startElementPages } from '../../support/elements.js';
@@ -189,6 +190,89 @@ test('a list without a connection shows that, keeps its rows, and continues late
   await page.getByText('Before').waitFor();
 });
 
+test('hundreds of bells on a page share one stream and one list, and the time for an update grows as their number', async () => {
+  const user = await createUser(pages.app);
+  await publish(user, 'The first');
+  const context = await pages.browser.newContext();
+  const requests: string[] = [];
+  let openStreams = 0;
+  const isStream = (url: string) => url.includes('/v1/notifications/stream');
+  context.on('request', (request) => {
+    if (request.method() === 'GET') requests.push(new URL(request.url()).pathname);
+    if (request.method() === 'GET' && isStream(request.url())) openStreams += 1;
+  });
+  const onEnd = (request: Request) => {
+    if (request.method() === 'GET' && isStream(request.url())) openStreams -= 1;
+  };
+  context.on('requestfailed', onEnd);
+  context.on('requestfinished', onEnd);
+  const { page, until, expectNoErrorsOrSidewaysScroll } = await inboxOf(user, { context });
+  await page.evaluate(
+    "void (window.times = [], document.addEventListener('postern-unread', () => times.push(performance.now())))",
+  );
+  /** The milliseconds from the first bell to the last one that shows a publication. */
+  async function spread(bells: number): Promise<number> {
+    await page.evaluate(
+      `document.querySelector('main').append(...Array.from({ length: ${bells} - document.querySelectorAll('postern-inbox').length },
+        () => document.createElement('postern-inbox')))`,
+    );
+    const spreads: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      await page.evaluate('void (times.length = 0)');
+      await publish(user, `To ${bells} bells, ${round}`);
+      await until(`times.length === ${bells}`);
+      spreads.push(await page.evaluate<number>('times.at(-1) - times[0]'));
+    }
+    return Math.min(...spreads);
+  }
+  const few = await spread(30);
+  const many = await spread(300);
+  // Ten times as many bells. A list for each bell or a search for each bell in all of them would take a hundred times as long.
+  expect(many).toBeLessThan(40 * Math.max(few, 1));
+  const names = `[...document.querySelectorAll('postern-inbox')].map(({ shadowRoot }) => shadowRoot.querySelector('.bell').getAttribute('aria-label'))`;
+  expect(await page.evaluate(`[...new Set(${names})]`)).toEqual(['Notifications, 7 unread']);
+  for (const path of ['stream', 'page', 'marker'])
+    expect([path, requests.filter((own) => own === `/v1/notifications/${path}`).length]).toEqual([path, 1]);
+  await page.evaluate("document.querySelectorAll('postern-inbox').forEach((bell) => bell.remove())");
+  await expect.poll(() => openStreams).toBe(0);
+  await expectNoErrorsOrSidewaysScroll();
+  await context.close();
+});
+
+test('a module that is loaded again, with a client of its own, leaves the elements of the page as they are', async () => {
+  const user = await createUser(pages.app);
+  await publish(user, 'The first');
+  const context = await pages.browser.newContext();
+  const streams: string[] = [];
+  context.on('request', (request) => {
+    if (request.method() === 'GET' && request.url().includes('/stream')) streams.push(request.url());
+  });
+  const { page, until, expectNoErrorsOrSidewaysScroll } = await inboxOf(user, {
+    context,
+    attributes: { layout: 'list' },
+  });
+  const shown = (text: string) =>
+    `[...document.querySelectorAll('postern-inbox')].every(({ shadowRoot }) => shadowRoot.textContent.includes('${text}'))`;
+  await until(shown('The first'));
+  await page.evaluate('Object.assign(window, { first: { show, postern } })');
+  await page.evaluate("import('/again/page.js')");
+  expect(await page.evaluate('show === first.show')).toBe(false);
+  await page.evaluate(
+    `show(${JSON.stringify({ url: pages.app.url, tag: 'postern-inbox', attributes: { layout: 'list' } })})`,
+  );
+  expect(await page.evaluate('[postern === first.postern, postern.current.status]')).toEqual([false, 'signed_in']);
+  await publish(user, 'The second');
+  expect(await page.evaluate("document.querySelectorAll('postern-inbox').length")).toBe(2);
+  await until(shown('The second'));
+  expect(streams.length).toBe(1);
+  // The clients of one page follow each other, as those of two tabs do.
+  await page.evaluate('postern.logOut()');
+  await until("first.postern.current.status === 'signed_out'");
+  await until(`!${shown('The second')}`);
+  await expectNoErrorsOrSidewaysScroll();
+  await context.close();
+});
+
 test('if the code of the rows cannot be loaded, the list says so, and shows them later', async () => {
   const user = await createUser(pages.app);
   await publish(user, 'Before');
@@ -288,4 +372,18 @@ test('push settings that cannot be loaded say so, and are loaded by "Try again"'
   isBroken = false;
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('switch', { name: 'Payment' }).waitFor();
+});
+
+test('a notice about the security of the account is shown whole, and other long texts end with an ellipsis', async () => {
+  const user = await createUser(pages.app);
+  const long = 'Somebody signed in to your account on a device that you have never used before. '.repeat(6);
+  await publish(user, long, { actor: undefined, notification_type: 'security' });
+  await publish(user, long);
+  const { page } = await inboxOf(user, { attributes: { layout: 'list' }, width: 390 });
+  const texts = page.locator('[part~=description]');
+  await expect.poll(() => texts.count()).toBe(2);
+  const all = `[...element.shadowRoot.querySelectorAll('[part~=description]')]`;
+  const cut = await page.evaluate(`${all}.map((node) => node.scrollHeight > node.clientHeight + 1)`);
+  // The newest comes first.
+  expect(cut).toEqual([true, false]);
 });

@@ -4,6 +4,7 @@ import { addAuthenticator } from '../../support/browser.js';
 import { type ElementPage, type ElementPages, startElementPages } from '../../support/elements.js';
 import { createFactors } from '../../support/factors.js';
 import { type OpenIdProvider, startOpenIdProvider } from '../../support/openid-provider.js';
+import { createRecoverySteps } from '../../support/recovery.js';
 import { createUser, newEmail, newPhone, password, wrongCode } from '../../support/users.js';
 
 let pages: ElementPages;
@@ -459,4 +460,27 @@ test('a required factor is enrolled within the login, after another password, an
   expect(await shown.page.locator('.codes li').count()).toBe(10);
   await shown.expectAccessible();
   await shown.expectNoErrorsOrSidewaysScroll();
+});
+
+test('a user cancels a PIN that somebody else has recovered, with the code of the message about it', async () => {
+  const user = await createUser(pages.app, { email: newEmail(), phone: newPhone(), pin: '2468' });
+  const steps = createRecoverySteps(() => pages.app);
+  await steps.recoverPin(user, '1357');
+  const code = await steps.cancelCode(user.email);
+  const shown = await signIn();
+  await field(shown, 'Email, phone or username').fill(user.email ?? '');
+  await press(shown, 'Continue');
+  await press(shown, 'I have a PIN');
+  await press(shown, 'Forgot your PIN?');
+  await press(shown, 'Cancel a new PIN');
+  await field(shown, 'Email, phone or username').fill(user.email ?? '');
+  await field(shown, 'Code').fill('wrong');
+  await press(shown, 'Cancel a new PIN');
+  await shown.page.getByText('That code is wrong or has expired.').waitFor();
+  await field(shown, 'Code').fill(code);
+  await press(shown, 'Cancel a new PIN');
+  await shown.page.getByText('The new PIN is cancelled. Your PIN stays as it is.').waitFor();
+  const { adminKey: bearer, api } = pages.app;
+  const { body } = await api<{ pin_recovery: unknown }>('GET', `/admin/v1/users/${user.id}`, { bearer });
+  expect(body.pin_recovery).toBeNull();
 });

@@ -48,3 +48,43 @@ test('the three themes of docs/elements.md change every element, with enough con
   }
   expect(colours.size).toBe(9);
 });
+
+/** The contrast of two colours as browsers write them, by WCAG 2. */
+function contrast(one: string, other: string): number {
+  const [lighter = 0, darker = 0] = [one, other]
+    .map((colour) => {
+      const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/g) ?? []).map((value) => {
+        const share = Number(value) / 255;
+        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    })
+    .sort((a, b) => b - a);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+test('the outlines of controls have a contrast of 3:1 in both colour schemes and in the themes, and lines have another colour', async () => {
+  const styles: [name: string, css: string][] = [['', ''], ...(await themes())];
+  for (const [name, css] of styles) {
+    for (const theme of ['light', 'dark'] as const) {
+      const { page } = await pages.show('postern-sign-in', { theme });
+      await page.getByRole('button', { name: 'Other ways to sign in' }).click();
+      await page.evaluate(`{
+        const sheet = new CSSStyleSheet();
+        sheet.replaceSync(${JSON.stringify(css)});
+        document.adoptedStyleSheets = [sheet];
+        document.querySelector('main').className = '${name}';
+      }`);
+      const colourOf = (selector: string, property: string) =>
+        page.evaluate<string>(`getComputedStyle(element.shadowRoot.querySelector('${selector}')).${property}`);
+      const ground = await colourOf('[part~=card]', 'backgroundColor');
+      for (const control of ['[part~=input]', '#others [part~=button]']) {
+        const outline = await colourOf(control, 'borderTopColor');
+        expect([name, theme, control, contrast(outline, ground) >= 3]).toEqual([name, theme, control, true]);
+      }
+      const line = await colourOf('[part~=card]', 'borderTopColor');
+      if (name === '') expect(contrast(line, ground)).toBeLessThan(3);
+      await page.close();
+    }
+  }
+});

@@ -3,16 +3,15 @@ import { copyFile, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { textEntry } from '../../../src/backups/container/archive.js';
-import { migrate } from '../../../src/database/migrate.js';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
+import type { EmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { createKeyId } from '../../../src/lib/crypto/secret-keys.js';
 import { type BackupChange, forgeBackup } from '../../backups/forged-backup.js';
 import { query } from '../../embedded/embedded-postern.js';
+import { startMigratedPostgres } from '../../support/cluster.js';
 import { type Environment, runCommand, temporaryFolder } from '../command.js';
 
 // The attacker of these tests can write to the store of the backups, and knows neither the secret key nor the passphrase.
 
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const secretKey = 'a secret key of forty characters or more';
 const otherKey = 'another secret key of forty characters..';
 const passphrase = 'correct horse battery';
@@ -39,8 +38,7 @@ async function forge(name: string, change: BackupChange): Promise<string> {
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  server = await startEmbeddedPostgres({ dataDir: pathOf('data'), log: silent });
-  await migrate(server.address, silent);
+  server = await startMigratedPostgres(pathOf('data'));
   await query(server, "alter system set application_name = 'edited by the operator'");
   await writeFile(join(pathOf('data'), 'secret-key'), `${secretKey}\n`, { mode: 0o600 });
   await mkdir(pathOf('data/images/ab/cd/image'), { recursive: true });

@@ -10,11 +10,11 @@ import {
 } from '../../../src/backups/container/archive.js';
 import { startArchiver } from '../../../src/backups/log-archive/archiver.js';
 import { createBackupFolder } from '../../../src/backups/places/folder.js';
-import { migrate } from '../../../src/database/migrate.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { createKeyId } from '../../../src/lib/crypto/secret-keys.js';
 import { accessKeyId, secretAccessKey, startStore } from '../../delivery/storage/s3-fake.js';
 import { query } from '../../embedded/embedded-postern.js';
+import { startMigratedPostgres } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 import { type Environment, runCommand, startCommand, temporaryFolder } from '../command.js';
 
@@ -81,8 +81,7 @@ beforeAll(async () => {
   folder = await temporaryFolder();
   dataDir = pathOf('data');
   env = { DATA_DIR: dataDir };
-  server = await startEmbeddedPostgres({ dataDir, log: silent });
-  await migrate(server.address, silent);
+  server = await startMigratedPostgres(dataDir);
   await query(server, 'create table kept (id bigserial primary key, value text)');
   await query(server, "insert into kept (value) select 'row ' || n from generate_series(1, 20000) n");
   await writeFile(join(dataDir, 'secret-key'), `${secretKey}\n`, { mode: 0o600 });

@@ -1,12 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate } from '../../../src/database/migrate.js';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
+import type { EmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { query } from '../../embedded/embedded-postern.js';
+import { startMigratedPostgres } from '../../support/cluster.js';
+import { pinHashOf } from '../../support/pins.js';
 import { runCommand, temporaryFolder } from '../command.js';
-
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let DATA_DIR: string;
@@ -14,8 +13,7 @@ let server: EmbeddedPostgres;
 beforeAll(async () => {
   folder = await temporaryFolder();
   DATA_DIR = join(folder.path, 'data');
-  server = await startEmbeddedPostgres({ dataDir: DATA_DIR, log: silent });
-  await migrate(server.address, silent);
+  server = await startMigratedPostgres(DATA_DIR);
   await writeFile(join(DATA_DIR, 'secret-key'), `${'k'.repeat(40)}\n`, { mode: 0o600 });
 });
 afterAll(async () => {
@@ -27,8 +25,9 @@ const secret = (command: string) => runCommand(['secret', command], { DATA_DIR }
 
 describe('postern secret', () => {
   it('rotates the key of the embedded database, and removes the old key when no value needs it', async () => {
-    const created = await runCommand(['users', 'create', '--username', 'ada', '--pin', '2468'], { DATA_DIR });
-    expect(created.code).toBe(0);
+    const created = await runCommand(['users', 'create', '--username', 'ada', '--json'], { DATA_DIR });
+    const { id } = JSON.parse(created.stdout);
+    await query(server, `update users set pin_hash = '${await pinHashOf('k'.repeat(40), id)}'`);
     expect((await secret('status')).stdout).toMatch(/^current {2}[0-9a-f]{8}\n$/);
 
     const rotated = await secret('rotate');

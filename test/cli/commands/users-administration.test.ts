@@ -1,4 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { verify } from '@node-rs/argon2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiKey, IssuedApiKey } from '../../../src/contract/administration.js';
 import type { User } from '../../../src/contract/user.js';
@@ -27,23 +28,16 @@ const json = async <Body>(args: readonly string[], input?: string) => {
 };
 
 describe('users create', () => {
-  it('creates a user with the password from standard input, without its line end', async () => {
+  it('creates a user with the password from standard input, without its line end, for one login', async () => {
     const username = `cli-${randomUUID()}`;
-    const args = [
-      'users',
-      'create',
-      '--username',
-      username,
-      '--name',
-      'Ada',
-      '--role',
-      'operator',
-      '--pin',
-      '2468',
-      '--password-stdin',
-    ];
+    const args = ['users', 'create', '--username', username, '--name', 'Ada', '--role', 'operator', '--password-stdin'];
     const user = await json<User>(args, 'a battery of horses\r\n');
-    expect(user).toMatchObject({ username, name: 'Ada', role: 'operator', has_password: true, has_pin: true });
+    expect(user).toMatchObject({ username, name: 'Ada', role: 'operator', has_password: true });
+    const [row] = await test.database.query<{ must_change: boolean; password_hash: string }>(
+      testSql('select must_change, password_hash from users where id = $1', [user.id]),
+    );
+    expect(row?.must_change).toBe(true);
+    expect(await verify(row?.password_hash ?? '', 'a battery of horses')).toBe(true);
     const [event] = await test.database.query<{ actor: string }>(
       testSql('select actor from events where user_id = $1', [user.id]),
     );
@@ -57,13 +51,12 @@ describe('users create', () => {
   });
 
   it('reports all errors, and prints no password', async () => {
-    const args = ['users', 'create', '--email', 'nowhere', '--phone', '1', '--pin', '12', '--password', 'qwertyuiop'];
+    const args = ['users', 'create', '--email', 'nowhere', '--phone', '1', '--password', 'qwertyuiop'];
     const { code, stdout, stderr } = await command(args);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain('email: This is not a valid email.');
     expect(stderr).toContain('phone: This is not a valid phone.');
     expect(stderr).toContain('password: This password is too common.');
-    expect(stderr).toContain('pin: A PIN has 4 to 12 digits.');
     expect(stderr).not.toContain('qwertyuiop');
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });

@@ -70,6 +70,36 @@ it('exits with 1 if a line failed, and creates the other users', async () => {
   ]);
 });
 
+it('keeps no password and no PIN that the person with the file knows', async () => {
+  const [typed, hashed] = [name(), name()];
+  const hash = '$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$0nBk0m5dFJ8FZ0kXb8vgdM4p4t0oZ3lZbq0Wk7i7s6s';
+  const { code, stdout } = await command(
+    ['users', 'import', '-'],
+    toText([
+      { username: typed, password: 'a kettle full of stars' },
+      { username: hashed, password_hash: hash },
+      { username: name(), pin: '2468' },
+    ]),
+  );
+  expect([code, resultsOf(stdout)]).toMatchObject([
+    1,
+    [
+      { line: 1, result: 'created' },
+      { line: 2, result: 'created' },
+      { line: 3, result: 'failed', errors: [{ field: 'pin', code: 'pin_of_user' }] },
+    ],
+  ]);
+  const rows = await test.database.query<{ username: string; must_change: boolean }>(
+    testSql('select username, must_change from users where username = any ($1)', [[typed, hashed]]),
+  );
+  expect(new Map(rows.map(({ username, must_change }) => [username, must_change]))).toEqual(
+    new Map([
+      [typed, true],
+      [hashed, false],
+    ]),
+  );
+});
+
 it('creates nothing with --dry-run', async () => {
   const before = await count();
   const { code, stdout, stderr } = await command(['users', 'import', '-', '--dry-run'], toText([{ username: name() }]));

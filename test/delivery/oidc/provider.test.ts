@@ -35,7 +35,7 @@ function providerOf(more: Partial<ProviderOptions> = {}) {
     ...{ name: 'vendor', title: 'Vendor', issuer: vendor.url, mailboxesOf: undefined, hasTenants: false },
     ...{ tenants: undefined, clientIds: ['ours'], algorithms: ['RS256'], signUp: true, endpoints: undefined },
     map: { subject: 'sub' },
-    client: { clientId: 'ours', secret: 'a secret', scopes: 'openid', redirectUri, postsAnswer: false },
+    client: { clientId: 'ours', secret: 'a secret', scopes: 'openid', pkce: true, redirectUri, postsAnswer: false },
     // Only the vendor may be called although its address is private.
     outbound: {
       request: (request) => (request.url.startsWith(vendor.url) ? open : guarded).request(request),

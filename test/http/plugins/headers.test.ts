@@ -18,6 +18,9 @@ it.each([
   '/images/x/y',
   '/livez',
   '/nothing',
+  '/link',
+  '/redirects/x',
+  '/callback/x?state=y',
 ])('%s forbids frames, plug-ins, another base and foreign sources', async (path) => {
   const { headers } = await fetch(postern.url + path, { redirect: 'manual' });
   expect(Object.fromEntries(headers)).toMatchObject({
@@ -32,6 +35,9 @@ it.each([
     }),
   );
   expect([directives.get('base-uri'), directives.get('frame-ancestors')]).toEqual(["'none'", "'none'"]);
+  // Each body has its type, and a text its charset.
+  const type = headers.get('content-type') ?? '';
+  expect(type).toMatch(/^(?:application\/(?:problem\+)?json|text\/(?:html|css|plain)); charset=utf-8$/);
   expect(directives.get('object-src') ?? directives.get('default-src')).toBe("'none'");
   expect(policy).not.toMatch(/unsafe|https?:|\*|validator/);
 });

@@ -48,6 +48,19 @@ describe('a security event', () => {
     ]);
   });
 
+  test('is an authentication token that nobody has, or that was changed', async () => {
+    const user = await createUser(postern);
+    const { token } = await signIn(postern, user);
+    for (const [address, basic] of [
+      ['192.0.2.8', 'psa_wrong'],
+      ['192.0.2.9', token.replace(/.{8}$/, 'AAAAAAAA')],
+    ] as const) {
+      expect(await refuse(address, 'POST', '/v1/sessions', { basic })).toMatchObject([
+        { security_event: 'invalid_authentication_token', route: '/v1/sessions' },
+      ]);
+    }
+  });
+
   test('is a call of the admin API that the key does not allow', async () => {
     const { token } = await createKey(['sessions:verify']);
     const [line] = await refuse('192.0.2.2', 'GET', '/admin/v1/users', { bearer: token });

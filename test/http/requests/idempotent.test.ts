@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { IssuedApiKey } from '../../../src/contract/administration.js';
 import type { User } from '../../../src/contract/user.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../support/app.js';
+import { raceRounds } from '../../support/rounds.js';
 import { testSql } from '../../support/sql.js';
 import { newPhone } from '../../support/users.js';
 
@@ -45,7 +46,7 @@ describe('an Idempotency-Key', () => {
   });
 
   test('lets one of twenty parallel requests run; the others wait or get its response', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const [key, body] = [randomUUID(), { phone: newPhone() }];
       const answers = await Promise.all(Array.from({ length: 20 }, () => newUser(key, body)));
       const created = answers.filter(({ status }) => status === 201);

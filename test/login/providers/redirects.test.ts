@@ -1,9 +1,9 @@
-import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
-import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { User } from '../../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
+import { createFactors } from '../../support/factors.js';
 import { createRedirectSteps, type Jar, type LoginBody, publicUrl, returnTo } from '../../support/redirects.js';
 import { testSql } from '../../support/sql.js';
 import { createUser } from '../../support/users.js';
@@ -17,8 +17,6 @@ let second: TestApp;
 beforeAll(async () => {
   vendor = await startVendor();
   const client = { client_id: 'ours', client_secret: 'a secret', issuer: vendor.url };
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const settings = {
     ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
     LOGIN_LIMIT_PER_ADDRESS: '0',
@@ -30,11 +28,6 @@ beforeAll(async () => {
     OIDC_PROVIDERS: JSON.stringify({
       google: { ...client, preset: 'google', sign_up: true },
       closed: client,
-      apple: {
-        ...{ preset: 'apple', issuer: vendor.url, client_id: 'app.services', sign_up: true },
-        apple: { team_id: 'TEAM', key_id: 'KEY', private_key: pem },
-      },
-      entra: { ...client, preset: 'microsoft', issuer: `${vendor.url}/common/v2.0`, tenants: ['t-one'], sign_up: true },
       github: {
         ...{ preset: 'github', client_id: 'ours', client_secret: 'a secret', sign_up: true },
         authorization_endpoint: `${vendor.url}/authorize`,
@@ -73,6 +66,18 @@ describe('a login by redirect', () => {
       user: user.id,
     });
     expect(body.token).toMatch(/^psa_/);
+  });
+
+  test('asks for the second factor of the user', async () => {
+    const { person, enrolTotp } = createFactors(() => postern);
+    const who = await person();
+    const { app } = await enrolTotp(who);
+    await postern.api('PUT', `/admin/v1/users/${who.user.id}/external-identities`, {
+      ...{ bearer: postern.adminKey, body: { provider: 'google', subject: String(vendor.account.sub) } },
+    });
+    const { body } = await logIn();
+    expect([body.status, body.challenge?.type, body.token]).toEqual(['pending', 'totp', undefined]);
+    expect((await send(body.id, await app.code())).body.status).toBe('approved');
   });
 
   test('begins with an address of this service and the time it ends', async () => {
@@ -333,7 +338,7 @@ describe('a login by redirect', () => {
     vendor.metadata = { authorization_response_iss_parameter_supported: true };
     const fresh = await startTestApp({
       ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', PUBLIC_URL: publicUrl, REDIRECT_URIS: returnTo },
-      ...{ ...postern.databaseEnv, SECRET_KEY: secretKey },
+      ...{ SECRET_KEY: secretKey, ...postern.databaseEnv },
       OIDC_PROVIDERS: JSON.stringify({ google: { issuer: vendor.url, client_id: 'ours' } }),
     });
     try {
@@ -443,6 +448,28 @@ describe('an address that a user has', () => {
     expect({ status: linked.status, user: linked.body.user_id }).toEqual({ status: 201, user: user.id });
   });
 
+  test('of a user with a PIN is not proven with a code: a login with a code would ask for the PIN', async () => {
+    const asking = await startTestApp({
+      ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', PUBLIC_URL: publicUrl, REDIRECT_URIS: returnTo },
+      ...{ MAIL_PROVIDER: 'console', PIN_POLICY: 'optional', SECRET_KEY: secretKey, ...postern.databaseEnv },
+      OIDC_PROVIDERS: JSON.stringify({
+        google: { preset: 'google', issuer: vendor.url, client_id: 'ours', client_secret: 'a secret', sign_up: true },
+      }),
+    });
+    const steps = createRedirectSteps(() => ({ postern: asking, vendor }));
+    try {
+      const { user } = await withAddress({ pin: '2468' });
+      const { body } = await steps.logIn();
+      expect(body.challenge).toEqual({ type: 'link', authenticators: ['password'] });
+      expect((await steps.send(body.id, { authenticator: 'email' })).status).toBe(400);
+      const secret = 'correct horse battery';
+      const linked = await steps.send(body.id, { authenticator: 'password', secret });
+      expect({ status: linked.status, user: linked.body.user_id }).toEqual({ status: 201, user: user.id });
+    } finally {
+      await asking.close();
+    }
+  });
+
   test('ends after five wrong proofs, and they count in the budget of the account', async () => {
     await withAddress();
     const { body } = await logIn();
@@ -529,56 +556,5 @@ describe('an address whose mailbox the provider does not run', () => {
     for (let guess = 0; guess < 4; guess += 1) expect((await send(one.body.id, 'abcdef')).status).toBe(400);
     expect((await send(two.body.id, code)).status).toBe(201);
     expect((await send(one.body.id, code)).status).not.toBe(201);
-  });
-});
-
-describe('the vendors', () => {
-  test('Apple posts its answer, says the name once, and gets a secret that the key of the app signs', async () => {
-    const email = `${randomUUID()}@privaterelay.appleid.com`;
-    vendor.account = { sub: randomUUID(), email, email_verified: 'true' };
-    vendor.denial = undefined;
-    const login = await begin('oidc:apple');
-    const jar: Jar = new Map();
-    const { to, answer, isPosted } = await vendor.authorize((await open(login.url, jar)).to);
-    expect(isPosted).toBe(true);
-    answer.set('user', JSON.stringify({ name: { firstName: 'Ada', lastName: 'Lovelace' }, email }));
-    const posted = await open(`${publicUrl}${to.pathname}`, new Map(), { method: 'POST', body: answer });
-    expect(posted.status).toBe(303);
-    expect((await open(posted.to, new Map())).status).toBe(400);
-    const app = new URL((await open(posted.to, jar)).to).searchParams;
-    const { body } = await end(login.body.id, app.get('code') ?? '', login.codeVerifier);
-    const { body: user } = await postern.api<User>('GET', `/admin/v1/users/${body.user_id}`, {
-      bearer: postern.adminKey,
-    });
-    expect(user).toMatchObject({ email, name: 'Ada Lovelace' });
-    const secret = vendor.tokenRequests.at(-1)?.body.get('client_secret') ?? '';
-    expect(decodeProtectedHeader(secret)).toMatchObject({ alg: 'ES256', kid: 'KEY' });
-    expect(decodeJwt(secret)).toMatchObject({ iss: 'TEAM', sub: 'app.services', aud: 'https://appleid.apple.com' });
-  });
-
-  test('Microsoft has an issuer for each tenant, and only listed tenants log in', async () => {
-    vendor.metadata = { issuer: `${vendor.url}/{tenantid}/v2.0` };
-    const sub = randomUUID();
-    const email = `${randomUUID()}@contoso.example`;
-    const of = (tid: string) => ({ sub, email, tid, iss: `${vendor.url}/${tid}/v2.0`, xms_edov: true });
-    vendor.account = of('t-one');
-    const { status, body } = await logIn('oidc:entra');
-    expect({ status, login: body.status }).toEqual({ status: 201, login: 'approved' });
-    vendor.account = of('t-two');
-    const { app } = await goThrough((await begin('oidc:entra')).url);
-    expect(app.get('error')).toBe('failed');
-    vendor.account = { ...of('t-one'), iss: `${vendor.url}/t-two/v2.0` };
-    expect((await goThrough((await begin('oidc:entra')).url)).app.get('error')).toBe('failed');
-  });
-
-  test('GitHub is asked for JSON', async () => {
-    vendor.account = { id: 42 };
-    let accept: string | undefined;
-    vendor.onToken = ({ body }) => {
-      accept = body.get('client_secret') ?? undefined;
-      return false;
-    };
-    expect((await logIn('oauth:github')).status).toBe(201);
-    expect(accept).toBe('a secret');
   });
 });

@@ -19,6 +19,7 @@ import {
   problemOf,
   publishAll,
 } from '../../support/inbox.js';
+import { raceRounds } from '../../support/rounds.js';
 import { testSql } from '../../support/sql.js';
 
 const hour = 3_600_000;
@@ -143,7 +144,7 @@ describe('the cleanup', () => {
   });
 
   it('and a publisher at the same time: the image is shown and stays, or is removed and unknown; 20 rounds', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const ids = await Promise.all([upload(), upload(), upload()]);
       await letPass('1 day');
       const acts = await Promise.allSettled([...ids.map(publish), clean(), clean()]);

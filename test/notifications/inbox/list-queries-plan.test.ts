@@ -57,6 +57,9 @@ const queries: Readonly<Record<string, Partial<NotificationQuery>>> = {
   'by updated_at': { sort: { field: 'updated_at', direction: 'asc' } },
   'with since': { since: parseTime('2020-01-01 01:00:00') as Instant },
   'with a filter': { filter: parseFilter('notification_type:payment,description:like:some', filterFields) },
+  'of the inbox without archived ones': { view: 'inbox' },
+  'of archived ones': { view: 'archived' },
+  'of snoozed ones, with a filter': { view: 'snoozed', filter: parseFilter('notification_type:payment', filterFields) },
   'with a filter and a full count': { filter: parseFilter('sequence:gt:3', filterFields), countsExactly: true },
 };
 
@@ -86,6 +89,10 @@ describe('the plan in an inbox that makes up most of the table', () => {
       await expectOwnRowsOnly(users[8] ?? '', { ...newestFirst, filter: parseFilter(filter, filterFields) });
     },
   );
+
+  it.each(['inbox', 'archived', 'snoozed'] as const)('of the view %s reads only rows of its user', async (view) => {
+    await expectOwnRowsOnly(users[8] ?? '', { ...newestFirst, view });
+  });
 
   it('of an expensive list uses one process, however cheap others seem', async () => {
     const filter = parseFilter('description:like:nowhere', filterFields);

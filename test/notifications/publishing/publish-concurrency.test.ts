@@ -13,6 +13,7 @@ import {
   input,
   problemOf,
 } from '../../support/inbox.js';
+import { raceRounds } from '../../support/rounds.js';
 import { testSql } from '../../support/sql.js';
 
 let test: TestDatabase;
@@ -23,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-const rounds = Array.from({ length: 20 }, (_, round) => round);
+const rounds = Array.from({ length: raceRounds }, (_, round) => round);
 const publish = (request: NotificationInput | readonly NotificationInput[]) =>
   test.database.transaction((tx) => notifications.publish(tx, request));
 

@@ -7,6 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.js
 import { eventually } from '../../support/eventually.js';
 import { createInboxes, createTestNotifications } from '../../support/inbox.js';
 import { queriesOf } from '../../support/queries.js';
+import { raceRounds } from '../../support/rounds.js';
 import { testSql } from '../../support/sql.js';
 
 let db: TestDatabase;
@@ -43,7 +44,7 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 
 describe('single notifications that are published at the same time', () => {
   test('are numbered without a gap in every inbox, 20 times', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const [busy = '', ...others] = await createInboxes(db.database, 10);
       const to = upTo(40).flatMap((nth) => [busy, others[nth % others.length] ?? '']);
       const published = await Promise.all(to.map((userId, place) => publishTo(userId, `number ${place}`)));

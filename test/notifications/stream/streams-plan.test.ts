@@ -74,7 +74,7 @@ describe.each(['never analyzed', 'analyzed'])('streams, with tables that were %s
   test.each([1, 100, 1000])('are checked by reading six rows for each of %i streams', async (count) => {
     const streams = users
       .slice(0, count)
-      .map((id) => ({ userId: id, sessionId: id, position: 1, lastRead: 0, warningLeadMs: 1 }));
+      .map((id) => ({ userId: id, sessionId: id, position: 1, lastRead: 0, stateVersion: 0, warningLeadMs: 1 }));
     const read = await rowsReadBy((handle) =>
       createStreamQueries(withUsers(handle), validSession).check(streams as Stream[]),
     );

@@ -87,7 +87,7 @@ class Sink extends Writable {
 
 async function open(streams: Streams, userId: string, { reads = true, start = 'now' as StreamStart } = {}) {
   const sink = new Sink(reads);
-  await streams.open({ userId, sessionId: userId, start, filter: [], connect: () => sink });
+  await streams.open({ userId, sessionId: userId, start, filter: [], includesExtra: false, connect: () => sink });
   return sink;
 }
 
@@ -156,7 +156,14 @@ describe('a stream', () => {
     const streams = createTestStreams({ heartbeatMs: 50 });
     const sink = new Sink(true);
     const filter = [{ name: 'actor', field: { kind: 'string' }, operator: 'eq', values: ['nobody'] }] as const;
-    await streams.open({ userId: user, sessionId: user, start: 'now', filter, connect: () => sink });
+    await streams.open({
+      userId: user,
+      sessionId: user,
+      start: 'now',
+      filter,
+      includesExtra: false,
+      connect: () => sink,
+    });
     await eventually('a heartbeat', async () => (/\n\n:\n\n/.test(sink.text) ? true : undefined));
     await publish(user, 3);
     await eventually('its position', async () => (sink.text.endsWith(':\nid: 3\n\n:\n\n') ? true : undefined));
@@ -181,7 +188,7 @@ describe('a stream', () => {
     const streams = createTestStreams();
     const connect = () => new Sink(true).destroy();
     for (let n = 0; n < 25; n += 1) {
-      await streams.open({ userId: user, sessionId: user, start: 'now', filter: [], connect });
+      await streams.open({ userId: user, sessionId: user, start: 'now', filter: [], includesExtra: false, connect });
     }
     expect(streams.count()).toBe(0);
   });

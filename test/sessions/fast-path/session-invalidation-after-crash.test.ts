@@ -5,23 +5,19 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { createDatabase } from '../../../src/database/database.js';
 import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
-import { migrate } from '../../../src/database/migrate.js';
-import { startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { newToken } from '../../../src/lib/crypto/token-strings.js';
 import { newId } from '../../../src/lib/ids.js';
 import { sessionChangesTask } from '../../../src/sessions/fast-path/session-invalidation.js';
 import { createSnapshotVerifier } from '../../../src/sessions/fast-path/snapshot-verifier.js';
+import { startMigratedPostgres } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 import { testSql } from '../../support/sql.js';
-
-const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Starts a separate server, because the test crashes it. */
 async function startServer() {
   const dataDir = await mkdtemp(join(tmpdir(), 'postern-crash-'));
-  const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
-  const target = { ...embedded.address, database: 'postgres' };
-  await migrate(target, { warn: () => undefined });
+  const embedded = await startMigratedPostgres(dataDir);
+  const target = embedded.address;
   return {
     target,
     async stop() {

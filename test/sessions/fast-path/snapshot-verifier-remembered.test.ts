@@ -17,10 +17,9 @@ import { dpopVerifierOf, useWithoutProof } from '../../support/dpop.js';
 import { eventually } from '../../support/eventually.js';
 import { testPolicies } from '../../support/login-policies.js';
 import { queriesOf } from '../../support/queries.js';
+import { raceRounds } from '../../support/rounds.js';
 import { testSql } from '../../support/sql.js';
 import { createUser, login, password, passwordLogin, signIn } from '../../support/users.js';
-
-const rounds = 20;
 
 let one: TestApp;
 let other: TestApp;
@@ -74,7 +73,7 @@ describe('a session in the cache of both instances is refused by their next resp
     },
   };
   test.each(Object.entries(ends))('%s', async (_, end) => {
-    for (let round = 0; round < rounds; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const signed = await signInNewUser();
       expect(await statuses(signed.session.token)).toEqual([200]);
       expect((await end(signed)).status).toBeLessThan(300);
@@ -139,7 +138,7 @@ test('a change takes effect at once even if its transaction began before others 
     connectionTimeoutMillis: 10_000,
   });
   try {
-    for (let round = 0; round < rounds; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const [slow, quick] = [await signInNewUser(), await signInNewUser()];
       await client.query('begin');
       await client.query('update authentications set ended_at = db_now() where user_id = $1', [slow.user.id]);
@@ -156,7 +155,7 @@ test('a change takes effect at once even if its transaction began before others 
 });
 
 test('checks during a logout never return 200 again after a 401, 20 times', async () => {
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < raceRounds; round += 1) {
     const { token, session } = await signInNewUser();
     let ended = false;
     const ask = async (on: TestApp) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
+import { startMigratedPostgres } from '../cluster.js';
 import { eventually } from '../eventually.js';
 import { startWebhookReceiver } from '../webhook-receiver.js';
 import { checkFacts, type Ledger, passwordHash, startWriters } from './ledger.js';
@@ -99,9 +99,8 @@ export interface Round {
 /** A service with a database of its own, whose server and network can fail, and with writers and a webhook. */
 export async function startOutages() {
   const folder = await mkdtemp(join(tmpdir(), 'postern-outages-'));
-  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const dataDir = join(folder, 'data');
-  const postgres = await startEmbeddedPostgres({ dataDir, log });
+  const postgres = await startMigratedPostgres(dataDir);
   const { host, port, user, database } = postgres.address;
   const proxy = await startFaultyProxy({ path: `${host}/.s.PGSQL.${port}` });
   const receiver = await startWebhookReceiver();

@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Api, createApi } from '../app.js';
-import { createConformance, type OpenApi } from '../conformance.js';
+import { copyCluster } from '../cluster.js';
+import { type Conformance, createConformance, type OpenApi } from '../conformance.js';
 import { type ServiceProcess, startProcess } from '../process.js';
 
 /** The short form runs with all tests. The long form (`npm run test:faults`) waits as long as the docs promise. */
@@ -31,12 +32,37 @@ export interface Installation {
   remove(): Promise<void>;
 }
 
-/** @param env for every service that is started here; without DATABASE_URL they have an embedded database */
-export async function createInstallation(env: Readonly<Record<string, string>> = {}): Promise<Installation> {
+/** By the settings that change the document. */
+const conformances = new Map<string, Promise<Conformance>>();
+
+/**
+ * The checks of the document of a service. To generate a document takes a service about as long as its start, so it is asked for
+ * the document once, and not at each start.
+ */
+async function conformanceOf(url: string, { PUBLIC_URL = '', CONSOLE_PORT = '' }: Readonly<Record<string, string>>) {
+  const key = `${PUBLIC_URL} ${CONSOLE_PORT}`;
+  const read = async () => createConformance((await (await fetch(`${url}/openapi.json`)).json()) as OpenApi);
+  const conforms = conformances.get(key) ?? read();
+  conformances.set(key, conforms);
+  return conforms.catch((error: unknown) => {
+    conformances.delete(key);
+    throw error;
+  });
+}
+
+/**
+ * @param env for every service that is started here; without DATABASE_URL they have an embedded database
+ * @param isNew whether the first start has to create the embedded database
+ */
+export async function createInstallation(
+  env: Readonly<Record<string, string>> = {},
+  isNew = false,
+): Promise<Installation> {
   const folder = await mkdtemp(join(tmpdir(), 'postern-faults-'));
   const cwd = join(folder, 'cwd');
   await mkdir(cwd);
   const dataDir = join(folder, 'data');
+  if (!isNew && env.DATABASE_URL === undefined && env.DATA_DIR === undefined) await copyCluster(dataDir);
   const adminKey = `admin-${randomBytes(24).toString('hex')}`;
   const shared = {
     ...{ PORT: '0', DATA_DIR: dataDir, ADMIN_API_KEY: adminKey, LOG_LEVEL: 'warn' },
@@ -49,8 +75,11 @@ export async function createInstallation(env: Readonly<Record<string, string>> =
     dataDir,
     async start(more = {}) {
       const service = await startProcess({ cwd, env: { ...shared, ...more } });
-      const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApi;
-      return { ...service, api: createApi(service.url, createConformance(document)), adminKey };
+      return {
+        ...service,
+        api: createApi(service.url, await conformanceOf(service.url, { ...shared, ...more })),
+        adminKey,
+      };
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };

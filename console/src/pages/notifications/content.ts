@@ -20,11 +20,13 @@ export interface Form {
   readonly text: string;
   readonly image: UploadedImage | null;
   readonly imageUrl: string;
+  readonly link: string;
+  readonly expires: string;
 }
 
 export const emptyForm: Form = {
   ...{ type: '', key: '', actor: '', actorId: '', number: '', description: '', objectId: '', text: '' },
-  ...{ image: null, imageUrl: '' },
+  ...{ image: null, imageUrl: '', link: '', expires: '' },
 };
 
 /** The fields of the form by the names of the API, which errors use. */
@@ -39,6 +41,8 @@ export const fieldNames = {
   object_data_string: 'text',
   image_id: 'image',
   image: 'imageUrl',
+  url: 'link',
+  expires_at: 'expires',
 } as const satisfies Record<keyof Content, keyof Form>;
 
 /** The form with a type that the installation has: a new form has none, and a draft can be older than the settings. */
@@ -46,8 +50,8 @@ export function withKnownType(form: Form, types: readonly string[]): Form {
   return types.includes(form.type) ? form : { ...form, type: types[0] ?? '' };
 }
 
-/** A notification without its users. */
-export type Content = Omit<NotificationInput, 'user_id' | 'user_ids'>;
+/** A notification without its users, and without what only the code of an app writes. */
+export type Content = Omit<NotificationInput, 'user_id' | 'user_ids' | 'data' | 'actions'>;
 
 /** The content in the form of the API. Empty fields are left out. */
 export function contentOf(form: Form): Content {
@@ -59,6 +63,8 @@ export function contentOf(form: Form): Content {
     object_data_string: form.text,
     image_id: form.image?.id ?? '',
     image: form.imageUrl.trim(),
+    url: form.link.trim(),
+    expires_at: form.expires.trim(),
   };
   const number = form.number.trim();
   return {

@@ -22,16 +22,16 @@ interface FieldsProps {
   readonly onChange: (change: Partial<Form>) => void;
 }
 
+/** The fields that are hidden until somebody asks for them. */
+const moreFields = ['text', 'objectId', 'actorId', 'imageUrl', 'link', 'expires'] as const;
+
 /** The content of a notification, by the names of the interface. Errors are shown at their fields. */
 export function ContentFields({ form, types, fieldErrors, onChange }: FieldsProps) {
   const { notifications: text } = useText();
-  const hasMore = [form.actorId, form.objectId, form.text, form.imageUrl].some((value) => value !== '');
-  const hasError = [fieldErrors.actorId, fieldErrors.objectId, fieldErrors.text, fieldErrors.imageUrl].some(Boolean);
+  const hasMore = moreFields.some((name) => form[name] !== '');
+  const hasError = moreFields.some((name) => Boolean(fieldErrors[name]));
   const [isOpen, setOpen] = useState(hasMore);
-  const field = (
-    name: 'key' | 'actor' | 'number' | 'actorId' | 'objectId' | 'text' | 'imageUrl',
-    more: object = {},
-  ) => (
+  const field = (name: 'key' | 'actor' | 'number' | (typeof moreFields)[number], more: object = {}) => (
     <Field
       label={text[name]}
       autoComplete="off"
@@ -79,6 +79,8 @@ export function ContentFields({ form, types, fieldErrors, onChange }: FieldsProp
           {field('objectId', { spellCheck: false })}
           {field('actorId', { spellCheck: false })}
           {field('imageUrl', { type: 'url', hint: text.imageUrlHint })}
+          {field('link', { spellCheck: false, hint: text.linkHint })}
+          {field('expires', { spellCheck: false, hint: text.expiresHint })}
         </div>
       )}
     </>

@@ -188,7 +188,7 @@ function ToastButtons() {
         <Button onClick={() => toast.failed('Not locked: the database did not answer.')}>Failed</Button>
         <Button
           onClick={() => {
-            const progress = toast.progress('Logging out 1,204 of 10,482', stop);
+            const progress = toast.progress('Signing out 1,204 of 10,482', stop);
             progress.update(0.115);
             setTimeout(progress.end, 4000);
           }}

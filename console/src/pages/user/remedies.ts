@@ -9,7 +9,7 @@ import type { DialogName, OpenDialog } from './dialogs/dialog-action.js';
 /** The remedies that a dialog of the user's page carries out, and the field of the dialog. */
 const dialogs: Readonly<Record<string, readonly [DialogName, about?: string]>> = {
   set_password: ['password'],
-  set_pin: ['pin'],
+  remove_pin: ['noPin'],
   set_phone: ['addresses', 'phone'],
   set_email: ['addresses', 'email'],
   link_external_identity: ['link'],

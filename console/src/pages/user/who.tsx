@@ -113,7 +113,6 @@ export function Factors({ user, mayChange, onOpenDialog }: WhoProps) {
           {user.has_password && open('noPassword', userDialogs.remove, factors.password)}
         </FactorRow>
         <FactorRow icon="keyboard" name={factors.pin} more={user.has_pin ? factors.onFile : userDialogs.factor.notSet}>
-          {open('pin', user.has_pin ? userDialogs.change : userDialogs.set, factors.pin)}
           {user.has_pin && open('noPin', userDialogs.remove, factors.pin)}
         </FactorRow>
         {user.pin_recovery !== null && (

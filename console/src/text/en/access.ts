@@ -50,7 +50,7 @@ export const access = {
     createTitle: 'New test identity',
     createAction: 'Create the test identity',
     failed: 'The test identities could not be read.',
-    about: 'Anybody who knows the fixed code can log in as this user until the test identity ends.',
+    about: 'Anybody who knows the fixed code can sign in as this user until the test identity ends.',
     address: 'Phone number or mail address',
     addressHint: 'The user must have no role. Create a user for this, for example for the reviewers of an app store.',
     code: 'Fixed code',
@@ -67,12 +67,12 @@ export const access = {
     removeTitle: (address: string) => `Delete the test identity ${address}?`,
     removeAction: 'Delete the test identity',
     removeWhy:
-      'Postern refuses the fixed code from now on. Logins with it keep working. To end them, log the user out.',
+      'Postern refuses the fixed code from now on. Sign-ins with it keep working. To end them, sign the user out.',
     notRemoved: 'The test identity was not deleted.',
     removed: (address: string) => `The fixed code of ${address} no longer works.`,
     none: 'No test identity',
     noneWhy:
-      'Reviewers of app stores cannot read your SMS or mail. A test identity lets them log in with a fixed code.',
+      'Reviewers of app stores cannot read your SMS or mail. A test identity lets them sign in with a fixed code.',
     total: (n: number) => count(n, 'test identity', 'test identities'),
   },
 };

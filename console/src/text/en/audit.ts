@@ -30,7 +30,7 @@ export const audit = {
   withheld: 'changed; the values are not stored',
   failed: 'The events could not be read.',
   nothing: 'No events',
-  nothingYet: 'Logins, refused logins, locks and changes appear here when they happen.',
+  nothingYet: 'Sign-ins, refused sign-ins, locks and changes appear here when they happen.',
   nothingMatches:
     'No event matches these filters. The setting EVENT_RETENTION is the time for which Postern keeps events. The default is a year.',
   count: (n: number, capped: boolean) =>
@@ -46,7 +46,7 @@ export const audit = {
     address: 'Address',
     apn_device_token: 'Push token',
     attempts: 'Attempts',
-    authentication_id: 'Login id',
+    authentication_id: 'Sign-in id',
     authenticator: 'Authenticator',
     block_id: 'Block id',
     channel: 'Channel',
@@ -55,7 +55,7 @@ export const audit = {
     device_id: 'Device id',
     email: 'Mail address',
     enabled: 'Enabled',
-    ended: 'Ended logins',
+    ended: 'Ended sign-ins',
     ends_at: 'Ends',
     error_code: 'Cause',
     events: 'Events',

@@ -1,13 +1,13 @@
 /** The texts of audit events. */
 export const events = {
-  /** What happened to a user, after the name of the user: "Ada Lovelace logged in". For an event without a user: what somebody did. */
+  /** What happened to a user, after the name of the user: "Ada Lovelace signed in". For an event without a user: what somebody did. */
   types: {
-    'login.started': 'began to log in',
-    'login.approved': 'logged in',
+    'login.started': 'began to sign in',
+    'login.approved': 'signed in',
     'login.rejected': 'was refused',
     'login.refused_locked': 'was refused: locked',
     'account.locked_by_guesses': 'was locked after wrong secrets',
-    'token.deleted': 'logged out',
+    'token.deleted': 'signed out',
     'token.misused': 'had a copied token refused',
     'token.shared': 'has a token that two clients use',
     'device.changed': 'changed a device',
@@ -26,8 +26,8 @@ export const events = {
     'user.reactivated': 'was reactivated',
     'user.locked': 'was locked',
     'user.unlocked': 'was unlocked',
-    'user.logged_out': 'was logged out everywhere',
-    'user.logged_out_elsewhere': 'was logged out on all other devices',
+    'user.logged_out': 'was signed out everywhere',
+    'user.logged_out_elsewhere': 'was signed out on all other devices',
     'user.deleted': 'was erased',
     'role.link_made': 'got a link for a role',
     'role.activated': 'activated a role',
@@ -76,7 +76,7 @@ export const events = {
   } as Readonly<Record<string, string>>,
   /** What somebody else did to the user, after the name of that person: "Inés Carrascosa locked". */
   doneToUser: {
-    'token.deleted': 'logged out a device',
+    'token.deleted': 'signed out a device',
     'device.changed': 'changed a device',
     'device.removed': 'removed a device',
     'message.sent': 'sent a message',
@@ -92,8 +92,8 @@ export const events = {
     'user.reactivated': 'reactivated',
     'user.locked': 'locked',
     'user.unlocked': 'unlocked',
-    'user.logged_out': 'logged out everywhere',
-    'user.logged_out_elsewhere': 'logged out on all other devices',
+    'user.logged_out': 'signed out everywhere',
+    'user.logged_out_elsewhere': 'signed out on all other devices',
     'user.deleted': 'erased',
     'role.link_made': 'created a link for a role',
     'recovery.completed': 'completed a recovery',

@@ -63,7 +63,7 @@ export const imports = {
   hashHint:
     'Users keep their passwords: Postern accepts argon2, bcrypt, scrypt and PBKDF2. Only an operator can import hashes of a kind that no user has yet.',
   passwordHint:
-    'Passwords work for one sign-in, at which the user chooses another. Passwords and PINs are hashed on import, which takes about a second for a hundred users.',
+    'Passwords work for one sign-in, at which the user chooses another. They are hashed on import, which takes about a second for a hundred users. Lines with a PIN fail: only the user chooses it.',
   dryRun: 'Dry run',
   dryRunAbout: 'Checks every line as an import does, and creates nothing.',
   check: 'Check the file',

@@ -36,7 +36,7 @@ export const keys = {
   noMatch: 'No key matches',
   total: (n: number) => count(n, 'key', 'keys'),
   scopeNames: {
-    'users:read': 'Read users, devices and logins',
+    'users:read': 'Read users, devices and sign-ins',
     'users:write': 'Create, change, lock and delete users',
     'notifications:write': 'Publish and change notifications',
     'sessions:verify': 'Check sessions',

@@ -13,7 +13,7 @@ const purposes: Readonly<Record<string, string>> = {
   registration_taken: 'Notice that the address has an account',
   new_device: 'Notice of a new device',
   device_removed: 'Notice of a removed device',
-  logged_out: 'Notice of a logout on all devices',
+  logged_out: 'Notice of a sign-out on all devices',
   token_misused: 'Notice of a copied token',
   token_shared: 'Notice of a token that two clients use',
   account_locked: 'Notice of a lock',

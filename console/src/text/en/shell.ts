@@ -17,7 +17,7 @@ export const shell = {
   signOut: 'Sign out',
   signOutElsewhere: 'Sign out everywhere else',
   signedOutElsewhere: (ended: number) =>
-    ended === 1 ? 'One other login has ended.' : `${ended} other logins have ended.`,
+    ended === 1 ? 'One other sign-in has ended.' : `${ended} other sign-ins have ended.`,
   away: 'Nobody has used this page for a while. Move the pointer or press a key to continue.',
   signOutFailed: 'The sign-out failed.',
   roles: { user: 'user', support: 'support agent', operator: 'operator' },

@@ -2,7 +2,6 @@
 export const userDialogs = {
   save: 'Save',
   saved: 'Saved.',
-  show: 'Show',
   notJson: 'This must be a JSON object.',
   changedByOthers: (now: string) =>
     now === ''
@@ -11,7 +10,7 @@ export const userDialogs = {
   until: 'Until',
   untilTime: 'Until a time…',
   yourTime: 'In your time zone.',
-  lockInstead: 'If the user must not log in for some time only, lock the user instead.',
+  lockInstead: 'If the user must not sign in for some time only, lock the user instead.',
   edit: 'Edit…',
   editAddresses: 'Addresses…',
   set: 'Set…',
@@ -23,20 +22,20 @@ export const userDialogs = {
     title: (name: string) => `Edit ${name}`,
     name: 'Name',
     externalIdHint:
-      'The id of this user in your systems. Users cannot log in with it. The API accepts it as external:…',
+      'The id of this user in your systems. Users cannot sign in with it. The API accepts it as external:…',
     localeHint: 'A language tag, such as en or es-MX. If it is empty, the language of the client applies.',
     metadataHint: 'A JSON object with your own data about the user.',
   },
   addresses: {
     title: (name: string) => `Addresses of ${name}`,
-    what: 'The user logs in with these. Postern sends codes to the mail address and to the phone number. To remove a value, clear its field.',
+    what: 'The user signs in with these. Postern sends codes to the mail address and to the phone number. To remove a value, clear its field.',
     phoneHint: 'With the country code, such as +44 20 7946 0123',
     removes: (names: readonly string[]) =>
-      `This removes: ${names.join(', ')}. The user can then no longer log in with them.`,
+      `This removes: ${names.join(', ')}. The user can then no longer sign in with them.`,
   },
   password: {
     title: (name: string) => `Set the password of ${name}`,
-    what: 'The old password stops working, and every login of the user ends. With the code, the user signs in once and chooses a password of their own.',
+    what: 'The old password stops working, and every sign-in of the user ends. With the code, the user signs in once and chooses a password of their own.',
     how: 'How the user gets the code',
     byMail: (address: string) => `By mail to ${address}`,
     bySms: (number: string) => `By SMS to ${number}`,
@@ -50,20 +49,13 @@ export const userDialogs = {
   },
   noPassword: {
     title: (name: string) => `Remove the password of ${name}?`,
-    what: 'The user cannot log in with a password until somebody sets a new one. Every login and session of the user ends.',
+    what: 'The user cannot sign in with a password until somebody sets a new one. Every sign-in and session of the user ends.',
     action: 'Remove',
     done: 'The password is removed.',
   },
-  pin: {
-    title: (name: string) => `Set the PIN of ${name}`,
-    what: 'The old PIN no longer works. Existing logins keep working.',
-    label: 'New PIN',
-    hint: '4 to 12 digits.',
-    done: 'The PIN is set.',
-  },
   noPin: {
     title: (name: string) => `Remove the PIN of ${name}?`,
-    what: 'New logins of this user no longer check a PIN. Existing logins keep working.',
+    what: 'New sign-ins of this user no longer check a PIN, until the user chooses another in the app. Existing sign-ins keep working.',
     action: 'Remove',
     done: 'The PIN is removed.',
   },
@@ -75,13 +67,13 @@ export const userDialogs = {
   },
   noFactors: {
     title: (name: string) => `Remove the second factors of ${name}?`,
-    what: 'The authenticator app, all passkeys and the recovery codes are removed. Existing logins keep working.',
+    what: 'The authenticator app, all passkeys and the recovery codes are removed. Existing sign-ins keep working.',
     action: 'Remove',
     done: 'The second factors are removed.',
   },
   policy: {
     title: (name: string) => `Second factor of ${name}`,
-    label: 'Logins ask for a second factor',
+    label: 'Sign-ins ask for a second factor',
     values: {
       byDefault: 'As in the settings of Postern',
       off: 'Never',
@@ -91,7 +83,7 @@ export const userDialogs = {
   },
   link: {
     title: (name: string) => `Link an account to ${name}`,
-    what: 'The user can then also log in with this account.',
+    what: 'The user can then also sign in with this account.',
     provider: 'Provider',
     subject: 'Id of the account',
     subjectHint: 'The id of the account at the provider: “sub” in the tokens of the provider.',
@@ -102,7 +94,7 @@ export const userDialogs = {
   },
   unlink: {
     title: (provider: string, name: string) => `Unlink the account at ${provider} from ${name}?`,
-    what: 'The user can no longer log in with it. Existing logins keep working. To end them, log the user out.',
+    what: 'The user can no longer sign in with it. Existing sign-ins keep working. To end them, sign the user out.',
     action: 'Unlink',
     done: (provider: string) => `The account at ${provider} is unlinked.`,
   },

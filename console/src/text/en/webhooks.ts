@@ -13,7 +13,7 @@ export const webhooks = {
   noMatch: 'No webhook matches',
   total: (n: number) => count(n, 'webhook', 'webhooks'),
   none: 'No webhook yet',
-  noneWhy: 'A webhook sends events to your own server: a user was created, a login was refused, a device was added.',
+  noneWhy: 'A webhook sends events to your own server: a user was created, a sign-in was refused, a device was added.',
   lesson: [
     'Create a webhook with the https URL of your server, and choose the events.',
     'Copy the secret. Your server uses it to check that a delivery is from Postern.',
@@ -43,7 +43,7 @@ export const webhooks = {
   groups: {
     user: 'Users',
     identity: 'Addresses',
-    login: 'Logins',
+    login: 'Sign-ins',
     device: 'Devices',
     token: 'Tokens',
     credential: 'Credentials',

@@ -9,7 +9,7 @@ export const backups: Texts['backups'] = {
   notStarted: 'La copia no pudo empezar.',
   verificationStarted: 'La comprobación ha empezado.',
   notVerified: 'La comprobación no pudo empezar.',
-  off: 'Las copias automáticas están desactivadas. Ponga en BACKUP_TO una carpeta de otra máquina o un bucket, y reinicie Postern.',
+  off: 'Las copias automáticas están desactivadas. Pon en BACKUP_TO una carpeta de otra máquina o un bucket, y reinicia Postern.',
   noGood: 'Ninguna copia está comprobada. Si el disco falla ahora, se pierden todos los datos.',
   lastFailed: (error) => `La última copia falló: ${error}`,
   archiveFailed: (error) => `El registro de la base de datos ya no se archiva: ${error}`,
@@ -29,7 +29,7 @@ export const backups: Texts['backups'] = {
   encrypted: 'con BACKUP_PASSPHRASE',
   plain: 'ninguno',
   secretKey: 'Clave secreta',
-  withoutKey: 'no está en estas copias: guarde una copia en otro lugar seguro',
+  withoutKey: 'no está en estas copias: guarda una copia en otro lugar seguro',
   archive: 'Registro de la base de datos archivado hasta',
   noArchive: 'no se archiva',
   list: 'Copias',
@@ -50,9 +50,9 @@ export const backups: Texts['backups'] = {
   restore: 'Restaurar',
   restoreWhy: {
     files:
-      'Ejecute la orden en la máquina de Postern. Escribe una carpeta nueva y nunca cambia una existente. Después inicie Postern con esa carpeta en DATA_DIR.',
+      'Ejecuta la orden en la máquina de Postern. Escribe una carpeta nueva y nunca cambia una existente. Después inicia Postern con esa carpeta en DATA_DIR.',
     pg_dump:
-      'Cree una base de datos vacía y ejecute la orden con DATABASE_URL apuntando a ella. Las imágenes van a una carpeta nueva. La orden no cambia ninguna base de datos con tablas ni ninguna carpeta existente. Después inicie Postern con el mismo DATABASE_URL.',
+      'Crea una base de datos vacía y ejecuta la orden con DATABASE_URL apuntando a ella. Las imágenes van a una carpeta nueva. La orden no cambia ninguna base de datos con tablas ni ninguna carpeta existente. Después inicia Postern con el mismo DATABASE_URL.',
   },
   restoreLast: 'La última copia comprobada',
   restoreAt: 'La base de datos en un momento dado',

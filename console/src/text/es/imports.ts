@@ -8,10 +8,10 @@ export const imports: Texts['imports'] = {
   open: 'Importar',
   file: 'Archivo',
   choose: 'Elegir un archivo',
-  orDrop: 'o suéltelo aquí',
+  orDrop: 'o suéltalo aquí',
   formats:
     'CSV con una línea de encabezados, como lo exportan las hojas de cálculo y otros sistemas, o NDJSON con un usuario en cada línea.',
-  nothingYet: 'Postern no crea nada hasta que haya visto una prueba con el archivo completo.',
+  nothingYet: 'Postern no crea nada hasta que hayas visto una prueba con el archivo completo.',
   reading: 'Leyendo el archivo…',
   another: 'Otro archivo',
   size: (bytes) => {
@@ -28,9 +28,9 @@ export const imports: Texts['imports'] = {
   unreadable: {
     empty: 'El archivo está vacío.',
     workbook:
-      'Es un libro de cálculo. Guarde la hoja como CSV (UTF-8) en su programa de hojas de cálculo y elija ese archivo.',
-    binary: 'El archivo no es de texto. Expórtelo como CSV o NDJSON.',
-    unreachable: 'No se puede leer el archivo. Quizá se haya movido o haya cambiado: elíjalo de nuevo.',
+      'Es un libro de cálculo. Guarda la hoja como CSV (UTF-8) en tu programa de hojas de cálculo y elige ese archivo.',
+    binary: 'El archivo no es de texto. Expórtalo como CSV o NDJSON.',
+    unreachable: 'No se puede leer el archivo. Quizá se haya movido o haya cambiado: elígelo de nuevo.',
   },
   columns: 'Columnas',
   column: 'Columna',
@@ -60,12 +60,12 @@ export const imports: Texts['imports'] = {
     metadata: 'Metadatos (objeto JSON)',
     member: 'Miembro de los metadatos con el nombre del encabezado',
   },
-  needsIdentity: 'Elija qué columna es el nombre de usuario, el correo o el teléfono.',
+  needsIdentity: 'Elige qué columna es el nombre de usuario, el correo o el teléfono.',
   nameHint: 'Si varias columnas son el nombre, se unen.',
   hashHint:
     'Los usuarios conservan sus contraseñas: Postern admite argon2, bcrypt, scrypt y PBKDF2. Solo un operador puede importar hashes de un tipo que aún no tiene ningún usuario.',
   passwordHint:
-    'Las contraseñas valen para un solo acceso, en el que el usuario elige otra. Al importar se calcula el hash de las contraseñas y los PIN, lo que tarda alrededor de un segundo por cada cien usuarios.',
+    'Las contraseñas valen para un solo inicio de sesión, en el que el usuario elige otra. Al importar se calcula su hash, lo que tarda alrededor de un segundo por cada cien usuarios. Las líneas con un PIN fallan: solo el usuario lo elige.',
   dryRun: 'Prueba',
   dryRunAbout: 'Comprueba cada línea como lo haría la importación y no crea nada.',
   check: 'Comprobar el archivo',
@@ -81,7 +81,7 @@ export const imports: Texts['imports'] = {
   failed: { dryRun: 'no se pueden importar', work: 'no importados' },
   allGood: (n) => `${n === 1 ? 'Se puede' : 'Se pueden'} importar ${people(n)}. Ninguna línea tiene errores.`,
   someBad: (bad) =>
-    `${bad === 1 ? 'Una línea tiene un error' : `${count(bad)} líneas tienen errores`}. Corrija el archivo y compruébelo de nuevo, o importe las demás sin ellas.`,
+    `${bad === 1 ? 'Una línea tiene un error' : `${count(bad)} líneas tienen errores`}. Corrige el archivo y compruébalo de nuevo, o importa las demás sin ellas.`,
   noneGood: 'Ninguna línea se puede importar.',
   start: (n) => `Importar ${people(n)}`,
   startValid: (n) => `Importar solo ${n === 1 ? 'el usuario' : `los ${people(n)}`} sin errores`,
@@ -94,8 +94,8 @@ export const imports: Texts['imports'] = {
       ? 'Interrumpido antes de terminar la primera línea.'
       : `Interrumpido. Todas las líneas hasta la ${count(line)} están hechas.`,
   unsure: (from, to) =>
-    `Se perdió la respuesta de las líneas ${count(from)} a ${count(to)}: puede que sus usuarios se hayan creado. Si continúa, ningún usuario se crea dos veces. En el informe, los usuarios de estas líneas que ya se crearon tienen el resultado «exists».`,
-  fileChanged: 'El archivo ha cambiado o se ha movido desde que lo eligió. Elíjalo de nuevo.',
+    `Se perdió la respuesta de las líneas ${count(from)} a ${count(to)}: puede que sus usuarios se hayan creado. Si continúas, ningún usuario se crea dos veces. En el informe, los usuarios de estas líneas que ya se crearon tienen el resultado «exists».`,
+  fileChanged: 'El archivo ha cambiado o se ha movido desde que lo elegiste. Elígelo de nuevo.',
   toUsers: 'Ver los usuarios',
   rows: 'Líneas que revisar',
   line: 'Línea',

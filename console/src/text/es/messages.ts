@@ -84,7 +84,7 @@ export const messages: Texts['messages'] = {
     all: 'No hay mensajes',
   },
   emptyWhy: {
-    failed: 'Aquí aparecen los mensajes que un proveedor rechaza, con el motivo. Puede reintentarlos.',
+    failed: 'Aquí aparecen los mensajes que un proveedor rechaza, con el motivo. Puedes reintentarlos.',
     queued: 'Los mensajes esperan unos segundos, o más si un proveedor no responde.',
     sent: 'Los códigos y avisos aparecen aquí durante 30 días.',
     all: 'Los códigos y avisos aparecen aquí durante 30 días.',

@@ -3,16 +3,15 @@ import type { Texts } from '../en/index.js';
 export const userDialogs: Texts['userDialogs'] = {
   save: 'Guardar',
   saved: 'Guardado.',
-  show: 'Mostrar',
   notJson: 'Debe ser un objeto JSON.',
   changedByOthers: (now) =>
     now === ''
-      ? 'Alguien lo quitó mientras tanto. Guarde otra vez para poner el valor que ha escrito.'
-      : `Alguien lo cambió a «${now}» mientras tanto. Guarde otra vez para sustituir ese cambio.`,
+      ? 'Alguien lo quitó mientras tanto. Guarda otra vez para poner el valor que has escrito.'
+      : `Alguien lo cambió a «${now}» mientras tanto. Guarda otra vez para sustituir ese cambio.`,
   until: 'Hasta',
   untilTime: 'Hasta una hora…',
-  yourTime: 'En su zona horaria.',
-  lockInstead: 'Si el usuario no debe entrar solo durante un tiempo, bloquéelo.',
+  yourTime: 'En tu zona horaria.',
+  lockInstead: 'Si el usuario no debe iniciar sesión solo durante un tiempo, bloquéalo.',
   edit: 'Editar…',
   editAddresses: 'Direcciones…',
   set: 'Poner…',
@@ -24,19 +23,19 @@ export const userDialogs: Texts['userDialogs'] = {
     title: (name) => `Editar a ${name}`,
     name: 'Nombre',
     externalIdHint:
-      'El id de este usuario en sus sistemas. Los usuarios no inician sesión con él. La API lo acepta como external:…',
+      'El id de este usuario en tus sistemas. Los usuarios no inician sesión con él. La API lo acepta como external:…',
     localeHint: 'Una etiqueta de idioma, por ejemplo «en» o «es-MX». Si está vacía, se usa el idioma del cliente.',
-    metadataHint: 'Un objeto JSON con sus propios datos sobre el usuario.',
+    metadataHint: 'Un objeto JSON con tus propios datos sobre el usuario.',
   },
   addresses: {
     title: (name) => `Direcciones de ${name}`,
-    what: 'El usuario inicia sesión con estos datos. Postern envía los códigos al correo y al teléfono. Para quitar un valor, vacíe su campo.',
+    what: 'El usuario inicia sesión con estos datos. Postern envía los códigos al correo y al teléfono. Para quitar un valor, vacía su campo.',
     phoneHint: 'Con el prefijo del país, por ejemplo +34 912 345 678',
     removes: (names) => `Se quita: ${names.join(', ')}. Después, el usuario ya no podrá iniciar sesión con ello.`,
   },
   password: {
     title: (name) => `Poner la contraseña de ${name}`,
-    what: 'La contraseña anterior deja de funcionar y terminan todos los inicios de sesión del usuario. Con el código, el usuario entra una vez y elige su propia contraseña.',
+    what: 'La contraseña anterior deja de funcionar y terminan todos los inicios de sesión del usuario. Con el código, el usuario inicia sesión una vez y elige su propia contraseña.',
     how: 'Cómo recibe el código el usuario',
     byMail: (address) => `Por correo a ${address}`,
     bySms: (number) => `Por SMS a ${number}`,
@@ -44,8 +43,8 @@ export const userDialogs: Texts['userDialogs'] = {
     send: 'Enviar el código',
     create: 'Crear un código',
     sent: (destination) => `El código va de camino a ${destination}.`,
-    label: 'Contraseña para un solo acceso',
-    tell: 'Dígasela al usuario por un canal que ambos conozcan. Vale una vez. Después, el usuario elige una contraseña que usted no conoce.',
+    label: 'Contraseña para un solo inicio de sesión',
+    tell: 'Dísela al usuario por un canal que ambos conozcan. Vale una vez. Después, el usuario elige una contraseña que tú no conoces.',
     close: 'Listo',
   },
   noPassword: {
@@ -54,16 +53,9 @@ export const userDialogs: Texts['userDialogs'] = {
     action: 'Quitar',
     done: 'Se quitó la contraseña.',
   },
-  pin: {
-    title: (name) => `Poner el PIN de ${name}`,
-    what: 'El PIN anterior deja de funcionar. Los inicios de sesión existentes siguen.',
-    label: 'PIN nuevo',
-    hint: 'De 4 a 12 dígitos.',
-    done: 'El PIN está puesto.',
-  },
   noPin: {
     title: (name) => `¿Quitar el PIN de ${name}?`,
-    what: 'Los inicios de sesión nuevos de este usuario ya no comprueban ningún PIN. Los inicios de sesión existentes siguen.',
+    what: 'Los inicios de sesión nuevos de este usuario ya no comprueban ningún PIN, hasta que el usuario elija otro en la aplicación. Los inicios de sesión existentes siguen.',
     action: 'Quitar',
     done: 'Se quitó el PIN.',
   },
@@ -102,7 +94,7 @@ export const userDialogs: Texts['userDialogs'] = {
   },
   unlink: {
     title: (provider, name) => `¿Desvincular de ${name} la cuenta en ${provider}?`,
-    what: 'El usuario ya no podrá iniciar sesión con ella. Los inicios de sesión existentes siguen. Para terminarlos, cierre todas las sesiones del usuario.',
+    what: 'El usuario ya no podrá iniciar sesión con ella. Los inicios de sesión existentes siguen. Para terminarlos, cierra todas las sesiones del usuario.',
     action: 'Desvincular',
     done: (provider) => `La cuenta en ${provider} está desvinculada.`,
   },
@@ -115,7 +107,7 @@ export const userDialogs: Texts['userDialogs'] = {
       operator: 'Puede hacer todo, incluidos los roles, las claves, la auditoría y el sistema.',
     },
     needsLink:
-      'El rol tiene efecto después de que el usuario abra el enlace que usted creará a continuación, y registre o confirme un segundo factor.',
+      'El rol tiene efecto después de que el usuario abra el enlace que crearás a continuación, y registre o confirme un segundo factor.',
     done: (name, role) => `El rol de ${name} es ahora ${role}.`,
   },
   activation: {

@@ -16,11 +16,11 @@ export const webhooks: Texts['webhooks'] = {
   total: (n) => count(n, 'webhook', 'webhooks'),
   none: 'Aún no hay webhooks',
   noneWhy:
-    'Un webhook envía eventos a su propio servidor: se creó un usuario, se rechazó un inicio de sesión, se añadió un dispositivo.',
+    'Un webhook envía eventos a tu propio servidor: se creó un usuario, se rechazó un inicio de sesión, se añadió un dispositivo.',
   lesson: [
-    'Cree un webhook con la URL https de su servidor y elija los eventos.',
-    'Copie el secreto. Su servidor lo usa para comprobar que una entrega viene de Postern.',
-    'Envíe un evento de prueba y vea aquí la respuesta de su servidor.',
+    'Crea un webhook con la URL https de tu servidor y elige los eventos.',
+    'Copia el secreto. Tu servidor lo usa para comprobar que una entrega viene de Postern.',
+    'Envía un evento de prueba y mira aquí la respuesta de tu servidor.',
   ],
   name: 'Nombre',
   nameHint: 'Para las personas que operan Postern, por ejemplo el nombre del sistema que recibe.',
@@ -68,7 +68,7 @@ export const webhooks: Texts['webhooks'] = {
     full: 'También el recurso, por ejemplo el usuario, como es cuando se envía el evento.',
   },
   shownOnce: 'El secreto (solo se muestra ahora)',
-  keepIt: 'Cópielo ahora en su servidor. Postern guarda el secreto cifrado y no puede volver a mostrarlo.',
+  keepIt: 'Cópialo ahora en tu servidor. Postern guarda el secreto cifrado y no puede volver a mostrarlo.',
   copiedSecret: 'Lo he copiado',
 
   test: 'Enviar prueba…',
@@ -76,17 +76,17 @@ export const webhooks: Texts['webhooks'] = {
   testHint: 'Postern envía una vez el ejemplo de este evento, con is_test: true.',
   testAction: 'Enviar la prueba',
   testAgain: 'Enviarla otra vez',
-  testArrived: 'Su servidor aceptó el evento.',
-  testFailed: 'Su servidor no aceptó el evento.',
+  testArrived: 'Tu servidor aceptó el evento.',
+  testFailed: 'Tu servidor no aceptó el evento.',
   notTested: 'No se envió la prueba.',
 
   rotate: 'Rotar secreto…',
   rotateTitle: (name) => `¿Rotar el secreto de ${name}?`,
   rotateAction: 'Rotar el secreto',
   rotateWhat:
-    'Recibe un secreto nuevo. Durante 24 horas, los dos secretos firman cada entrega, para que tenga tiempo de cambiar su servidor.',
+    'Recibes un secreto nuevo. Durante 24 horas, los dos secretos firman cada entrega, para que tengas tiempo de cambiar tu servidor.',
   rotateAgain: (time) =>
-    `El secreto anterior aún firma hasta el ${time}. Si vuelve a rotar ahora, deja de firmar al momento.`,
+    `El secreto anterior aún firma hasta el ${time}. Si vuelves a rotar ahora, deja de firmar al momento.`,
   notRotated: 'No se rotó el secreto.',
   secret: 'Secreto',
   hidden: 'guardado cifrado',
@@ -129,7 +129,7 @@ export const webhooks: Texts['webhooks'] = {
     gone: (time) => `Desactivado desde el ${time}: el servidor respondió 410 (ya no existe).`,
     failing: (time) => `Desactivado desde el ${time}: cinco días sin un éxito.`,
   },
-  recordedMeanwhile: 'Postern registra los eventos de este tiempo. Puede repetirlos durante 30 días.',
+  recordedMeanwhile: 'Postern registra los eventos de este tiempo. Puedes repetirlos durante 30 días.',
   replaySince: (time) => `Repetir desde el ${time}…`,
   nothingWaits: 'ninguna entrega espera',
   oneDay: 'cada una se intenta durante 24 horas',
@@ -146,7 +146,7 @@ export const webhooks: Texts['webhooks'] = {
   show: 'Qué entregas se muestran',
   views: { all: 'Todas', waiting: 'En espera', failed: 'Fallidas', delivered: 'Entregadas' },
   noDelivery: 'Aún no hay entregas',
-  noDeliveryWhy: 'Los eventos aparecen aquí en cuanto ocurren. Envíe una prueba para comprobar la conexión ahora.',
+  noDeliveryWhy: 'Los eventos aparecen aquí en cuanto ocurren. Envía una prueba para comprobar la conexión ahora.',
   noneMatch: 'Ninguna entrega coincide',
   totalDeliveries: (n, capped) =>
     capped ? `Más de ${n.toLocaleString('es')} entregas` : count(n, 'entrega', 'entregas'),
@@ -165,8 +165,8 @@ export const webhooks: Texts['webhooks'] = {
   body: 'el contenido',
   bodyGone: 'El evento ya no está guardado.',
   withoutResource: 'El contenido es completo: también incluye el recurso, que se lee en cada intento.',
-  answered: (ms) => `Lo que respondió su servidor tras ${ms} ms:`,
-  noAnswer: 'Su servidor no respondió.',
+  answered: (ms) => `Lo que respondió tu servidor tras ${ms} ms:`,
+  noAnswer: 'Tu servidor no respondió.',
   emptyAnswer: '(vacía)',
   nextTry: (time) =>
     `Próximo intento: ${time}. Los eventos posteriores de este usuario lo esperan, como mucho una hora.`,
@@ -187,7 +187,7 @@ export const webhooks: Texts['webhooks'] = {
   to: 'Hasta',
   toHint: 'Vacío: hasta ahora.',
   failedHint: 'Las últimas entregas que Postern ya no intenta, 1.000 como máximo.',
-  sameIds: 'Cada evento lleva el mismo webhook-id que antes, así que su servidor reconoce los que ya trató.',
+  sameIds: 'Cada evento lleva el mismo webhook-id que antes, así que tu servidor reconoce los que ya trató.',
   replaying: (n) =>
     n >= 1000
       ? 'Se repiten 1.000 eventos o más.'

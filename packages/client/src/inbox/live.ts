@@ -14,6 +14,15 @@ const stableMs = 30_000;
 /** The pause between two polls in milliseconds, if there is no stream. */
 const pollPauseMs = 15_000;
 
+/** The longest pause in milliseconds between openings that nobody answers. */
+const maxSilentPauseMs = 300_000;
+/**
+ * The pause in milliseconds after a number of openings in a row that nobody answered. A service worker of the page may go on waiting
+ * for each of them for minutes, and over HTTP/1.1 a browser has six connections.
+ */
+const pauseAfterSilence = (openings: number) =>
+  openings && Math.min(pollPauseMs * 4 ** (openings - 1), maxSilentPauseMs);
+
 /** The parts of a client that a stream uses. */
 export type StreamCore = Pick<Core, 'raw' | 'call' | 'onResume' | 'onClose'>;
 
@@ -48,6 +57,14 @@ export async function* follow(
   const end = () => ended.abort();
   const removeListeners = [core.onClose(end), onAbort(signal, end)];
   let failures = 0;
+  let silentOpenings = 0;
+  let sinceSilence = stopwatch();
+  let isResumed = false;
+  const onResume: StreamCore['onResume'] = (wake) =>
+    core.onResume(() => {
+      isResumed = true;
+      wake();
+    });
   let shown: Connection | undefined;
   function* withoutRepetition(event: InboxEvent) {
     if (event.type !== 'connection' || event.connection !== shown) yield event;
@@ -56,14 +73,23 @@ export async function* follow(
   yield* withoutRepetition({ type: 'connection', connection: 'connecting' });
   try {
     while (!ended.signal.aborted) {
-      const mayStream = !polls && !isHidden();
+      const wasHidden = isHidden();
+      const isPaused = !isResumed && sinceSilence() < pauseAfterSilence(silentOpenings);
+      const mayStream = !polls && !wasHidden && !isPaused;
+      isResumed = false;
       let pause = pollPauseMs;
       let isStable = false;
       try {
         const lifetime = stopwatch();
         if (mayStream) {
-          for await (const event of streamOf(core, filter, progress, ended.signal)) yield* withoutRepetition(event);
+          let isSilent = true;
+          for await (const event of streamOf(core, filter, progress, ended.signal)) {
+            isSilent = false;
+            yield* withoutRepetition(event);
+          }
           isStable = lifetime() >= stableMs;
+          silentOpenings = isSilent && lifetime() >= openingMs ? silentOpenings + 1 : 0;
+          sinceSilence = stopwatch();
         }
         if (ended.signal.aborted) break;
         failures = isStable ? 0 : failures + 1;
@@ -74,7 +100,7 @@ export async function* follow(
         // A proxy may have held the stream back for long: news must not wait for the longest pause, too.
         if (mayStream) pause = pauseAfter(lifetime() > openingMs * 2 ? 0 : failures);
         // The user came to the tab during the poll.
-        else if (!polls && !isHidden()) continue;
+        else if (!polls && wasHidden && !isHidden()) continue;
       } catch (error) {
         if (ended.signal.aborted) break;
         if (isPosternError(error) && error.kind === 'signed_out') return;
@@ -82,7 +108,7 @@ export async function* follow(
         yield* withoutRepetition({ type: 'connection', connection: 'offline' });
         pause = pauseAfter(failures);
       }
-      await wait(pause, ended.signal, core.onResume);
+      await wait(pause, ended.signal, onResume);
     }
     throwIfAborted(signal);
   } finally {

@@ -59,7 +59,7 @@ export function createPostern(options: PosternOptions): Postern {
   const safe = safeStorage(ownStorage, onError);
   /** What other tabs and the next start must know. With a backend, it contains no secret. */
   const marks = usesBackend ? safeStorage(pageStorage(base)) : safe;
-  const tokens = createTokenRequests(base, transport, ownStorage, marks);
+  const tokens = createTokenRequests(base, transport, ownStorage);
   const state = createStore<AuthState>({ status: 'starting' });
   const closers = new Set<Unsubscribe>();
   let isClosed = false;
@@ -104,7 +104,7 @@ export function createPostern(options: PosternOptions): Postern {
 
   /** Changes of the login wait for each other, so that the storage and this client agree after them. */
   let lastChange: Promise<unknown> = Promise.resolve();
-  function inOrder(change: () => Promise<unknown>): Promise<unknown> {
+  function inOrder<T>(change: () => Promise<T>): Promise<T> {
     // Before the storage changes, so that a change of another tab after it is noticed.
     tabs.open();
     const result = lastChange.then(change, change);
@@ -142,7 +142,7 @@ export function createPostern(options: PosternOptions): Postern {
       cached = undefined;
       version += 1;
       const before = version;
-      if (event === 'token') return;
+      if (event === 'token' && state.current.status !== 'signed_out') return;
       await core.renewed();
       // Somebody may have logged out again.
       if (before === version) await getSession({ fresh: true });
@@ -183,7 +183,7 @@ export function createPostern(options: PosternOptions): Postern {
   async function start(): Promise<void> {
     tabs.open();
     if (!usesBackend) await readStorage();
-    revoking = marks.get(revokeKey).then((text) => text !== null && tokens.revoke(text));
+    revoking = marks.get(revokeKey).then((text) => text !== null && revoke(text));
     // Only the backend knows who is signed in, by its cookie.
     if (usesBackend) await renew();
   }
@@ -204,10 +204,9 @@ export function createPostern(options: PosternOptions): Postern {
   /** Waits while a call replaces the token, here or in another tab. @returns whether it had to wait */
   async function untilReplaced(): Promise<boolean> {
     for (let hasWaited = false; ; hasWaited = true) {
-      requireOpen();
       const left = Number(await marks.get(replacingMark)) - Date.now();
       // The tab may have been closed, or its clock set back.
-      if (!(left > 0 && left <= timeout)) return hasWaited;
+      if (isClosed || !(left > 0 && left <= timeout)) return hasWaited;
       await wait(100);
     }
   }
@@ -225,6 +224,7 @@ export function createPostern(options: PosternOptions): Postern {
   async function renew(): Promise<HeldSession | null> {
     for (let isFirst = true; ; isFirst = false) {
       await untilReplaced();
+      requireOpen();
       // Before the next `await`, so that a logout during it counts.
       const [sentLogin, sentVersion] = [login, version];
       if (usesBackend && (await marks.get(revokeKey)) !== null) {
@@ -253,7 +253,8 @@ export function createPostern(options: PosternOptions): Postern {
         if (!isUnauthorized(error)) throw error;
         refusal = error;
       }
-      if (await untilReplaced()) continue;
+      // With a backend, the answer may be to the cookie before a new token of another tab.
+      if ((await untilReplaced()) || (usesBackend && isFirst && sentLogin)) continue;
       // Another tab may have stored a newer token, which ended this one.
       const reason = sentLogin === undefined ? 'never_signed_in' : 'ended';
       await inOrder(() => readAgain(reason, { token: sentLogin?.token, error: refusal }));
@@ -275,6 +276,18 @@ export function createPostern(options: PosternOptions): Postern {
     return forCaller(renewing, signal);
   }
 
+  /** Whether a logout of this login waits until Postern knows of it, here or in another tab. */
+  async function isEnding({ token }: StoredLogin): Promise<boolean> {
+    return JSON.parse((await marks.get(revokeKey)) ?? '{}').token === token;
+  }
+
+  /** Ends tokens, and removes the mark of the logout if Postern knows that all have ended. Never rejects. */
+  async function revoke(...ended: readonly string[]): Promise<boolean> {
+    const isRevoked = (await Promise.all(ended.map(tokens.revoke))).every(Boolean);
+    if (isRevoked && ended.length > 0) await marks.delete(revokeKey);
+    return isRevoked;
+  }
+
   let revoking: Promise<boolean> | undefined;
   async function logOut(): Promise<{ readonly revoked: boolean }> {
     requireOpen();
@@ -286,10 +299,22 @@ export function createPostern(options: PosternOptions): Postern {
     setLogin(undefined, 'logged_out');
     const removed = inOrder(async () => {
       await marked;
-      await safe.delete(loginKey);
+      // Another tab may have stored a newer token or another login, which this tab does not know yet.
+      const [stored] = await Promise.all([
+        limited(readLogin(ownStorage), patienceMs).catch(() => undefined),
+        safe.delete(loginKey),
+      ]);
       tabs.notify('logged_out');
+      const other = JSON.stringify(stored);
+      if (other === undefined || other === ended) return [];
+      setLogin(undefined, 'logged_out');
+      return [other];
     });
-    revoking = removed.then(() => !ended || tokens.revoke(ended));
+    // A call that replaces the token looks for the mark before and after, so the mark stays until then.
+    revoking = removed.then(async (others) => {
+      await untilReplaced();
+      return revoke(...others, ...(ended ? [ended] : []));
+    });
     return { revoked: await revoking };
   }
 
@@ -306,8 +331,11 @@ export function createPostern(options: PosternOptions): Postern {
     transport: options.fetch === undefined ? transportOptions : undefined,
     passkeys: options.passkeys,
     async send(request) {
-      // The answer to a logout removes the cookie of the backend, which must not be the one of the next login.
-      if (usesBackend) await revoking;
+      // The answers to a logout and to a new password change the cookie of the backend, which must not be the one of the next login.
+      if (usesBackend && !request.authorization) {
+        await revoking;
+        await untilReplaced();
+      }
       const sendCall = (call: Call) => transport.json<never>({ ...call, onHeaders: tokens.storeNonce });
       return sendCall(request).catch(async (error) => {
         if (!isProblem(error, 'human_check_required')) throw error;
@@ -341,18 +369,27 @@ export function createPostern(options: PosternOptions): Postern {
         tabs.notify('login');
       });
     },
+    login: () => login,
+    isEnding,
     callWith: call,
     marks,
     timeout,
     renewed: async () => renewing?.catch(() => undefined),
     notifyTabs: tabs.notify,
-    async setToken(token) {
+    async setToken(token, former) {
       version += 1;
       if (usesBackend) return;
       await inOrder(async () => {
-        if (login === undefined) return;
-        login = { ...login, token };
-        isStored = await writeLogin(safe, login);
+        const next = { ...former, token };
+        // Otherwise, somebody has logged out since the call began, or another user in.
+        if (login?.token === former.token) {
+          login = next;
+          isStored = await writeLogin(safe, next);
+          if (!(await isEnding(former))) return;
+          await safe.delete(loginKey);
+          setLogin(undefined, 'logged_out');
+        }
+        void tokens.revoke(JSON.stringify(next));
       });
     },
     startSignedOut() {

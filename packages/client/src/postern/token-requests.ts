@@ -1,13 +1,12 @@
-import type { SafeStorage } from '../core.js';
 import { isUnauthorized } from '../errors.js';
 import type { DpopSigner } from '../login/dpop-signer.js';
 import { once } from '../platform.js';
 import type { PosternStorage } from '../storage/storage.js';
 import { type Call, loadPart, type Transport } from '../transport.js';
-import { type LoginToken, revokeKey } from './login-storage.js';
+import type { LoginToken } from './login-storage.js';
 
 /** Creates what sends authentication tokens. A token that is bound to a key of this device is sent with a proof. */
-export function createTokenRequests(base: string, transport: Transport, storage: PosternStorage, marks: SafeStorage) {
+export function createTokenRequests(base: string, transport: Transport, storage: PosternStorage) {
   let signer: DpopSigner | undefined;
   /** Only clients whose storage keeps keys load the signer. */
   const loadSigner = once(async () => {
@@ -28,7 +27,7 @@ export function createTokenRequests(base: string, transport: Transport, storage:
     /** The answer to a login may contain a nonce, which the first proof needs. */
     storeNonce: (headers: Headers) => signer?.storeNonce(headers),
     /**
-     * Ends a token, and removes the mark of the logout.
+     * Ends a token.
      * @param ended the token, as JSON
      * @returns whether Postern knows that it has ended. Never rejects.
      */
@@ -39,7 +38,6 @@ export function createTokenRequests(base: string, transport: Transport, storage:
         // After a 401, there is nothing to revoke. Without its key, a bound token is useless already.
         if (!isUnauthorized(error)) return false;
       }
-      await marks.delete(revokeKey);
       return true;
     },
   };

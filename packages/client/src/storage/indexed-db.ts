@@ -36,12 +36,13 @@ export interface ObjectStore {
 }
 
 const storeName = 'values';
-/** The time in milliseconds after which a database that does not answer is opened again. */
-const limitMs = 3000;
+/** The times in milliseconds after which a database that does not answer is opened again: at first, and after one that hung. */
+const [limitMs, shortLimitMs] = [3000, 1000];
 
 /** Opens a database with one store of values when it is first used, and again if the browser has closed it or it hangs. */
 export function openValues(name: string) {
   let opened: Promise<Db> | undefined;
+  let limit = limitMs;
 
   function open(): Promise<Db> {
     const forget = () => {
@@ -85,7 +86,9 @@ export function openValues(name: string) {
       });
     };
     try {
-      return await limited(run(), limitMs);
+      const result = await limited(run(), limit);
+      limit = limitMs;
+      return result;
     } catch (error) {
       isOver = true;
       if (opened === used) opened = undefined;
@@ -98,7 +101,14 @@ export function openValues(name: string) {
       throw error;
     }
   }
-  const transact: typeof attempt = (mode, work) => attempt(mode, work).catch(() => attempt(mode, work));
+  const transact: typeof attempt = (mode, work) =>
+    attempt(mode, work)
+      .catch(() => attempt(mode, work))
+      .catch((error) => {
+        // A login makes many calls, and must not wait that long for each of them.
+        limit = shortLimitMs;
+        throw error;
+      });
 
   return {
     read: async <T>(ask: (values: ObjectStore) => DbRequest<T>): Promise<T> => (await transact('readonly', ask)).result,

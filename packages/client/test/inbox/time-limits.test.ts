@@ -39,6 +39,8 @@ function stubSharedWorker(): void {
 }
 
 interface Shown {
+  /** The user comes back to the page. */
+  resume(): void;
   readonly clocks: Clocks;
   readonly service: InboxService;
   readonly view: { readonly current: InboxSnapshot };
@@ -52,7 +54,14 @@ function show(answer: InboxService['answer'], chance = 0.999, stream: InboxOptio
   service.publish('first');
   vi.stubGlobal('fetch', service.fetch);
   if (stream === 'shared') stubSharedWorker();
-  const postern = createPostern({ url: 'https://auth.example.com', storage: storageOf('ada'), tabs: false });
+  const wakers = new Set<() => void>();
+  const postern = createPostern({
+    ...{ url: 'https://auth.example.com', storage: storageOf('ada'), tabs: false },
+    onResume(wake) {
+      wakers.add(wake);
+      return () => wakers.delete(wake);
+    },
+  });
   const view = createInboxView(postern, createInbox(postern, { stream }));
   const end = view.subscribe(() => undefined);
   onTestFinished(() => {
@@ -60,7 +69,7 @@ function show(answer: InboxService['answer'], chance = 0.999, stream: InboxOptio
     postern.close();
     vi.restoreAllMocks();
   });
-  return { clocks, service, view };
+  return { clocks, service, view, resume: () => [...wakers].forEach((wake) => void wake()) };
 }
 const textsOf = ({ current }: Shown['view']) => current.items.map(({ description }) => description);
 
@@ -80,8 +89,32 @@ describe.each(['tab', 'shared'] as const)('with a stream for each of: %s', (stre
         await clocks.until(`number ${number}`, () => textsOf(view)[0] === `number ${number}`, 30_000);
         await clocks.until(`count of ${number}`, () => view.current.unread.unread_count === number, 30_000);
       }
-      expect(service.sent.filter(({ request }) => isStream(request)).length).toBeGreaterThan(3);
+      expect(service.sent.filter(({ request }) => isStream(request)).length).toBeGreaterThan(2);
     });
+  });
+
+  test('a stream that never answers is opened three times in five minutes at most, and at once when the user comes back', async () => {
+    const openings: number[] = [];
+    const { clocks, service, view, resume } = show(
+      (request) => {
+        if (!isStream(request)) return undefined;
+        openings.push(Math.round(clocks.now()));
+        return new Promise(() => {});
+      },
+      0,
+      stream,
+    );
+    await clocks.until('list', () => !view.current.loading, 4000);
+    await clocks.advance(1_800_000, 500);
+    for (const [index, at] of openings.entries())
+      expect(openings.slice(index).filter((other) => other < at + 300_000).length).toBeLessThan(4);
+    expect(openings.length).toBeGreaterThan(6);
+    expect(view.current.connection).toBe('polling');
+    const before = openings.length;
+    resume();
+    await clocks.until('opening', () => openings.length > before, 1000);
+    service.publish('news');
+    await clocks.until('news', () => textsOf(view)[0] === 'news', 30_000);
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { indexedDbStorage } from '../../src/index.js';
+import * as time from '../../src/time.js';
 
 /** How the next databases behave: `hangs` never opens, `silent` opens, and its transactions do not end. */
 type Fault = 'hangs' | 'silent' | 'refuses';
@@ -97,6 +98,23 @@ describe('a storage in IndexedDB', () => {
     await expect(storage.get('a')).rejects.toThrow('The storage hangs.');
     expect(await storage.get('a')).toBeNull();
     expect(databases).toHaveLength(3);
+  });
+
+  test('that has hung delays a login no longer, which makes many calls', async () => {
+    fakeIndexedDb(Array.from({ length: 8 }, () => 'hangs'));
+    const storage = indexedDbStorage();
+    const limits: number[] = [];
+    const { startTimer } = time;
+    const spy = vi.spyOn(time, 'startTimer').mockImplementation((end, milliseconds) => {
+      limits.push(milliseconds);
+      return startTimer(end, milliseconds / 100);
+    });
+    for (let call = 0; call < 4; call += 1) await expect(storage.get('a')).rejects.toThrow('The storage hangs.');
+    // The next one works, and further ones have the whole time again.
+    expect(await storage.get('a')).toBeNull();
+    expect(await storage.get('a')).toBeNull();
+    expect(limits).toEqual([3000, 3000, ...Array.from({ length: 7 }, () => 1000), 3000]);
+    spy.mockRestore();
   });
 
   test('uses one connection for calls at the same time', async () => {

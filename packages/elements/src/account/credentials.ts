@@ -42,7 +42,7 @@ export function passwordRow({ words, account, client, offered, change }: Context
   const hint = fill(words.password_hint, { count: offered.password.min_length });
   const step: Step = {
     ...{ title: words.change_password, submit: words.save },
-    introduction: [element('p', { class: 'muted' }, words.change_password_hint)],
+    introduction: [element('p', { class: 'muted', part: 'hint' }, words.change_password_hint)],
     fields: [
       ...(account.has_password
         ? [{ name: 'current_password', kind: 'password', label: words.current_password } as const]
@@ -82,7 +82,7 @@ export function pinRows(context: Context): readonly Child[] {
       title: words.remove_pin,
       submit: words.remove,
       isDangerous: true,
-      introduction: [element('p', {}, words.remove_pin_hint)],
+      introduction: [element('p', { part: 'hint' }, words.remove_pin_hint)],
     },
     async onSubmit() {
       await client.removePin();
@@ -90,7 +90,11 @@ export function pinRows(context: Context): readonly Child[] {
     },
   };
   const cancelStep: Step = {
-    ...{ title: words.cancel_pin, submit: words.cancel_pin, introduction: [element('p', {}, words.cancel_pin_hint)] },
+    ...{
+      title: words.cancel_pin,
+      submit: words.cancel_pin,
+      introduction: [element('p', { part: 'hint' }, words.cancel_pin_hint)],
+    },
     async onSubmit() {
       await client.cancelPinRecovery();
       return undefined;
@@ -127,7 +131,7 @@ export function addressSection(context: Context): HTMLElement {
     const current = account[type];
     const setStep: Step = {
       ...{ title: fill(words.change_address, { name }), submit: words.continue },
-      introduction: [element('p', { class: 'muted' }, words.change_address_hint)],
+      introduction: [element('p', { class: 'muted', part: 'hint' }, words.change_address_hint)],
       fields: [{ name: type, kind: type === 'email' ? 'email' : 'tel', label: name }],
       async onSubmit({ [type]: value = '' }) {
         const address = value.trim();
@@ -138,7 +142,7 @@ export function addressSection(context: Context): HTMLElement {
     };
     const removeStep: Step = {
       ...{ title: fill(words.remove_address, { name }), submit: words.remove, isDangerous: true },
-      introduction: [element('p', {}, words.remove_address_hint)],
+      introduction: [element('p', { part: 'hint' }, words.remove_address_hint)],
       async onSubmit() {
         if (type === 'email') await client.removeEmail();
         else await client.removePhone();

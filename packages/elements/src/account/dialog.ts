@@ -1,5 +1,5 @@
 import { type AccountClient, isPosternError } from '@postern/client';
-import { type Child, element, linkButton, replaceContent } from '../base/dom.js';
+import { type Child, element, replaceContent } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, type Form } from '../base/form.js';
 import { dialogStyle } from './dialog-style.js';
@@ -32,8 +32,11 @@ export function createDialog(
 ): Dialog {
   const title = element('h2', { id: 'dialog-title', part: 'heading' });
   const body = element('div', { class: 'body' });
-  const cancel = linkButton(words.cancel, () => node.close());
-  const footer = element('div', { class: 'row end' }, cancel);
+  const footer = element(
+    'button',
+    { type: 'button', class: 'button', part: 'button', click: () => node.close() },
+    words.cancel,
+  );
   const node: HTMLDialogElement = element(
     'dialog',
     { part: 'dialog', 'aria-labelledby': 'dialog-title' },
@@ -60,11 +63,11 @@ export function createDialog(
 
   /** Offers to sign out on all other devices. It is on unless the user turns it off. */
   function signOutOthers(): Step {
-    const choice = element('input', { type: 'checkbox', checked: true });
+    const choice = element('input', { type: 'checkbox', part: 'checkbox', checked: true });
     const label = element('label', { class: 'choice', part: 'label' }, choice, ` ${words.sign_out_others}`);
     return {
       ...{ title: words.sign_out_others, submit: words.continue },
-      introduction: [element('p', { class: 'muted' }, words.change_password_hint), label],
+      introduction: [element('p', { class: 'muted', part: 'hint' }, words.change_password_hint), label],
       async onSubmit() {
         if (choice.checked) await client.logOutEverywhere({ signal });
         return undefined;

@@ -11,6 +11,7 @@ import { loadPart } from '@postern/client/internal';
 import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { textOf } from '../base/error-text.js';
+import { smallButton } from '../base/small-button.js';
 import { addressSection, profileSection } from './credentials.js';
 import { identitySection, securitySection } from './factors.js';
 import type { AccountChange, Dialog } from './questions.js';
@@ -46,8 +47,9 @@ const isSection = (name: string): name is AccountSection => Object.hasOwn(sectio
  * `<postern-account>`: shows users their account, and lets them change it. A change that needs a proof asks for one that the account
  * accepts.
  *
- * Parts: `section`, `heading`, `row`, `value`, `entry`, `field`, `label`, `input`, `button`, `button-primary`, `button-danger`, `link`,
- * `dialog`, `qr`, `secret`, `recovery-codes`, `issue`.
+ * Parts: `section`, `heading`, `list`, `row`, `name`, `value`, `entry`, `time`, `tag`, `icon`, `skeleton`, `dialog`, `form`, `field`,
+ * `label`, `input`, `code`, `checkbox`, `hint`, `button`, `button-primary`, `button-danger`, `button-reveal`, `link`, `qr`, `secret`,
+ * `recovery-codes`, `recovery-code`, `issue`.
  *
  * @example
  * ```ts
@@ -93,7 +95,7 @@ export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
   /** @internal */
   protected override start(postern: Postern, signal: AbortSignal): void {
     const { words } = this;
-    const content = element('div', { class: 'sections' }, this.#note(words.loading));
+    const content = element('div', { class: 'sections' }, ...this.#skeleton());
     const status = element('p', { class: 'sr-only', role: 'status' });
     const report = (error: unknown) => void this.report(error);
     replaceContent(this.root, content, status);
@@ -130,7 +132,19 @@ export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
   }
 
   #note(text: string): HTMLElement {
-    return element('p', { class: 'muted', role: 'status' }, text);
+    return element('p', { class: 'muted', part: 'hint', role: 'status' }, text);
+  }
+
+  /** The shape of the page while the account is read. */
+  #skeleton(): HTMLElement[] {
+    const status = element('span', { class: 'sr-only', role: 'status' }, this.words.loading);
+    const section = () =>
+      element(
+        'div',
+        { class: 'waiting' },
+        ...['short', 'tall'].map((name) => element('i', { class: `skeleton ${name}`, part: 'skeleton' })),
+      );
+    return [status, section(), section()];
   }
 
   /** Reads the account, and shows its sections. */
@@ -169,7 +183,7 @@ export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
             'p',
             { class: 'issue', part: 'issue', role: 'alert' },
             `${text} `,
-            this.#retryButton(() => show()),
+            smallButton(words.try_again, () => show()),
           ),
         );
       }
@@ -204,10 +218,6 @@ export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
     } else throw linked;
   }
 
-  #retryButton(onClick: () => unknown): HTMLElement {
-    return element('button', { type: 'button', class: 'link', part: 'button', click: onClick }, this.words.try_again);
-  }
-
   /** A section with its heading. If it cannot be read, it shows an error, and the other sections are still shown. */
   async #section(name: AccountSection, context: Context): Promise<HTMLElement | null> {
     const { words } = this;
@@ -231,7 +241,7 @@ export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
           'p',
           { class: 'issue', part: 'issue' },
           `${words.not_loaded} `,
-          this.#retryButton(() => this.restart()),
+          smallButton(words.try_again, () => this.restart()),
         ),
       );
     }

@@ -16,7 +16,7 @@ async function factorRows(context: Context): Promise<readonly Child[]> {
     ...{
       title: words.authenticator_app,
       submit: words.continue,
-      introduction: [element('p', { class: 'muted' }, words.app_hint)],
+      introduction: [element('p', { class: 'muted', part: 'hint' }, words.app_hint)],
     },
     async onSubmit() {
       const { confirmApp } = await loadSecrets();
@@ -28,7 +28,7 @@ async function factorRows(context: Context): Promise<readonly Child[]> {
       title: words.remove_app,
       submit: words.remove,
       isDangerous: true,
-      introduction: [element('p', {}, words.remove_app_hint)],
+      introduction: [element('p', { part: 'hint' }, words.remove_app_hint)],
     },
     async onSubmit() {
       await client.removeTotp();
@@ -39,7 +39,7 @@ async function factorRows(context: Context): Promise<readonly Child[]> {
     ...{
       title: words.new_codes,
       submit: words.continue,
-      introduction: [element('p', { class: 'muted' }, words.new_codes_hint)],
+      introduction: [element('p', { class: 'muted', part: 'hint' }, words.new_codes_hint)],
     },
     async onSubmit() {
       const { showCodes } = await loadSecrets();
@@ -50,7 +50,7 @@ async function factorRows(context: Context): Promise<readonly Child[]> {
     ...{
       title: words.add_passkey,
       submit: words.continue,
-      introduction: [element('p', { class: 'muted' }, words.passkey_hint)],
+      introduction: [element('p', { class: 'muted', part: 'hint' }, words.passkey_hint)],
     },
     fields: [{ name: 'name', kind: 'text', label: words.passkey_name, value: words.this_device_name }],
     async onSubmit({ name = '' }) {
@@ -104,7 +104,7 @@ function passkeyRow(
   };
   const removeStep: Step = {
     ...{ title: words.remove_passkey, submit: words.remove, isDangerous: true },
-    introduction: [element('p', {}, fill(words.remove_passkey_hint, { name }))],
+    introduction: [element('p', { part: 'hint' }, fill(words.remove_passkey_hint, { name }))],
     async onSubmit() {
       await client.removePasskey(id);
       return undefined;
@@ -157,7 +157,7 @@ export async function identitySection(context: Context): Promise<HTMLElement | n
   const titleOf = (provider: string) => providers.find(({ name }) => name === provider)?.title ?? provider;
   const unlinkStep = (identity: ExternalIdentity): Step => ({
     ...{ title: words.unlink, submit: words.unlink, isDangerous: true },
-    introduction: [element('p', {}, fill(words.unlink_hint, { provider: titleOf(identity.provider) }))],
+    introduction: [element('p', { part: 'hint' }, fill(words.unlink_hint, { provider: titleOf(identity.provider) }))],
     async onSubmit() {
       await client.unlinkIdentity(identity);
       return undefined;
@@ -167,7 +167,7 @@ export async function identitySection(context: Context): Promise<HTMLElement | n
     ...{
       title: words.link,
       submit: words.continue,
-      introduction: [element('p', { class: 'muted' }, fill(words.link_hint, { provider: title }))],
+      introduction: [element('p', { class: 'muted', part: 'hint' }, fill(words.link_hint, { provider: title }))],
     },
     async onSubmit() {
       if (takesRedirect) {

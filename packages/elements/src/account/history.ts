@@ -1,8 +1,9 @@
 import type { ActivityEntry, Device } from '@postern/client';
 import { isPosternError } from '@postern/client';
-import { element, icon, linkButton, replaceContent } from '../base/dom.js';
+import { element, icon, replaceContent } from '../base/dom.js';
 import { textOf } from '../base/error-text.js';
-import { countText, fill, withLater } from '../base/texts.js';
+import { smallButton } from '../base/small-button.js';
+import { countText, fill, isFallback, withLater, withoutMarks } from '../base/texts.js';
 import { fullTime, timeAgo } from '../base/time.js';
 import { english } from './activity-texts.js';
 import { loadSecrets } from './load-secrets.js';
@@ -31,9 +32,11 @@ async function addressesOf({ client, signal }: Context): Promise<ReadonlyMap<str
 
 /** A text with a time in it, which shows the whole time when it is pointed at. */
 function textWithTime(text: string, time: string, language: string): HTMLElement {
-  const [before = '', after = ''] = text.split('{time}');
-  const attributes = { datetime: time, title: fullTime(time, language) };
-  return element('span', {}, before, element('time', attributes, timeAgo(time, language)), after);
+  const [before = '', after = ''] = withoutMarks(text).split('{time}');
+  const attributes = { part: 'time', lang: language, dir: 'auto', datetime: time, title: fullTime(time, language) };
+  // An English text in a page of another language: the time in it is in the language of the page.
+  const english = isFallback(text) && { lang: 'en', dir: 'ltr' };
+  return element('span', english || {}, before, element('time', attributes, timeAgo(time, language)), after);
 }
 
 export async function deviceSection(context: Context): Promise<HTMLElement> {
@@ -51,7 +54,13 @@ export async function deviceSection(context: Context): Promise<HTMLElement> {
     if (device.current) {
       const signOutButton = action('this-device', words.sign_out, name, () => void postern.logOut());
       return row(
-        element('span', {}, element('bdi', {}, name), ' ', element('span', { class: 'tag' }, words.this_device)),
+        element(
+          'span',
+          {},
+          element('bdi', {}, name),
+          ' ',
+          element('span', { class: 'tag', part: 'tag' }, words.this_device),
+        ),
         lastLogin,
         signOutButton,
         allDevices.length > 1 &&
@@ -66,7 +75,7 @@ export async function deviceSection(context: Context): Promise<HTMLElement> {
     }
     const removeStep: Step = {
       ...{ title: words.sign_out_device, submit: words.sign_out, isDangerous: true },
-      introduction: [element('p', {}, fill(words.sign_out_device_hint, { name }))],
+      introduction: [element('p', { part: 'hint' }, fill(words.sign_out_device_hint, { name }))],
       async onSubmit() {
         await devices.remove(device.id);
         return undefined;
@@ -116,9 +125,9 @@ export async function activitySection(context: Context): Promise<HTMLElement> {
   const { client, language, signal, report } = context;
   const words = withLater(english, context.words);
   const pages = client.activity({ limit: 10, signal }).pages()[Symbol.asyncIterator]();
-  const list = element('ul', { class: 'lines' });
-  const moreButton = linkButton(words.show_more, () => void showMore(), 'button');
-  const errorText = element('p', { class: 'error small', role: 'alert' });
+  const list = element('ul', { class: 'lines', part: 'list' });
+  const moreButton = smallButton(words.show_more, () => void showMore());
+  const errorText = element('p', { class: 'error small', part: 'issue', role: 'alert' });
   const container = element('div', {}, list, errorText, moreButton);
   const showPage = async () => {
     const { value, done } = await pages.next();
@@ -143,7 +152,7 @@ export async function activitySection(context: Context): Promise<HTMLElement> {
     const { created_at, by, address } = entry;
     const timeElement = element(
       'time',
-      { datetime: created_at, title: fullTime(created_at, language) },
+      { part: 'time', datetime: created_at, title: fullTime(created_at, language) },
       timeAgo(created_at, language),
     );
     const actor = { user: address ?? '', operator: words.by_operator, system: words.by_system }[by];
@@ -161,7 +170,7 @@ export async function activitySection(context: Context): Promise<HTMLElement> {
 
 export function dataSection(context: Context): HTMLElement {
   const { words, client, account, change, report, signal } = context;
-  const errorText = element('p', { class: 'error small', role: 'alert' });
+  const errorText = element('p', { class: 'error small', part: 'issue', role: 'alert' });
   let isBusy = false;
   const download = async () => {
     if (isBusy) return;
@@ -181,7 +190,7 @@ export function dataSection(context: Context): HTMLElement {
   const name = account.username ?? account.email ?? account.phone ?? account.id;
   const removeStep: Step = {
     ...{ title: words.delete_account, submit: words.delete_account, isDangerous: true },
-    introduction: [element('p', {}, words.delete_account_confirm)],
+    introduction: [element('p', { part: 'hint' }, words.delete_account_confirm)],
     fields: [{ name: 'confirm', kind: 'text', label: fill(words.type_to_delete, { name }) }],
     async onSubmit({ confirm = '' }) {
       if (confirm.trim() !== name) {

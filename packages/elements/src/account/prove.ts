@@ -39,7 +39,7 @@ export function prove(
       const form = choiceForm(choice);
       const otherChoices = choices.filter((other) => choiceName(other) !== choiceName(choice));
       const links = otherChoices.map((other) => linkButton(choiceName(other), () => showChoice(other, true)));
-      const introduction = element('p', { class: 'muted' }, words.prove_why);
+      const introduction = element('p', { class: 'muted', part: 'hint' }, words.prove_why);
       dialog.show(
         words.prove,
         [introduction, form.node, links.length > 0 && element('div', { class: 'links' }, ...links)],
@@ -134,7 +134,7 @@ export function prove(
         onSubmit,
       });
       const resendButton = linkButton(words.resend, () => showChoice(choice, true));
-      const introduction = element('p', { class: 'muted' }, fill(words.code_sent_to, { to: choice.to }));
+      const introduction = element('p', { class: 'muted', part: 'hint' }, fill(words.code_sent_to, { to: choice.to }));
       dialog.show(words.prove, [introduction, form.node, element('div', { class: 'links' }, resendButton)], () =>
         finish(null),
       );

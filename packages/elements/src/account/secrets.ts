@@ -10,7 +10,11 @@ export function confirmApp(context: Context, pending: PendingTotp): Step {
   const { words } = context;
   return {
     ...{ title: words.authenticator_app, submit: words.continue },
-    introduction: [element('p', {}, words.scan_qr), picture(pending.uri, words.qr), ...appKey(words, pending)],
+    introduction: [
+      element('p', { part: 'hint' }, words.scan_qr),
+      picture(pending.uri, words.qr),
+      ...appKey(words, pending),
+    ],
     fields: [{ name: 'code', kind: 'code', label: words.authenticator_code }],
     async onSubmit({ code = '' }) {
       const { recovery_codes } = await pending.confirm(digitsOf(code));
@@ -23,7 +27,7 @@ export function confirmApp(context: Context, pending: PendingTotp): Step {
 export function confirmAddress({ words }: Context, pending: PendingAddress, to: string): Step {
   return {
     ...{ title: words.confirm_address, submit: words.continue },
-    introduction: [element('p', { class: 'muted' }, fill(words.code_sent_to, { to }))],
+    introduction: [element('p', { class: 'muted', part: 'hint' }, fill(words.code_sent_to, { to }))],
     fields: [{ name: 'code', kind: 'code', label: words.code }],
     async onSubmit({ code = '' }) {
       await pending.confirm(digitsOf(code));
@@ -62,7 +66,7 @@ export function appKey(
   const groups = secret.match(/.{1,4}/g) ?? [];
   const key = element('code', { class: 'secret', part: 'secret', dir: 'ltr' }, groups.join(' '));
   return [
-    element('p', { class: 'small' }, words.or_type),
+    element('p', { class: 'small', part: 'hint' }, words.or_type),
     key,
     element(
       'div',
@@ -83,7 +87,7 @@ export function showCodes({ words }: { readonly words: CodesTexts }, codes: read
   const list = element(
     'ul',
     { class: 'codes', part: 'recovery-codes' },
-    ...codes.map((code) => element('li', { dir: 'ltr' }, code)),
+    ...codes.map((code) => element('li', { part: 'recovery-code', dir: 'ltr' }, code)),
   );
   const file = () => {
     const text = [`${words.recovery_codes} – ${location.host}`, '', ...codes, ''].join('\n');
@@ -92,7 +96,11 @@ export function showCodes({ words }: { readonly words: CodesTexts }, codes: read
   const links = [copyButton(words.copy, words.copied, codes.join('\n'), list), linkButton(words.download, file)];
   return {
     ...{ title: words.recovery_codes, submit: words.codes_saved },
-    introduction: [element('p', {}, words.recovery_codes_once), list, element('div', { class: 'links' }, ...links)],
+    introduction: [
+      element('p', { part: 'hint' }, words.recovery_codes_once),
+      list,
+      element('div', { class: 'links' }, ...links),
+    ],
     onSubmit: async () => undefined,
   };
 }

@@ -1,6 +1,7 @@
 import type { AccountClient, AccountDetails, Devices, OfferedLogins, Postern } from '@postern/client';
 import { type Child, element } from '../base/dom.js';
 import type { OidcSignIn } from '../base/options.js';
+import { smallButton } from '../base/small-button.js';
 import type { AccountChange, Step } from './questions.js';
 import type { StartTexts } from './texts.js';
 
@@ -34,7 +35,7 @@ export function row(name: Child, value: Child, ...actions: Child[]): HTMLElement
     element(
       'div',
       { class: 'description' },
-      element('span', { class: 'name' }, name),
+      element('span', { class: 'name', part: 'name' }, name),
       element('span', { class: 'value muted', part: 'value' }, value),
     ),
     actions.some(Boolean) && element('div', { class: 'acts' }, ...actions),
@@ -49,16 +50,11 @@ export function action(
   onClick: () => unknown,
   isDangerous = false,
 ): HTMLElement {
-  const part = isDangerous ? 'button button-danger' : 'button';
-  const attributes = {
-    type: 'button',
-    class: isDangerous ? 'link bad' : 'link',
-    part,
-    'aria-label': `${text}: ${line}`,
-    'data-key': key,
-  };
-  return element('button', { ...attributes, click: onClick }, text);
+  const attributes = { 'aria-label': `${text}: ${line}`, 'data-key': key };
+  // The dialog that follows says what is lost. A page full of red buttons warns of nothing.
+  const dangerous = { class: 'act quiet', part: 'button button-danger' };
+  return smallButton(text, onClick, isDangerous ? { ...attributes, ...dangerous } : attributes);
 }
 
 /** A list of lines. */
-export const lines = (...rows: Child[]) => element('ul', { class: 'lines' }, ...rows);
+export const lines = (...rows: Child[]) => element('ul', { class: 'lines', part: 'list' }, ...rows);

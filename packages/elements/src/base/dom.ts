@@ -49,14 +49,15 @@ export function replaceContent(parent: ParentNode, ...children: Child[]): void {
 export const linkButton = (text: string, onClick: () => unknown, part = 'link') =>
   element('button', { type: 'button', class: 'link small', part, click: onClick }, text);
 
-/** A code as the service takes it: users and messages put spaces between its digits. */
-export const digitsOf = (code: string) => code.replace(/\s/g, '');
+/** A code as the service takes it: without the spaces that users and messages put between digits, and with Western digits. */
+export const digitsOf = (code: string) =>
+  code.replace(/\s/g, '').replace(/[٠-٩۰-۹]/g, (digit) => `${digit.charCodeAt(0) & 15}`);
 
 const svg = 'http://www.w3.org/2000/svg';
 
 /** An icon of 20 by 20 units, drawn with lines. Screen readers ignore it. */
 export function icon(path: string): SVGElement {
   const shape = fillElement(document.createElementNS(svg, 'path'), { d: path }, []);
-  const attributes = { viewBox: '0 0 20 20', width: 20, height: 20, 'aria-hidden': 'true' };
+  const attributes = { viewBox: '0 0 20 20', width: 20, height: 20, part: 'icon', 'aria-hidden': 'true' };
   return fillElement(document.createElementNS(svg, 'svg'), attributes, [shape]);
 }

@@ -7,6 +7,7 @@ export const english = {
   problem_account_temporarily_locked: 'Too many attempts. Try again later.',
   problem_account_unusable: 'This account was closed.',
   problem_address_blocked: 'This service refuses requests from your network.',
+  problem_authenticator_unavailable: 'This does not work right now. Try again later, or use another way.',
   problem_authorization_rejected: 'That is wrong or has expired. Try again.',
   problem_code_rejected: 'That code is wrong or has expired. Check it, or get a new one.',
   problem_external_identity_rejected: 'The account could not be linked. Try again.',
@@ -28,6 +29,7 @@ export const english = {
   field_invalid_pin: 'A PIN has 4 to 12 digits.',
   field_password_breached: 'This password is in a public leak of passwords. Choose another one.',
   field_password_not_checked: 'This password cannot be checked right now. Try again later.',
+  field_password_unchanged: 'This is the password that must be changed. Choose another one.',
   field_password_too_common: 'This password is too common. Choose another one.',
   field_password_too_personal:
     'This is your own name or address, or the name of this service. Choose another password.',

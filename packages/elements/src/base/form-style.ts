@@ -1,25 +1,25 @@
-import { issueStyle } from './style.js';
+import { issueStyle, mono } from './issue-style.js';
+import { hLarge, wStrong } from './tokens.js';
 
 /** The style of forms and buttons. */
 export const formStyle = `
 form { display: grid; gap: var(--_space); }
 .field { display: grid; gap: 6px; }
-.field label { font-size: 0.9em; font-weight: 550; }
+.field label { font-size: 0.9em; font-weight: ${wStrong}; }
 .field label .muted { font-weight: 400; }
 .control { position: relative; display: grid; }
-.input { width: 100%; min-width: 0; min-height: 42px; padding: 8px 12px; border: 1px solid var(--_edge); border-radius: var(--_radius);
+.input { width: 100%; min-width: 0; min-height: ${hLarge}; padding: 8px 12px; border: 1px solid var(--_control); border-radius: var(--_radius);
   background: var(--_ground); color: var(--_ink); }
 .input:focus-visible { outline-offset: 0; border-color: transparent; }
 .input[aria-invalid] { border-color: var(--_danger); }
-.input.code { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 1.25em; letter-spacing: 0.18em; }
+.input.code { font-family: ${mono}; font-size: 1.25em; letter-spacing: 0.18em; }
 .control:has(.eye) .input { padding-inline-end: 46px; }
 .eye { position: absolute; inset-block: 0; inset-inline-end: 5px; margin-block: auto; }
 .eye[aria-pressed=true] { color: var(--_accent); }
-${issueStyle}.notice { padding: 10px 12px; border-radius: var(--_radius); border-inline-start: 3px solid var(--_accent); background: var(--_surface);
+${issueStyle}.notice { padding: 10px 14px; border-radius: var(--_radius); background: var(--_surface);
   font-size: 0.9333em; }
-.button { display: inline-flex; align-items: center; justify-content: center; gap: 8px; min-height: 42px; padding: 8px 16px;
-  border-radius: var(--_radius); border: 1px solid var(--_outline); background: var(--_ground); font-weight: 550; text-align: center;
-  overflow-wrap: normal; }
+.button { display: inline-flex; align-items: center; justify-content: center; gap: 8px; min-height: ${hLarge}; padding: 8px 16px;
+  border-radius: var(--_radius); border: 1px solid var(--_control); background: var(--_ground); font-weight: ${wStrong}; text-align: center; }
 .button:hover { background: var(--_surface); }
 .button.primary { border-color: transparent; background: var(--_solid); color: var(--_on-accent); }
 .button.primary:hover { box-shadow: inset 0 0 0 99px rgb(0 0 0 / 12%); }
@@ -30,6 +30,7 @@ ${issueStyle}.notice { padding: 10px 12px; border-radius: var(--_radius); border
   border: 2px solid currentColor; border-inline-end-color: transparent; animation: turn 0.8s linear infinite; }
 @keyframes turn { to { transform: rotate(1turn); } }
 .row { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: center; justify-content: space-between; }
-@media (pointer: coarse) { .input, .button { min-height: 46px; font-size: max(1em, 16px); } .link { padding-block: 10px; } .icon { min-width: 40px; height: 40px; } }
+.row:not(:has(> :not([hidden]) ~ :not([hidden]))) { justify-content: center; }
+@media (pointer: coarse) { .input, .button { font-size: max(1em, 16px); } .link { padding-block: 10px; } .icon { min-width: 40px; height: 40px; } }
 @media (forced-colors: active) { .button.primary { border-color: ButtonText; } }
 `;

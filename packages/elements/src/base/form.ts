@@ -1,5 +1,5 @@
 import { stopwatch, wait } from '@postern/client/internal';
-import { type Child, element, icon, linkButton, replaceContent } from './dom.js';
+import { type Child, digitsOf, element, icon, linkButton, replaceContent } from './dom.js';
 import type { FormTexts } from './form-texts.js';
 import { fill } from './texts.js';
 
@@ -104,7 +104,7 @@ function createField(
   let submitted = '';
   input.addEventListener('input', () => {
     showError('');
-    const text = input.value.replace(/\s/g, '');
+    const text = digitsOf(input.value);
     if ([...text].length !== length || text === submitted) return;
     submitted = text;
     input.form?.requestSubmit();
@@ -116,10 +116,10 @@ function createField(
       'label',
       { for: id, part: 'label' },
       label,
-      isOptional && element('span', { class: 'muted' }, ` ${words.optional}`),
+      isOptional && element('span', { class: 'muted', part: 'hint' }, ` ${words.optional}`),
     ),
     element('div', { class: 'control' }, input, attributes.type === 'password' && showPasswordButton(input, words)),
-    hint && element('p', { class: 'muted small', id: `${id}-hint` }, hint),
+    hint && element('p', { class: 'muted small', part: 'hint', id: `${id}-hint` }, hint),
     errorText,
   );
   if (reveal === undefined) return { node: content, input, isOptional, showError };
@@ -140,7 +140,10 @@ function createField(
 
 /** A button that shows and hides the text of a password field. */
 function showPasswordButton(input: HTMLInputElement, words: FormTexts): HTMLElement {
-  const attributes = { type: 'button', class: 'icon eye', 'aria-pressed': 'false', 'aria-label': words.show_password };
+  const attributes = {
+    ...{ type: 'button', class: 'icon eye', part: 'button-reveal' },
+    ...{ 'aria-pressed': 'false', 'aria-label': words.show_password },
+  };
   const button = element('button', attributes, icon(eyePath));
   button.addEventListener('click', () => {
     const isShown = input.type === 'text';

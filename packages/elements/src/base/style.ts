@@ -1,27 +1,28 @@
+import * as token from './tokens.js';
+
 /**
  * The variables that pages set, with colours that follow `color-scheme` of the page. Names with `--_` are private. Text has a
- * contrast of at least 4.5:1, outlines of controls of at least 3:1.
+ * contrast of at least 4.5:1. `--_line` is decoration, and `--_control`, the outline of controls, has a contrast of at least 3:1.
  */
 export const baseStyle = `
 :host {
-  --_ink: var(--postern-color, light-dark(#1b1a17, #eeede8));
-  --_muted: var(--postern-muted, light-dark(#5f5d55, #a8a59b));
-  --_ground: var(--postern-background, light-dark(#fff, #181816));
-  --_surface: var(--postern-surface, light-dark(#f4f3ef, #24231f));
-  --_accent: var(--postern-accent, light-dark(#2a48c4, #93a7ff));
-  --_solid: var(--postern-accent, light-dark(#2a48c4, #4560e0));
-  --_on-accent: var(--postern-on-accent, #fff);
-  --_danger: var(--postern-danger, light-dark(#b3261a, #ff9488));
-  --_line: var(--postern-border, light-dark(#e2dfd8, #35332f));
-  --_outline: var(--postern-border, light-dark(#d6d3ca, #4a4842));
-  --_edge: var(--postern-border, light-dark(#88857b, #7b786f));
-  --_radius: var(--postern-radius, 8px);
+  --_ink: var(--postern-color, ${token.ink});
+  --_muted: var(--postern-muted, ${token.ink3});
+  --_ground: var(--postern-background, ${token.surface});
+  --_surface: var(--postern-surface, ${token.hover});
+  --_accent: var(--postern-accent, ${token.accent});
+  --_solid: var(--postern-accent, ${token.accentSolid});
+  --_on-accent: var(--postern-on-accent, ${token.onSolid});
+  --_danger: var(--postern-danger, ${token.bad});
+  --_line: var(--postern-border, ${token.line});
+  --_control: var(--postern-border-control, ${token.lineControl});
+  --_radius: var(--postern-radius, ${token.r6});
   --_space: var(--postern-space, 16px);
   --_focus: var(--postern-focus, var(--_accent));
-  --_shadow: var(--postern-shadow, 0 8px 28px -6px light-dark(rgb(27 26 23 / 22%), rgb(0 0 0 / 75%)));
+  --_shadow: var(--postern-shadow, ${token.shade2});
   color: var(--_ink);
   font-family: var(--postern-font, inherit);
-  font-size: var(--postern-font-size, 0.9375rem);
+  font-size: var(--postern-font-size, ${token.t15});
   line-height: 1.45;
   overflow-wrap: anywhere;
 }
@@ -29,12 +30,12 @@ export const baseStyle = `
 *, ::before, ::after { box-sizing: border-box; }
 h2, h3, p, ul, ol { margin: 0; padding: 0; }
 ul, ol { list-style: none; }
-h2, h3 { font-size: 1.0625em; font-weight: 620; line-height: 1.25; }
-svg { display: block; fill: none; stroke: currentColor; stroke-width: 1.6; stroke-linecap: round; stroke-linejoin: round; }
+h2, h3 { font-size: 1.0625em; font-weight: ${token.wTitle}; line-height: ${token.lTight}; overflow-wrap: break-word; }
+svg { display: block; flex: none; fill: none; stroke: currentColor; stroke-width: 1.6; stroke-linecap: round; stroke-linejoin: round; }
 button, input { font: inherit; color: inherit; letter-spacing: inherit; }
-button { background: none; border: 0; padding: 0; cursor: pointer; text-align: start; touch-action: manipulation; }
+button { background: none; border: 0; padding: 0; cursor: pointer; text-align: start; overflow-wrap: break-word; }
 button:disabled { cursor: default; }
-.link { color: var(--_accent); font-weight: 550; padding-block: 4px; border-radius: 4px; overflow-wrap: normal; }
+.link { color: var(--_accent); font-weight: ${token.wStrong}; padding-block: 4px; border-radius: 4px; }
 .link:hover:enabled { text-decoration: underline; text-underline-offset: 2px; }
 .link:disabled { color: var(--_muted); font-weight: 400; }
 .icon { display: grid; place-items: center; min-width: 32px; height: 32px; border-radius: var(--_radius); color: var(--_muted); }
@@ -44,13 +45,6 @@ button:disabled { cursor: default; }
 .sr-only { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 :focus { outline: none; }
 :focus-visible { outline: 2px solid var(--_focus); outline-offset: 2px; }
+@media (prefers-contrast: more) { :host { --_line: var(--_control); --_muted: var(--_ink); } }
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important; } }
-`;
-
-/** The style of errors. */
-export const issueStyle = `
-.error:empty, .issue:empty { display: none; }
-.error { color: var(--_danger); }
-.issue { padding: 10px 12px; border-radius: var(--_radius); border-inline-start: 3px solid var(--_danger); background: var(--_surface);
-  font-size: 0.9333em; }
 `;

@@ -3,8 +3,10 @@ import {
   createInboxView,
   type Inbox,
   type InboxItem,
+  type InboxOptions,
   type InboxSnapshot,
   type InboxView,
+  type InboxViewOptions,
   type NotificationFilter,
   type Postern,
 } from '@postern/client';
@@ -28,11 +30,24 @@ export interface InboxEvents {
 /** How often an open list updates its times, in milliseconds. */
 const refreshMs = 60_000;
 
+/** A list with the filter and the limit that it was created with. */
+interface SharedList {
+  readonly inbox: Inbox;
+  readonly view: InboxView;
+  /** How many elements show it. */
+  uses: number;
+}
+function createList(postern: Postern, options: InboxOptions | undefined, query: InboxViewOptions): SharedList {
+  const inbox = createInbox(postern, { stream: 'tab', ...options });
+  return { inbox, view: createInboxView(postern, inbox, query), uses: 0 };
+}
+
 /**
  * `<postern-inbox>`: a bell with the number of unread notifications and a panel with the live list, or the list alone.
  *
- * Parts: `bell`, `badge`, `panel`, `heading`, `list`, `item`, `item-unread`, `actor`, `description`, `time`, `image`, `empty`,
- * `button`, `switch`, `connection`. Slots: `bell`, `heading`, `empty`. `:state(unread)` matches the element while a notification is unread.
+ * Parts: `bell`, `badge`, `panel`, `header`, `heading`, `list`, `day`, `item`, `item-unread`, `item-link`, `dot`, `thumbnail`, `kind`, `image`, `actor`,
+ * `description`, `time`, `footer`, `empty`, `name`, `hint`, `skeleton`, `connection`, `icon`, `button`, `row`, `label`, `switch`,
+ * `filter`, `issue`. Slots: `bell`, `heading`, `empty`. `:state(unread)` matches the element while a notification is unread.
  *
  * @example
  * ```ts
@@ -58,16 +73,12 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
   #unread = '';
   #togglePanel: ((isOpen: boolean) => void) | undefined;
   #showAgain: (() => void) | undefined;
-  /** The list of a client, with the filter and the limit that it was created with. */
+  /** The list that this element shows. */
   #list:
-    | {
-        readonly key: string;
-        readonly inbox: Inbox;
-        readonly view: InboxView;
-        readonly seen: Seen;
-        readonly end: () => void;
-      }
+    | { readonly key: string; readonly shared: SharedList; readonly seen: Seen; readonly end: () => void }
     | undefined;
+  /** The lists of each client that elements show now: all bells of a page share one stream. */
+  static readonly #lists = new WeakMap<Postern, Map<string, SharedList>>();
 
   constructor() {
     super(english, { es: async () => (await import('./es.js')).spanish });
@@ -147,15 +158,23 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
 
   /** The list. It stays, with its stream, while only texts and the layout change. */
   #listOf(postern: Postern, clientSignal: AbortSignal) {
-    const { filter, limit } = this;
-    const key = JSON.stringify([filter, limit]);
+    const { filter, limit, settings } = this;
+    const key = JSON.stringify([filter, limit, settings?.inbox]);
     const former = this.#list;
     if (former?.key === key) return former;
-    const inbox = former?.inbox ?? createInbox(postern, { stream: 'tab', ...this.settings?.inbox });
-    const view = createInboxView(postern, inbox, { filter: filter ?? undefined, limit });
-    const end = view.onChange(() => undefined);
+    const lists = PosternInbox.#lists.get(postern) ?? new Map<string, SharedList>();
+    PosternInbox.#lists.set(postern, lists);
+    const shared = lists.get(key) ?? createList(postern, settings?.inbox, { filter: filter ?? undefined, limit });
+    lists.set(key, shared);
+    shared.uses += 1;
+    const unsubscribe = shared.view.onChange(() => undefined);
+    const end = () => {
+      unsubscribe();
+      shared.uses -= 1;
+      if (shared.uses === 0 && lists.get(key) === shared) lists.delete(key);
+    };
     former?.end();
-    const list = { key, inbox, view, end, seen: former?.seen ?? createSeen() };
+    const list = { key, shared, end, seen: former?.seen ?? createSeen() };
     this.#list = list;
     clientSignal.addEventListener('abort', () => {
       list.end();
@@ -166,7 +185,8 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
 
   /** @internal */
   protected override start(postern: Postern, signal: AbortSignal, clientSignal: AbortSignal): void {
-    const { inbox, view, seen } = this.#listOf(postern, clientSignal);
+    const { shared, seen } = this.#listOf(postern, clientSignal);
+    const { inbox, view } = shared;
     const isBell = this.layout === 'bell';
     const panel = createPanel({
       postern,
@@ -187,7 +207,11 @@ export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
         if (isAllowed && isBell) panel.node.hidePopover();
         return isAllowed;
       },
-      retry: () => this.restart(),
+      retry: () => {
+        // A list of its own: that of other elements goes on.
+        if (this.#list) PosternInbox.#lists.get(postern)?.delete(this.#list.key);
+        this.restart();
+      },
       report: (error) => void this.report(error),
       adoptStyle: (style) => this.adoptStyle(style),
       showAgain: () => show(view.current),

@@ -1,14 +1,23 @@
 import type { InboxItem } from '@postern/client';
 import { element, icon, replaceContent } from '../base/dom.js';
+import { actStyle } from '../base/small-button.js';
 import { dayName, fullTime, timeAgo } from '../base/time.js';
+import { wStrong, wTitle } from '../base/tokens.js';
 import { bellPath } from './icons.js';
+import { noteWithout, type Without } from './placeholders.js';
 import type { Seen } from './seen.js';
 import type { ListTexts } from './texts.js';
 
-/** The style of the rows, which is loaded with them. */
-export const style = `
+/** The style of the rows, which is loaded with them. All lines begin at one side; Chromium has another name for `match-parent`. */
+export const style = `${actStyle}.empty { display: grid; justify-items: center; gap: 4px; padding: 40px 24px 44px; text-align: center; }
+.empty svg { width: 28px; height: 28px; color: var(--_muted); margin-bottom: 8px; }
+.empty strong { font-weight: ${wTitle}; }
+.empty .act { margin-top: 12px; }
+.note { padding: 10px var(--_space); background: var(--_surface); border-bottom: 1px solid var(--_line); font-size: 0.8667em; }
+.note .link { padding-block: 0; margin-inline-start: 6px; }
+.rest { padding: 10px var(--_space); border-top: 1px solid var(--_line); text-align: center; }
 .day h3 { position: sticky; inset-block-start: 0; z-index: 1; padding: 10px var(--_space) 4px; background: var(--_ground); color: var(--_muted);
-  font-size: 0.8em; font-weight: 550; }
+  font-size: 0.8em; font-weight: ${wStrong}; }
 .day h3::first-letter { text-transform: uppercase; }
 .item { display: grid; grid-template-columns: 40px 1fr 8px; gap: 12px; width: 100%; padding: 12px var(--_space); color: inherit;
   text-decoration: none; }
@@ -16,19 +25,19 @@ li + li > .item { border-top: 1px solid var(--_line); }
 .item:hover { background: var(--_surface); }
 .item:focus-visible { outline-offset: -3px; border-radius: var(--_radius); }
 .thumbnail { position: relative; display: grid; place-items: center; width: 40px; height: 40px; border-radius: 50%;
-  background: var(--_surface); color: var(--_muted); font-weight: 600; }
-.thumbnail.security { background: light-dark(#fcf2de, #2e2412); color: light-dark(#835000, #edb35c); }
-.item:hover .thumbnail:not(.security) { background: var(--_line); }
+  background: var(--_surface); color: var(--_muted); font-weight: ${wTitle}; }
+.thumbnail.security { color: var(--_accent); }
+.item:hover .thumbnail { background: var(--_line); }
 .thumbnail img { display: block; width: 100%; height: 100%; object-fit: cover; border-radius: var(--_radius); }
 .thumbnail .kind { position: absolute; inset-block-end: -3px; inset-inline-end: -3px; display: grid; place-items: center; width: 20px; height: 20px;
   border-radius: 50%; background: var(--_ground); color: var(--_ink); }
 .kind svg { width: 14px; height: 14px; }
 .body { display: grid; gap: 2px; min-width: 0; align-content: start; }
-.top { display: flex; gap: 8px; justify-content: space-between; align-items: baseline; }
-.actor { font-weight: 550; }
-.item.new .actor { font-weight: 650; }
-.time { flex: none; color: var(--_muted); font-size: 0.8em; font-variant-numeric: tabular-nums; }
-.text { color: var(--_muted); text-align: match-parent; }
+.actor, .text { text-align: match-parent; text-align: -webkit-match-parent; }
+.actor { font-weight: ${wStrong}; }
+.item.new .actor { font-weight: ${wTitle}; }
+.time { color: var(--_muted); font-size: 0.8667em; font-variant-numeric: tabular-nums; }
+.text { display: block; color: var(--_muted); }
 .text.short { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 .item.new .text { color: var(--_ink); }
 .dot { width: 8px; height: 8px; margin-block-start: 6px; border-radius: 50%; background: var(--_accent); }
@@ -42,11 +51,14 @@ export interface ListOptions {
   readonly hrefOf: (item: InboxItem) => string | null;
   readonly seen: Pick<Seen, 'isUnread'>;
   readonly choose: (item: InboxItem) => boolean;
+  readonly retry: () => void;
 }
 
 /** The rows of the list. A notification keeps its node, so it also keeps the focus. */
 export interface Rows {
   readonly list: HTMLElement;
+  /** Shown instead of the rows. */
+  note(state: Without): HTMLElement;
   show(items: readonly InboxItem[]): void;
 }
 
@@ -65,7 +77,7 @@ interface Day {
   readonly list: HTMLElement;
 }
 
-export function createRows({ words, language, renderItem, hrefOf, seen, choose }: ListOptions): Rows {
+export function createRows({ words, language, renderItem, hrefOf, seen, choose, retry }: ListOptions): Rows {
   const rows = new Map<string, Row>();
   const days = new Map<string, Day>();
   const list = element('div', { part: 'list', keydown: (event) => moveFocus(event as KeyboardEvent) });
@@ -76,7 +88,7 @@ export function createRows({ words, language, renderItem, hrefOf, seen, choose }
   }
   /** A link for an item that leads somewhere, else a button. */
   function control(row: Row, href: string | null): HTMLElement {
-    const attributes = { class: 'item', 'data-key': row.item.id };
+    const attributes = { class: 'item', part: 'item-link', 'data-key': row.item.id };
     if (href === null) return element('button', { ...attributes, type: 'button', click: () => choose(row.item) });
     const open = (event: Event) => {
       // A click with the middle button or a modifier opens another tab, and the page stays.
@@ -92,7 +104,7 @@ export function createRows({ words, language, renderItem, hrefOf, seen, choose }
     const found = days.get(date);
     if (found !== undefined) return found;
     const id = `day-${date.replaceAll(' ', '-')}`;
-    const heading = element('h3', { id });
+    const heading = element('h3', { part: 'day', id });
     const rowsOfDay = element('ul', { 'aria-labelledby': id });
     const day = { node: element('section', { class: 'day' }, heading, rowsOfDay), heading, list: rowsOfDay };
     days.set(date, day);
@@ -122,14 +134,12 @@ export function createRows({ words, language, renderItem, hrefOf, seen, choose }
     const text = element('bdi', { part: 'description', class: isShort ? 'text short' : 'text' }, item.description);
     const timeElement = element('time', time, ago);
     const actor = item.actor && element('bdi', { part: 'actor', class: 'actor' }, item.actor);
-    const body = render
-      ? [render(item)]
-      : [element('span', { class: 'top' }, actor || text, timeElement), actor && text];
+    const body = render ? [render(item)] : [actor, text, timeElement];
     replaceContent(
       row.button,
       pictureOf(item),
       element('span', { class: 'body' }, ...body),
-      isNew && element('span', { class: 'dot' }, element('span', { class: 'sr-only' }, words.new)),
+      isNew && element('span', { class: 'dot', part: 'dot' }, element('span', { class: 'sr-only' }, words.new)),
     );
   }
 
@@ -178,7 +188,7 @@ export function createRows({ words, language, renderItem, hrefOf, seen, choose }
     all[Math.max(0, Math.min(target, all.length - 1))]?.focus();
   }
 
-  return { list, show };
+  return { list, show, note: (state) => noteWithout(state, words, retry) };
 }
 
 /** The words of types of notifications that have an icon. Other types have a bell. */
@@ -199,8 +209,9 @@ function pictureOf({ image, actor, notification_type: type }: InboxItem): HTMLEl
   const [letter] = actor?.trim() ?? '';
   const isSecurity = type === 'security';
   const path = kinds.find(([words]) => words.test(type))?.[1];
-  const frame = element('span', { class: isSecurity ? 'thumbnail security' : 'thumbnail', 'aria-hidden': 'true' });
-  const kind = () => (path === undefined ? null : element('span', { class: 'kind' }, icon(path)));
+  const className = isSecurity ? 'thumbnail security' : 'thumbnail';
+  const frame = element('span', { class: className, part: 'thumbnail', 'aria-hidden': 'true' });
+  const kind = () => (path === undefined ? null : element('span', { class: 'kind', part: 'kind' }, icon(path)));
   const showFallback = () => {
     if (isSecurity || !letter) replaceContent(frame, icon(path ?? bellPath));
     else replaceContent(frame, letter.toLocaleUpperCase(), kind());

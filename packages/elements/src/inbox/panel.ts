@@ -7,10 +7,10 @@ import {
   type Postern,
 } from '@postern/client';
 import { loadPart, wait } from '@postern/client/internal';
-import { element, icon, replaceContent } from '../base/dom.js';
+import { element, icon, linkButton, replaceContent } from '../base/dom.js';
 import { backPath, settingsPath } from './icons.js';
 import type { Rows } from './list.js';
-import { emptyNote, skeleton, stateNote } from './placeholders.js';
+import type { Without } from './placeholders.js';
 import type { Seen } from './seen.js';
 import type { ListTexts } from './texts.js';
 
@@ -59,11 +59,9 @@ export function createPanel(options: PanelOptions): Panel {
   const list = element('div', { class: 'list' });
   const scroll = element('div', { class: 'scroll' }, list);
   const pushSettings = element('div', { class: 'pushes', tabindex: -1, hidden: true });
-  const linkButton = (text: string, click: () => unknown, className = 'link small') =>
-    element('button', { class: className, part: 'button', type: 'button', click }, text);
-  const markAllButton = linkButton(words.mark_all_read, () => markAll());
-  const loadMoreButton = linkButton('', () => loadMore());
-  const loadMoreRow = element('div', { class: 'rest' }, loadMoreButton);
+  const markAllButton = linkButton(words.mark_all_read, () => markAll(), 'button');
+  const loadMoreButton = linkButton('', () => loadMore(), 'button');
+  const loadMoreRow = element('div', { class: 'rest', part: 'footer' }, loadMoreButton);
   const iconButton = (label: string, path: string, opensSettings: boolean) =>
     element(
       'button',
@@ -85,7 +83,7 @@ export function createPanel(options: PanelOptions): Panel {
       'aria-labelledby': 'heading',
       ...(isBell && { popover: 'auto', role: 'dialog', tabindex: -1 }),
     },
-    element('div', { class: 'head' }, backButton, title, markAllButton, settingsButton),
+    element('div', { class: 'head', part: 'header' }, backButton, title, markAllButton, settingsButton),
     connectionNote,
     scroll,
     pushSettings,
@@ -114,6 +112,7 @@ export function createPanel(options: PanelOptions): Panel {
         const part = await loadPart(() => import('./list.js'));
         options.adoptStyle(part.style);
         rows = part.createRows(options);
+        shownState = undefined;
         rowsError = null;
       } catch (error) {
         rowsError = error;
@@ -132,7 +131,7 @@ export function createPanel(options: PanelOptions): Panel {
       const { items } = view.current;
       settings.showPushSettings(pushSettings, { inbox, words, items, signal, report: options.report });
     } catch {
-      replaceContent(pushSettings, element('p', { role: 'alert' }, words.push_failed));
+      replaceContent(pushSettings, element('p', { part: 'issue', role: 'alert' }, words.push_failed));
     }
   };
   const showPushSettings = (isOn: boolean) => {
@@ -141,20 +140,21 @@ export function createPanel(options: PanelOptions): Panel {
     scroll.hidden = settingsButton.hidden = isOn;
     replaceContent(title, isOn ? words.push_settings : heading);
     if (isOn) {
-      replaceContent(pushSettings, element('p', { class: 'muted small', role: 'status' }, words.loading));
+      replaceContent(pushSettings, element('p', { class: 'muted small', part: 'hint', role: 'status' }, words.loading));
       void loadPushSettings();
       pushSettings.focus();
     } else if (isShown()) settingsButton.focus();
     show(view.current);
   };
 
-  const retryButton = () => linkButton(words.try_again, options.retry, 'link');
+  const retryButton = () => linkButton(words.try_again, options.retry, 'button');
 
   /** What the list shows instead of rows. */
-  type State = 'loading' | 'offline' | 'error' | 'empty' | 'signed-out' | 'list';
+  type State = 'loading' | Without | 'list';
   let shownState: State | undefined;
   function stateOf({ items, loading, connection, error: readError }: InboxSnapshot, error: unknown): State {
     const { status } = postern.current;
+    if (rows === undefined && rowsError === null) return 'loading';
     if (status === 'signed_out') return 'signed-out';
     if (items.length > 0 && rows !== undefined) return 'list';
     if (error !== null) return isOfflineError(readError) ? 'offline' : 'error';
@@ -163,10 +163,13 @@ export function createPanel(options: PanelOptions): Panel {
   }
   function showState(state: Exclude<State, 'list'>): void {
     if (state === shownState) return;
-    const texts = { offline: words.connection_lost, error: words.not_loaded, 'signed-out': words.signed_out };
-    if (state === 'loading') replaceContent(list, skeleton(words.loading));
-    else if (state === 'empty') replaceContent(list, emptyNote(words));
-    else replaceContent(list, stateNote(texts[state], state !== 'signed-out' && retryButton()));
+    if (state !== 'loading') {
+      replaceContent(list, rows?.note(state) ?? element('p', { part: 'hint' }, words.not_loaded, ' ', retryButton()));
+      return;
+    }
+    const bar = () => element('i', { class: 'skeleton', part: 'skeleton' });
+    const status = element('span', { class: 'sr-only', role: 'status' }, words.loading);
+    replaceContent(list, element('div', { class: 'waiting' }, status, bar(), bar(), bar()));
   }
 
   let reportedError: unknown = null;

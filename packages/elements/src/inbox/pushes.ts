@@ -1,19 +1,24 @@
 import type { Inbox, InboxItem, Mute } from '@postern/client';
 import { element, replaceContent } from '../base/dom.js';
+import { mono } from '../base/issue-style.js';
+import { smallButton } from '../base/small-button.js';
 import { withLater } from '../base/texts.js';
 import { english } from './push-texts.js';
 import type { InboxTexts, ListTexts } from './texts.js';
 
 /** The style of this view, which is loaded with it. */
 export const style = `
-.pushes { padding: 14px var(--_space) 18px; display: grid; gap: 14px; overflow-y: auto; }
-.pushes li { display: flex; align-items: center; justify-content: space-between; gap: 12px; min-height: 36px; }
+.head .icon.first { margin-inline: -8px 0; }
+.head .icon.first:dir(rtl) svg { transform: scaleX(-1); }
+.pushes { padding: 14px var(--_space) 12px; display: grid; gap: 10px; overflow-y: auto; }
+.pushes li { display: flex; align-items: center; justify-content: space-between; gap: 12px; min-height: 44px; }
+.pushes li + li { border-top: 1px solid var(--_line); }
 .pushes label { flex: 1; padding-block: 6px; cursor: pointer; }
 .pushes label::first-letter { text-transform: uppercase; }
-.pushes code { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 0.8667em; }
+.pushes code { font-family: ${mono}; font-size: 0.8667em; }
 .pushes h3 { margin-block-start: 4px; font-size: 0.9333em; }
 .switch { appearance: none; flex: none; position: relative; width: 38px; height: 22px; margin: 0; border-radius: 11px; cursor: pointer;
-  background: var(--_edge); transition: background 120ms; }
+  background: var(--_control); transition: background 120ms; }
 .switch::after { content: ""; position: absolute; inset-block-start: 3px; inset-inline-start: 3px; width: 16px; height: 16px;
   border-radius: 50%; background: var(--_ground); transition: inset-inline-start 120ms; }
 .switch:checked { background: var(--_accent); }
@@ -39,7 +44,7 @@ const typeFilter = /^notification_type:eq:([\w-]+)$/;
  */
 export function showPushSettings(view: HTMLElement, { inbox, items, signal, report, words: shown }: PushOptions): void {
   const words: InboxTexts = withLater(english, shown);
-  const errorText = element('p', { class: 'error small', role: 'alert' });
+  const errorText = element('p', { class: 'error small', part: 'issue', role: 'alert' });
   const options = { signal };
   const attempt = async (request: () => Promise<unknown>) => {
     errorText.textContent = '';
@@ -60,13 +65,12 @@ export function showPushSettings(view: HTMLElement, { inbox, items, signal, repo
       if (signal.aborted) return;
       report(error);
       const retry = () => {
-        replaceContent(view, element('p', { class: 'muted small', role: 'status' }, words.loading));
+        replaceContent(view, element('p', { class: 'muted small', part: 'hint', role: 'status' }, words.loading));
         view.focus();
         void load();
       };
-      const attributes = { type: 'button', class: 'link', part: 'button', click: retry };
-      const button = element('button', attributes, words.try_again);
-      replaceContent(view, element('p', { role: 'alert' }, `${words.push_not_loaded} `, button));
+      const text = element('span', { part: 'issue' }, words.push_not_loaded);
+      replaceContent(view, element('p', { role: 'alert' }, text, ' ', smallButton(words.try_again, retry)));
     }
   }
 
@@ -96,9 +100,9 @@ export function showPushSettings(view: HTMLElement, { inbox, items, signal, repo
     const others = mutes.filter(({ filter }) => !typeFilter.test(filter));
     replaceContent(
       view,
-      element('p', { class: 'muted small' }, types.length === 0 ? words.push_none : words.push_hint),
+      element('p', { class: 'muted small', part: 'hint' }, types.length === 0 ? words.push_none : words.push_hint),
       types.length > 0 && element('ul', {}, ...types.map((type) => typeRow(type, muted.get(type)))),
-      others.length > 0 && element('h3', {}, words.push_other),
+      others.length > 0 && element('h3', { part: 'heading' }, words.push_other),
       others.length > 0 && element('ul', {}, ...others.map(otherRow)),
       errorText,
     );
@@ -126,24 +130,24 @@ export function showPushSettings(view: HTMLElement, { inbox, items, signal, repo
         }
       });
     });
-    return element('li', {}, element('label', { for: id }, words[`type_${type}`] ?? type.replaceAll('_', ' ')), box);
+    return element(
+      'li',
+      { part: 'row' },
+      element('label', { part: 'label', for: id }, words[`type_${type}`] ?? type.replaceAll('_', ' ')),
+      box,
+    );
   }
 
   function otherRow(mute: Mute): HTMLElement {
     const label = `${words.push_on_again}: ${mute.filter}`;
-    const switchOnButton = element(
-      'button',
-      { type: 'button', class: 'link small', part: 'button', 'aria-label': label },
-      words.push_on_again,
-    );
-    const row = element('li', {}, element('code', {}, mute.filter), switchOnButton);
-    switchOnButton.addEventListener('click', () =>
+    const switchOn = () =>
       attempt(async () => {
         await inbox.mutes.remove(mute.id, options);
         row.remove();
         view.focus();
-      }),
-    );
+      });
+    const button = smallButton(words.push_on_again, switchOn, { 'aria-label': label });
+    const row = element('li', { part: 'row' }, element('code', { part: 'filter' }, mute.filter), button);
     return row;
   }
 

@@ -43,7 +43,7 @@ export function codeView<S extends CodeState>(
   });
   const resend = linkButton(words.resend, () => !state.busy && state.resend());
   const back = linkButton(texts.back, () => state.cancel());
-  const lead = element('p', { class: 'lead muted' }, texts.lead);
+  const lead = element('p', { class: 'lead muted', part: 'hint' }, texts.lead);
   const node = card(words.enter_code, lead, form.node, element('div', { class: 'row' }, resend, back));
   let shownResendAt = 0;
   const update = (next: S) => {

@@ -40,8 +40,9 @@ const lastWayKey = 'postern.way';
 /**
  * `<postern-sign-in>`: every way to sign in that the service offers, second factors, locks, recovery and registration.
  *
- * Parts: `card`, `form`, `heading`, `field`, `label`, `input`, `code`, `button`, `button-primary`, `button-provider`, `link`, `issue`,
- * `countdown`. Slots: `logo`, `before`, `after`, and `locked`, for the text that users see if their account is locked.
+ * Parts: `card`, `form`, `heading`, `field`, `label`, `input`, `code`, `hint`, `button`, `button-primary`, `button-provider`,
+ * `button-reveal`, `mark`, `icon`, `tag`, `link`, `divider`, `identity`, `notice`, `issue`, `countdown`, `qr`, `secret`,
+ * `recovery-codes`, `recovery-code`. Slots: `logo`, `before`, `after`, and `locked`, for the text that users see if their account is locked.
  *
  * @example
  * ```ts
@@ -154,7 +155,11 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
       this.#offered = undefined;
       this.#flows = {};
     });
-    const loading = element('slot', { class: 'full' }, element('p', { class: 'muted', role: 'status' }, words.loading));
+    const loading = element(
+      'slot',
+      { class: 'full' },
+      element('p', { class: 'muted', part: 'hint', role: 'status' }, words.loading),
+    );
     const container = element('div', {}, loading);
     replaceContent(this.root, element('slot', { name: 'logo' }), container, element('slot', { name: 'after' }));
     if (this.#offered !== undefined) this.#showStates(postern, this.#offered, container, signal);
@@ -256,7 +261,8 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     if (name === 'signed_in' || name === 'suspended') {
       const isSuspended = name === 'suspended';
       const text =
-        isSuspended && element('slot', { name: 'locked' }, element('p', { class: 'muted' }, words.suspended));
+        isSuspended &&
+        element('slot', { name: 'locked' }, element('p', { class: 'muted', part: 'hint' }, words.suspended));
       const node = card(
         isSuspended ? words.sign_in : words.signed_in,
         text,
@@ -288,7 +294,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   /** A view whose code is loaded when it is shown. This applies to all views except the first one. */
   #viewLoadedLater(context: Context, load: () => Promise<View | null>): View {
     const { words, showFlow } = context;
-    const node = card(words.sign_in, element('p', { class: 'muted', role: 'status' }, words.loading));
+    const node = card(words.sign_in, element('p', { class: 'muted', part: 'hint', role: 'status' }, words.loading));
     let loadedView: View | null = null;
     load().then(
       (nextView) => {

@@ -41,12 +41,12 @@ export function enrolView(context: Context, first: LoginEnrol): View {
     fields: [{ name: 'code', kind: 'code', label: words.authenticator_code }],
     onSubmit: ({ code = '' }) => state.submit({ code: digitsOf(code) }),
   });
-  const key = element('code', { class: 'secret', dir: 'ltr' }, secret);
+  const key = element('code', { class: 'secret', part: 'secret', dir: 'ltr' }, secret);
   const node = card(
     words.second_step,
-    element('p', { class: 'lead muted' }, words.scan_qr),
+    element('p', { class: 'lead muted', part: 'hint' }, words.scan_qr),
     picture(uri, words.qr),
-    element('p', { class: 'small' }, `${words.or_type} `, key),
+    element('p', { class: 'small', part: 'hint' }, `${words.or_type} `, key),
     form.node,
     button(words.add_passkey, () => state.busy || void state.passkey()),
     element(

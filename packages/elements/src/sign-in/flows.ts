@@ -1,12 +1,15 @@
 import {
+  cancelPinRecovery,
   createRecovery,
   createRegistration,
   type FlowCode,
   type Identity,
+  isPosternError,
   type LoginIssue,
   type RecoveryDone,
   type RecoveryNewPassword,
   type RecoveryNewPin,
+  type RecoveryStart,
   type RecoveryState,
   type RegistrationDetails,
   type RegistrationDone,
@@ -15,7 +18,7 @@ import {
 } from '@postern/client';
 import { anySignal } from '@postern/client/internal';
 import { type Child, element, linkButton, replaceContent } from '../base/dom.js';
-import { createForm, type FieldOptions } from '../base/form.js';
+import { createForm, type FieldOptions, type Form } from '../base/form.js';
 import { fill } from '../base/texts.js';
 import { codeView, type StepView } from './code-view.js';
 import { english } from './later-texts.js';
@@ -105,7 +108,7 @@ function formView<S extends FlowState>(
 }
 
 const row = (...links: readonly Child[]) => element('div', { class: 'row' }, ...links);
-const lead = (text: string) => element('p', { class: 'lead muted' }, text);
+const lead = (text: string) => element('p', { class: 'lead muted', part: 'hint' }, text);
 
 /** Asks for the address that gets the code. */
 function addressView<S extends FlowState>(
@@ -114,6 +117,7 @@ function addressView<S extends FlowState>(
   types: readonly string[],
   { title, hint }: { readonly title: string; readonly hint: string },
   begin: (state: S, identity: string) => Promise<unknown>,
+  other: Child = null,
 ): StepView<S> {
   const { words, input, showFlow } = context;
   const value = /@|^\+?[\d\s()./-]{5,}$/.test(input.identity) ? input.identity : '';
@@ -128,8 +132,43 @@ function addressView<S extends FlowState>(
       input.identity = identity.trim();
       return begin(state, identity);
     },
-    after: () => [row(linkButton(words.back, () => showFlow(null)))],
+    after: () => [
+      row(
+        linkButton(words.back, () => showFlow(null)),
+        other,
+      ),
+    ],
   });
+}
+
+/** Asks for the code that cancels a recovered PIN: it is in the message about the new PIN, which may come from somebody else. */
+function cancelPinView(context: LaterContext): StepView<unknown> {
+  const { words, input, postern, signal, showFlow } = context;
+  const form: Form = createForm({
+    ...{ words, submit: words.cancel_pin, labelledBy: 'heading' },
+    fields: [
+      { name: 'identity', kind: 'identity', label: words.identity, value: input.identity },
+      { name: 'code', kind: 'text', label: words.code },
+    ],
+    async onSubmit({ identity = '', code = '' }) {
+      try {
+        await cancelPinRecovery(postern, { identity: identity.trim(), code: code.trim() }, { signal });
+        if (!signal.aborted) showFlow(null, words.pin_cancelled);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!isPosternError(error) || error.kind === 'usage') throw error;
+        context.report(error);
+        const { showError } = await import('../base/errors.js');
+        await showError(form, error, words, signal);
+      }
+    },
+  });
+  const back = linkButton(words.back, () => showFlow('recover_pin'));
+  return {
+    node: card(words.cancel_pin, lead(words.cancel_pin_hint), form.node, row(back)),
+    update: () => undefined,
+    focus: form.focus,
+  };
 }
 
 /** Asks for the code alone. The address keeps its direction in texts of any language. */
@@ -142,7 +181,7 @@ function flowCodeView<S>(context: LaterContext, first: FlowCode<S, S>, text: str
 
 /** The address whose code was right: users and password managers see what the new secret belongs to. */
 const chosen = ({ words }: LaterContext, { value }: Identity, change: () => unknown) =>
-  element('div', { class: 'chosen' }, element('bdi', {}, value), linkButton(words.change, change));
+  element('div', { class: 'chosen', part: 'identity' }, element('bdi', {}, value), linkButton(words.change, change));
 const hiddenIdentity = ({ words }: LaterContext, { value }: Identity): FieldOptions => ({
   ...{ name: 'identity', kind: 'identity', label: words.address, value, isHidden: true },
 });
@@ -204,7 +243,10 @@ function detailsView(
         const name = view.node.querySelector<HTMLInputElement>('[name=name]')?.value.trim();
         void state.passkey(name ? { name } : {});
       };
-      return [element('div', { class: 'or muted small' }, words.or), button(words.register_passkey, usePasskey)];
+      return [
+        element('div', { class: 'or muted small', part: 'divider' }, words.or),
+        button(words.register_passkey, usePasskey),
+      ];
     },
   });
   return view as StepView<RegistrationState>;
@@ -236,9 +278,15 @@ function recoveryView(
   if (state.step === 'code') return flowCodeView(context, state, words.recover_sent) as StepView<RecoveryState>;
   if (state.step === 'start') {
     const { identity_types: types } = offered.recovery;
-    return addressView(context, state, types, { title, hint: words.recover_hint }, (current, identity) =>
-      current.begin({ identity, purpose }),
-    ) as StepView<RecoveryState>;
+    const showCancel = () => {
+      const other = cancelPinView(context);
+      view.node.replaceWith(other.node);
+      other.focus();
+    };
+    const begin = (current: RecoveryStart, identity: string) => current.begin({ identity, purpose });
+    const cancelLink = purpose === 'pin' && linkButton(words.cancel_pin, showCancel);
+    const view = addressView(context, state, types, { title, hint: words.recover_hint }, begin, cancelLink);
+    return view as StepView<RecoveryState>;
   }
   const isPin = state.step === 'new_pin';
   const secret = isPin ? newPin(context) : newPassword(context, words.new_password);

@@ -72,12 +72,14 @@ const svg = 'http://www.w3.org/2000/svg';
 /** The mark of a provider, or the first letter of its title. */
 function markOf(title: string): Element {
   const mark = marks[title];
-  if (mark === undefined) return element('span', { class: 'mark letter', 'aria-hidden': 'true' }, title.slice(0, 1));
+  if (mark === undefined)
+    return element('span', { class: 'mark letter', part: 'mark', 'aria-hidden': 'true' }, title.slice(0, 1));
   const [size, ...paths] = mark;
   const image = document.createElementNS(svg, 'svg');
   for (const [name, value] of [
     ['viewBox', `0 0 ${size} ${size}`],
     ['class', 'mark'],
+    ['part', 'mark'],
     ['aria-hidden', 'true'],
   ] as const) {
     image.setAttribute(name, value);

@@ -71,11 +71,11 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   const node = card(
     words.sign_in,
     element('slot', { name: 'before' }),
-    notice !== undefined && element('p', { class: 'notice', role: 'status' }, notice),
+    notice !== undefined && element('p', { class: 'notice', part: 'notice', role: 'status' }, notice),
     asksPassword && chosenIdentity(),
     way !== undefined && form.node,
     (passwordLink || pinLink) && element('div', { class: 'row' }, passwordLink, pinLink),
-    way !== undefined && visibleOthers && element('div', { class: 'or muted small' }, words.or),
+    way !== undefined && visibleOthers && element('div', { class: 'or muted small', part: 'divider' }, words.or),
     providers.length > 0 && providerBox,
     shownButtons.length > 0 && element('div', { class: 'others' }, ...shownButtons),
     hiddenWays.length > 0 && toggle,
@@ -84,7 +84,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
       !asksPassword &&
       element(
         'p',
-        { class: 'small new' },
+        { class: 'small new', part: 'hint' },
         `${words.new_here} `,
         linkButton(words.register, () => showFlow('register')),
       ),
@@ -109,7 +109,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   /** The identity that was typed, also for password managers. */
   function chosenIdentity(): HTMLElement {
     const change = linkButton(words.change, () => showPage('identity'));
-    return element('div', { class: 'chosen' }, element('bdi', {}, input.identity), change);
+    return element('div', { class: 'chosen', part: 'identity' }, element('bdi', {}, input.identity), change);
   }
 
   async function showProviders(): Promise<void> {
@@ -130,7 +130,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
     return withTag(name, result);
   }
   function withTag(name: string, node: HTMLElement): HTMLElement {
-    if (name === lastWay) node.append(element('span', { class: 'tag' }, words.last_way));
+    if (name === lastWay) node.append(element('span', { class: 'tag', part: 'tag' }, words.last_way));
     return node;
   }
   let pressed: HTMLElement | undefined;

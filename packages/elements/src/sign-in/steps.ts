@@ -81,7 +81,7 @@ function totpView(context: LaterContext, first: LoginTotp, byRecoveryCode: boole
   const passkey = state.passkey !== null && button(words.use_passkey, () => state.busy || void state.passkey?.());
   const node = card(
     words.second_step,
-    element('p', { class: 'lead muted' }, words.second_step_hint),
+    element('p', { class: 'lead muted', part: 'hint' }, words.second_step_hint),
     form.node,
     passkey,
     element(
@@ -125,7 +125,7 @@ function passkeyView(context: LaterContext, first: LoginPasskey): View {
   );
   const node = card(
     words.second_step,
-    element('p', { class: 'lead muted' }, words.second_step_hint),
+    element('p', { class: 'lead muted', part: 'hint' }, words.second_step_hint),
     alert,
     passkeyButton,
     row,
@@ -156,7 +156,7 @@ function oidcView(context: LaterContext, first: LoginOidc): View {
   const { provider } = first;
   const title = providerTitle(provider);
   const retryButton = button(words.try_again, () => void askProvider());
-  const lead = element('p', { class: 'lead muted' }, fill(words.waiting, { provider: title }));
+  const lead = element('p', { class: 'lead muted', part: 'hint' }, fill(words.waiting, { provider: title }));
   const back = linkButton(words.start_again, () => state.cancel());
   const node = card(words.sign_in, lead, alert, retryButton, element('div', { class: 'row' }, back));
   const askProvider = async () => {
@@ -194,7 +194,7 @@ function secretView(context: LaterContext, first: LoginSecret): View {
     onSubmit: ({ code = '', pin }) => state.submit({ secret: code, pin }),
   });
   const { message } = first.challenge;
-  const lead = typeof message === 'string' && element('p', { class: 'lead muted' }, message);
+  const lead = typeof message === 'string' && element('p', { class: 'lead muted', part: 'hint' }, message);
   const node = card(
     words.second_step,
     lead,
@@ -236,7 +236,11 @@ function lockedView(context: LaterContext, state: LoginLocked): View {
 
 function blockedView(context: LaterContext, state: LoginBlocked): View {
   const { words } = context;
-  const text = element('p', {}, state.reason === 'account_locked' ? words.locked_for_good : words.suspended);
+  const text = element(
+    'p',
+    { part: 'hint' },
+    state.reason === 'account_locked' ? words.locked_for_good : words.suspended,
+  );
   const restart = linkButton(words.other_account, () => context.useOtherAccount(() => state.restart()));
   const node = card(
     words.sign_in,

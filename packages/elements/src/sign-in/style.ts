@@ -1,4 +1,5 @@
 import { formStyle } from '../base/form-style.js';
+import { wStrong, wTitle } from '../base/tokens.js';
 
 export const style = `${formStyle}
 :host { display: block; max-width: 23rem; }
@@ -14,15 +15,14 @@ export const style = `${formStyle}
 .others .button { width: 100%; }
 .two { grid-template-columns: repeat(auto-fit, minmax(min(100%, 8.5rem), 1fr)); }
 .mark { flex: none; width: 18px; height: 18px; stroke: none; }
-.mark.letter { display: grid; place-items: center; border-radius: 4px; background: var(--_surface); font-size: 12px; font-weight: 620; }
-.tag { padding: 1px 7px; border-radius: 4px; background: var(--_surface); color: var(--_muted); font-size: 0.8em; font-weight: 550; }
+.mark.letter { display: grid; place-items: center; border-radius: 4px; background: var(--_surface); font-size: 12px; font-weight: ${wTitle}; }
+.tag { padding: 1px 7px; border-radius: 4px; background: var(--_surface); color: var(--_muted); font-size: 0.8em; font-weight: ${wStrong}; }
 .button:hover .tag, .button:hover .letter { background: var(--_ground); }
 .chosen { display: flex; align-items: center; justify-content: space-between; gap: 12px; padding: 6px 12px; border-radius: var(--_radius);
   background: var(--_surface); }
 .chosen bdi { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .new { text-align: center; padding-top: var(--_space); border-top: 1px solid var(--_line); }
 .card > .link { justify-self: center; }
-.big { font-size: 1.5em; font-weight: 620; font-variant-numeric: tabular-nums; }
 .secret { overflow-wrap: anywhere; }
 .qr { width: 12rem; max-width: 100%; background: #fff; }
 .codes { columns: 2; margin: 0; padding: 0; list-style: none; font-variant-numeric: tabular-nums; }

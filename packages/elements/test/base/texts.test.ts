@@ -76,12 +76,14 @@ test('a language that cannot be loaded is English', async () => {
 test.each([
   ['en', ['0 items', '1 item', '2 items', '5 items', '1,000 items']],
   ['ar', ['none', 'a single one', 'a pair', 'few: 5', 'other: 1,000']],
+  ['pl', ['many: 0', 'one: 1', 'few: 2', 'many: 5', 'many: 1000']],
 ])('a number chooses its form in %s', (language, expected) => {
   const text = {
     en: '{count} item|{count} items',
     ar: 'none|a single one|a pair|few: {count}|many: {count}|other: {count}',
+    pl: 'one: {count}|few: {count}|many: {count}|other: {count}',
   };
-  const shown = [0, 1, 2, 5, 1000].map((count) => countText(text[language as 'en' | 'ar'], count, language));
+  const shown = [0, 1, 2, 5, 1000].map((count) => countText(text[language as keyof typeof text], count, language));
   const digits = (value: string) =>
     value.replace(/[٠-٩]/g, (digit) => `${digit.charCodeAt(0) - 0x660}`).replace('٬', ',');
   expect(shown.map(digits)).toEqual(expected);

@@ -24,8 +24,8 @@ export function createCookie(
   options: CookieOptions,
 ): Cookie {
   const { domain, sameSite = 'lax' } = options;
-  // Browsers bind a cookie with this prefix to its host and to https.
-  const prefix = isSecure && domain === undefined ? '__Host-' : '';
+  // Browsers bind a cookie with these prefixes to https, and one with the first of them to its host too.
+  const prefix = isSecure ? (domain === undefined ? '__Host-' : '__Secure-') : '';
   const name = `${options.name ?? `${prefix}postern`}${purpose === 'login' ? '' : `-${purpose}`}`;
   const set = (value: string, seconds: number) =>
     [

@@ -145,7 +145,8 @@ export function createForwarder({
     if (usesCookie && answer.status === 401 && isProblem) {
       await answer.body?.cancel();
       const ended = nobody();
-      ended.headers.append('set-cookie', cookies.login.remove());
+      // Not after a request for a session: while it was on its way, another tab may have got a new token.
+      if (endsLogin) ended.headers.append('set-cookie', cookies.login.remove());
       return ended;
     }
 

@@ -8,11 +8,13 @@ import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { createUser, newEmail, password } from '../../../../test/support/users.js';
 import {
+  createAccount,
   createInbox,
   createLogin,
   createPostern,
   type Fetch,
   type Postern,
+  passwordProof,
   resumeRegistration,
   startRegistration,
 } from '../../../client/src/index.js';
@@ -221,6 +223,9 @@ test('the cookie is HttpOnly, bound to its host and to https', async () => {
   expect(device).toMatch(
     /^__Host-postern-device=[\w-]{36}; Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax; Secure$/,
   );
+  // Browsers accept no `__Host-` for a domain.
+  const shared = await loggedIn(webOf({ cookie: { domain: 'example.com' } }));
+  expect(shared.browser.setCookies[0]).toMatch(/^__Secure-postern=psa_\S+; .*; Secure; Domain=example.com$/);
   const named = await loggedIn(webOf({ cookie: { name: 'app', domain: 'example.com', sameSite: 'strict' } }));
   expect(named.browser.setCookies[0]).toMatch(/^app=psa_\S+; .*SameSite=Strict; Secure; Domain=example.com$/);
 });
@@ -249,12 +254,34 @@ test('a registration that signs in gives the page no token, and a code step goes
   expect([...browser.cookies.keys()]).toEqual(['__Host-postern', '__Host-postern-device']);
 });
 
+test('a new password keeps the login of all tabs, and ends the former token', async () => {
+  stubLocalStorage();
+  const { cookies, bodies, open } = browserOf('https://app.example.com', handlerOf(webOf()));
+  const user = await createUser(app);
+  const [postern, otherTab] = [open(), open()];
+  await logIn(postern, user.username);
+  await otherTab.getSession();
+  const former = cookies.get('__Host-postern');
+  const changed = await createAccount(postern).setPassword('the moon and back again', {
+    proof: passwordProof(password),
+  });
+  expect(changed).toMatchObject({ id: user.id });
+  for (const tab of [postern, otherTab]) {
+    expect(await tab.getSession({ fresh: true })).toMatchObject({ user_id: user.id });
+    expect(tab.current.status).toBe('signed_in');
+  }
+  expect(cookies.get('__Host-postern')).not.toBe(former);
+  expect(bodies.join()).not.toContain('psa_');
+  expect(await postern.logOut()).toEqual({ revoked: true });
+});
+
 describe('without a login', () => {
   const ask = async (cookie: string, method = 'POST', path = '/sessions') => {
     const headers = { cookie, 'sec-fetch-site': 'same-origin' };
     return webOf().auth.handler(new Request(`https://app.example.com/auth/v1${path}`, { method, headers }));
   };
 
+  // Another tab may have got a new token since a request for a session was sent, so only a logout removes the cookie.
   test.each([
     ['no cookie', '', []],
     [
@@ -266,7 +293,7 @@ describe('without a login', () => {
     const answer = await ask(cookie);
     expect([answer.status, await answer.json()]).toEqual([200, { token: null }]);
     expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(answer.headers.getSetCookie()).toEqual(setCookies);
+    expect(answer.headers.getSetCookie()).toEqual([]);
     const logout = await ask(cookie, 'DELETE', '/tokens');
     expect([logout.status, logout.body]).toEqual([204, null]);
     expect(logout.headers.getSetCookie()).toEqual(setCookies);
@@ -325,17 +352,17 @@ test('if a subdomain has added a second cookie, no cookie is used', async () => 
 test('a logout with a second cookie of a subdomain ends both logins, and removes the cookie', async () => {
   const web = webOf({ cookie: { domain: 'example.com' } });
   const [own, planted] = await Promise.all([loggedIn(web), loggedIn(web)]);
-  const tokens = [own, planted].map(({ browser }) => browser.cookies.get('postern') ?? '');
+  const tokens = [own, planted].map(({ browser }) => browser.cookies.get('__Secure-postern') ?? '');
   expect(tokens.every((token) => token.startsWith('psa_'))).toBe(true);
   const headers = {
-    cookie: ['rubbish"', ...tokens].map((token) => `postern=${token}`).join('; '),
+    cookie: ['rubbish"', ...tokens].map((token) => `__Secure-postern=${token}`).join('; '),
     'sec-fetch-site': 'same-origin',
   };
   const request = new Request('https://app.example.com/auth/v1/tokens', { method: 'DELETE', headers });
   const answer = await web.auth.handler(request);
   expect([answer.status, answer.headers.getSetCookie()]).toEqual([
     204,
-    [expect.stringMatching(/^postern=; .*Max-Age=0/)],
+    [expect.stringMatching(/^__Secure-postern=; .*Max-Age=0/)],
   ]);
   for (const basic of tokens) expect((await app.api('POST', '/v1/sessions', { basic })).status).toBe(401);
 });
@@ -557,13 +584,22 @@ describe('logging out', () => {
   });
 });
 
-test('a login that has ended at Postern removes the cookie', async () => {
+test('a login that has ended at Postern signs the page out, and a late answer does not remove a newer cookie', async () => {
   const web = webOf();
   const { browser, user, page } = await loggedIn(web);
   await web.server.users.logOut(user.id);
   expect(await page.getSession({ fresh: true })).toBeNull();
   expect(page.current).toEqual({ status: 'signed_out', reason: 'ended' });
-  expect([...browser.cookies.keys()]).toEqual(['__Host-postern-device']);
+  const ended = new Headers({ cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; ') });
+  await logIn(page, user.username);
+  const late = await web.auth.handler(
+    new Request('https://app.example.com/auth/v1/sessions', {
+      method: 'POST',
+      headers: { ...Object.fromEntries(ended), 'sec-fetch-site': 'same-origin' },
+    }),
+  );
+  expect([await late.json(), late.headers.getSetCookie()]).toEqual([{ token: null }, []]);
+  expect(await page.getSession({ fresh: true })).toMatchObject({ user_id: user.id });
 });
 
 test('`session` returns the user who opens a page, without a token', async () => {

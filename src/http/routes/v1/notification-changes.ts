@@ -5,12 +5,13 @@ import { collectFilter } from '../../../lib/filter/parse.js';
 import { type FieldError, throwIfErrors } from '../../../lib/problem.js';
 import type { ChangesQuery } from '../../../notifications/inbox/changes.js';
 import type { Notifications } from '../../../notifications/notifications.js';
+import { includeParameter, readInclude } from '../../lists/include-query.js';
 import type { QueryParameters } from '../../lists/list-query.js';
 import { parsePositionQuery, positionParameters, singleParameter } from '../../lists/position-query.js';
 import { type App, sessionOf } from '../../requests/route.js';
 
 const { filter } = ListQuery(['created_at'], 'notification_type:payment').properties;
-const Query = Type.Object({ ...positionParameters, filter });
+const Query = Type.Object({ ...positionParameters, filter, include: includeParameter });
 
 /** A route that lists the changes of an inbox since the last request of a client. */
 export function changesRoutes(app: App, { notifications }: { notifications: Notifications }): void {
@@ -40,6 +41,7 @@ function readQuery(query: QueryParameters, { filterFields }: Notifications): Cha
   const { first: after, second: begunAt, limit } = parsePositionQuery(query, errors);
   const filterText = singleParameter(query, 'filter', errors);
   const filter = filterText === undefined ? [] : collectFilter(filterText, filterFields, errors);
+  const includesExtra = readInclude(query, errors);
   throwIfErrors(errors);
-  return { after, ...(begunAt !== undefined && { begunAt }), limit, filter };
+  return { after, ...(begunAt !== undefined && { begunAt }), limit, filter, includesExtra };
 }

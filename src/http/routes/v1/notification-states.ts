@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { TakenAction } from '../../../contract/notification.js';
 import {
   ChangedStates,
   InboxCounts,
@@ -7,8 +8,10 @@ import {
   StatesChange,
 } from '../../../contract/notification-states.js';
 import { choiceError, type FieldError, throwIfErrors } from '../../../lib/problem.js';
-import type { ItemStates, StatesQuery } from '../../../notifications/inbox/item-states.js';
+import type { ItemStates } from '../../../notifications/inbox/item-states.js';
+import type { StatesQuery } from '../../../notifications/inbox/list-states.js';
 import { parsePositionQuery, positionParameters, singleParameter } from '../../lists/position-query.js';
+import { IdParams, pathId } from '../../requests/parameters.js';
 import { type App, sessionOf } from '../../requests/route.js';
 
 const CountsQuery = Type.Object({
@@ -20,6 +23,8 @@ const CountsQuery = Type.Object({
     }),
   ),
 });
+
+const ActionParams = Type.Object({ ...IdParams.properties, key: Type.String() });
 
 /** Routes for the states of single notifications and for the numbers of a badge. */
 export function notificationStateRoutes(app: App, { states }: { states: ItemStates }): void {
@@ -60,6 +65,25 @@ export function notificationStateRoutes(app: App, { states }: { states: ItemStat
     config: { access: 'session' },
     handler: async (request, reply) =>
       reply.send(await states.moveSeen(sessionOf(request).user_id, request.body.through)),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/notifications/:id/actions/:key',
+    schema: {
+      operationId: 'takeAction',
+      summary: 'Choose an action',
+      description:
+        'The user chooses an action of a notification, for example by its button. The notification is read then. A user chooses once: the same action again is answered alike, and another one is refused.',
+      tags: ['Notifications'],
+      params: ActionParams,
+      response: { 200: { ...TakenAction, description: 'The action that the user has chosen.' } },
+    },
+    config: { access: 'session', problems: ['not_found', 'action_taken', 'notification_expired'] },
+    async handler(request, reply) {
+      const { key } = request.params;
+      return reply.send(await states.takeAction(sessionOf(request).user_id, pathId(request.params), key));
+    },
   });
 
   app.route({

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { throwIfErrors } from '../../../lib/problem.js';
+import { type FieldError, throwIfErrors } from '../../../lib/problem.js';
 import type { Notifications } from '../../../notifications/notifications.js';
 import type { StreamStart } from '../../../notifications/stream/queries.js';
 import type { Streams } from '../../../notifications/stream/streams.js';
+import { readInclude } from '../../lists/include-query.js';
 import { type ListQuery, parseListQuery, type QueryParameters } from '../../lists/list-query.js';
 import { connectEventStream } from '../../requests/event-stream.js';
 import { sessionOf } from '../../requests/route.js';
@@ -30,9 +31,12 @@ export async function sendStream(
 ): Promise<FastifyReply> {
   const { id: sessionId, user_id: userId } = sessionOf(request);
   const { filter, ...query } = readStreamQuery(request.query as QueryParameters, notifications);
+  const errors: FieldError[] = [];
+  const includesExtra = readInclude(request.query as QueryParameters, errors);
+  throwIfErrors(errors);
   const start = startOf(request.headers['last-event-id'], query);
   const connect = () => connectEventStream(reply);
-  await streams.open({ userId, sessionId, start, filter, connect });
+  await streams.open({ userId, sessionId, start, filter, includesExtra, connect });
   return reply;
 }
 

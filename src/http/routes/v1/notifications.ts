@@ -20,14 +20,14 @@ const EventStream = {
     'text/event-stream': {
       schema: Type.String({
         description:
-          'Notifications when they are created and changed (without an event name), `deleted`, `marker`, `reset`, `retained_from`, `session_expiring`. `id` is the change sequence: send the last one as Last-Event-ID to continue.',
+          'Notifications when they are created and changed (without an event name), `deleted`, `marker`, `reset`, `retained_from`, `session_expiring`, and with `include=extra` also `state`. `id` is the change sequence: send the last one as Last-Event-ID to continue.',
       }),
     },
   },
 };
 
-const { filter, since, sort } = NotificationListQuery.properties;
-const StreamQuery = Type.Object({ filter, since, sort });
+const { filter, since, sort, include } = NotificationListQuery.properties;
+const StreamQuery = Type.Object({ filter, since, sort, include });
 
 /** Routes for a user's own notifications. */
 export function notificationRoutes(

@@ -104,8 +104,9 @@ describe('the diagnosis of a user', () => {
     expect(second_factor).toEqual({ policy: 'required', required: false, types: [] });
     const password = ways.find(({ authenticator }) => authenticator === 'password');
     expect(password).toMatchObject({ verdict: 'yes', pin: 'any', reasons: [{ code: 'pin_missing', effect: 'note' }] });
-    // Changes of a user with a role need the scope admin.
-    expect(password?.reasons[0]?.remedies).toMatchObject([{ action: 'set_pin', scope: 'admin' }]);
+    // Changes of a user with a role need the scope admin. The PIN is the user's own.
+    expect(reasons[1]?.remedies).toMatchObject([{ action: 'create_enrollment_link', scope: 'admin' }]);
+    expect(password?.reasons[0]?.remedies).toMatchObject([{ action: 'set_pin', by: 'user', scope: null }]);
   });
 
   test('answers `maybe` for a login by code if the last code was not delivered', async () => {

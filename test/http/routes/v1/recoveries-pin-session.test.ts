@@ -123,24 +123,32 @@ describe.each(['own', 'required'])('a factor and the PIN, with SECOND_FACTOR=%s'
     DELETE: (who: Person, proof: object) => self.ask<Changed>(who, 'DELETE', '/pin', { proof }),
   };
   const names = <Name extends string>(choices: Record<Name, unknown>) => Object.keys(choices) as Name[];
-  const pairs = names(enrolments).flatMap((factor) =>
-    names(sources).flatMap((source) => names(changes).map((change) => [factor, source, change] as const)),
+  /** Every two of a factor, a source and a change meet. With the other policy, the other half of all combinations. */
+  const combinations = names(enrolments).flatMap((factor, x) =>
+    names(sources).flatMap((source, y) =>
+      names(changes).flatMap((change, z) =>
+        (x + y + z) % 2 === (policy === 'own' ? 0 : 1) ? [[factor, source, change] as const] : [],
+      ),
+    ),
   );
 
-  test.each(pairs)('a %s enrolled by %s does not %s the PIN during the delay', async (factor, source, change) => {
-    const who = await self.person({ pin: '2468' });
-    const proofOf = await enrolments[factor](who, await sources[source](who));
-    const early = await changes[change](who, await proofOf());
-    expect([early.status, early.body.errors]).toEqual(onlyThePin);
-    expect((await self.ask<Account>(who, 'GET', '')).body.has_pin).toBe(true);
-    await steps.setClockAhead('23 hours 59 minutes');
-    const late = await changes[change](who, await proofOf());
-    expect([late.status, late.body.errors]).toEqual(onlyThePin);
-    await steps.setClockAhead('24 hours 1 second');
-    expect((await changes[change](who, await proofOf())).status).toBe(200);
-  });
+  test.each(combinations)(
+    'a %s enrolled by %s does not %s the PIN during the delay',
+    async (factor, source, change) => {
+      const who = await self.person({ pin: '2468' });
+      const proofOf = await enrolments[factor](who, await sources[source](who));
+      const early = await changes[change](who, await proofOf());
+      expect([early.status, early.body.errors]).toEqual(onlyThePin);
+      expect((await self.ask<Account>(who, 'GET', '')).body.has_pin).toBe(true);
+      await steps.setClockAhead('23 hours 59 minutes');
+      const late = await changes[change](who, await proofOf());
+      expect([late.status, late.body.errors]).toEqual(onlyThePin);
+      await steps.setClockAhead('24 hours 1 second');
+      expect((await changes[change](who, await proofOf())).status).toBe(200);
+    },
+  );
 
-  test.each(pairs)('with a %s enrolled by %s, the PIN can %s the PIN', async (factor, source, change) => {
+  test.each(combinations)('with a %s enrolled by %s, the PIN can %s the PIN', async (factor, source, change) => {
     const who = await self.person({ pin: '2468' });
     await enrolments[factor](who, await sources[source](who));
     const changed = await changes[change](who, byPin);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NewSession, Session } from '../../../../src/contract/session.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
+import { raceRounds } from '../../../support/rounds.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, login, signIn } from '../../../support/users.js';
 
@@ -145,7 +146,7 @@ describe('several tokens of one device', () => {
 
   test('parallel first uses of five tokens of one device leave only the newest valid', async () => {
     const user = await createUser(postern);
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const device = { id: randomUUID() };
       const tokens: string[] = [];
       for (let count = 0; count < 5; count += 1) tokens.push((await login(postern, user, device)).body.token ?? '');

@@ -12,6 +12,7 @@ import { createAdministration } from '../../../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { originOf } from '../../../support/factors.js';
 import { clientId, type Issuer, startIssuer } from '../../../support/issuer.js';
+import { raceRounds } from '../../../support/rounds.js';
 import { type CreationOptions, makePasskey } from '../../../support/software-authenticator.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, newEmail, newPhone } from '../../../support/users.js';
@@ -279,7 +280,7 @@ describe('a merge', () => {
     expect(await listOf(left.bearer)).toHaveLength(2);
   });
 
-  test.each(Array.from({ length: 20 }, (_, round) => [round + 1] as const))(
+  test.each(Array.from({ length: raceRounds }, (_, round) => [round + 1] as const))(
     'loses and doubles nothing that is published meanwhile (round %i)',
     async () => {
       const { id, token } = await guest();

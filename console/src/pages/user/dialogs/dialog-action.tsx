@@ -9,7 +9,7 @@ import { refresh } from '../queries.js';
 
 /** The dialogs that change a user. The name of the open one is in the URL of the page, so that it survives a reload. */
 export const dialogNames = [
-  ...(['lock', 'logOut', 'deactivate', 'erase', 'profile', 'addresses', 'password', 'noPassword', 'pin'] as const),
+  ...(['lock', 'logOut', 'deactivate', 'erase', 'profile', 'addresses', 'password', 'noPassword'] as const),
   ...(['noPin', 'pinRecovery', 'factors', 'policy', 'link', 'unlink', 'role', 'activation'] as const),
 ] as const;
 export type DialogName = (typeof dialogNames)[number];

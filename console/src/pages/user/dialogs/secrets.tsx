@@ -10,10 +10,9 @@ import type {
 import { changeUser } from '../../../api/users.js';
 import { Button } from '../../../components/button/button.js';
 import { ConfirmDialog, Dialog } from '../../../components/dialog/dialog.js';
-import { Checkbox, Field, Select } from '../../../components/field/field.js';
+import { Select } from '../../../components/field/field.js';
 import { nameOf, Secret } from '../../../components/text/values.js';
 import { toast } from '../../../components/toast/toasts.js';
-import { westernDigits } from '../../../lib/digits.js';
 import { randomPassword } from '../../../lib/passwords.js';
 import { useText } from '../../../text/text.js';
 import styles from '../user.module.css';
@@ -80,45 +79,6 @@ export function SetPassword(props: UserDialogProps) {
       <div className={styles.form}>
         <p>{text.what}</p>
         <Select label={text.how} value={way} options={ways} onChoose={setWay} error={errorOf('channel')} />
-      </div>
-    </ConfirmDialog>
-  );
-}
-
-/** The dialog that sets a new PIN. It is not kept in a draft, so it is gone after a reload. */
-export function SetPin(props: UserDialogProps) {
-  const { user, onClose } = props;
-  const { userDialogs: text } = useText();
-  const { busy, error, errorOf, run } = useDialogAction(props, ['pin']);
-  const [value, setValue] = useState('');
-  const [isShown, setShown] = useState(false);
-  const save = () =>
-    run(async () => {
-      await changeUser(user.id, { pin: value });
-      toast.done(text.pin.done);
-      return undefined;
-    });
-  return (
-    <ConfirmDialog
-      title={text.pin.title(nameOf(user))}
-      action={text.save}
-      {...{ busy, error, onClose }}
-      onConfirm={() => value !== '' && void save()}
-    >
-      <div className={styles.form}>
-        <p>{text.pin.what}</p>
-        <Field
-          label={text.pin.label}
-          type={isShown ? 'text' : 'password'}
-          autoComplete="new-password"
-          inputMode="numeric"
-          maxLength={12}
-          hint={text.pin.hint}
-          error={errorOf('pin')}
-          value={value}
-          onChange={({ currentTarget }) => setValue(westernDigits(currentTarget.value))}
-        />
-        <Checkbox label={text.show} checked={isShown} onChange={() => setShown(!isShown)} />
       </div>
     </ConfirmDialog>
   );

@@ -3,15 +3,7 @@ import { LinkAccount, UnlinkAccount } from './accounts.js';
 import type { DialogName, UserDialogProps } from './dialog-action.js';
 import { EditAddresses, EditProfile } from './profile.js';
 import { ActivateRole, ChangeRole } from './roles.js';
-import {
-  CancelPinRecovery,
-  RemoveFactors,
-  RemovePassword,
-  RemovePin,
-  SetPassword,
-  SetPin,
-  SetPolicy,
-} from './secrets.js';
+import { CancelPinRecovery, RemoveFactors, RemovePassword, RemovePin, SetPassword, SetPolicy } from './secrets.js';
 import { DeactivateDialog, EraseDialog, LockDialog, LogOutDialog } from './state.js';
 
 const dialogs: Readonly<Record<DialogName, ComponentType<UserDialogProps>>> = {
@@ -23,7 +15,6 @@ const dialogs: Readonly<Record<DialogName, ComponentType<UserDialogProps>>> = {
   addresses: EditAddresses,
   password: SetPassword,
   noPassword: RemovePassword,
-  pin: SetPin,
   noPin: RemovePin,
   pinRecovery: CancelPinRecovery,
   factors: RemoveFactors,

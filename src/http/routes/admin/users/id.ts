@@ -11,7 +11,7 @@ import {
   originOf,
   requireRightToChange,
   requireScope,
-  withPasswordForOneUse,
+  secretsFrom,
 } from '../../../requests/route.js';
 
 /** Members whose change decides who can log in to the account, and how. Login codes go to `email` and `phone`. */
@@ -45,7 +45,7 @@ export function adminUserRoutes(
       operationId: 'changeUser',
       summary: 'Change a user',
       description:
-        'Changes only the members that are present; null removes a value. Changes of roles, and of users with a role, need the scope admin. A change of the password and deactivation end every login of the user from the next request on.',
+        'Changes only the members that are present; null removes a value. Changes of roles, and of users with a role, need the scope admin. A change of the password and deactivation end every login of the user from the next request on. With a session, a password is for one use, as if the request said must_change, and only the user chooses a PIN.',
       tags: ['Administration'],
       params: IdParams,
       body: UserChange,
@@ -61,7 +61,7 @@ export function adminUserRoutes(
     },
     async handler(request, reply) {
       const id = pathId(request.params);
-      const prepared = await users.prepareChange(id, withPasswordForOneUse(callerOf(request), request.body));
+      const prepared = await users.prepareChange(id, request.body, secretsFrom(callerOf(request)));
       const changedUser = await database.user(id).transaction(async (tx) => {
         const before: object = await users.getForUpdate(tx, id);
         const user = await users.change(tx, id, prepared, originOf(request));

@@ -7,7 +7,7 @@ import { createNdjsonHandler } from '../../../ndjson/exchange.js';
 import { importChunk, importEntries, importWeight, withoutNulls } from '../../../ndjson/import-items.js';
 import { isNdjson } from '../../../plugins/ndjson-body.js';
 import { dryRunQuery, readDryRun } from '../../../requests/parameters.js';
-import { type App, callerOf, originOf, withPasswordForOneUse } from '../../../requests/route.js';
+import { type App, callerOf, originOf, secretsFrom } from '../../../requests/route.js';
 
 const importedLines = {
   description: 'One result per line, sent when its transaction has committed. Read the results while you send.',
@@ -18,13 +18,14 @@ const importedLines = {
 export function adminUserImportRoutes(app: App, { userImport, pacer }: { userImport: UserImport; pacer: Pacer }): void {
   const importLines = createNdjsonHandler<UserToImport>(app, pacer, (request, { dryRun }) => {
     const caller = callerOf(request);
-    const run = { origin: originOf(request), dryRun, isAdmin: caller.scopes.includes('admin') };
+    const isAdmin = caller.scopes.includes('admin');
+    const run = { origin: originOf(request), dryRun, isAdmin, ...secretsFrom(caller) };
     const importUsers = userImport.begin(run);
     const language = preferredLanguage(request.headers['accept-language']);
     return {
       chunk: importChunk,
       checkWith: withoutNulls,
-      toItem: (input) => withPasswordForOneUse(caller, input as UserToImport),
+      toItem: (input) => input as UserToImport,
       weightOf: importWeight,
       process: (entries, pace) => importEntries(entries, importUsers, language, pace),
     };
@@ -36,7 +37,7 @@ export function adminUserImportRoutes(app: App, { userImport, pacer }: { userImp
       operationId: 'importUsers',
       summary: 'Import users',
       description:
-        'Any number of users, one per line. Each user is created or refused separately and gets a result line. A repeated import creates no user twice. With a session, each password of the import is for one use, as if the line said must_change. Hashes stay as they are: nobody reads a password from them.',
+        'Any number of users, one per line. Each user is created or refused separately and gets a result line. A repeated import creates no user twice. With a session, each password of the import is for one use, as if the line said must_change, and a line with a PIN fails: only the user chooses it. Hashes stay as they are: nobody reads a password from them.',
       tags: ['Administration'],
       querystring: dryRunQuery('Check every line, but create nothing.'),
       response: { 200: importedLines },

@@ -4,14 +4,7 @@ import { readSearch } from '../../../../users/search/text.js';
 import type { Users } from '../../../../users/users.js';
 import { findRoute, type ListRoute, listRoutes } from '../../../lists/list-routes.js';
 import type { Idempotent } from '../../../requests/idempotent.js';
-import {
-  type App,
-  callerOf,
-  memberOf,
-  originOf,
-  requireScope,
-  withPasswordForOneUse,
-} from '../../../requests/route.js';
+import { type App, callerOf, memberOf, originOf, requireScope, secretsFrom } from '../../../requests/route.js';
 
 /** Routes that create and list users. */
 export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users; idempotent: Idempotent }): void {
@@ -22,7 +15,7 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
       operationId: 'createUser',
       summary: 'Create a user',
       description:
-        'Needs at least one of username, email and phone. Takes password or password_hash, or neither. A password_hash with an algorithm or parameters that no other user has needs the scope admin.',
+        'Needs at least one of username, email and phone. Takes password or password_hash, or neither. A password_hash with an algorithm or parameters that no other user has needs the scope admin. With a session, a password is for one use, as if the request said must_change, and only the user chooses a PIN.',
       tags: ['Administration'],
       body: NewUser,
       response: { 201: { ...User, description: 'The new user.' } },
@@ -39,7 +32,7 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
     async handler(request, reply) {
       return idempotent(request, reply, async (commit) => {
         if (request.body.role !== undefined && request.body.role !== 'user') requireScope(callerOf(request), 'admin');
-        const prepared = await users.prepare(withPasswordForOneUse(callerOf(request), request.body));
+        const prepared = await users.prepare(request.body, undefined, secretsFrom(callerOf(request)));
         const options = { mayAddScheme: callerOf(request).scopes.includes('admin') };
         return commit(async (tx) => ({
           status: 201,

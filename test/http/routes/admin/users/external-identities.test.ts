@@ -4,6 +4,7 @@ import type { ExternalIdentity } from '../../../../../src/contract/external-iden
 import type { User } from '../../../../../src/contract/user.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';
 import { eventually } from '../../../../support/eventually.js';
+import { raceRounds } from '../../../../support/rounds.js';
 import { testSql } from '../../../../support/sql.js';
 import { createUser } from '../../../../support/users.js';
 
@@ -78,7 +79,7 @@ describe('operators', () => {
   });
 
   test('cannot link one account to two users in parallel requests', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const users = await Promise.all(Array.from({ length: 4 }, () => createUser(postern, { password: undefined })));
       const subject = randomUUID();
       const answers = await Promise.all(users.map((user) => link(user, { provider: 'google', subject })));
@@ -99,7 +100,7 @@ describe('operators', () => {
   });
 
   test('leave no link behind when the user is deleted in parallel', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const user = await createUser(postern, { password: undefined });
       const account = { provider: 'google', subject: randomUUID() };
       const remove = postern.api('DELETE', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey });

@@ -11,6 +11,7 @@ import { identityDigest } from '../../../../../src/identities/identity.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';
 import { eventually } from '../../../../support/eventually.js';
 import { fastHashes } from '../../../../support/fast-hashes.js';
+import { raceRounds } from '../../../../support/rounds.js';
 import { testSql } from '../../../../support/sql.js';
 import { newPhone, passwordLogin } from '../../../../support/users.js';
 
@@ -236,7 +237,7 @@ describe('a scheme that no user has any longer', () => {
   });
 
   it('is recorded while a user has it, under parallel changes', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const { body: last } = await create(hashOf(1000));
       const remove = () => postern.api('DELETE', `/admin/v1/users/${last.id}`, { bearer: postern.adminKey });
       const work = [

@@ -7,6 +7,7 @@ import type { User } from '../../../../../src/contract/user.js';
 import type { ImportedLine } from '../../../../../src/contract/user-import.js';
 import { dummyHashFor } from '../../../../../src/credentials/hashes/registry.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';
+import { raceRounds } from '../../../../support/rounds.js';
 import { testSql } from '../../../../support/sql.js';
 import { createUser, newPhone, passwordLogin, signIn } from '../../../../support/users.js';
 
@@ -296,7 +297,7 @@ describe('POST /admin/v1/users/import', () => {
   });
 
   it('creates each user once when the same file is sent several times in parallel', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const prefix = newName();
       const lines = Array.from({ length: 40 }, (_, index) => ({
         ...(index % 2 === 0 && { id: randomUUID() }),
@@ -318,7 +319,7 @@ describe('POST /admin/v1/users/import', () => {
   });
 
   it('gives each identity to one user while other requests create users in parallel', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const users = Array.from({ length: 10 }, newName).map((username) => ({
         ...{ username, email: `${username}@example.com`, phone: newPhone() },
       }));

@@ -5,6 +5,7 @@ import { createAdministration } from '../../../../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';
 import { eventually } from '../../../../support/eventually.js';
 import { startMailServer } from '../../../../support/mail-server.js';
+import { raceRounds } from '../../../../support/rounds.js';
 import { testSql } from '../../../../support/sql.js';
 import { createUser, newEmail, newPhone, wrongCode } from '../../../../support/users.js';
 
@@ -103,7 +104,7 @@ describe.each(kinds)('a user’s own $type', ({ type, next, faulty }) => {
   });
 
   test('goes to one of two users who confirm it in parallel', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const [one, other] = [await person(), await person()];
       const value = next();
       const first = await begin(one, value);

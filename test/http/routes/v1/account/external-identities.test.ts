@@ -10,6 +10,7 @@ import { byPassword, createSelfService, type Person } from '../../../../support/
 import { startTestApp, type TestApp } from '../../../../support/app.js';
 import { eventually } from '../../../../support/eventually.js';
 import { clientId, type Issuer, startIssuer } from '../../../../support/issuer.js';
+import { raceRounds } from '../../../../support/rounds.js';
 import { newEmail, password } from '../../../../support/users.js';
 
 let attic: Issuer;
@@ -149,7 +150,7 @@ describe('unlinking', () => {
         (error: Problem) => error.code,
       );
     let last = (await linkNow(who)).body;
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       expect(await unlink(last)).toBe('last_way_in');
       const both = [last, (await linkNow(who)).body];
       expect((await Promise.all(both.map(unlink))).sort()).toEqual(['gone', 'last_way_in']);

@@ -41,7 +41,10 @@ const atPlain = createRedirectSteps(() => ({ postern, vendor: plain }));
 const seconds = () => Math.floor(Date.now() / 1000);
 
 /** A new user who has only an account at the provider. */
-async function newcomer(steps: { readonly logIn: typeof logIn } = { logIn }, authenticator = 'oidc:google'): Promise<Person> {
+async function newcomer(
+  steps: { readonly logIn: typeof logIn } = { logIn },
+  authenticator = 'oidc:google',
+): Promise<Person> {
   const { body } = await steps.logIn(authenticator);
   const session = await postern.api<NewSession>('POST', '/v1/sessions', { basic: body.token ?? '' });
   const path = `/admin/v1/users/${body.user_id}`;

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NewTotp } from '../../../../../src/contract/account/factors.js';
 import type { Event } from '../../../../../src/contract/administration.js';
+import type { Authentication } from '../../../../../src/contract/authentication.js';
 import type { User } from '../../../../../src/contract/user.js';
 import type { Person } from '../../../../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';
 import { createFactors } from '../../../../support/factors.js';
 import { activateRoleOf } from '../../../../support/operators.js';
 import type { SoftwareAuthenticator } from '../../../../support/software-authenticator.js';
-import { createUser } from '../../../../support/users.js';
+import { codeOf, createUser, smsLogin } from '../../../../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -49,6 +50,16 @@ describe('a login with an authenticator app', () => {
     expect(session.status).toBe(201);
     const [event] = await eventsOf(who, 'login.approved');
     expect(event?.data).toMatchObject({ authenticator: 'password', second_factor: 'totp' });
+  });
+
+  test('is pending after a code by SMS too', async () => {
+    const who = await person();
+    const { app } = await enrolTotp(who);
+    const { body } = await postern.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(who.user.phone) });
+    const pending = await answer(body.id, await codeOf(postern, body.id));
+    expect([pending.body.status, pending.body.challenge?.type]).toEqual(['pending', 'totp']);
+    const approved = await answer(body.id, await app.code());
+    expect(approved.body.status).toBe('approved');
   });
 
   test('shows nothing about the factor after a wrong password', async () => {

@@ -1,0 +1,142 @@
+import type { NotificationExtra } from '../../contract/notification.js';
+import type { NotificationAction } from '../../contract/notification-fields.js';
+import { arrayText } from '../../database/array-text.js';
+import type { Queryable } from '../../database/database.js';
+import { type Sql, sql, statement, unprepared } from '../../database/sql.js';
+import { type InboxRow, type InboxState, stateColumns, stateOf } from './state.js';
+import { isArchived, isRead, positionColumns } from './unread.js';
+
+/** Parts of an inbox, as its views show them. */
+export const inboxViews = ['inbox', 'archived', 'snoozed'] as const;
+export type InboxView = (typeof inboxViews)[number];
+
+/** A notification of a user. */
+interface ItemKey {
+  readonly user_id: string;
+  readonly sequence: number;
+}
+
+interface ExtraRow {
+  nth: number;
+  notification_type: string;
+  extra: { data?: Record<string, unknown>; url?: string; actions?: NotificationAction[] } | null;
+  expires_at: string | null;
+  read: boolean;
+  archived: boolean;
+  snoozed_until: string | null;
+  action_key: string | null;
+  acted_at: string | null;
+}
+
+/**
+ * Looks up each notification by its key, with its state. The statement is planned at each use: an old plan from a time when the
+ * tables were nearly empty would read whole tables.
+ */
+const selectExtras = unprepared(
+  statement<{ userIds: string; sequences: string }, ExtraRow>(
+    'extras_read',
+    (p) => sql`
+    select wanted.nth::int as nth, notification_type, extra, expires_at,
+           ${isRead(sql`wanted.sequence`, sql`position.last_read`)} as read,
+           ${isArchived(sql`wanted.sequence`, sql`position.archived_through`)} as archived,
+           case when state.snoozed_until > db_now() then state.snoozed_until end as snoozed_until, action_key, acted_at
+    from unnest((select ${p.userIds}::uuid[]), (select ${p.sequences}::bigint[])) with ordinality
+        as wanted (user_id, sequence, nth)
+      cross join lateral (
+        select notification_type, extra, expires_at from notifications
+        where user_id = wanted.user_id and sequence = wanted.sequence limit 1
+      ) notification
+      left join lateral (
+        select is_read, is_archived, snoozed_until, action_key, acted_at from notification_states
+        where user_id = wanted.user_id and sequence = wanted.sequence limit 1
+      ) state on true
+      cross join lateral (
+        select ${positionColumns} from (select wanted.user_id) one left join markers on markers.user_id = wanted.user_id limit 1
+      ) position`,
+  ),
+);
+
+/**
+ * Adds to notifications what `include=extra` asks for. A notification that was removed meanwhile is left out.
+ * @returns the notifications, in their order
+ */
+export async function withExtras<Item extends ItemKey>(
+  handle: Queryable,
+  items: readonly Item[],
+): Promise<(Item & { extra: NotificationExtra })[]> {
+  if (items.length === 0) return [];
+  const [userIds, sequences] = [items.map((item) => item.user_id), items.map((item) => item.sequence)];
+  const rows = await handle.query(selectExtras({ userIds: arrayText(userIds), sequences: arrayText(sequences) }));
+  const extras = new Map(rows.map((row) => [row.nth, toExtra(row)]));
+  return items.flatMap((item, index) => {
+    const extra = extras.get(index + 1);
+    return extra === undefined ? [] : { ...item, extra };
+  });
+}
+
+function toExtra(row: ExtraRow): NotificationExtra {
+  const { notification_type, extra, expires_at, read, archived, snoozed_until, action_key, acted_at } = row;
+  const action = action_key === null || acted_at === null ? null : { key: action_key, acted_at };
+  return {
+    category: notification_type,
+    data: extra?.data ?? null,
+    url: extra?.url ?? null,
+    actions: extra?.actions ?? [],
+    expires_at,
+    state: { read, archived, snoozed_until, action },
+  };
+}
+
+/**
+ * The state of an inbox and of the states of its notifications. It also has the time at which the last snooze or the last
+ * notification has ended, because nothing is written then.
+ */
+const selectState = statement<{ userId: string }, InboxRow & { version: number; ended: string | null }>(
+  'inboxes_state_with_extras',
+  (p) => sql`
+    with clock as materialized (select db_now() as now)
+    select ${stateColumns}, coalesce((select state_version from markers where user_id = ${p.userId}), 0) as version,
+           greatest(
+             (select snoozed_until from notification_states
+              where user_id = ${p.userId} and snoozed_until <= (select now from clock)
+              order by snoozed_until desc limit 1),
+             (select expires_at from notifications
+              where user_id = ${p.userId} and expires_at <= (select now from clock)
+              order by expires_at desc limit 1))::text as ended
+    from inboxes where user_id = ${p.userId}`,
+);
+
+/** What decides the answers with `include=extra`, in a text. */
+export interface ExtraState extends InboxState {
+  readonly extras: string;
+}
+
+/** Undefined when there is no such inbox. Read it before the notifications, so that a client never keeps an older answer. */
+export async function selectExtraState(handle: Queryable, userId: string): Promise<ExtraState | undefined> {
+  const [row] = await handle.query(selectState({ userId }));
+  if (row === undefined) return undefined;
+  const ended = row.ended === null ? '0' : row.ended.replaceAll(/\D/g, '');
+  return { ...stateOf(row), extras: `${row.version}-${ended}` };
+}
+
+/**
+ * SQL: the condition for the notifications of a view. Each notification is in one view, and an expired one that is neither
+ * archived nor snoozed in none.
+ */
+export function viewCondition(view: InboxView, userId: Sql): Sql {
+  const hasState = (condition: Sql) => sql`exists (
+      select from notification_states state
+      where state.user_id = ${userId} and state.sequence = notifications.sequence and ${condition})`;
+  const archivedThrough = sql`coalesce((select archived_through from markers where user_id = ${userId}), 0)`;
+  const archived = sql`case when sequence <= ${archivedThrough} then not ${hasState(sql`is_archived = false`)}
+      else ${hasState(sql`is_archived`)} end`;
+  const isSnoozed = hasState(sql`snoozed_until > db_now()`);
+  switch (view) {
+    case 'archived':
+      return archived;
+    case 'snoozed':
+      return sql`${isSnoozed} and not ${archived}`;
+    case 'inbox':
+      return sql`coalesce(expires_at > db_now(), true) and not ${archived} and not ${isSnoozed}`;
+  }
+}
