@@ -50,7 +50,7 @@ export function codeProof(parts: {
     type: 'code',
     steps: 2,
     starts: ['sms', 'email'],
-    async begin(user, start, id) {
+    async begin(user, { type: start }, id) {
       const type = addressTypeOf[start];
       const to = type === undefined ? undefined : user[type];
       if (type === undefined || to === undefined || !codes.supports(type)) return undefined;

@@ -171,7 +171,7 @@ export const authenticatorSettings = {
     isSecret: true,
     parse: oidcProviders,
     about:
-      'Providers whose accounts can log in, as JSON or the path of a file: `{"google":{"preset":"google","client_id":"…","client_secret":"…","sign_up":true}}` is the authenticator `oidc:google`. The presets are google, apple, microsoft and github. Without a preset, `issuer` names an OpenID provider. See docs/providers.md.',
+      'Providers whose accounts can log in, as JSON or the path of a file: `{"google":{"preset":"google","client_id":"…","client_secret":"…","sign_up":true}}` is the authenticator `oidc:google`. The presets are google, apple, microsoft and github. Without a preset, `issuer` names an OpenID provider. `acr_values` and `max_age` say how and when people have to log in there. See docs/providers.md.',
   },
   LOGIN_LINK: {
     parse: choice('off', 'on'),

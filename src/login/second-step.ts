@@ -40,6 +40,8 @@ export interface Answer {
   readonly secret: string;
   readonly pin: string | undefined;
   readonly idempotencyKey: string | undefined;
+  /** For a code that the next step sends. */
+  readonly humanCheck?: string | undefined;
 }
 
 export interface SecondStepOptions extends LoginCompletionOptions {
@@ -124,7 +126,7 @@ export function createSecondStep(
       throw countAndReject(givenId);
     }
     const approvalKey = input.idempotencyKey === undefined ? undefined : sha256(input.idempotencyKey);
-    const identified = awaitsIdentification(owner) ? await identify(owner, input.secret, origin) : undefined;
+    const identified = awaitsIdentification(owner) ? await identify(owner, input, origin) : undefined;
     if (identified !== undefined && 'pending' in identified) return identified.pending;
     return decide(owner, identified, { ...input, givenId, checksPin, approvalKey, origin });
   }

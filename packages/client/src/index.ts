@@ -19,6 +19,7 @@ export {
   type ProofChoice,
   type ProofFor,
   type ProofRequest,
+  type ProofType,
   type Prover,
   passwordProof,
   pinProof,
@@ -109,7 +110,6 @@ export type {
   MergedGuest,
   Mute,
   Passkey,
-  ProofType,
   RecoveryCodes,
   Session,
 } from './wire.js';

@@ -8,6 +8,7 @@ import { createPasswordCodes } from '../../account/password-codes.js';
 import { createPinRecoveries } from '../../account/pin-recoveries.js';
 import { codeProof, passwordProof, pinProof } from '../../account/proof-methods.js';
 import { createProofs } from '../../account/proofs.js';
+import { createProvingProviders, providerProof } from '../../account/provider-proof.js';
 import { createRecoveries } from '../../account/recoveries.js';
 import { createRegistrations } from '../../account/registrations.js';
 import { createSessionlessCodes } from '../../account/sessionless-codes.js';
@@ -74,11 +75,17 @@ export function createAccountServices(
   const { messaging, pins, guesses, limits, users, factors } = parts;
   const { channels, notices } = messaging;
   const codes = createCodeSender({ keys, limits, channels, onQueued: messaging.onMessageWritten });
+  const proving = {
+    ...{ database, redirects: parts.redirects },
+    providers: parts.providers.filter(({ authenticator }) => isOpenLogin(config, authenticator)),
+    hasRedirectUris: config.REDIRECT_URIS !== undefined,
+  };
   const methods = [
     passwordProof(hasher, limits),
     codeProof({ keys, codes, testCodes: parts.testCodes }),
     pinProof(pins, limits),
     ...factors.proofMethods,
+    providerProof(proving),
   ];
   const loginColumns = [
     ['password', 'password_hash'] as const,
@@ -105,6 +112,7 @@ export function createAccountServices(
     ...{ database, guesses, limits, codes, methods, hasSecondFactor, nextPins: pinRecoveries },
     hasPassword: (user, password, { clientAddress }) =>
       limits.inHashQueue(clientAddress, () => hasher.verify(user.passwordHash, password)),
+    provingProviders: createProvingProviders(proving),
   });
   const sessionlessDeps = { database, keys, users, limits, codes, sessionless, rules, humanCheck: parts.humanCheck };
   return {

@@ -67,6 +67,8 @@ export interface TwoStep extends AuthenticatorBase {
 export interface UserIdentifying extends AuthenticatorBase {
   readonly steps: 2;
   readonly namesUser: true;
+  /** Whether an answer that identifies nobody can make a user, or be linked to one who proves it. */
+  readonly signsUp?: boolean;
   /** @throws Problem if the request lacks what the authenticator needs */
   begin(authenticationId: string, request: RedirectRequest): Promise<Challenge>;
   /**
