@@ -2,7 +2,7 @@ import { element, icon } from '../base/dom.js';
 import { countText } from '../base/texts.js';
 import { bellPath } from './icons.js';
 import { positionPanel } from './panel-position.js';
-import type { ListTexts } from './texts.js';
+import type { PanelTexts } from './texts.js';
 
 /** The button that opens the panel, with the number of unread notifications. */
 export interface Bell {
@@ -13,7 +13,7 @@ export interface Bell {
 /** @param onToggle called when the panel opens or closes */
 export function createBell(
   panel: HTMLElement,
-  words: ListTexts,
+  words: PanelTexts,
   language: string,
   onToggle: (isOpen: boolean) => void,
 ): Bell {

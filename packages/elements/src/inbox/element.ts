@@ -17,7 +17,7 @@ import { createBell } from './bell.js';
 import { createPanel } from './panel.js';
 import { createSeen, type Seen } from './seen.js';
 import { style } from './style.js';
-import { english, type ListTexts } from './texts.js';
+import { english, type PanelTexts } from './texts.js';
 
 /** Events of `<postern-inbox>`. */
 export interface InboxEvents {
@@ -58,7 +58,7 @@ function createList(postern: Postern, options: InboxOptions | undefined, query: 
  * document.querySelector('postern-inbox')?.on('postern-select', ({ detail }) => location.assign(`/bills/${detail.object_id}`));
  * ```
  */
-export class PosternInbox extends PosternElement<InboxEvents, ListTexts> {
+export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
   /** @internal */
   static readonly tag = 'postern-inbox';
   /** @internal */

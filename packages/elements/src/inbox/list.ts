@@ -1,12 +1,19 @@
-import type { InboxItem } from '@postern/client';
-import { element, icon, replaceContent } from '../base/dom.js';
+import type { InboxItem, InboxSnapshot, InboxView } from '@postern/client';
+import { element, icon, linkButton, replaceContent } from '../base/dom.js';
 import { actStyle } from '../base/small-button.js';
+import { withLater } from '../base/texts.js';
 import { dayName, fullTime, timeAgo } from '../base/time.js';
 import { wStrong, wTitle } from '../base/tokens.js';
 import { bellPath } from './icons.js';
+import { english } from './list-texts.js';
 import { noteWithout, type Without } from './placeholders.js';
 import type { Seen } from './seen.js';
-import type { ListTexts } from './texts.js';
+import type { PanelTexts, RowTexts } from './texts.js';
+
+export { createPushView } from './push-view.js';
+
+/** The texts of the panel with those of the list. */
+export const textsOfList = (words: PanelTexts): RowTexts => withLater(english, words);
 
 /** The style of the rows, which is loaded with them. All lines begin at one side; Chromium has another name for `match-parent`. */
 export const style = `${actStyle}.empty { display: grid; justify-items: center; gap: 4px; padding: 40px 24px 44px; text-align: center; }
@@ -45,21 +52,25 @@ li + li > .item { border-top: 1px solid var(--_line); }
 `;
 
 export interface ListOptions {
-  readonly words: ListTexts;
+  readonly words: RowTexts;
   readonly language: string;
   readonly renderItem: () => ((item: InboxItem) => Node | string) | null;
   readonly hrefOf: (item: InboxItem) => string | null;
   readonly seen: Pick<Seen, 'isUnread'>;
   readonly choose: (item: InboxItem) => boolean;
   readonly retry: () => void;
+  readonly view: InboxView;
+  readonly root: ShadowRoot;
 }
 
 /** The rows of the list. A notification keeps its node, so it also keeps the focus. */
 export interface Rows {
   readonly list: HTMLElement;
+  /** The button that loads more, after the rows. */
+  readonly more: HTMLElement;
   /** Shown instead of the rows. */
   note(state: Without): HTMLElement;
-  show(items: readonly InboxItem[]): void;
+  show(snapshot: InboxSnapshot): void;
 }
 
 interface Row {
@@ -77,10 +88,18 @@ interface Day {
   readonly list: HTMLElement;
 }
 
-export function createRows({ words, language, renderItem, hrefOf, seen, choose, retry }: ListOptions): Rows {
+export function createRows(options: ListOptions): Rows {
+  const { words, language, renderItem, hrefOf, seen, choose, retry, view, root } = options;
   const rows = new Map<string, Row>();
   const days = new Map<string, Day>();
   const list = element('div', { part: 'list', keydown: (event) => moveFocus(event as KeyboardEvent) });
+  const loadMore = async () => {
+    const before = view.current.items.length;
+    await view.loadMore();
+    if (more.hidden || root.activeElement === null) buttons()[before]?.focus();
+  };
+  const moreButton = linkButton('', () => loadMore(), 'button');
+  const more = element('div', { class: 'rest', part: 'footer' }, moreButton);
 
   function makeRow(item: InboxItem): Row {
     const node = element('li', {});
@@ -143,7 +162,10 @@ export function createRows({ words, language, renderItem, hrefOf, seen, choose, 
     );
   }
 
-  function show(items: readonly InboxItem[]): void {
+  function show({ items, hasMore, loading }: InboxSnapshot): void {
+    more.hidden = !hasMore;
+    moreButton.disabled = loading;
+    replaceContent(moreButton, loading && items.length > 0 ? words.loading : words.load_more);
     const focused = (list.getRootNode() as ShadowRoot).activeElement;
     const focusedIndex = buttons().indexOf(focused as HTMLElement);
     const ids = new Set(items.map(({ id }) => id));
@@ -188,7 +210,7 @@ export function createRows({ words, language, renderItem, hrefOf, seen, choose, 
     all[Math.max(0, Math.min(target, all.length - 1))]?.focus();
   }
 
-  return { list, show, note: (state) => noteWithout(state, words, retry) };
+  return { list, more, show, note: (state) => noteWithout(state, words, retry) };
 }
 
 /** The words of types of notifications that have an icon. Other types have a bell. */

@@ -7,19 +7,19 @@ import {
   type Postern,
 } from '@postern/client';
 import { loadPart, wait } from '@postern/client/internal';
-import { element, icon, linkButton, replaceContent } from '../base/dom.js';
-import { backPath, settingsPath } from './icons.js';
+import { element, linkButton, replaceContent } from '../base/dom.js';
 import type { Rows } from './list.js';
 import type { Without } from './placeholders.js';
+import type { PushView } from './push-view.js';
 import type { Seen } from './seen.js';
-import type { ListTexts } from './texts.js';
+import type { PanelTexts } from './texts.js';
 
 export interface PanelOptions {
   readonly postern: Postern;
   readonly inbox: Inbox;
   readonly view: InboxView;
   readonly signal: AbortSignal;
-  readonly words: ListTexts;
+  readonly words: PanelTexts;
   readonly language: string;
   readonly root: ShadowRoot;
   /** Whether the panel is a popover of a bell. Otherwise it is always shown. */
@@ -49,32 +49,20 @@ export interface Panel {
 const isOfflineError = (error: unknown) => isPosternError(error) && error.kind === 'network';
 
 export function createPanel(options: PanelOptions): Panel {
-  const { postern, inbox, view, signal, words, isBell, root } = options;
+  const { postern, view, signal, words, isBell } = options;
   const isShown = () => !isBell || panel.matches(':popover-open');
   /** Loaded beside the first notifications. Until then, there is nothing to show in them. */
   let rows: Rows | undefined;
   let rowsError: unknown = null;
+  let pushView: PushView | undefined;
 
   const connectionNote = element('div', { class: 'note', part: 'connection', role: 'status', hidden: true });
   const list = element('div', { class: 'list' });
   const scroll = element('div', { class: 'scroll' }, list);
-  const pushSettings = element('div', { class: 'pushes', tabindex: -1, hidden: true });
   const markAllButton = linkButton(words.mark_all_read, () => markAll(), 'button');
-  const loadMoreButton = linkButton('', () => loadMore(), 'button');
-  const loadMoreRow = element('div', { class: 'rest', part: 'footer' }, loadMoreButton);
-  const iconButton = (label: string, path: string, opensSettings: boolean) =>
-    element(
-      'button',
-      {
-        ...{ class: opensSettings ? 'icon' : 'icon first', part: 'button', type: 'button' },
-        ...{ 'aria-label': label, title: label, hidden: !opensSettings, click: () => showPushSettings(opensSettings) },
-      },
-      icon(path),
-    );
-  const backButton = iconButton(words.back, backPath, false);
-  const settingsButton = iconButton(words.push_settings, settingsPath, true);
   const title = element('h2', { part: 'heading', id: 'heading' });
   const heading = element('slot', { name: 'heading' }, words.inbox);
+  const head = element('div', { class: 'head', part: 'header' }, title, markAllButton);
   const panel = element(
     'section',
     {
@@ -83,14 +71,13 @@ export function createPanel(options: PanelOptions): Panel {
       'aria-labelledby': 'heading',
       ...(isBell && { popover: 'auto', role: 'dialog', tabindex: -1 }),
     },
-    element('div', { class: 'head', part: 'header' }, backButton, title, markAllButton, settingsButton),
+    head,
     connectionNote,
     scroll,
-    pushSettings,
   );
   title.append(heading);
   panel.addEventListener('toggle', () => {
-    if (!isShown()) showPushSettings(false);
+    if (!isShown()) pushView?.open(false);
     options.showAgain();
   });
   const onVisibilityChange = () => options.showAgain();
@@ -100,18 +87,17 @@ export function createPanel(options: PanelOptions): Panel {
     panel.focus();
     await view.markAllRead();
   };
-  const loadMore = async () => {
-    const before = view.current.items.length;
-    await view.loadMore();
-    if (loadMoreRow.hidden || root.activeElement === null)
-      rows?.list.querySelectorAll<HTMLElement>('.item')[before]?.focus();
-  };
   const loadRows = async () => {
     while (rows === undefined && !signal.aborted) {
       try {
         const part = await loadPart(() => import('./list.js'));
         options.adoptStyle(part.style);
-        rows = part.createRows(options);
+        const listOptions = { ...options, words: part.textsOfList(words) };
+        rows = part.createRows(listOptions);
+        pushView = part.createPushView(listOptions, {
+          ...{ panel, head, title, heading, scroll, isShown },
+          show: () => show(view.current),
+        });
         shownState = undefined;
         rowsError = null;
       } catch (error) {
@@ -123,30 +109,6 @@ export function createPanel(options: PanelOptions): Panel {
       if (rows === undefined) await wait(5000, signal);
     }
   };
-  // The settings are loaded when a user opens them.
-  const loadPushSettings = async () => {
-    try {
-      const settings = await import('./pushes.js');
-      options.adoptStyle(settings.style);
-      const { items } = view.current;
-      settings.showPushSettings(pushSettings, { inbox, words, items, signal, report: options.report });
-    } catch {
-      replaceContent(pushSettings, element('p', { part: 'issue', role: 'alert' }, words.push_failed));
-    }
-  };
-  const showPushSettings = (isOn: boolean) => {
-    if (pushSettings.hidden === !isOn) return;
-    pushSettings.hidden = backButton.hidden = !isOn;
-    scroll.hidden = settingsButton.hidden = isOn;
-    replaceContent(title, isOn ? words.push_settings : heading);
-    if (isOn) {
-      replaceContent(pushSettings, element('p', { class: 'muted small', part: 'hint', role: 'status' }, words.loading));
-      void loadPushSettings();
-      pushSettings.focus();
-    } else if (isShown()) settingsButton.focus();
-    show(view.current);
-  };
-
   const retryButton = () => linkButton(words.try_again, options.retry, 'button');
 
   /** What the list shows instead of rows. */
@@ -174,15 +136,12 @@ export function createPanel(options: PanelOptions): Panel {
 
   let reportedError: unknown = null;
   const show = (snapshot: InboxSnapshot) => {
-    const { items, unread, connection, hasMore, loading } = snapshot;
+    const { items, unread, connection } = snapshot;
     const error = snapshot.error ?? (items.length > 0 ? rowsError : null);
     const state = stateOf(snapshot, error);
-    if (rows !== undefined) rows.show(items);
-    markAllButton.hidden = !pushSettings.hidden || unread.unread_count === 0;
-    settingsButton.hidden = !pushSettings.hidden || postern.current.status !== 'signed_in';
-    loadMoreRow.hidden = !hasMore;
-    loadMoreButton.disabled = loading;
-    replaceContent(loadMoreButton, loading && items.length > 0 ? words.loading : words.load_more);
+    rows?.show(snapshot);
+    markAllButton.hidden = pushView?.isOpen() === true || unread.unread_count === 0;
+    pushView?.show(postern.current.status === 'signed_in');
     const isOffline = state === 'list' && connection === 'offline';
     connectionNote.hidden = state !== 'list' || (error === null && !isOffline);
     if (!connectionNote.hidden) {
@@ -190,7 +149,7 @@ export function createPanel(options: PanelOptions): Panel {
       else replaceContent(connectionNote, words.not_loaded, retryButton());
     }
     if (state !== 'list') showState(state);
-    else if (rows !== undefined && !rows.list.isConnected) replaceContent(list, rows.list, loadMoreRow);
+    else if (rows !== undefined && !rows.list.isConnected) replaceContent(list, rows.list, rows.more);
     shownState = state;
     if (error !== reportedError && error !== null) options.report(error);
     reportedError = error;

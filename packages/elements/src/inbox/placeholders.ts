@@ -1,7 +1,7 @@
 import { element, icon } from '../base/dom.js';
 import { smallButton } from '../base/small-button.js';
 import { bellPath } from './icons.js';
-import type { ListTexts } from './texts.js';
+import type { RowTexts } from './texts.js';
 
 /** Why the list shows no notifications. */
 export type Without = 'offline' | 'error' | 'empty' | 'signed-out';
@@ -10,7 +10,7 @@ export type Without = 'offline' | 'error' | 'empty' | 'signed-out';
 const lostPath = 'M10 2.8a7.2 7.2 0 1 0 0 14.4 7.2 7.2 0 0 0 0-14.4zM10 6.2v4.6M10 13.6v.1';
 
 /** Shown instead of notifications: why there are none, and what the user can do. A page can replace the note of an empty list. */
-export function noteWithout(state: Without, words: ListTexts, retry: () => void): HTMLElement {
+export function noteWithout(state: Without, words: RowTexts, retry: () => void): HTMLElement {
   const { connection_lost: offline, not_loaded: error, empty, signed_out } = words;
   const text = { offline, error, empty, 'signed-out': signed_out }[state];
   const isLost = state === 'offline' || state === 'error';

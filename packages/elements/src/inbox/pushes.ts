@@ -4,7 +4,7 @@ import { mono } from '../base/issue-style.js';
 import { smallButton } from '../base/small-button.js';
 import { withLater } from '../base/texts.js';
 import { english } from './push-texts.js';
-import type { InboxTexts, ListTexts } from './texts.js';
+import type { InboxTexts, RowTexts } from './texts.js';
 
 /** The style of this view, which is loaded with it. */
 export const style = `
@@ -29,7 +29,7 @@ export const style = `
 
 export interface PushOptions {
   readonly inbox: Inbox;
-  readonly words: ListTexts;
+  readonly words: RowTexts;
   readonly items: readonly InboxItem[];
   readonly signal: AbortSignal;
   readonly report: (error: unknown) => void;

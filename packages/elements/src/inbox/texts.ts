@@ -1,3 +1,4 @@
+import type { ListTexts } from './list-texts.js';
 import type { PushTexts } from './push-texts.js';
 
 /** The texts of `<postern-inbox>`. */
@@ -5,25 +6,19 @@ export const english = {
   inbox: 'Notifications',
   unread: '{count} unread',
   unread_more: 'more than {count} unread',
-  new: 'New',
   mark_all_read: 'Mark all as read',
-  empty: 'No notifications yet',
-  empty_hint: 'Notifications about your account appear here.',
-  load_more: 'Show more',
   loading: 'Loading…',
   connection_lost: 'No connection. New notifications appear when it is back.',
-  signed_out: 'Sign in to see your notifications.',
   not_loaded: 'The notifications could not be loaded.',
   try_again: 'Try again',
-  push_settings: 'Push settings',
-  push_failed: 'The change was not saved. Check your connection and try again.',
-  back: 'Back',
 };
 
-/** The texts of the list. Those of the push settings load with the settings, unless the page has its own. */
-export type ListTexts = { readonly [K in keyof typeof english]: string } & Partial<PushTexts> & {
+/** The texts of the panel. Those of the list and of the push settings load with these, unless the page has its own. */
+export type PanelTexts = { readonly [K in keyof typeof english]: string } & Partial<ListTexts & PushTexts> & {
     readonly [key: `type_${string}`]: string;
   };
+/** The texts of the list, without those of the push settings. */
+export type RowTexts = PanelTexts & ListTexts;
 
 /** The keys of the texts of the inbox. The name of a kind of notification has the key `type_` and its type, such as `type_payment`. */
-export type InboxTexts = ListTexts & PushTexts;
+export type InboxTexts = PanelTexts & ListTexts & PushTexts;
