@@ -28,7 +28,8 @@ async function build(folder) {
   // A build that was killed may have left them.
   for (const left of [side, `${side}-old`]) rmSync(left, { recursive: true, force: true });
   if (!(await run(process.execPath, [compiler, '-p', '.', '--outDir', side], { cwd: folder }))) return false;
-  await joinModules(join(side, 'inbox/shared/worker.js'));
+  for (const name of ['inbox/shared/worker.js', 'human-check/human-check-worker.js'])
+    await joinModules(join(side, name));
   copyWithoutDirective(join(side, 'index.js'), join(side, 'module.js'));
   replaceFolder(join(folder, 'dist'), side);
   built.add(folder);

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { PATH, HOME, OIDC_PROVIDERS, POSTERN_PORT = '3001', SPLITTER_PORT = '3000' } = process.env;
-const { SPLITTER_DATA = `${root}data/splitter` } = process.env;
+const { ALLOW_PRIVATE_NETWORK_TARGETS, SPLITTER_DATA = `${root}data/splitter` } = process.env;
 const build = (script, cwd) =>
   execFileSync(process.execPath, [`${root}scripts/${script}.mjs`], { cwd, stdio: 'inherit' });
 build('build', root);
@@ -34,7 +34,13 @@ const env = {
   ...{ SMS_LIMIT_TOTAL: '100', SMS_LIMIT_PER_PREFIX: '100' },
   // A provider sends the browser back to Postern, so it must know the address, and Postern that of Splitter.
   ...(OIDC_PROVIDERS && {
-    ...{ OIDC_PROVIDERS, PORT: POSTERN_PORT, PUBLIC_URL: `http://127.0.0.1:${POSTERN_PORT}` },
+    // The provider may be on this machine.
+    ...{
+      OIDC_PROVIDERS,
+      ALLOW_PRIVATE_NETWORK_TARGETS,
+      PORT: POSTERN_PORT,
+      PUBLIC_URL: `http://127.0.0.1:${POSTERN_PORT}`,
+    },
     REDIRECT_URIS: `http://localhost:${SPLITTER_PORT}/`,
   }),
 };

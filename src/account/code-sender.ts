@@ -55,8 +55,8 @@ export interface CodeRequest {
   readonly recipient: string | undefined;
   /** A device of an earlier approved login. It has a separate limit, so other people cannot use up the owner's limit. */
   readonly knownDevice: string | undefined;
-  /** The client's IP address. */
-  readonly clientAddress: string | undefined;
+  /** The client's IP address. Null: an operator requests the code, and no limit of an address holds. */
+  readonly clientAddress: string | undefined | null;
 }
 
 /** A message of self-service, with or without a code. */

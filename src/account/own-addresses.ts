@@ -4,11 +4,12 @@ import type { Proof } from '../contract/account/proof.js';
 import { countChallengeGuess, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
 import { codeDigest, codeLifetime, codeMatches, newCode } from '../credentials/codes.js';
 import type { Database } from '../database/database.js';
-import { canonicalIdentity, type Identity } from '../identities/identity.js';
+import { canonicalIdentity, type Identity, identityDigest } from '../identities/identity.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import type { GuessBudget } from '../limits/guess-budget.js';
+import type { HumanCheck } from '../limits/human-check.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import type { Users } from '../users/users.js';
 import { toAccount } from './account.js';
@@ -19,14 +20,9 @@ import { type CallingSession, completeChallenge, defaultProofs, firstCredentialP
 export interface OwnAddresses {
   /**
    * Sends a code to the new address, even if another account has it.
-   * @throws Problem `validation_failed`, `too_many_requests`; those of `Proofs.check`
+   * @throws Problem `validation_failed`, `too_many_requests`, `human_check_required`; those of `Proofs.check`
    */
-  begin(
-    callingSession: CallingSession,
-    type: AddressType,
-    value: string,
-    proof: Proof | undefined,
-  ): Promise<StartedChallenge>;
+  begin(callingSession: CallingSession, type: AddressType, request: NewAddress): Promise<StartedChallenge>;
   /**
    * Replaces the account's old address with the new one.
    * @param id undefined: the client's id of the change was malformed
@@ -38,6 +34,16 @@ export interface OwnAddresses {
   remove(callingSession: CallingSession, type: AddressType, proof: Proof): Promise<Account>;
 }
 
+/** An address that a user wants to have. */
+export interface NewAddress {
+  /** The address as the user has typed it. */
+  readonly value: string;
+  /** Undefined: the user is a guest. */
+  readonly proof: Proof | undefined;
+  /** `human_check` of the request. */
+  readonly humanCheck: string | undefined;
+}
+
 export interface OwnAddressesOptions {
   readonly database: Database;
   readonly keys: SecretKeys;
@@ -47,6 +53,8 @@ export interface OwnAddressesOptions {
   readonly guesses: GuessBudget;
   readonly limits: RequestLimits;
   readonly defaultRegion: string | undefined;
+  /** Undefined: there is none. */
+  readonly humanCheck: HumanCheck | undefined;
 }
 
 /** @throws Problem `validation_failed` */
@@ -83,11 +91,18 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
   async function begin(
     callingSession: CallingSession,
     type: AddressType,
-    value: string,
-    proof: Proof | undefined,
+    { value, proof, humanCheck: token }: NewAddress,
   ): Promise<StartedChallenge> {
     const address = readAddress(options, type, value);
     const proven = await proofs.check(callingSession, proof, firstCredentialProofs);
+    if (proven.type === 'none') {
+      // Everybody can be a guest, so the codes of guests cost as much work as those of strangers.
+      await options.humanCheck?.pass({
+        ...({ purpose: 'address', token, sendsSms: type === 'phone' } as const),
+        identity: { ...address, digest: identityDigest(address) },
+        clientAddress: callingSession.origin.clientAddress,
+      });
+    }
     const recipient = await countCodeRequest(callingSession, address);
     const { userId, deviceId, origin } = callingSession;
     const id = newId();

@@ -121,7 +121,7 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
         ? await accountOfIdToken(database, provider, state.nonce, secret)
         : await redirects.accountOf(id, state.redirect, secret);
     if (proven === undefined) throw new Problem('external_identity_rejected');
-    const account = { provider: name, issuer: proven.issuer, subject: proven.subject };
+    const account = { ...proven, provider: name };
     return database.user(userId).transaction(async (tx) => {
       await completeChallenge(tx, callingSession, id, 'external_identity_rejected');
       return linkExternalIdentity(tx, userId, account, { origin, notices });

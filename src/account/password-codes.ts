@@ -50,7 +50,7 @@ export function createPasswordCodes({ database, users, codes, passwordMin }: Pas
         address: { type, canonical },
         recipient: canonical,
         knownDevice: undefined,
-        clientAddress: undefined,
+        clientAddress: null,
       });
       if (counted.recipient === undefined) throw new Problem('too_many_requests');
       const code = newPasswordCode(passwordMin);

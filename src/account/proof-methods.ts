@@ -7,17 +7,31 @@ import type { TestCodes } from '../credentials/test-identities/test-codes.js';
 import type { AccountUser } from '../identities/accounts.js';
 import { identityDigest } from '../identities/identity.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import type { RequestLimits } from '../limits/request-limits.js';
 import type { AddressType, CodeSender } from './code-sender.js';
 import type { OneStepProof, TwoStepProof } from './proofs.js';
 
 /** Proves by the account's password. */
-export function passwordProof(hasher: PasswordHasher): OneStepProof {
-  return { type: 'password', steps: 1, verify: (user, secret) => hasher.verify(user.passwordHash, secret) };
+export function passwordProof(
+  hasher: PasswordHasher,
+  { inHashQueue }: Pick<RequestLimits, 'inHashQueue'>,
+): OneStepProof {
+  return {
+    type: 'password',
+    steps: 1,
+    verify: (user, secret, { clientAddress }) =>
+      inHashQueue(clientAddress, () => hasher.verify(user.passwordHash, secret)),
+  };
 }
 
 /** Proves by the account's PIN. */
-export function pinProof(pins: Pins): OneStepProof {
-  return { type: 'pin', steps: 1, verify: (user, secret) => pins.verify(user.pinHash, user.userId, secret) };
+export function pinProof(pins: Pins, { inHashQueue }: Pick<RequestLimits, 'inHashQueue'>): OneStepProof {
+  return {
+    type: 'pin',
+    steps: 1,
+    verify: (user, secret, { clientAddress }) =>
+      inHashQueue(clientAddress, () => pins.verify(user.pinHash, user.userId, secret)),
+  };
 }
 
 const addressTypeOf: Readonly<Partial<Record<ProofStart, AddressType>>> = { sms: 'phone', email: 'email' };
@@ -36,7 +50,7 @@ export function codeProof(parts: {
     type: 'code',
     steps: 2,
     starts: ['sms', 'email'],
-    async begin(user, start, id) {
+    async begin(user, { type: start }, id) {
       const type = addressTypeOf[start];
       const to = type === undefined ? undefined : user[type];
       if (type === undefined || to === undefined || !codes.supports(type)) return undefined;

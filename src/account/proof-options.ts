@@ -8,18 +8,21 @@ export interface ProofRules {
   readonly hasSecondFactor: (user: AccountUser) => boolean;
   /** Whether this installation can send codes to addresses of this type. */
   readonly supports: (type: AddressType) => boolean;
+  /** The providers with which the user can prove to be present. */
+  readonly providers: readonly string[];
 }
 
 type Reason = NonNullable<ProofOption['reason']>;
 
 /** Every type of proof, with the changes that it is accepted for now, or the reason why it is accepted for none. */
-export function proofOptions(user: AccountUser, { hasSecondFactor, supports }: ProofRules): ProofOption[] {
+export function proofOptions(user: AccountUser, rules: ProofRules): ProofOption[] {
+  const { hasSecondFactor, supports, providers } = rules;
   const needsFactor = hasSecondFactor(user);
   const { onlyPinChangesPin, pinHash } = user;
   const hasPin = pinHash !== undefined;
 
   function option(
-    base: Pick<ProofOption, 'type' | 'start' | 'destination'>,
+    base: Pick<ProofOption, 'type' | 'start' | 'destination' | 'provider'>,
     missing: Reason | undefined,
     changesPin: boolean,
   ): ProofOption {
@@ -42,6 +45,9 @@ export function proofOptions(user: AccountUser, { hasSecondFactor, supports }: P
     option({ type: 'passkey', start: 'passkey', destination: null }, user.hasPasskey ? undefined : 'not_set', true),
     option({ type: 'totp', ...oneStep }, user.hasTotp ? undefined : 'not_set', needsFactor),
     pinOption(),
+    ...providers.map((provider) =>
+      option({ type: 'provider', start: 'provider', provider, destination: null }, undefined, !hasPin),
+    ),
   ];
 
   /** The PIN is accepted only for changes of the PIN. For a time after a proof with a code, it is the only one accepted. */

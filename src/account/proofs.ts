@@ -1,5 +1,12 @@
 import { recordEvent } from '../audit/events.js';
-import type { Proof, ProofOption, ProofStart, ProofType, StartedProof } from '../contract/account/proof.js';
+import type {
+  Proof,
+  ProofOption,
+  ProofRequest,
+  ProofStart,
+  ProofType,
+  StartedProof,
+} from '../contract/account/proof.js';
 import type { ChallengeAnswer, ChallengeState } from '../credentials/challenge.js';
 import { countChallengeGuess, endChallenge, startChallenge } from '../credentials/challenges.js';
 import { usedCode } from '../credentials/codes.js';
@@ -41,8 +48,11 @@ export interface TwoStepProof {
   readonly steps: 2;
   /** The names of the method in `POST /v1/account/proofs`. A code has two: `sms` and `email`. */
   readonly starts: readonly ProofStart[];
-  /** @returns undefined if the user does not have this method */
-  begin(user: AccountUser, start: ProofStart, id: string): Promise<ProofChallenge | undefined>;
+  /**
+   * @returns undefined if the user does not have this method
+   * @throws Problem if the request lacks what the method needs
+   */
+  begin(user: AccountUser, request: ProofRequest, id: string): Promise<ProofChallenge | undefined>;
   verify(user: AccountUser, answer: ChallengeAnswer): Promise<boolean>;
 }
 
@@ -88,7 +98,7 @@ export interface Proofs {
    * Starts a proof that needs a challenge.
    * @throws Problem `validation_failed` if the user does not have this method or may not use it; `too_many_requests`
    */
-  begin(callingSession: CallingSession, start: ProofStart): Promise<StartedProof>;
+  begin(callingSession: CallingSession, request: ProofRequest): Promise<StartedProof>;
   /**
    * Verifies a proof within the account's guess budget (the wrong secrets that the account allows, see `GuessBudget`).
    * @param allowed the accepted types. If the user has a second factor, only a code of the app, a recovery code and a
@@ -128,11 +138,13 @@ export interface ProofsOptions {
   readonly hasSecondFactor: (user: AccountUser) => boolean;
   readonly nextPins: PendingPins;
   /** Whether this is the password of the account. */
-  readonly hasPassword: (user: AccountUser, password: string) => Promise<boolean>;
+  readonly hasPassword: (user: AccountUser, password: string, origin: Origin) => Promise<boolean>;
+  /** The names of the providers with which the user can prove to be present. */
+  readonly provingProviders: (user: AccountUser) => Promise<readonly string[]>;
 }
 
 /** The proofs for most changes: all except the PIN, which is too short. */
-export const defaultProofs: AllowedProofs = () => ['password', 'code', 'passkey'];
+export const defaultProofs: AllowedProofs = () => ['password', 'code', 'passkey', 'provider'];
 
 /** The proofs for a first credential, such as a mail address. A guest has no credential, and needs no proof. */
 export const firstCredentialProofs: AllowedProofs = (user) => [
@@ -155,7 +167,8 @@ export function createProofs(options: ProofsOptions): Proofs {
     const { user } = await getAccount(database.user(userId), userId);
     // The user was deactivated or deleted after the session was checked.
     if (user === undefined) throw new Problem('invalid_session_token');
-    return proofOptions(user, { hasSecondFactor, supports: codes.supports });
+    const providers = await options.provingProviders(user);
+    return proofOptions(user, { hasSecondFactor, supports: codes.supports, providers });
   }
 
   return { begin: createProofStart(options), check: createProofCheck(options), options: proofsOf };
@@ -183,8 +196,9 @@ async function countAndGetUser(
 function createProofStart(options: ProofsOptions): Proofs['begin'] {
   const { database, codes, methods, hasSecondFactor } = options;
 
-  async function begin(callingSession: CallingSession, start: ProofStart): Promise<StartedProof> {
+  async function begin(callingSession: CallingSession, request: ProofRequest): Promise<StartedProof> {
     const { userId, deviceId, origin } = callingSession;
+    const { type: start } = request;
     const user = await countAndGetUser(options, callingSession);
     // If the user has a second factor, a code is not accepted, so Postern sends none.
     const isAccepted = ({ type }: ProofMethod) => !hasSecondFactor(user) || secondFactorProofs.includes(type);
@@ -192,7 +206,7 @@ function createProofStart(options: ProofsOptions): Proofs['begin'] {
       (one): one is TwoStepProof => one.steps === 2 && one.starts.includes(start) && isAccepted(one),
     );
     const id = newId();
-    const proofChallenge = await method?.begin(user, start, id);
+    const proofChallenge = await method?.begin(user, request, id);
     if (method === undefined || proofChallenge === undefined) {
       throw new Problem('validation_failed', { errors: [{ field: 'type', code: 'not_supported' }] });
     }
@@ -261,7 +275,7 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
     const outcome: { result: boolean | 'used_code' | 'wrong_password' } = { result: false };
     const evaluate = async (): Promise<typeof outcome.result> => {
       // First, so that a mistyped password does not use up a code.
-      if (needsPassword && !(await hasPassword(user, current.password ?? ''))) return 'wrong_password';
+      if (needsPassword && !(await hasPassword(user, current.password ?? '', origin))) return 'wrong_password';
       if (method.steps === 1) return method.verify(user, secret, origin);
       const state = await countChallengeGuess(database.user(userId), address);
       // There is no challenge to guess at, so this is not counted as a wrong guess.

@@ -17,7 +17,12 @@ import type { Base } from './base/base.js';
 import { loginPolicies } from './base/login-policies.js';
 import { createAccountServices } from './domains/account.js';
 import { createAdmissionServices } from './domains/admission.js';
-import { createConfiguredProviders, createConfiguredRedirects, publicUrlOf } from './domains/authenticators.js';
+import {
+  createConfiguredHealth,
+  createConfiguredProviders,
+  createConfiguredRedirects,
+  publicUrlOf,
+} from './domains/authenticators.js';
 import { type BackupDomain, createBackupDomain } from './domains/backups.js';
 import { createFactors } from './domains/factors.js';
 import { createConfiguredGuessBudget, createConfiguredLimits } from './domains/limits.js';
@@ -53,17 +58,18 @@ export async function createServices(
 ): Promise<Domains> {
   const { config, outbound, database, keys, hasher, pacer, log, lifecycle } = base;
   const push = await createPushDomain(base);
-  const notifications = await createNotificationServices(base, push.onPublished, options);
+  const limits = createConfiguredLimits(base);
+  const notifications = await createNotificationServices(base, { onPublished: push.onPublished, limits }, options);
   const messaging = await createMessaging(base, {
     hasPush: push.onPublished !== undefined,
     consoleOutput: options.consoleOutput,
   });
-  const limits = createConfiguredLimits(base);
   const guesses = createConfiguredGuessBudget(base, messaging.notices);
   const pins = createPins({ hasher, keys });
   const factors = createFactors(base);
   const providers = createConfiguredProviders(config, outbound);
-  const redirects = createConfiguredRedirects(base, providers);
+  const providerHealth = createConfiguredHealth(base);
+  const redirects = createConfiguredRedirects(base, providers, providerHealth);
   const testCodes = createTestCodes({ database, keys });
   const deviceLimit = createDeviceLimit(database, {
     policies: loginPolicies(config),
@@ -100,6 +106,7 @@ export async function createServices(
     factors,
     providers,
     redirects,
+    providerHealth,
     account,
     testCodes,
     deviceLimit,
@@ -179,6 +186,7 @@ export async function createServices(
     externalIdentities: users.externalIdentities,
     activity: users.activity,
     loginDiagnoses: login.loginDiagnoses,
+    loginProviders: login.loginProviders,
     testIdentities: createTestIdentities({ database, keys, defaultRegion: config.DEFAULT_REGION }),
     apiKeys: sessions.apiKeys,
     blocks: admission.blocks,

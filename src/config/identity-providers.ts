@@ -39,6 +39,10 @@ export interface ProviderSettings {
   readonly signUp: boolean;
   /** Accepted signature algorithms (JWA). */
   readonly algorithms: readonly string[];
+  /** The values of `acr` to ask for and to accept. Undefined: any. */
+  readonly acrValues: readonly string[] | undefined;
+  /** The most seconds since a person has logged in at the provider. Undefined: any. */
+  readonly maxAge: number | undefined;
 }
 
 /** The endpoints of a provider that speaks OAuth 2.0 without id_tokens. */
@@ -86,6 +90,7 @@ const presets: Readonly<Record<Preset, Settings>> = {
 const members = [
   ...['preset', 'title', 'issuer', 'client_ids', 'algorithms', 'client_id', 'client_secret', 'apple', 'scopes'],
   ...['pkce', 'tenants', 'sign_up', 'authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'map'],
+  ...['acr_values', 'max_age'],
 ];
 
 /**
@@ -95,6 +100,7 @@ const members = [
 const algorithmPattern = /^(?:[RP]S(?:256|384|512)|ES(?:256|384|512)|EdDSA)$/;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isSeconds = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 1;
 const isBoolean = (value: unknown) => typeof value === 'boolean';
 const isOptional = (value: unknown, test: (value: unknown) => boolean) => value === undefined || test(value);
 /** OpenID Connect Discovery 1.0, 3: no query and no fragment. */
@@ -116,6 +122,7 @@ const isPreset = (value: unknown): value is Preset => isText(value) && Object.ha
 /** The first error of an entry, in words; undefined if it has none. */
 function errorOf(settings: Settings): string | undefined {
   const { issuer, client_ids, client_id, client_secret, algorithms, apple, tenants, scopes, title } = settings;
+  const { acr_values, max_age } = settings;
   const wrong: readonly (readonly [isWrong: boolean, error: string])[] = [
     ...issuerErrors(settings),
     [issuer !== undefined && client_ids === undefined && client_id === undefined, 'client_id or client_ids is missing'],
@@ -128,6 +135,12 @@ function errorOf(settings: Settings): string | undefined {
     [!isOptional(tenants, isStringList), 'tenants must be a list of the ids of tenants'],
     [!isOptional(scopes, isText), 'scopes must be a text, such as "openid email"'],
     [!isOptional(title, isText), 'title must be a text'],
+    [!isOptional(acr_values, isStringList), 'acr_values must be a list of texts'],
+    [!isOptional(max_age, isSeconds), 'max_age must be a number of seconds, at least 1'],
+    [
+      issuer === undefined && (acr_values !== undefined || max_age !== undefined),
+      'acr_values and max_age need an issuer: a provider without id_tokens does not say how a person logged in there',
+    ],
     ...['sign_up', 'pkce'].map(
       (member) => [!isOptional(settings[member], isBoolean), `${member} must be true or false`] as const,
     ),
@@ -226,6 +239,8 @@ function readEntry(name: string, settings: Settings, preset: Preset | undefined)
     tenants: settings.tenants as readonly string[] | undefined,
     signUp: settings.sign_up === true,
     algorithms: (settings.algorithms ?? ['RS256']) as readonly string[],
+    acrValues: settings.acr_values as readonly string[] | undefined,
+    maxAge: settings.max_age as number | undefined,
   };
 }
 

@@ -171,7 +171,7 @@ export const authenticatorSettings = {
     isSecret: true,
     parse: oidcProviders,
     about:
-      'Providers whose accounts can log in, as JSON or the path of a file: `{"google":{"preset":"google","client_id":"…","client_secret":"…","sign_up":true}}` is the authenticator `oidc:google`. The presets are google, apple, microsoft and github. Without a preset, `issuer` names an OpenID provider. See docs/providers.md.',
+      'Providers whose accounts can log in, as JSON or the path of a file: `{"google":{"preset":"google","client_id":"…","client_secret":"…","sign_up":true}}` is the authenticator `oidc:google`. The presets are google, apple, microsoft and github. Without a preset, `issuer` names an OpenID provider. `acr_values` and `max_age` say how and when people have to log in there. See docs/providers.md.',
   },
   LOGIN_LINK: {
     parse: choice('off', 'on'),
@@ -209,7 +209,7 @@ export const limitSettings = {
     parse: choice('off', 'altcha'),
     fallback: 'off',
     about:
-      'altcha: registrations, guests, recoveries and codes from unknown devices need a proof of work, which the client packages of Postern solve by themselves. It costs a person about a second, and more as SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL fill. No other service is involved.',
+      'altcha: registrations, guests, the first address of a guest, recoveries and codes from unknown devices need a proof of work, which the client packages of Postern solve by themselves. It costs a person about a second, and more as SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL fill. No other service is involved.',
   },
   REQUEST_LIMIT_PER_ADDRESS: {
     parse: rate,

@@ -172,6 +172,7 @@ export const SecretRequest = Type.Object(
       description:
         '4 to 12 digits. Required with PIN_POLICY=required, unless the login uses passkey or oidc, or this is the second factor. If the user has a PIN, it must be correct. If not, any PIN of this form is accepted.',
     }),
+    human_check: HumanCheckToken,
   },
   { title: 'SecretRequest', examples: [{ secret: '271828', pin: '2468' }] },
 );

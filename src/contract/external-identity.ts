@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { AnyObject, Id, Text, Time } from './common.js';
+import { AnyObject, Id, NullableString, Text, Time } from './common.js';
 
 const provider = Text(32, 1);
 /** OpenID Connect Core 1.0, 2: at most 255 ASCII characters, case-sensitive. */
@@ -14,6 +14,10 @@ export const ExternalIdentity = Type.Object(
     }),
     issuer: Type.String(),
     subject: Type.String({ description: "The provider's id of the account: `sub` of its id_tokens." }),
+    email: Type.Unsafe<string | null>({
+      ...NullableString,
+      description: 'The mail address that the provider last named, or null. It opens no account.',
+    }),
     created_at: Time,
   },
   {
@@ -24,6 +28,7 @@ export const ExternalIdentity = Type.Object(
         provider: 'google',
         issuer: 'https://accounts.google.com',
         subject: '110169484474386276334',
+        email: 'ada@example.com',
         created_at: '2017-10-19T17:02:03.181879Z',
       },
     ],
@@ -32,9 +37,29 @@ export const ExternalIdentity = Type.Object(
 export type ExternalIdentity = Static<typeof ExternalIdentity>;
 
 export const ExternalIdentityLink = Type.Object(
-  { provider, subject },
-  { title: 'ExternalIdentityLink', examples: [{ provider: 'google', subject: '110169484474386276334' }] },
+  {
+    provider,
+    subject,
+    tenant: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9_-]{1,64}$',
+        description:
+          'The id of the tenant of the account (`tid`). Required for a provider of any tenant, such as Microsoft with the issuer of `common`: there each tenant has its own issuer.',
+      }),
+    ),
+  },
+  {
+    title: 'ExternalIdentityLink',
+    examples: [
+      { provider: 'google', subject: '110169484474386276334' },
+      {
+        ...{ provider: 'microsoft', subject: 'AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ' },
+        tenant: '9188040d-6c67-4c5b-b112-36a304b66dad',
+      },
+    ],
+  },
 );
+export type ExternalIdentityLink = Static<typeof ExternalIdentityLink>;
 
 /** A link that has started. An id_token completes it, or the code with which a browser comes back from the provider. */
 export const StartedExternalIdentity = Type.Object(

@@ -27,6 +27,9 @@ export interface ChallengeAnswer {
   readonly secret: string;
   /** For the audit events. */
   readonly origin: Origin;
+  /** `human_check` of the request, and the device of the login: a further step may send a code. */
+  readonly humanCheck?: string | undefined;
+  readonly deviceId?: string | undefined;
 }
 
 export interface CodeMessage {

@@ -35,7 +35,8 @@ export type ChallengePurpose =
   | 'registration'
   | 'setup'
   | 'external_identity'
-  | 'provider_address';
+  | 'provider_address'
+  | 'provider_test';
 
 /** A challenge as the client sees it. */
 export interface StartedChallenge {

@@ -44,6 +44,17 @@ const lateIndexes: readonly LateIndex[] = [
     definition: "push_deliveries (user_id, device_id) where state = 'queued'",
   },
   {
+    // Who has linked an account at a provider, for searches of operators.
+    name: 'external_identities_by_subject',
+    table: 'external_identities',
+    definition: 'external_identities (subject)',
+  },
+  {
+    name: 'external_identities_by_email',
+    table: 'external_identities',
+    definition: 'external_identities (email) where email is not null',
+  },
+  {
     // Guests, the oldest first: unused ones are removed.
     name: 'users_guests',
     table: 'users',

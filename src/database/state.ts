@@ -32,18 +32,18 @@ const selectState = statement<Record<never, never>, DatabaseState>(
                 order by 2 desc limit 10) largest) as tables`,
 );
 
-/** The maximum number of jobs that are counted. */
-const maxCounted = 10_000;
+/** The maximum number of jobs that are counted: the exact number of a longer queue is not worth its cost. */
+const maxCountedJobs = 10_000;
 
 const selectQueue = statement<Record<never, never>, QueueState>(
   'system_queue',
   () => sql`
   with due as materialized (
     select run_at from graphile_worker._private_jobs where is_available = true and run_at <= now()
-    order by priority, run_at limit ${literal(maxCounted)}),
+    order by priority, run_at limit ${literal(maxCountedJobs)}),
   retrying as materialized (
     select from graphile_worker._private_jobs where is_available = true and run_at > now() and attempts > 0
-    limit ${literal(maxCounted)})
+    limit ${literal(maxCountedJobs)})
   select (select count(*) from due)::int as due,
          coalesce(extract(epoch from now() - (select min(run_at) from due)), 0)::float8 as oldest_seconds,
          (select count(*) from retrying)::int as retrying`,
@@ -86,9 +86,6 @@ export interface DatabaseMetrics {
 
 /** due: it can run now. waiting: its time has not come, or it waits for another attempt. */
 export type JobState = 'due' | 'waiting';
-
-/** A longer queue is not counted completely: the exact number is not worth its cost. */
-const maxCountedJobs = 10_000;
 
 /** Jobs whose length depends on the data: erasing a user removes all their rows and images. All others have a time limit. */
 const longTasks = sql`array['user.erase']`;

@@ -12,10 +12,14 @@ export interface ConcurrencyLimiterOptions {
   readonly timeoutMs?: number;
   /**
    * While tasks wait, the place of a task that has ended stays empty for this many times as long as the task took. So a long
-   * queue leaves resources to others, and a task that finds no queue never waits. Absent: 0.
+   * queue leaves resources to others, and a task that finds no queue never waits. At most a second, so that one slow task does
+   * not make the others wait for long. Absent: 0.
    */
   readonly rest?: number;
 }
+
+/** The maximum milliseconds for which a place stays empty. */
+const maxRestMs = 1000;
 
 /** @returns a limiter that throws Problem `overloaded` if too many tasks wait already, or a task has waited too long */
 export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): ConcurrencyLimiter {
@@ -59,7 +63,7 @@ class Limiter {
       return await task();
     } finally {
       if (rest === 0 || !this.waiting?.size) this.endTask();
-      else setTimeout(() => this.endTask(), rest * (performance.now() - startedAt));
+      else setTimeout(() => this.endTask(), Math.min(maxRestMs, rest * (performance.now() - startedAt)));
     }
   }
 

@@ -23,7 +23,7 @@ export interface HumanCheck {
 
 /** What a request asks for. A solution is valid for one such request. */
 export interface HumanRequest {
-  readonly purpose: 'login' | 'registration' | 'recovery' | 'guest';
+  readonly purpose: 'login' | 'registration' | 'recovery' | 'guest' | 'address';
   /** `human_check` of the request. */
   readonly token: string | undefined;
   /** Undefined for a guest. */
@@ -81,8 +81,8 @@ export function createHumanCheck({
   readonly counts: LimitCounts;
 }): HumanCheck {
   /** A challenge is bound to what it was made for, so that cheap ones cannot be used for expensive requests. */
-  const signed = ({ purpose, identity }: HumanRequest, salt: string, challenge: string) =>
-    `${purpose}\n${identity?.digest.toString('hex') ?? ''}\n${salt}\n${challenge}`;
+  const signed = ({ purpose, identity, sendsSms = false }: HumanRequest, salt: string, challenge: string) =>
+    `${purpose}\n${sendsSms ? 'sms' : ''}\n${identity?.digest.toString('hex') ?? ''}\n${salt}\n${challenge}`;
 
   async function isKnownDevice({ identity, deviceId }: HumanRequest): Promise<boolean> {
     if (identity === undefined || deviceId === undefined) return false;

@@ -52,6 +52,8 @@ export interface LimitCounts {
   ownChangesOf(userId: string): RequestCount;
   /** Changes of a user's own username. */
   ownUsernamesOf(userId: string): RequestCount;
+  /** Changes of the states of a user's own notifications. */
+  ownStatesOf(userId: string): RequestCount;
   smsOfPrefix(identity: Recipient['identity']): RequestCount;
   readonly smsInTotal: RequestCount;
 }
@@ -62,6 +64,8 @@ const hour = 3600;
 const maxOwnChanges = 100;
 /** Changes of a user's own username in an hour. Each one tells whether a username is taken (ASVS 5.0, 2.4.1 and 6.3.8). */
 const maxOwnUsernames = 20;
+/** Changes of the states of a user's own notifications in an hour. Each one can write an event for webhooks. */
+const maxOwnStates = 1000;
 
 /** Guests that a client address makes in an hour. */
 const maxGuests = 20;
@@ -98,6 +102,7 @@ export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
     guestsFrom: (address) => requestCount('guest-from', network(address), maxGuests, hour),
     ownChangesOf: (userId) => requestCount('own-change', userId, maxOwnChanges, hour),
     ownUsernamesOf: (userId) => requestCount('own-username', userId, maxOwnUsernames, hour),
+    ownStatesOf: (userId) => requestCount('own-states', userId, maxOwnStates, hour),
     smsOfPrefix: (identity) => requestCount('sms-prefix', prefixOf(identity), options.messagesPerPrefix, hour),
     smsInTotal: requestCount('sms-total', '', options.messagesInTotal, hour),
   };

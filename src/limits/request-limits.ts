@@ -38,12 +38,18 @@ export interface RequestLimits {
    */
   countOwnUsername(userId: string): Promise<void>;
   /**
-   * Runs the expensive part of a login by password: two of an address at a time, with pauses while more of them wait, so that
-   * the logins of one address leave connections and cores to others. More of them run if the limit of addresses is higher
-   * than the default, and all of them without a limit.
+   * Counts a change of the states of a user's own notifications: 1,000 an hour.
+   * @throws Problem `too_many_requests` with the seconds to wait
+   */
+  countOwnStates(userId: string): Promise<void>;
+  /**
+   * Runs work that hashes a password or a PIN for a client: one of an address at a time, with pauses while more of them wait,
+   * so that one address leaves connections and cores to others. More of them run if the limit of addresses is higher than the
+   * default, and all of them without a limit. The work must not wait for other systems: the next ones wait for it, and it must
+   * not use this queue itself.
    * @throws Problem `overloaded` if too many wait
    */
-  inLoginQueue<T>(address: string | undefined, work: () => Promise<T>): Promise<T>;
+  inHashQueue<T>(address: string | undefined, work: () => Promise<T>): Promise<T>;
   /**
    * Does the same for a request for a code, which takes still more work. The requests of one account run one after the other,
    * so that an account whose row is locked delays no others of the same address.
@@ -74,7 +80,8 @@ export interface RequestLimits {
 
 /** A request for a code. */
 export interface CodeToCount extends Recipient {
-  readonly clientAddress: string | undefined;
+  /** Null: an operator requests it, and no limit of an address holds. */
+  readonly clientAddress: string | undefined | null;
   /** The digest of the identity that the request names. */
   readonly identityDigest: Buffer;
 }
@@ -190,13 +197,17 @@ const takeMessage = statement<{ key: Buffer }, WaitRow>(
 /** How many requests may wait, and for how many milliseconds: less than the limit of time of a request. */
 const queue = { maxWaiting: 200, timeoutMs: 10_000 };
 
+/** While more requests of an address wait, a place stays empty for this many times as long as a request took. */
+const rest = 3;
+
 /**
  * A queue for each address. A burst of one address takes longer, and costs others little: see `rest` of the limiter.
  * @param limit how many requests an address may send; 0: any number, and then nothing waits
+ * @param places how many of them run at a time by default
  * @param each one more request runs at a time for each further `each` requests of the limit
  */
-function addressQueue(limit: number, { each, rest }: { readonly each: number; readonly rest: number }) {
-  const inQueue = createKeyedLimiter({ ...queue, concurrency: Math.max(2, Math.ceil(limit / each)), rest });
+function addressQueue(limit: number, { places, each }: { readonly places: number; readonly each: number }) {
+  const inQueue = createKeyedLimiter({ ...queue, concurrency: Math.max(places, Math.ceil(limit / each)), rest });
   return <T>(address: string | undefined, work: () => Promise<T>): Promise<T> =>
     limit === 0 ? work() : inQueue(network(address), work);
 }
@@ -205,8 +216,9 @@ function addressQueue(limit: number, { each, rest }: { readonly each: number; re
 export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
   const { database } = options;
   const counts = createLimitCounts(options);
-  const inLoginQueue = addressQueue(options.loginsPerAddress, { each: 150, rest: 3 });
-  const inCodeQueue = addressQueue(options.messagesPerAddress, { each: 100, rest: 3 });
+  // A second hash of the same address would take the second core of a small machine from others.
+  const inHashQueue = addressQueue(options.loginsPerAddress, { places: 1, each: 300 });
+  const inCodeQueue = addressQueue(options.messagesPerAddress, { places: 2, each: 100 });
   const inAccountQueue = createKeyedLimiter({ ...queue, concurrency: 1 });
 
   async function countOwn(userId: string, count: RequestCount): Promise<void> {
@@ -214,7 +226,8 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     refuseOverLimit(row?.wait);
   }
   /** @returns how many codes the address has requested recently, including this one */
-  async function countByAddress(address: string | undefined): Promise<number> {
+  async function countByAddress(address: CodeToCount['clientAddress']): Promise<number> {
+    if (address === null) return 0;
     const { count, recentCodesKey } = counts.messagesFrom(address);
     const [row] = await database.user(network(address)).query(countCodeRequest({ ...count, recentCodesKey }));
     refuseOverLimit(row?.wait);
@@ -222,8 +235,9 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
   }
 
   return {
-    inLoginQueue,
-    inCodeQueue: ({ userId, clientAddress }, work) => inAccountQueue(userId, () => inCodeQueue(clientAddress, work)),
+    inHashQueue,
+    inCodeQueue: ({ userId, clientAddress }, work) =>
+      inAccountQueue(userId, () => (clientAddress === null ? work() : inCodeQueue(clientAddress, work))),
     counts,
     loginCountByAddress: counts.loginsFrom,
     loginCountByAccount: counts.loginsTo,
@@ -246,6 +260,7 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     },
     countOwnChange: (userId) => countOwn(userId, counts.ownChangesOf(userId)),
     countOwnUsername: (userId) => countOwn(userId, counts.ownUsernamesOf(userId)),
+    countOwnStates: (userId) => countOwn(userId, counts.ownStatesOf(userId)),
     async countCode({ clientAddress, identityDigest, ...recipient }) {
       const recentCodes = await countByAddress(clientAddress);
       const { identity, channel, knownDevice } = recipient;

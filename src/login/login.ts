@@ -46,7 +46,7 @@ export interface LoginOptions extends SecondStepOptions, OpeningOptions, Request
 
 /** Creates the login with the given authenticators. */
 export function createLogin(options: LoginOptions): Login {
-  const { database, pins, pinPolicy, steps, counters } = options;
+  const { database, pins, pinPolicy, limits, steps, counters } = options;
   const lookup = createAccountLookup(options);
   const completion = createLoginCompletion(options);
   const beginStep = createStepStart(options);
@@ -75,16 +75,23 @@ export function createLogin(options: LoginOptions): Login {
     const userId = await lookup.identify(identity, origin.clientAddress);
     const attempt = { ...startedLogin, userId, deviceId: device.id };
     if (authenticator.steps === 1) {
-      return options.limits.inLoginQueue(origin.clientAddress, () => decideAtOnce(authenticator, attempt, request));
+      const inQueue = <T>(work: () => Promise<T>) => limits.inHashQueue(origin.clientAddress, work);
+      return authenticator.hashesSecret === true
+        ? inQueue(() => decideAtOnce(authenticator, attempt, request))
+        : decideAtOnce(authenticator, attempt, request, inQueue);
     }
     return begin(authenticator, attempt, { identity, pin: request.pin, signsUp, linkTo: request.link_to });
   }
 
-  /** Always evaluates the secret and the PIN, so the response time does not reveal which one was wrong. */
+  /**
+   * Always evaluates the secret and the PIN, so the response time does not reveal which one was wrong.
+   * @param pinQueue runs the hash of the PIN, if this login is not in the queue of hashes itself
+   */
   async function decideAtOnce(
     authenticator: SingleStep,
     attempt: StartedLogin & LoginAttempt,
     { secret = '', pin }: TokenRequest,
+    pinQueue?: (work: () => Promise<boolean>) => Promise<boolean>,
   ): Promise<LoginResult> {
     const { user, knownDevice, guess } = await lookup.findToGuess(attempt);
     const login = { ...attempt, epoch: user?.epoch ?? 0, knownDevice };
@@ -93,7 +100,7 @@ export function createLogin(options: LoginOptions): Login {
     const guessResult = await guess.evaluate(async () => {
       since = performance.now();
       const secretRight = await authenticator.verify(user, secret, login.id);
-      const pinRight = await isPinCorrect(pins, pinPolicy, user, pin);
+      const pinRight = await isPinCorrect(pins, pinPolicy, user, pin, pinQueue);
       const areRight = secretRight && pinRight;
       if (user !== undefined && areRight) next = steps.next(user, login, 'first');
       return guessResults[decideStep(user, { areRight, hasNextStep: next !== undefined })];

@@ -37,14 +37,17 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
    * Known and unknown identities cause the same work, rows and response. A PIN in this request is checked now, but its
    * result shows in step 2 only: a wrong PIN would otherwise reveal that there is a user with a PIN.
    */
-  const begin = (
+  function begin(
     authenticator: TwoStep,
     attempt: StartedLogin & LoginAttempt,
     request: IdentityRequest,
-  ): Promise<LoginResult> =>
-    limits.inCodeQueue({ userId: attempt.userId, clientAddress: attempt.origin.clientAddress }, () =>
-      beginInTurn(authenticator, attempt, request),
-    );
+  ): Promise<LoginResult> {
+    const run = () => beginInTurn(authenticator, attempt, request);
+    const { userId, origin } = attempt;
+    return authenticator.sendsCode === true
+      ? limits.inCodeQueue({ userId, clientAddress: origin.clientAddress }, run)
+      : run();
+  }
 
   async function beginInTurn(
     authenticator: TwoStep,
@@ -57,7 +60,8 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
       ? await beginSignUp(authenticator, { keys, login, user, identity })
       : await authenticator.begin(user, login.id);
     const message = await messages.admit(challenge.message, login, identity, { to: linkTo, device: login.device });
-    const pinRefused = pin !== undefined && !(await isPinCorrect(pins, pinPolicy, user, pin));
+    const inQueue = (work: () => Promise<boolean>) => limits.inHashQueue(attempt.origin.clientAddress, work);
+    const pinRefused = pin !== undefined && !(await isPinCorrect(pins, pinPolicy, user, pin, inQueue));
     return open(login, challenge, { factor: 1, pinRefused, message });
   }
 

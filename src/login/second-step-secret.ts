@@ -117,7 +117,7 @@ export function createSecretChecks(
    */
   async function identify(
     owner: AuthenticationOwner,
-    secret: string,
+    { secret, humanCheck }: { readonly secret: string; readonly humanCheck?: string | undefined },
     origin: Origin,
   ): Promise<Evaluated | { readonly pending: LoginResult }> {
     const open = await takeAuthenticationGuess(database.user(owner.userId), owner, undefined);
@@ -128,8 +128,8 @@ export function createSecretChecks(
     const identified = await authenticator.identify({
       state: open.challenge,
       authenticationId: open.id,
-      secret,
-      origin,
+      deviceId: owner.deviceId,
+      ...{ secret, origin, humanCheck },
     });
     if (identified === 'not_linked') {
       await rejectAuthentication(database.user(open.user_id), open, origin, 'not_linked');

@@ -40,6 +40,8 @@ export interface Answer {
   readonly secret: string;
   readonly pin: string | undefined;
   readonly idempotencyKey: string | undefined;
+  /** For a code that the next step sends. */
+  readonly humanCheck?: string | undefined;
 }
 
 export interface SecondStepOptions extends LoginCompletionOptions {
@@ -120,14 +122,18 @@ export function createSecondStep(
     if (owner === undefined) {
       // An unknown id must take about as long as a known one, so it also verifies a PIN. A small difference is harmless:
       // ids are random, and only the client that started the login knows the id.
-      await isPinCorrect(pins, pinPolicy, undefined, input.pin);
+      await checkPin(undefined, input.pin, origin);
       throw countAndReject(givenId);
     }
     const approvalKey = input.idempotencyKey === undefined ? undefined : sha256(input.idempotencyKey);
-    const identified = awaitsIdentification(owner) ? await identify(owner, input.secret, origin) : undefined;
+    const identified = awaitsIdentification(owner) ? await identify(owner, input, origin) : undefined;
     if (identified !== undefined && 'pending' in identified) return identified.pending;
     return decide(owner, identified, { ...input, givenId, checksPin, approvalKey, origin });
   }
+
+  /** The PINs of one address wait for each other. */
+  const checkPin = (user: AccountUser | undefined, pin: string | undefined, { clientAddress }: Origin) =>
+    isPinCorrect(pins, pinPolicy, user, pin, (work) => limits.inHashQueue(clientAddress, work));
 
   /** @param identified a secret that was evaluated already; its login has a user */
   async function decide(
@@ -148,7 +154,7 @@ export function createSecondStep(
     let signsUp = false;
     const guessResult = await guess.evaluate(async () => {
       evaluated ??= await evaluate(owner, user, input.secret, approvalKey, origin);
-      const pinRight = !checksPin || (await isPinCorrect(pins, pinPolicy, user, input.pin));
+      const pinRight = !checksPin || (await checkPin(user, input.pin, origin));
       // The login is no longer open, so no secret was evaluated. Because this throws, no guess counts.
       if (evaluated === undefined) throw countAndReject(givenId);
       const { open, done } = evaluated;

@@ -1,3 +1,5 @@
+import { escapeHtml } from '../lib/html.js';
+
 /** How mails show the service. */
 export interface MailBrand {
   /** APP_NAME. */
@@ -124,13 +126,4 @@ function valueRow(value: string): string {
     ? `<a href="${value}" class="text" style="color:${ink};text-decoration:underline;word-break:break-all">${value}</a>`
     : value;
   return `<tr><td style="padding:12px 32px 4px"><table role="presentation" cellpadding="0" cellspacing="0" border="0" width="100%"><tr><td bgcolor="#f4f4f5" class="value" style="padding:12px 20px;background:#f4f4f5;border-radius:6px;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;${size};font-weight:600;color:${ink}">${text}</td></tr></table></td></tr>`;
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 }

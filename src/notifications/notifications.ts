@@ -7,7 +7,7 @@ import type { FilterFields } from '../lib/filter/fields.js';
 import type { Pacer } from '../lib/pacing.js';
 import { findImages } from './images/rows.js';
 import { type ChangesQuery, listChanges } from './inbox/changes.js';
-import { createExpensiveReadLimit } from './inbox/expensive-reads.js';
+import type { ExpensiveReadLimit } from './inbox/expensive-reads.js';
 import { type ExtraState, selectExtraState, withExtras } from './inbox/extras.js';
 import { notificationFilterFields } from './inbox/filter-fields.js';
 import {
@@ -75,15 +75,14 @@ export interface NotificationsOptions extends PublisherOptions {
   readonly retainedFrom?: () => Readonly<Record<string, string>>;
   /** Pauses loops over many rows, so that other requests can run. */
   readonly pacer: Pacer;
-  /** Size of the database's pool. */
-  readonly connections: number;
+  /** The limit that all expensive requests of a user share. */
+  readonly limitExpensive: ExpensiveReadLimit;
 }
 
 /** Creates the lists, changes and publishing of notifications. */
 export function createNotifications(options: NotificationsOptions): Notifications {
-  const { retainedFrom = () => ({}), pacer, connections, ...publisherOptions } = options;
+  const { retainedFrom = () => ({}), pacer, limitExpensive, ...publisherOptions } = options;
   const { database, onChanged: notifyChanged, batching, types, imageUrlsOf } = publisherOptions;
-  const limitExpensiveReads = createExpensiveReadLimit({ connections });
   const list = async (userId: string, query: NotificationQuery): Promise<InboxPage | undefined> => {
     const page = await selectPage(database.user(userId), userId, query);
     if (page === undefined) return undefined;
@@ -99,7 +98,7 @@ export function createNotifications(options: NotificationsOptions): Notification
     filterFields: notificationFilterFields(types),
     list,
     listOwn: (userId, query) =>
-      isExpensive(query) ? limitExpensiveReads(userId, () => list(userId, query)) : list(userId, query),
+      isExpensive(query) ? limitExpensive(userId, () => list(userId, query)) : list(userId, query),
     state: batching
       ? createBatchLoader((userIds) => selectStates(database, userIds))
       : (userId) => selectState(database.user(userId), userId),
@@ -107,7 +106,7 @@ export function createNotifications(options: NotificationsOptions): Notification
     withExtras: (userId, items) => withExtras(database.user(userId), items),
     async changes(userId, query) {
       const read = () => listChanges(database, imageUrlsOf, userId, query, pacer.begin());
-      const changes = await (query.filter.length > 0 ? limitExpensiveReads(userId, read) : read());
+      const changes = await (query.filter.length > 0 ? limitExpensive(userId, read) : read());
       return { ...changes, retained_from: { ...retainedFrom() } };
     },
     async change(tx, id, input, numbers = []) {

@@ -1,7 +1,9 @@
 import { recordEvent } from '../audit/events.js';
-import type { ExternalIdentity } from '../contract/external-identity.js';
+import type { FieldErrorCode } from '../contract/errors/fields.js';
+import type { ExternalIdentity, ExternalIdentityLink } from '../contract/external-identity.js';
 import type { Database, Queryable } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
+import { canonicalIdentity } from '../identities/identity.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
@@ -16,13 +18,15 @@ export interface ExternalAccount {
   readonly issuer: string;
   /** The claim `sub`: the issuer's id of the account, never reassigned (OpenID Connect Core 1.0, section 2). */
   readonly subject: string;
+  /** The mail address, as the provider writes it. It says nothing about who the user is. */
+  readonly email?: string | undefined;
 }
 
 /** The external identities of users, for operators: accounts at OpenID providers that can log in to the user's account. */
 export interface ExternalIdentities {
   selectLinks(userId: string): Promise<ExternalIdentity[]>;
   /** @throws Problem `validation_failed` for a provider that is not configured, `external_identity_taken`, `not_found` */
-  link(userId: string, link: { provider: string; subject: string }, origin: Origin): Promise<ExternalIdentity>;
+  link(userId: string, link: ExternalIdentityLink, origin: Origin): Promise<ExternalIdentity>;
   /** @throws Problem `not_found` */
   unlink(userId: string, id: string, origin: Origin): Promise<void>;
 }
@@ -30,13 +34,13 @@ export interface ExternalIdentities {
 /** @param providers the configured providers */
 export function createExternalIdentities(
   database: Database,
-  providers: readonly { readonly name: string; readonly issuer: string }[],
+  providers: readonly LinkableProvider[],
   notices: Pick<Notices, 'notify'>,
 ): ExternalIdentities {
   return {
     selectLinks: (userId) => listExternalIdentities(database, userId),
-    async link(userId, { provider, subject }, origin) {
-      const { issuer } = requireProvider(providers, provider);
+    async link(userId, { provider, subject, tenant }, origin) {
+      const issuer = issuerOf(requireProvider(providers, provider), tenant);
       return database.user(userId).transaction(async (tx) => {
         // The lock keeps a parallel deletion of the user from leaving the link behind.
         if ((await findUserForUpdate(tx, userId)) === undefined) throw new Problem('not_found');
@@ -46,6 +50,26 @@ export function createExternalIdentities(
     unlink: (userId, id, origin) =>
       database.user(userId).transaction((tx) => unlinkExternalIdentity(tx, userId, { id }, { origin, notices })),
   };
+}
+
+interface LinkableProvider {
+  readonly name: string;
+  readonly issuer: string;
+  readonly tenantIssuer?: ((tenant: string) => string | undefined) | undefined;
+}
+
+/** @throws Problem `validation_failed` if the account needs a tenant, or has none */
+function issuerOf({ issuer, tenantIssuer }: LinkableProvider, tenant: string | undefined): string {
+  const fail = (code: FieldErrorCode) => new Problem('validation_failed', { errors: [{ field: 'tenant', code }] });
+  if (tenantIssuer === undefined) {
+    // The issuer of one tenant of such a provider names this tenant.
+    if (tenant !== undefined && !issuer.split('/').includes(tenant)) throw fail('no_tenants');
+    return issuer;
+  }
+  if (tenant === undefined) throw fail('required');
+  const found = tenantIssuer(tenant);
+  if (found === undefined) throw fail('tenant_not_listed');
+  return found;
 }
 
 /** @throws Problem `validation_failed` that lists the configured providers */
@@ -61,22 +85,37 @@ function requireProvider<Provider extends { readonly name: string }>(
 
 const digestOf = (issuer: string, subject: string) => sha256(`${issuer}\n${subject}`);
 
-const selectOwner = statement<{ digest: Buffer }, { user_id: string }>(
+const selectOwner = statement<{ digest: Buffer }, { user_id: string; email: string | null }>(
   'external_identity_find',
-  (p) => sql`select user_id from external_identities where digest = ${p.digest}`,
+  (p) => sql`select user_id, email from external_identities where digest = ${p.digest}`,
 );
 
-/** @returns the id of the user to whom the external account is linked, if there is one */
+const updateEmail = statement<{ digest: Buffer; email: string | null }>(
+  'external_identity_email',
+  (p) => sql`update external_identities set email = ${p.email} where digest = ${p.digest}`,
+);
+
+/** The form in which operators find an address. */
+const searchable = (email: string | undefined): string | null =>
+  email === undefined ? null : (canonicalIdentity('email', email, undefined)?.canonical ?? null);
+
+/**
+ * Finds the user to whom an account is linked. If the account is known with another mail address, the new one is stored.
+ * @returns the id of the user to whom the external account is linked, if there is one
+ */
 export async function findByExternalIdentity(
   handle: Queryable,
-  issuer: string,
-  subject: string,
+  { issuer, subject, email }: Omit<ExternalAccount, 'provider'>,
 ): Promise<string | undefined> {
-  const [row] = await handle.query(selectOwner({ digest: digestOf(issuer, subject) }));
+  const digest = digestOf(issuer, subject);
+  const [row] = await handle.query(selectOwner({ digest }));
+  const known = searchable(email);
+  if (row !== undefined && known !== null && known !== row.email)
+    await handle.query(updateEmail({ digest, email: known }));
   return row?.user_id;
 }
 
-const columns = sql`id, provider, issuer, subject, created_at`;
+const columns = sql`id, provider, issuer, subject, email, created_at`;
 
 const list = statement<{ userId: string }, ExternalIdentity>(
   'external_identity_list',
@@ -88,11 +127,18 @@ export async function listExternalIdentities(handle: Queryable, userId: string):
   return handle.query(list({ userId }));
 }
 
-const insertLink = statement<ExternalAccount & { digest: Buffer; userId: string; id: string }, ExternalIdentity>(
+interface NewLink extends Omit<ExternalAccount, 'email'> {
+  readonly digest: Buffer;
+  readonly userId: string;
+  readonly id: string;
+  readonly email: string | null;
+}
+
+const insertLink = statement<NewLink, ExternalIdentity>(
   'external_identity_insert',
   (p) => sql`
-    insert into external_identities (digest, user_id, id, provider, issuer, subject, created_at)
-    values (${p.digest}, ${p.userId}, ${p.id}, ${p.provider}, ${p.issuer}, ${p.subject}, db_now())
+    insert into external_identities (digest, user_id, id, provider, issuer, subject, email, created_at)
+    values (${p.digest}, ${p.userId}, ${p.id}, ${p.provider}, ${p.issuer}, ${p.subject}, ${p.email}, db_now())
     on conflict (digest) do nothing
     returning ${columns}`,
 );
@@ -119,9 +165,11 @@ export async function recordExternalIdentity(
   origin: Origin,
 ): Promise<ExternalIdentity | undefined> {
   const digest = digestOf(account.issuer, account.subject);
-  const [linked] = await tx.query(insertLink({ ...account, digest, userId, id: newId() }));
+  const { provider, issuer, subject } = account;
+  const email = searchable(account.email);
+  const [linked] = await tx.query(insertLink({ provider, issuer, subject, email, digest, userId, id: newId() }));
   if (linked === undefined) return undefined;
-  const data = { external_identity_id: linked.id, provider: account.provider };
+  const data = { external_identity_id: linked.id, provider };
   await recordEvent(tx, { userId, type: 'external_identity.linked', origin, data });
   return linked;
 }
@@ -133,12 +181,12 @@ export async function recordExternalIdentity(
 export async function linkExternalIdentity(
   tx: Queryable,
   userId: string,
-  { provider, issuer, subject }: ExternalAccount,
+  account: ExternalAccount,
   { origin, notices }: LinkingContext,
 ): Promise<ExternalIdentity> {
-  const linked = await recordExternalIdentity(tx, userId, { provider, issuer, subject }, origin);
+  const linked = await recordExternalIdentity(tx, userId, account, origin);
   if (linked === undefined) {
-    const [link] = await tx.query(selectOwnLink({ digest: digestOf(issuer, subject), userId }));
+    const [link] = await tx.query(selectOwnLink({ digest: digestOf(account.issuer, account.subject), userId }));
     if (link === undefined) throw new Problem('external_identity_taken');
     return link;
   }

@@ -40,9 +40,9 @@ test('the password of <postern-sign-in> is masked, can be shown and pasted, and 
   await page.getByRole('button', { name: 'Continue' }).click();
   const field = page.getByLabel('Password', { exact: true });
   await expectMaskedAndPasted(field, 'current-password');
-  expect(await page.locator('input[autocomplete=username]').inputValue()).toBe('ada');
+  expect(await page.locator('form input[autocomplete=username]').inputValue()).toBe('ada');
   await page.getByRole('button', { name: 'Show the password' }).click();
-  expect(await field.getAttribute('type')).toBe('text');
+  await expect.poll(() => field.getAttribute('type')).toBe('text');
 });
 
 test('the password of the console is masked, can be shown and pasted, and password managers find it', async () => {
@@ -52,6 +52,6 @@ test('the password of the console is masked, can be shown and pasted, and passwo
   expect(await identity.getAttribute('autocomplete')).toBe('username');
   const field = page.getByLabel('Password', { exact: true });
   await expectMaskedAndPasted(field, 'current-password');
-  await page.getByLabel('Show the password').click();
-  expect(await field.getAttribute('type')).toBe('text');
+  await page.getByText('Show the password').click();
+  await expect.poll(() => field.getAttribute('type')).toBe('text');
 });

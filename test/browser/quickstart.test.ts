@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,8 @@ import { fencesOf, root } from '../docs/markdown.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { launchBrowser, servePage } from '../support/browser.js';
 import { freePort } from '../support/free-port.js';
+import { openPublicAddress, type PublicAddress } from '../support/public-address.js';
+import { startVendor, type Vendor } from '../support/vendor.js';
 
 const run = promisify(execFile);
 const fences = fencesOf('docs/quickstart.md');
@@ -18,6 +21,8 @@ let folder: string;
 let site: ViteDevServer;
 let origin: string;
 let app: TestApp;
+let vendor: Vendor;
+let address: PublicAddress;
 let browser: Browser;
 let output: string;
 beforeAll(async () => {
@@ -25,7 +30,16 @@ beforeAll(async () => {
   await mkdir(folder);
   const sitePort = await freePort();
   origin = `http://localhost:${sitePort}`;
-  app = await startTestApp({ CORS_ORIGINS: origin, REGISTRATION: 'on', PIN_POLICY: 'off' });
+  vendor = await startVendor();
+  address = await openPublicAddress();
+  app = await startTestApp({
+    ...{ CORS_ORIGINS: origin, REGISTRATION: 'on', PIN_POLICY: 'off', ALLOW_PRIVATE_NETWORK_TARGETS: 'true' },
+    ...{ PUBLIC_URL: address.url, REDIRECT_URIS: `${origin}/,${origin}/react.html` },
+    OIDC_PROVIDERS: JSON.stringify({
+      google: { preset: 'google', issuer: vendor.url, client_id: 'ours', sign_up: true },
+    }),
+  });
+  address.service = app.url;
   const { port, close } = await servePage();
   await close();
   output = await follow(`${port}`);
@@ -44,6 +58,8 @@ afterAll(async () => {
   await browser?.close();
   await site?.close();
   await app?.close();
+  address?.close();
+  await vendor?.close();
   await rm(join(folder, '..'), { recursive: true, force: true });
 });
 
@@ -51,14 +67,14 @@ afterAll(async () => {
 async function follow(backendPort: string): Promise<string> {
   for (const { text } of fences) {
     const [, name] = /^(?:\/\/|<!--) (\w+\.\w+)/.exec(text) ?? [];
-    const code = text.replaceAll('http://127.0.0.1:8080', app.url).replaceAll('3001', backendPort);
+    const code = text.replaceAll('http://127.0.0.1:8080', address.url).replaceAll('3001', backendPort);
     // The name of the file is for the reader, and a document begins with its type.
     if (name !== undefined) await writeFile(join(folder, name), code.replace(/^<!--.*-->\n/, ''));
   }
   const commands = fences.flatMap(({ language, text }) => (language === 'sh' ? [text] : [])).join('\n');
   const script = commands.replaceAll('../my-app', folder).replaceAll('3001', backendPort);
   const npm = { npm_config_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' };
-  const env = { PATH: process.env.PATH ?? '', HOME: folder, BASE: app.url, KEY: app.adminKey, ...npm };
+  const env = { PATH: process.env.PATH ?? '', HOME: folder, BASE: address.url, KEY: app.adminKey, ...npm };
   const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: root, env, timeout: 240_000 });
   for (const name of ['react', 'react-dom', 'scheduler']) {
     await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
@@ -115,4 +131,15 @@ test('the page in React works like the page without it', async () => {
   await page.getByText(/^You are signed in on \d device/).waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Password').waitFor();
+});
+
+test.each(['/', '/react.html'])('with a provider, the page %s sends people there and back', async (path) => {
+  const email = `${randomUUID()}@gmail.com`;
+  vendor.account = { sub: randomUUID(), email, email_verified: true };
+  const page = await open(path);
+  await page.getByRole('button', { name: 'Continue with Google' }).click();
+  await page.waitForURL((url) => url.origin === vendor.url);
+  await page.click('a');
+  await page.getByRole('button', { name: 'Sign out', exact: true }).first().waitFor();
+  expect(page.url()).toBe(origin + path);
 });

@@ -1,7 +1,7 @@
 // The components of the page of react.test.ts. The test renders them in Node.js, and Vite bundles them for the browser.
 import { createElement as h, type ReactNode, StrictMode, Suspense, useRef, useState } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
-import type { Postern, Snapshot } from '../../packages/client/src/index.js';
+import type { LoginOptions, Postern, Snapshot } from '../../packages/client/src/index.js';
 import {
   PosternProvider,
   type ProofDialogProps,
@@ -133,7 +133,21 @@ function Countdown(): ReactNode {
   return h('p', { id: 'countdown' }, `${useCountdown(until)} s`);
 }
 
-const parts = { Inbox, Badge, Who, Devices, Activity, Account, SignIn, Countdown };
+/** A login at a provider by redirect. */
+const providersOf = (options: LoginOptions) =>
+  function Providers(): ReactNode {
+    const { state, redirect } = useLogin(options);
+    const issue = 'reason' in state ? state.reason : (state.issue?.kind ?? '');
+    return h(
+      'section',
+      { id: 'providers' },
+      h('p', null, `${state.step} ${issue}`),
+      h('button', { type: 'button', onClick: () => redirect('oidc:google') }, 'Sign in with Google'),
+    );
+  };
+const [Providers, ProvidersAndResume] = [providersOf({}), providersOf({ resume: true })];
+
+const parts = { Inbox, Badge, Who, Devices, Activity, Account, SignIn, Countdown, Providers, ProvidersAndResume };
 export type Part = keyof typeof parts;
 
 /** A page with these parts, in StrictMode. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { renderToString } from 'react-dom/server';
@@ -8,7 +9,9 @@ import { backendOf, publish } from '../../packages/react/test/support.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { launchBrowser, servePage } from '../support/browser.js';
 import { otherReact } from '../support/other-react.js';
+import { openPublicAddress, type PublicAddress } from '../support/public-address.js';
 import { createUser, login, password } from '../support/users.js';
+import { startVendor, type Vendor } from '../support/vendor.js';
 import * as parts from './react-page.js';
 
 // Defined by the code of the page, in the browser.
@@ -21,13 +24,24 @@ declare const window: {
 };
 
 let app: TestApp;
+let vendor: Vendor;
+let address: PublicAddress;
 let browser: Browser;
 let site: { port: number; close(): Promise<void> };
 let code: string;
 beforeAll(async () => {
   site = await servePage();
   const origin = `http://localhost:${site.port}`;
-  app = await startTestApp({ CORS_ORIGINS: origin, LOGIN_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'off' });
+  vendor = await startVendor();
+  address = await openPublicAddress();
+  app = await startTestApp({
+    ...{ CORS_ORIGINS: origin, LOGIN_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'off', ALLOW_PRIVATE_NETWORK_TARGETS: 'true' },
+    ...{ PUBLIC_URL: address.url, REDIRECT_URIS: `${origin}/` },
+    OIDC_PROVIDERS: JSON.stringify({
+      google: { preset: 'google', issuer: vendor.url, client_id: 'ours', sign_up: true },
+    }),
+  });
+  address.service = app.url;
   const entry = fileURLToPath(new URL('react-page.ts', import.meta.url));
   const packages = fileURLToPath(new URL('../../packages', import.meta.url));
   const result = await build({
@@ -51,6 +65,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await app?.close();
+  address?.close();
+  await vendor?.close();
   await site?.close();
 });
 
@@ -90,6 +106,13 @@ async function openTab(user?: { readonly username: string | null }): Promise<Tab
   page.on('requestfailed', (request) => void open.delete(request));
   page.on('requestfinished', (request) => void open.delete(request));
   await page.goto(`http://localhost:${site.port}/`);
+  await load(page, user);
+  const count = (path: string) => sent.filter((one) => one === path).length;
+  return { page, complaints, count, streams: () => open.size };
+}
+
+/** Runs the script of the page, as at each load of it. */
+async function load(page: Page, user?: { readonly username: string | null }): Promise<void> {
   await page.addScriptTag({ content: `${code}\nwindow.parts = parts;` });
   await page.evaluate(
     async ({ url, identity, secret }) => {
@@ -105,8 +128,6 @@ async function openTab(user?: { readonly username: string | null }): Promise<Tab
     },
     { url: app.url, identity: user?.username ?? undefined, secret: password },
   );
-  const count = (path: string) => sent.filter((one) => one === path).length;
-  return { page, complaints, count, streams: () => open.size };
 }
 
 const render = (page: Page, names: readonly parts.Part[], options: { readonly suspense?: boolean } = {}) =>
@@ -285,3 +306,36 @@ test.each<[string, number]>([
   await tab.page.clock.runFor(41_000);
   expect(await tab.page.innerText('#countdown')).toBe('0 s');
 });
+
+test.each(['Providers', 'ProvidersAndResume'] as const)(
+  'a login at a provider ends once in StrictMode (%s)',
+  async (name) => {
+    vendor.account = { sub: randomUUID(), email: `${randomUUID()}@gmail.com`, email_verified: true };
+    const { page, complaints } = await openTab();
+    const ends: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/secret')) ends.push(request.url());
+    });
+    /** Goes to the provider and back, and loads the page again. */
+    const through = async () => {
+      await page.getByText('Sign in with Google').click();
+      await page.waitForURL((url) => url.origin === vendor.url);
+      await page.click('a');
+      await page.waitForURL((url) => url.origin === `http://localhost:${site.port}`);
+      await load(page);
+      await render(page, [name, 'Who']);
+    };
+    await render(page, [name, 'Who']);
+    await shows(page, 'providers', 'start');
+    vendor.denial = { error: 'server_error' };
+    await through();
+    await shows(page, 'providers', 'refused provider_unavailable');
+    vendor.denial = undefined;
+    await through();
+    await shows(page, 'providers', 'done');
+    await shows(page, 'who', 'signed_in');
+    expect(ends).toHaveLength(1);
+    expect(page.url()).toBe(`http://localhost:${site.port}/`);
+    expect(complaints).toEqual([]);
+  },
+);

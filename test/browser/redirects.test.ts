@@ -1,17 +1,18 @@
 // Logins by redirect in a browser, with the packed client and the code of docs/providers.md.
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Login, LoginState, Postern } from '../../packages/client/src/index.js';
+import type { Login, LoginRefused, LoginState, Postern } from '../../packages/client/src/index.js';
 import { createBrowserSession, createPosternServer, expressHandler } from '../../packages/server/src/index.js';
 import { fencesOf } from '../docs/markdown.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { launchBrowser, launchWithPreferences } from '../support/browser.js';
+import { launchBrowser, launchWithoutCookies, launchWithPreferences } from '../support/browser.js';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.js';
 import { type PackedProject, packProject } from '../support/packed.js';
+import { passOn } from '../support/public-address.js';
 import { startVendor, type Vendor } from '../support/vendor.js';
 
 // Defined by the code of the page, in the browser.
@@ -80,7 +81,7 @@ beforeAll(async () => {
       `<!doctype html><title>App</title><button id="google">Sign in with Google</button><script type="module" src="/built/${entry}"></script>`,
     );
   });
-  pages.use(passOn);
+  pages.use((incoming, response) => passOn(app.url, incoming, response));
   browser = await launchBrowser({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
 });
 afterAll(async () => {
@@ -105,17 +106,6 @@ const variants = {
   real: { path: '', storage: 'indexedDbStorage()', provider: 'real' },
   posting: { path: '', storage: 'indexedDbStorage()', provider: 'posting' },
 } as const;
-
-/** Passes a request on to Postern, as a reverse proxy does. */
-function passOn(incoming: IncomingMessage, response: ServerResponse): void {
-  const { method, url = '/', headers } = incoming;
-  const outgoing = request(app.url + url, { method, headers }, (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.pipe(response);
-  });
-  outgoing.once('error', () => response.destroy());
-  incoming.pipe(outgoing);
-}
 
 async function newContext(): Promise<BrowserContext> {
   const context = await browser.newContext();
@@ -344,3 +334,25 @@ test('a browser that blocks all cookies of the service gets a page that says so,
     await close();
   }
 });
+
+test.each(['direct', 'backend'])(
+  'a browser that blocks cookies stays on the page, which says why (%s)',
+  async (name) => {
+    newAccount();
+    const blocking = await launchWithoutCookies();
+    try {
+      const page = await open(blocking.context, `${origin}/${name}`);
+      const visits = vendor.authorizations.length;
+      await page.click('#google');
+      await page.waitForFunction(() => window.login.current.step === 'refused');
+      const { reason, message } = await page.evaluate(() => {
+        const { step: _, ...state } = window.login.current as LoginRefused;
+        return state;
+      });
+      expect({ reason, message }).toEqual({ reason: 'no_cookies', message: expect.stringContaining('Allow cookies') });
+      expect([page.url(), vendor.authorizations.length]).toEqual([`${origin}/${name}`, visits]);
+    } finally {
+      await blocking.close();
+    }
+  },
+);

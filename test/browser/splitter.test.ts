@@ -11,21 +11,30 @@ import { totpCode } from '../../src/lib/crypto/totp.js';
 import { launchBrowser } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
 import { fromBase32 } from '../support/factors.js';
+import { freePort } from '../support/free-port.js';
 import { plain } from '../support/image-fixtures.js';
 import { newPhone } from '../support/users.js';
+import { startVendor, type Vendor } from '../support/vendor.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const example = join(root, 'examples/splitter');
 let browser: Browser;
 let splitter: ChildProcess;
 let folder: string;
+let vendor: Vendor;
 let url: string;
 let printed = '';
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'postern-splitter-'));
+  vendor = await startVendor();
+  const [SPLITTER_PORT, POSTERN_PORT] = (await Promise.all([freePort(), freePort()])).map(String);
+  const OIDC_PROVIDERS = JSON.stringify({
+    google: { preset: 'google', issuer: vendor.url, client_id: 'ours', sign_up: true },
+  });
+  const env = { SPLITTER_PORT, POSTERN_PORT, SPLITTER_DATA: folder, OIDC_PROVIDERS };
   splitter = spawn('npm', ['run', 'splitter'], {
-    ...{ cwd: root, env: { ...process.env, SPLITTER_PORT: '0', SPLITTER_DATA: folder } },
+    ...{ cwd: root, env: { ...process.env, ...env, ALLOW_PRIVATE_NETWORK_TARGETS: 'true' } },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   splitter.stdout?.on('data', (chunk) => {
@@ -40,6 +49,7 @@ afterAll(async () => {
     splitter.kill('SIGTERM');
     await once(splitter, 'exit');
   }
+  await vendor?.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -169,6 +179,23 @@ test("friends sign up, split a bill with a photo, and see each other's changes a
   await title(bob.page, 'Enter the code');
   await fill(bob.page, 'Code', await codeAfter(bob.phone, before));
   await title(bob.page, 'Your bills');
+});
+
+test('a friend signs up with an account at a provider, and signs in with it later', async () => {
+  vendor.account = { sub: 'edsger', email: 'edsger@gmail.com', email_verified: true, name: 'Edsger' };
+  const page = await (await browser.newContext({ locale: 'en-US' })).newPage();
+  await page.goto(url);
+  for (let visit = 0; visit < 2; visit += 1) {
+    // The second time, a mark is in the name.
+    await page.getByRole('button', { name: /^Continue with Google/ }).click();
+    await page.waitForURL((shown) => shown.origin === vendor.url);
+    await page.click('a');
+    await title(page, 'Your bills');
+    expect(page.url()).toBe(`${url}/`);
+    await click(page, 'Sign out');
+    await title(page, 'Sign in');
+    await page.getByText('Last used').waitFor();
+  }
 });
 
 test('an account gets a second factor, shows its devices and asks for proofs', async () => {

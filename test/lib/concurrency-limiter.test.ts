@@ -95,6 +95,21 @@ test('while tasks wait, a place rests for as many times as long as its task took
   expect(started).toEqual([1, 2, 3]);
 });
 
+test('after a task that took long, a place rests for a second', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const limit = createConcurrencyLimiter({ concurrency: 1, maxWaiting: 1, rest: 3 });
+  let end: () => void = () => undefined;
+  const long = limit(() => new Promise<void>((resolve) => (end = resolve)));
+  const next = limit(async () => 'next');
+  vi.advanceTimersByTime(5000);
+  end();
+  await long;
+  vi.advanceTimersByTime(999);
+  expect(await Promise.race([next, turn('rests')])).toBe('rests');
+  vi.advanceTimersByTime(1);
+  expect(await next).toBe('next');
+});
+
 test('tasks with different keys do not wait for each other', async () => {
   const limits = createKeyedLimiter({ concurrency: 1, maxWaiting: 1 });
   const blocked = limits('a', () => new Promise<void>(() => undefined));

@@ -96,3 +96,29 @@ test('a permanent lock ends 90 days after the last wrong secret, of known and of
   for (const name of names) expect((await attempt(name)).status).toBe(201);
   expect(await count('guess_budgets where permanent', [])).toBe(0);
 });
+
+test('a user changes states of notifications a thousand times an hour, so that their events have a bound', async () => {
+  const user = await createUser(postern);
+  const { session } = await signIn(postern, user);
+  const { body: published } = await postern.api<{ readonly id: string }>('POST', '/admin/v1/notifications', {
+    bearer: postern.adminKey,
+    body: { user_id: user.id, notification_type: 'payment', description: 'One' },
+  });
+  const change = (at: number) =>
+    postern.api('PATCH', '/v1/notifications/states', {
+      bearer: session.token,
+      body: { ids: [published.id], read: at % 2 === 0 },
+    });
+  await postern.database.query(testSql('delete from request_limits'));
+  expect((await change(0)).status).toBe(200);
+  // As after 995 more of them: each takes 3.6 s of the hour.
+  await postern.database.query(
+    testSql(`update request_limits set refilled_at = refilled_at + 995 * interval '3.6 seconds'`),
+  );
+  const statuses = [];
+  for (let at = 1; at < 20; at += 1) statuses.push((await change(at)).status);
+  expect(statuses.slice(0, 4)).toEqual([200, 200, 200, 200]);
+  expect(statuses.at(-1)).toBe(429);
+  // Reading is not limited.
+  expect((await postern.api('GET', '/v1/notifications/states', { bearer: session.token })).status).toBe(200);
+});

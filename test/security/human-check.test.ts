@@ -1,18 +1,18 @@
 import { hash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  createAccount,
   createLogin,
   createPostern,
   memoryStorage,
-  signInAsGuest,
   startRecovery,
   startRegistration,
 } from '../../packages/client/src/index.js';
-import { sha256 } from '../../packages/client/src/postern/human-check.js';
+import { bytesOf, sha256 } from '../../packages/client/src/sha256.js';
 import { codeTo } from '../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { testSql } from '../support/sql.js';
-import { createUser, newEmail, newPhone, signIn } from '../support/users.js';
+import { createUser, newEmail, newPhone, password, signIn } from '../support/users.js';
 
 /** HUMAN_CHECK: a proof of work before codes and guests. */
 
@@ -184,6 +184,50 @@ test('the work grows as the limits of SMS fill, for requests that send an SMS on
   expect((await challengeFor('/v1/tokens', byName)).maxnumber).toBeGreaterThan(4 * before);
 });
 
+test('the first address of a guest needs a solution for this address, and costs as much as other codes', async () => {
+  await postern.database.query(testSql('delete from request_limits'));
+  const entered = await post('/v1/tokens', {
+    ...{ authenticator: 'guest', device: {} },
+    human_check: solutionOf(await challengeFor('/v1/tokens', { authenticator: 'guest', device: {} })),
+  });
+  const { token } = entered.body as Refusal & { readonly token: string };
+  const { body: session } = await postern.api<{ readonly token: string }>('POST', '/v1/sessions', { basic: token });
+  const begin = (type: string, body: object) =>
+    postern.api<Refusal>('POST', `/v1/account/${type}`, { bearer: session.token, body, headers: from() });
+  for (const [type, value, other] of [
+    ['email', newEmail(), newEmail()],
+    ['phone', newPhone(), newPhone()],
+  ] as const) {
+    const refused = await begin(type, { [type]: value });
+    expect([refused.status, refused.body.errors[0]?.code]).toEqual([422, 'human_check_required']);
+    const human_check = solutionOf(refused.body.human_check?.challenge as Challenge);
+    expect((await begin(type, { [type]: other, human_check })).status).toBe(422);
+    await postern.database.query(testSql('delete from message_limits'));
+    expect((await begin(type, { [type]: value, human_check })).status).toBe(201);
+    await postern.database.query(testSql('delete from message_limits'));
+    expect((await begin(type, { [type]: value, human_check })).status).toBe(422);
+  }
+  // Who has something to prove does that instead.
+  const user = await createUser(postern, { email: newEmail() });
+  const signedIn = await signIn(postern, user);
+  const proven = { email: newEmail(), proof: { type: 'password', secret: password } };
+  expect(
+    (await postern.api('POST', '/v1/account/email', { bearer: signedIn.session.token, body: proven })).status,
+  ).toBe(201);
+});
+
+test('the cheap solution of a login by mail is not valid for a login of the same identity by SMS', async () => {
+  const device = { id: randomUUID() };
+  for (const identity of [
+    { type: 'phone', value: newPhone() },
+    { type: 'username', value: 'ada' },
+  ]) {
+    const body = { identity, authenticator: 'email', device };
+    const human_check = solutionOf(await challengeFor('/v1/tokens', body));
+    expect((await post('/v1/tokens', { ...body, authenticator: 'sms', human_check })).status).toBe(422);
+  }
+});
+
 test('a solution expires', async () => {
   const identity = email();
   const human_check = solutionOf(await challengeFor('/v1/registrations', { identity }));
@@ -217,7 +261,10 @@ test('the client solves challenges by itself, and does not block the page meanwh
     await postern.database.query(testSql('delete from message_limits'));
     await startRecovery(client, { identity: newEmail(), purpose: 'password' });
     expect((await createLogin(client).start().email({ identity: newEmail() })).step).toBe('code');
-    expect((await signInAsGuest(client)).user_id).not.toBe('');
+    expect((await createLogin(client).start().guest()).step).toBe('done');
+    await postern.database.query(testSql('delete from message_limits'));
+    const change = await createAccount(client, { prove: async () => null }).setEmail(newEmail());
+    expect(change.id).not.toBe('');
   } finally {
     clearInterval(timer);
     client.close();
@@ -227,5 +274,5 @@ test('the client solves challenges by itself, and does not block the page meanwh
 
 test.each(['', 'abc', 'a'.repeat(55), 'a'.repeat(56), 'a'.repeat(63), 'a'.repeat(64), 'b'.repeat(200)])(
   'the SHA-256 of the client is right (%s)',
-  (text) => expect(sha256(text)).toBe(hash('sha256', text)),
+  (text) => expect(Buffer.from(bytesOf(sha256(text))).toString('hex')).toBe(hash('sha256', text)),
 );

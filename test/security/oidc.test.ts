@@ -6,6 +6,7 @@ import type { ExternalIdentity } from '../../src/contract/external-identity.js';
 import type { User } from '../../src/contract/user.js';
 import { createDiscovery } from '../../src/delivery/oidc/discovery.js';
 import { createIdTokenReader } from '../../src/delivery/oidc/id-tokens.js';
+import { RedirectFailure } from '../../src/delivery/oidc/redirect-failure.js';
 import { createOutbound } from '../../src/delivery/outbound.js';
 import { type ApiAnswer, type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { clientId, type Issuer, startIssuer } from '../support/issuer.js';
@@ -299,7 +300,14 @@ describe('the keys of a provider', () => {
     });
     const discovery = createDiscovery({ issuer: issuer.url, outbound, cooldownMs: cooldown });
     const readIdToken = createIdTokenReader({ discovery, clientIds: [clientId], algorithms: ['RS256'] });
-    const read = async (token: string) => (await readIdToken(token, { nonce: 'n', now: new Date() }))?.sub;
+    const read = async (token: string) => {
+      try {
+        return (await readIdToken(token, { nonce: 'n', now: new Date() })).sub;
+      } catch (error) {
+        expect(error).toBeInstanceOf(RedirectFailure);
+        return undefined;
+      }
+    };
     return { issuer, read };
   };
 

@@ -272,7 +272,10 @@ describe('an open redirect', () => {
   const anyProvider: IdentityProvider = {
     ...{ name: 'any', authenticator: 'oidc:any', title: 'Any', issuer: 'https://any.example', clientIds: [] },
     ...{ signUp: false, hasIssuer: () => false, accountOf: undefined },
-    redirect: { authorizationUrl: async () => '', exchange: async () => ({ error: 'failed', cause: undefined }) },
+    redirect: {
+      ...{ redirectUri: '', authorizationUrl: async () => '' },
+      exchange: async () => ({ error: 'failed', problem: 'provider_error', detail: undefined, cause: undefined }),
+    },
   };
   const { codeChallenge } = newVerifier();
   const isTaken = (to: string) => {

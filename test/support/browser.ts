@@ -40,6 +40,10 @@ export async function launchWithPreferences(
   };
 }
 
+/** A Chromium with cookies blocked. */
+export const launchWithoutCookies = () =>
+  launchWithPreferences({ profile: { default_content_setting_values: { cookies: 2 } } });
+
 function programOptions(): Pick<LaunchOptions, 'executablePath' | 'args'> {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const candidates = folders.flatMap((folder) => names.map((name) => join(folder, name)));

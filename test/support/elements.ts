@@ -61,7 +61,10 @@ const html = (lang: string, dir: string) =>
 <meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/page.css"><link rel="icon" href="/icon.svg">
 <script type="module" src="/page.js"></script></head><body><main><h1 hidden>A page</h1></main></body></html>`;
 
-export async function serveElements(env: Readonly<Record<string, string>> = {}): Promise<ElementServer> {
+/** The settings of the service, which may depend on the origin of the pages. */
+export type Settings = Readonly<Record<string, string>> | ((origin: string) => Readonly<Record<string, string>>);
+
+export async function serveElements(env: Settings = {}): Promise<ElementServer> {
   const folder = await mkdtemp(join(tmpdir(), 'postern-elements-'));
   await build({
     ...{ configFile: false, logLevel: 'silent', root },
@@ -110,7 +113,7 @@ export async function serveElements(env: Readonly<Record<string, string>> = {}):
   const origin = `http://localhost:${port}`;
   const app = await startTestApp({
     ...{ PASSKEY_RP_ID: 'localhost', PASSKEY_ORIGINS: origin, CORS_ORIGINS: origin, LOGIN_LIMIT_PER_ADDRESS: '0' },
-    ...env,
+    ...(typeof env === 'function' ? env(origin) : env),
   });
   service = app.url;
   return {
@@ -126,10 +129,7 @@ export async function serveElements(env: Readonly<Record<string, string>> = {}):
 }
 
 /** @param texts the option `texts` of the elements in each page that has no other */
-export async function startElementPages(
-  env: Readonly<Record<string, string>> = {},
-  texts?: object,
-): Promise<ElementPages> {
+export async function startElementPages(env: Settings = {}, texts?: object): Promise<ElementPages> {
   const { app, origin, close } = await serveElements(env);
   const browser = await launchBrowser();
 

@@ -28,7 +28,7 @@ export function createTestNotifications(database: Database): Notifications {
     batching: true,
     counters: createCounters(),
     pacer: createPacer(),
-    connections: 20,
+    limitExpensive: (_userId, read) => read(),
   });
 }
 

@@ -61,15 +61,15 @@ export const textsInLatin = `(() => {
   const found = [];
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const parent = node.parentElement;
-    if (!parent.checkVisibility() || parent.closest('bdi, code, .codes, [part~=button-provider], time, .item')) continue;
-    if (/[A-Za-z]{3,}/.test(node.data.replace(/\\S*[@…]\\S*|user\\d+/g, ''))) found.push(node.data);
+    if (!parent.checkVisibility() || parent.closest('bdi, code, .codes, [part~=button-provider], time, .item, .pushes label')) continue;
+    if (/[A-Za-z]{3,}/.test(node.data.replace(/\\S*[@…]\\S*|user\\d+|Google|The Attic/g, ''))) found.push(node.data);
   }
   return found;
 })()`;
 
 /** What is cut off, or lies outside of the window. A line that users and notices fill may end with an ellipsis. */
 export const clipped = `[...element.shadowRoot.querySelectorAll('*')].flatMap((node) => {
-  if (!node.checkVisibility({ visibilityProperty: true }) || node.closest('.sr-only, svg, .chosen bdi, .text.short, input')) return [];
+  if (!node.checkVisibility({ visibilityProperty: true }) || node.closest('.sr-only, svg, .chosen bdi, .text.short, .thumbnail, input')) return [];
   const style = getComputedStyle(node);
   const { left, right, width } = node.getBoundingClientRect();
   const isCut = style.overflowX !== 'visible' && node.scrollWidth > node.clientWidth + 1;

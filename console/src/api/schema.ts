@@ -611,6 +611,8 @@ export type EmailChange = {
   readonly email: string;
   /** Required, unless the user is a guest (`is_guest`). */
   readonly proof?: Proof | undefined;
+  /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
+  readonly human_check?: string | undefined;
 };
 
 export type EnrollmentLink = {
@@ -639,6 +641,8 @@ export type ExternalIdentity = {
   readonly issuer: string;
   /** The provider's id of the account: `sub` of its id_tokens. */
   readonly subject: string;
+  /** The mail address that the provider last named, or null. It opens no account. */
+  readonly email: string | null;
   readonly created_at: string;
 };
 
@@ -650,6 +654,8 @@ export type ExternalIdentityAnswer = {
 export type ExternalIdentityLink = {
   readonly provider: string;
   readonly subject: string;
+  /** The id of the tenant of the account (`tid`). Required for a provider of any tenant, such as Microsoft with the issuer of `common`: there each tenant has its own issuer. */
+  readonly tenant?: string | undefined;
 };
 
 export type ExternalIdentityRequest = {
@@ -965,6 +971,37 @@ export type LoginOptions = {
 
 export type LoginPinRule = 'ignored' | 'any' | 'own';
 
+export type LoginProvider = {
+  /** The name in OIDC_PROVIDERS. */
+  readonly name: string;
+  /** The authenticator of its logins: `oidc:` or `oauth:` and the name. */
+  readonly authenticator: string;
+  /** The name for people. */
+  readonly title: string;
+  readonly issuer: string;
+  /** The address to add to your app at the provider. null without PUBLIC_URL. */
+  readonly redirect_uri: string | null;
+  /** Whether an account that no user has linked makes a user. */
+  readonly sign_up: boolean;
+  /** works: the last login that reached the provider worked. fails: a fault was the last that happened. unused: no login has been tried. incomplete: `missing` says what to configure. */
+  readonly state: LoginProviderState;
+  /** What to configure so that people can log in by redirect. */
+  readonly missing: readonly LoginProviderGap[];
+  /** When the provider last named an account. null: never. */
+  readonly worked_at: string | null;
+  /** The last problem of each kind, the newest first. */
+  readonly problems: readonly ProviderProblem[];
+};
+
+export type LoginProviderGap = {
+  readonly code: LoginProviderGapCode;
+  readonly message: string;
+};
+
+export type LoginProviderGapCode = 'public_url' | 'client_id' | 'redirect_uris' | 'login_methods';
+
+export type LoginProviderState = 'works' | 'fails' | 'unused' | 'incomplete';
+
 export type LoginReason = {
   readonly code: LoginReasonCode;
   /** blocks: while this reason applies, no login succeeds. note: the login may succeed. */
@@ -980,7 +1017,7 @@ export type LoginReason = {
   readonly remedies: readonly LoginRemedy[];
 };
 
-export type LoginReasonCode = 'unknown_identity' | 'deactivated' | 'locked_by_operator' | 'device_locked_by_guesses' | 'new_devices_locked_by_guesses' | 'other_devices_locked_by_guesses' | 'guesses_in_progress' | 'account_limit' | 'address_blocked' | 'address_limit' | 'address_code_limit' | 'code_limit_minute' | 'code_limit_hour' | 'code_limit_day' | 'test_identity' | 'recipient_limit' | 'sms_prefix_limit' | 'sms_total_limit' | 'sms_country_off' | 'sms_prefix_paused' | 'last_message_failed' | 'not_configured' | 'no_password' | 'password_hash_unreadable' | 'no_phone' | 'phone_not_proven' | 'email_not_proven' | 'no_email' | 'no_passkey' | 'no_external_identity' | 'pin_missing' | 'pin_unreadable' | 'pin_replacement_pending' | 'app_unreadable' | 'factor_not_enrolled' | 'role_not_active' | 'decided_elsewhere';
+export type LoginReasonCode = 'unknown_identity' | 'deactivated' | 'locked_by_operator' | 'device_locked_by_guesses' | 'new_devices_locked_by_guesses' | 'other_devices_locked_by_guesses' | 'guesses_in_progress' | 'account_limit' | 'address_blocked' | 'address_limit' | 'address_code_limit' | 'code_limit_minute' | 'code_limit_hour' | 'code_limit_day' | 'test_identity' | 'recipient_limit' | 'sms_prefix_limit' | 'sms_total_limit' | 'sms_country_off' | 'sms_prefix_paused' | 'last_message_failed' | 'not_configured' | 'no_password' | 'password_hash_unreadable' | 'no_phone' | 'phone_not_proven' | 'email_not_proven' | 'no_email' | 'no_passkey' | 'no_external_identity' | 'external_identity_not_linked' | 'provider_fails' | 'provider_refused' | 'pin_missing' | 'pin_unreadable' | 'pin_replacement_pending' | 'app_unreadable' | 'factor_not_enrolled' | 'role_not_active' | 'decided_elsewhere';
 
 export type LoginReasonData = Readonly<Record<string, unknown>>;
 
@@ -1448,6 +1485,8 @@ export type PhoneChange = {
   readonly phone: string;
   /** Required, unless the user is a guest (`is_guest`). */
   readonly proof?: Proof | undefined;
+  /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
+  readonly human_check?: string | undefined;
 };
 
 export type PinChange = {
@@ -1484,9 +1523,9 @@ export type Problem = {
 
 export type Proof = {
   readonly type: ProofType;
-  /** For a code or a passkey: the `id` that POST /v1/account/proofs returned. */
+  /** For a code, a passkey or a provider: the `id` that POST /v1/account/proofs returned. */
   readonly id?: string | undefined;
-  /** The password, the code, the PIN, or a passkey's assertion as JSON text. */
+  /** The password, the code, the PIN, or a passkey's assertion as JSON text. For a provider: JSON as a text, with the `code` that the browser brought back and your `code_verifier`. */
   readonly secret: string;
 };
 
@@ -1494,6 +1533,8 @@ export type ProofOption = {
   readonly type: ProofType;
   /** The `type` to send to POST /v1/account/proofs first. null: the proof needs only a secret, and no such request. */
   readonly start: ProofStart | null;
+  /** Only for `provider`: its name. */
+  readonly provider?: string | undefined;
   /** For a code: a part of the address to which it goes, such as `+15…67`. null if the account has no such address, and for other proofs. */
   readonly destination: string | null;
   readonly accepted_for: readonly ('account' | 'pin')[];
@@ -1504,18 +1545,86 @@ export type ProofOption = {
 export type ProofRefusal = 'not_set' | 'not_offered' | 'second_factor_required';
 
 export type ProofRequest = {
-  /** sms and email send a code to the account's own phone or mail address. passkey returns a challenge. */
+  /** sms and email send a code to the account's own phone or mail address. passkey returns a challenge. provider sends the browser to a provider, where the user logs in again. */
   readonly type: ProofStart;
+  /** For `provider`: the name of the provider. An account there must be linked to the user. */
+  readonly provider?: string | undefined;
+  /** For a login or a link at a provider by redirect: where the browser returns to. It must be one of REDIRECT_URIS, as the same text. */
+  readonly redirect_to?: string | undefined;
+  /** By redirect: base64url of the SHA-256 of a random text of 43 to 128 characters (S256 of PKCE, RFC 7636). That text ends the login or the link as `code_verifier`. */
+  readonly code_challenge?: string | undefined;
 };
 
-export type ProofStart = 'sms' | 'email' | 'passkey';
+export type ProofStart = 'sms' | 'email' | 'passkey' | 'provider';
 
-export type ProofType = 'password' | 'code' | 'passkey' | 'totp' | 'pin';
+export type ProofType = 'password' | 'code' | 'passkey' | 'totp' | 'pin' | 'provider';
 
 export type ProvenRequest = {
   /** Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted. */
   readonly proof: Proof;
 };
+
+export type ProviderProblem = {
+  readonly code: ProviderProblemCode;
+  /** Whether the provider or the configuration is at fault, so that other logins fail too. The other problems concern one person. */
+  readonly is_fault: boolean;
+  /** What happened, in the language of Accept-Language. */
+  readonly message: string;
+  /** What to do, in the language of Accept-Language. */
+  readonly remedy: string;
+  /** What is known about it. Never a secret. */
+  readonly detail: string | null;
+  /** The setting that may be wrong. */
+  readonly setting: string | null;
+  readonly happened_at: string;
+};
+
+export type ProviderProblemCode = 'provider_unreachable' | 'metadata_invalid' | 'access_denied' | 'redirect_uri_rejected' | 'scope_rejected' | 'provider_error' | 'login_expired' | 'other_browser' | 'unknown_state' | 'redirect_not_allowed' | 'client_rejected' | 'code_rejected' | 'token_invalid' | 'tenant_not_listed' | 'login_too_old' | 'acr_missing' | 'account_unreadable' | 'not_linked';
+
+export type ProviderStep = 'start' | 'login' | 'return' | 'exchange' | 'account';
+
+export type ProviderTest = {
+  readonly id: string;
+  readonly state: ProviderTestState;
+  /** The step that is next, or at which it failed. start: the provider says where its pages are. login: you log in there. return: the browser comes back. exchange: the provider exchanges its code. account: the account is read. */
+  readonly step: ProviderStep;
+  readonly problem: ProviderTestProblem | null;
+  /** What the provider said. null until the test has passed. */
+  readonly account: ProviderTestAccount | null;
+  /** What a login with this account would do now. null until the test has passed. */
+  readonly outcome: ProviderTestOutcome | null;
+  /** The user who has linked the account. */
+  readonly user_id: string | null;
+  readonly expires_at: string;
+};
+
+export type ProviderTestAccount = {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly email: string | null;
+  readonly name: string | null;
+  /** Whether the provider runs the mailbox, so that no code of ours has to prove the address. */
+  readonly runs_mailbox: boolean;
+};
+
+export type ProviderTestOutcome = 'logs_in' | 'creates_user' | 'asks_for_code' | 'asks_for_link' | 'not_linked';
+
+export type ProviderTestProblem = {
+  readonly code: ProviderProblemCode;
+  /** Whether the provider or the configuration is at fault, so that other logins fail too. The other problems concern one person. */
+  readonly is_fault: boolean;
+  /** What happened, in the language of Accept-Language. */
+  readonly message: string;
+  /** What to do, in the language of Accept-Language. */
+  readonly remedy: string;
+  /** What is known about it. Never a secret. */
+  readonly detail: string | null;
+  /** The setting that may be wrong. */
+  readonly setting: string | null;
+  readonly happened_at: string;
+};
+
+export type ProviderTestState = 'waiting' | 'passed' | 'failed';
 
 export type PublicKey = {
   readonly kty: 'EC' | 'OKP';
@@ -1765,6 +1874,8 @@ export type SecretRequest = {
   readonly secret: string;
   /** 4 to 12 digits. Required with PIN_POLICY=required, unless the login uses passkey or oidc, or this is the second factor. If the user has a PIN, it must be correct. If not, any PIN of this form is accepted. */
   readonly pin?: string | undefined;
+  /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
+  readonly human_check?: string | undefined;
 };
 
 export type SeenInput = {
@@ -1901,12 +2012,19 @@ export type StartedProof = {
   readonly id: string;
   /** The `type` of the proof to send. */
   readonly type: ProofType;
-  /** For a passkey: the browser's request options. */
+  /** For a passkey: the browser's request options. For a provider: the `url` to which you send the browser. */
   readonly challenge?: Readonly<Record<string, unknown>> | undefined;
   /** For a code: a part of the address to which it was sent, such as `+15…67` or `a…@example.com`. */
   readonly destination?: string | undefined;
   /** For a code: the time from which the next code can be requested. */
   readonly resend_at?: string | undefined;
+  readonly expires_at: string;
+};
+
+export type StartedProviderTest = {
+  readonly id: string;
+  /** Open it in a browser: it leads to the provider and back. */
+  readonly url: string;
   readonly expires_at: string;
 };
 
@@ -2129,7 +2247,7 @@ export type UserPage = {
 };
 
 export type UserSearch = {
-  /** A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device, or a whole external_id. A full mail address or phone number that a user has finds this user alone. At most 320 characters. */
+  /** A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device, or a whole external_id, or the subject or mail address of a linked account at a provider. A full mail address or phone number that a user has finds this user alone. At most 320 characters. */
   readonly search?: string | undefined;
   /** Page number, from 1. */
   readonly page?: number | undefined;
@@ -2999,7 +3117,7 @@ export type CreateUserResponse = User;
 export type ListUsersData = {
   readonly url: '/admin/v1/users';
   readonly query?: {
-    /** A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device, or a whole external_id. A full mail address or phone number that a user has finds this user alone. At most 320 characters. */
+    /** A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device, or a whole external_id, or the subject or mail address of a linked account at a provider. A full mail address or phone number that a user has finds this user alone. At most 320 characters. */
     readonly search?: string | undefined;
     /** Page number, from 1. */
     readonly page?: number | undefined;
@@ -3021,7 +3139,7 @@ export type ListUsersResponse = readonly User[];
 export type GetUserPageData = {
   readonly url: '/admin/v1/users/page';
   readonly query?: {
-    /** A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device, or a whole external_id. A full mail address or phone number that a user has finds this user alone. At most 320 characters. */
+    /** A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device, or a whole external_id, or the subject or mail address of a linked account at a provider. A full mail address or phone number that a user has finds this user alone. At most 320 characters. */
     readonly search?: string | undefined;
     /** Page number, from 1. */
     readonly page?: number | undefined;
@@ -3411,6 +3529,34 @@ export type UnlinkUserExternalIdentityData = {
   readonly body?: never;
 };
 export type UnlinkUserExternalIdentityResponse = void;
+
+export type ListLoginProvidersData = {
+  readonly url: '/admin/v1/login-providers';
+  readonly body?: never;
+};
+export type ListLoginProvidersResponse = readonly LoginProvider[];
+
+export type StartLoginProviderTestData = {
+  readonly url: '/admin/v1/login-providers/{name}/tests';
+  readonly path: {
+    /** The name of the provider in OIDC_PROVIDERS. */
+    readonly name: string;
+  };
+  readonly body?: never;
+};
+export type StartLoginProviderTestResponse = StartedProviderTest;
+
+export type GetLoginProviderTestData = {
+  readonly url: '/admin/v1/login-providers/{name}/tests/{id}';
+  readonly path: {
+    /** The name of the provider in OIDC_PROVIDERS. */
+    readonly name: string;
+    /** The id of the test. */
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type GetLoginProviderTestResponse = ProviderTest;
 
 export type PublishNotificationData = {
   readonly url: '/admin/v1/notifications';

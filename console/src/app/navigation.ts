@@ -38,6 +38,10 @@ export const navigation: readonly NavigationEntry[] = [
   { to: '/webhooks', name: (text) => text.webhooks.title, icon: 'webhook', key: 'w', scope: 'webhooks:write' },
   { to: '/audit', name: (text) => text.audit.title, icon: 'list', key: 'a', scope: 'admin', isSecondary: true },
   { to: '/access', name: (text) => text.access.title, icon: 'shield', key: 'c', isSecondary: true, scope: 'admin' },
+  {
+    ...{ to: '/providers', name: (text) => text.providers.title, icon: 'globe', key: 'p' },
+    ...{ isSecondary: true, scope: 'admin' },
+  },
   { to: '/keys', name: (text) => text.keys.title, icon: 'key', key: 'k', isSecondary: true, scope: 'admin' },
   { to: '/backups', name: (text) => text.backups.title, icon: 'download', key: 'b', isSecondary: true, scope: 'admin' },
   { to: '/system', name: (text) => text.system.title, icon: 'sliders', key: 's', scope: 'admin', isSecondary: true },

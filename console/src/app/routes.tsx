@@ -98,6 +98,11 @@ const backups = createRoute({
   path: '/backups',
   component: lazyPage(() => import('../pages/backups/backups.js'), 'Backups'),
 });
+const providers = createRoute({
+  getParentRoute: () => root,
+  path: '/providers',
+  component: lazyPage(() => import('../pages/providers/providers.js'), 'Providers'),
+});
 const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
@@ -125,6 +130,7 @@ export const router = createRouter({
     audit,
     access,
     keys,
+    providers,
     backups,
     system,
     partsPage,

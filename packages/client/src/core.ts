@@ -30,6 +30,8 @@ export interface Core {
   readonly passkeys: PasskeyAdapter | undefined;
   /** Sends a request without a session. */
   send<T>(call: Call): Promise<T>;
+  /** Called when the client begins and ends to work on a human check, which takes a second or more. */
+  humanCheckListeners?: Set<(isWorking: boolean) => void> | undefined;
   /** Sends a request with a session. A read is repeated once if the service asks for a short pause. */
   call<T>(call: Call): Promise<T>;
   /** Like `call`, but returns the response itself. */

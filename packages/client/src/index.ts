@@ -19,6 +19,7 @@ export {
   type ProofChoice,
   type ProofFor,
   type ProofRequest,
+  type ProofType,
   type Prover,
   passwordProof,
   pinProof,
@@ -44,6 +45,7 @@ export {
   type RegistrationStart,
   type RegistrationState,
 } from './codes/registration.js';
+export type { PendingCode } from './codes/sent-code.js';
 export { createDevices, type Devices } from './devices.js';
 export {
   type CancelledError,
@@ -61,6 +63,7 @@ export {
   type UnsupportedError,
   type UsageError,
 } from './errors.js';
+export { mergeGuest } from './guests.js';
 export {
   type CopyChange,
   type CopyStore,
@@ -77,7 +80,7 @@ export type * from './inbox/types.js';
 export { createInboxView } from './inbox/view.js';
 export { type List, type ListQuery, type Page, type Sorting, toDate } from './lists.js';
 export type { Identity, IdentityInput } from './login/identity.js';
-export { type LoginLink, readLoginLink } from './login/link.js';
+export { type MailedCode, readLoginLink } from './login/link.js';
 export { createLogin, type Login, type LoginOptions } from './login/login.js';
 export type { RedirectOptions } from './login/redirects.js';
 export type * from './login/states.js';
@@ -104,23 +107,16 @@ export type {
   LoginOptions as OfferedLogins,
   LogoutResult,
   Marker,
+  MergedGuest,
   Mute,
   Passkey,
-  ProofType,
   RecoveryCodes,
   Session,
 } from './wire.js';
 export {
   cancelPinRecovery,
-  mergeGuest,
-  type PendingCode,
   type PendingRecovery,
   type PendingRegistration,
-  resumeRecovery,
-  resumeRegistration,
-  type SignedInGuest,
-  type StoredCode,
-  signInAsGuest,
   startRecovery,
   startRegistration,
 } from './without-session.js';

@@ -11,6 +11,8 @@ export { anySignal } from './any-signal.js';
 export { coreOf } from './core.js';
 // Apps narrow errors by `kind` and do not need the constructors.
 export { ForeignAnswerError, NetworkError, UsageError } from './errors.js';
+// Whether the user is a guest, for elements.
+export { isGuest } from './guests.js';
 // Filters of notifications as the service takes them.
 export { filterText } from './inbox/filter.js';
 // Lists that are read page by page.

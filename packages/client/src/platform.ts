@@ -20,6 +20,7 @@ interface Platform {
     readonly language?: string;
     readonly platform?: string;
     readonly userAgent?: string;
+    readonly cookieEnabled?: boolean;
     readonly credentials?: CredentialStore;
     readonly userAgentData?: { readonly platform?: string };
   };

@@ -51,6 +51,7 @@ export interface ProblemStatuses {
   readonly too_many_webhooks: 409;
   readonly message_tried_too_often: 409;
   readonly human_check_required: 422;
+  readonly provider_incomplete: 422;
   readonly redirect_not_allowed: 422;
   readonly validation_failed: 422;
   readonly too_many_marks: 422;
@@ -331,6 +332,8 @@ export type ExternalIdentity = {
   readonly issuer: string;
   /** The provider's id of the account: `sub` of its id_tokens. */
   readonly subject: string;
+  /** The mail address that the provider last named, or null. It opens no account. */
+  readonly email: string | null;
   readonly created_at: string;
 };
 
@@ -537,6 +540,8 @@ export type ProofOption = {
   readonly type: ProofType;
   /** The `type` to send to POST /v1/account/proofs first. null: the proof needs only a secret, and no such request. */
   readonly start: ProofStart | null;
+  /** Only for `provider`: its name. */
+  readonly provider?: string | undefined;
   /** For a code: a part of the address to which it goes, such as `+15…67`. null if the account has no such address, and for other proofs. */
   readonly destination: string | null;
   readonly accepted_for: readonly ('account' | 'pin')[];
@@ -546,9 +551,9 @@ export type ProofOption = {
 
 export type ProofRefusal = 'not_set' | 'not_offered' | 'second_factor_required';
 
-export type ProofStart = 'sms' | 'email' | 'passkey';
+export type ProofStart = 'sms' | 'email' | 'passkey' | 'provider';
 
-export type ProofType = 'password' | 'code' | 'passkey' | 'totp' | 'pin';
+export type ProofType = 'password' | 'code' | 'passkey' | 'totp' | 'pin' | 'provider';
 
 export type PublicKey = {
   readonly kty: 'EC' | 'OKP';
@@ -663,7 +668,7 @@ export type StartedProof = {
   readonly id: string;
   /** The `type` of the proof to send. */
   readonly type: ProofType;
-  /** For a passkey: the browser's request options. */
+  /** For a passkey: the browser's request options. For a provider: the `url` to which you send the browser. */
   readonly challenge?: Readonly<Record<string, unknown>> | undefined;
   /** For a code: a part of the address to which it was sent, such as `+15…67` or `a…@example.com`. */
   readonly destination?: string | undefined;

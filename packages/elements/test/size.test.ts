@@ -51,8 +51,8 @@ const client = ['createPostern, indexedDbStorage', 'client/src/index.ts'] as con
 /** What a page loads with the client, compressed by gzip, in bytes. */
 test.each<[string, number, string]>([
   ['defineInbox', 15_360, 'elements/src/inbox/index.ts'],
-  ['defineSignIn', 19_800, 'elements/src/sign-in/index.ts'],
-  ['defineAccount', 19_700, 'elements/src/account/index.ts'],
+  ['defineSignIn', 20_800, 'elements/src/sign-in/index.ts'],
+  ['defineAccount', 20_000, 'elements/src/account/index.ts'],
 ])(
   'a page with %s and the client loads less than %d bytes, and Spanish only when it is used',
   async (names, limit, path) => {

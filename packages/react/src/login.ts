@@ -9,7 +9,6 @@ import {
   type Postern,
   type Recovery,
   type RecoveryState,
-  type RedirectState,
   type Registration,
   type RegistrationState,
   type Store,
@@ -20,7 +19,7 @@ import { useScope } from './context.js';
 
 export interface UseLogin {
   /** Narrow it by `step`. It has only the methods that can be called next. */
-  readonly state: LoginState | RedirectState;
+  readonly state: LoginState;
   /** Gives up what is in progress, and returns to the first step. */
   readonly start: Login['start'];
   /** Sends the browser to a provider, such as `oidc:google`. The hook ends the login when the page loads again. */

@@ -287,12 +287,16 @@ export type ExternalIdentity = {
   readonly issuer: string;
   /** The provider's id of the account: `sub` of its id_tokens. */
   readonly subject: string;
+  /** The mail address that the provider last named, or null. It opens no account. */
+  readonly email: string | null;
   readonly created_at: string;
 };
 
 export type ExternalIdentityLink = {
   readonly provider: string;
   readonly subject: string;
+  /** The id of the tenant of the account (`tid`). Required for a provider of any tenant, such as Microsoft with the issuer of `common`: there each tenant has its own issuer. */
+  readonly tenant?: string | undefined;
 };
 
 export type FieldError = {
@@ -446,7 +450,7 @@ export type LoginReason = {
   readonly remedies: readonly LoginRemedy[];
 };
 
-export type LoginReasonCode = 'unknown_identity' | 'deactivated' | 'locked_by_operator' | 'device_locked_by_guesses' | 'new_devices_locked_by_guesses' | 'other_devices_locked_by_guesses' | 'guesses_in_progress' | 'account_limit' | 'address_blocked' | 'address_limit' | 'address_code_limit' | 'code_limit_minute' | 'code_limit_hour' | 'code_limit_day' | 'test_identity' | 'recipient_limit' | 'sms_prefix_limit' | 'sms_total_limit' | 'sms_country_off' | 'sms_prefix_paused' | 'last_message_failed' | 'not_configured' | 'no_password' | 'password_hash_unreadable' | 'no_phone' | 'phone_not_proven' | 'email_not_proven' | 'no_email' | 'no_passkey' | 'no_external_identity' | 'pin_missing' | 'pin_unreadable' | 'pin_replacement_pending' | 'app_unreadable' | 'factor_not_enrolled' | 'role_not_active' | 'decided_elsewhere';
+export type LoginReasonCode = 'unknown_identity' | 'deactivated' | 'locked_by_operator' | 'device_locked_by_guesses' | 'new_devices_locked_by_guesses' | 'other_devices_locked_by_guesses' | 'guesses_in_progress' | 'account_limit' | 'address_blocked' | 'address_limit' | 'address_code_limit' | 'code_limit_minute' | 'code_limit_hour' | 'code_limit_day' | 'test_identity' | 'recipient_limit' | 'sms_prefix_limit' | 'sms_total_limit' | 'sms_country_off' | 'sms_prefix_paused' | 'last_message_failed' | 'not_configured' | 'no_password' | 'password_hash_unreadable' | 'no_phone' | 'phone_not_proven' | 'email_not_proven' | 'no_email' | 'no_passkey' | 'no_external_identity' | 'external_identity_not_linked' | 'provider_fails' | 'provider_refused' | 'pin_missing' | 'pin_unreadable' | 'pin_replacement_pending' | 'app_unreadable' | 'factor_not_enrolled' | 'role_not_active' | 'decided_elsewhere';
 
 export type LoginReasonData = Readonly<Record<string, unknown>>;
 

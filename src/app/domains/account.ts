@@ -8,6 +8,7 @@ import { createPasswordCodes } from '../../account/password-codes.js';
 import { createPinRecoveries } from '../../account/pin-recoveries.js';
 import { codeProof, passwordProof, pinProof } from '../../account/proof-methods.js';
 import { createProofs } from '../../account/proofs.js';
+import { createProvingProviders, providerProof } from '../../account/provider-proof.js';
 import { createRecoveries } from '../../account/recoveries.js';
 import { createRegistrations } from '../../account/registrations.js';
 import { createSessionlessCodes } from '../../account/sessionless-codes.js';
@@ -74,11 +75,17 @@ export function createAccountServices(
   const { messaging, pins, guesses, limits, users, factors } = parts;
   const { channels, notices } = messaging;
   const codes = createCodeSender({ keys, limits, channels, onQueued: messaging.onMessageWritten });
+  const proving = {
+    ...{ database, redirects: parts.redirects },
+    providers: parts.providers.filter(({ authenticator }) => isOpenLogin(config, authenticator)),
+    hasRedirectUris: config.REDIRECT_URIS !== undefined,
+  };
   const methods = [
-    passwordProof(hasher),
+    passwordProof(hasher, limits),
     codeProof({ keys, codes, testCodes: parts.testCodes }),
-    pinProof(pins),
+    pinProof(pins, limits),
     ...factors.proofMethods,
+    providerProof(proving),
   ];
   const loginColumns = [
     ['password', 'password_hash'] as const,
@@ -103,7 +110,9 @@ export function createAccountServices(
   });
   const proofs = createProofs({
     ...{ database, guesses, limits, codes, methods, hasSecondFactor, nextPins: pinRecoveries },
-    hasPassword: (user, password) => hasher.verify(user.passwordHash, password),
+    hasPassword: (user, password, { clientAddress }) =>
+      limits.inHashQueue(clientAddress, () => hasher.verify(user.passwordHash, password)),
+    provingProviders: createProvingProviders(proving),
   });
   const sessionlessDeps = { database, keys, users, limits, codes, sessionless, rules, humanCheck: parts.humanCheck };
   return {
@@ -121,7 +130,10 @@ export function createAccountServices(
     passwordCodes: createPasswordCodes({ database, users, codes, passwordMin }),
     logOutEverywhere: createLogOutEverywhere({ database, limits, notices }),
     guestMerge: createGuestMerge({ database, users, limits, moveInbox, onChanged: signals.send }),
-    addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion }),
+    addresses: createOwnAddresses({
+      ...{ database, keys, users, proofs, codes, guesses, limits, defaultRegion },
+      humanCheck: parts.humanCheck,
+    }),
     ownExternalIdentities: createOwnExternalIdentities({
       database,
       proofs,

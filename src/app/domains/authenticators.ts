@@ -9,12 +9,14 @@ import { createIdentityProvider, type ProviderOptions } from '../../delivery/oid
 import type { Outbound } from '../../delivery/outbound.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { GuessBudget } from '../../limits/guess-budget.js';
+import type { HumanCheck } from '../../limits/human-check.js';
 import type { Authenticator } from '../../login/authenticators/authenticator.js';
 import { codeAuthenticators } from '../../login/authenticators/code.js';
 import { customAuthenticator } from '../../login/authenticators/custom.js';
 import { passwordAuthenticator } from '../../login/authenticators/password.js';
 import { providerAuthenticator } from '../../login/authenticators/provider.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
+import { createProviderHealth, type ProviderHealth } from '../../login/providers/provider-health.js';
 import { createRedirects, type Redirects } from '../../login/providers/redirects.js';
 import { createSignUp, type SignUp } from '../../login/providers/sign-up.js';
 import { createWaysIn } from '../../login/ways-in.js';
@@ -39,11 +41,13 @@ export function createAuthenticators(parts: {
   readonly outbound: Outbound;
   readonly providers: readonly IdentityProvider[];
   readonly redirects: Redirects;
+  readonly health: ProviderHealth;
   readonly users: Users;
   readonly guesses: GuessBudget;
   readonly notices: Notices;
-}): { readonly authenticators: Authenticator[]; readonly linkAccount: SignUp['link'] } {
-  const { config, database, hasher, channels, outbound, providers, redirects } = parts;
+  readonly humanCheck: HumanCheck | undefined;
+}): { readonly authenticators: Authenticator[]; readonly signUp: SignUp } {
+  const { config, database, hasher, channels, outbound, providers, redirects, health } = parts;
   const isOpen = ({ name }: Authenticator) => isOpenLogin(config, name);
   const password = passwordAuthenticator(database, hasher);
   const codes = codeAuthenticators(parts)
@@ -58,10 +62,10 @@ export function createAuthenticators(parts: {
     password,
     ...codes,
     parts.passkey,
-    ...providers.map((provider) => providerAuthenticator({ database, redirects, signUp }, provider)),
+    ...providers.map((provider) => providerAuthenticator({ database, redirects, signUp, health }, provider)),
     ...customAuthenticators(config, outbound),
   ];
-  return { authenticators: configured.filter(isOpen), linkAccount: signUp.link };
+  return { authenticators: configured.filter(isOpen), signUp };
 }
 
 function customAuthenticators({ CUSTOM_AUTHENTICATORS: configured = [] }: Config, outbound: Outbound): Authenticator[] {
@@ -82,15 +86,20 @@ export function createConfiguredProviders(config: Config, outbound: Outbound): I
 export function createConfiguredRedirects(
   { config, database, keys, log }: Base,
   providers: readonly IdentityProvider[],
+  health: ProviderHealth,
 ): Redirects {
   return createRedirects({
-    ...{ database, keys, providers },
+    ...{ database, keys, providers, health },
     redirectUris: config.REDIRECT_URIS ?? [],
     publicUrl: publicUrlOf(config),
     onFailure: (provider, error, id) =>
       log.warn({ err: error, provider, authentication_id: id }, 'a login at a provider failed'),
   });
 }
+
+/** What operators see of the logins at providers. */
+export const createConfiguredHealth = ({ database, log }: Base): ProviderHealth =>
+  createProviderHealth(database, (error) => log.warn({ err: error }, 'the state of a provider could not be stored'));
 
 /** PUBLIC_URL without a slash at its end. */
 export const publicUrlOf = ({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>) => PUBLIC_URL?.replace(/\/+$/, '');

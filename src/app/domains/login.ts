@@ -13,14 +13,16 @@ import { createGuests } from '../../login/guests.js';
 import { createLogin } from '../../login/login.js';
 import { loginOptions } from '../../login/login-options.js';
 import { createLoginSteps, type LoginSteps } from '../../login/login-steps.js';
+import { createLoginProviders } from '../../login/providers/login-providers.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
+import type { ProviderHealth } from '../../login/providers/provider-health.js';
 import type { Redirects } from '../../login/providers/redirects.js';
 import { createTokens } from '../../login/tokens.js';
 import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import type { Users } from '../../users/users.js';
 import type { Base } from '../base/base.js';
 import { loginPolicies } from '../base/login-policies.js';
-import { createAuthenticators, publicUrlOf } from './authenticators.js';
+import { createAuthenticators, isOpenLogin, publicUrlOf } from './authenticators.js';
 import type { Factors } from './factors.js';
 import type { Messaging } from './messages.js';
 
@@ -55,6 +57,7 @@ export function createLoginServices(
     readonly factors: Factors;
     readonly providers: readonly IdentityProvider[];
     readonly redirects: Redirects;
+    readonly providerHealth: ProviderHealth;
     readonly account: Pick<Services, 'pinRecoveries'>;
     readonly dpopVerifier: DpopVerifier;
     readonly testCodes: TestCodes;
@@ -64,10 +67,11 @@ export function createLoginServices(
     /** Undefined: there is none. */
     readonly humanCheck: HumanCheck | undefined;
   },
-): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens'> {
+): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'loginProviders' | 'pinIsRequired' | 'tokens'> {
   const { messaging, pins, guesses, limits, factors, providers, redirects, account, testCodes, deviceLimit } = parts;
-  const { authenticators, linkAccount } = createAuthenticators({
+  const { authenticators, signUp } = createAuthenticators({
     ...{ redirects, guesses, users: parts.users, notices: messaging.notices },
+    ...{ health: parts.providerHealth, humanCheck: parts.humanCheck },
     config,
     database,
     keys,
@@ -94,7 +98,7 @@ export function createLoginServices(
     policies: loginPolicies(config),
     deviceLimit,
     noticeChannels: messaging.notices.channels,
-    linkAccount,
+    linkAccount: signUp.link,
     registrationIsOn: config.REGISTRATION === 'on',
     loginLink: { isOn: linkPage !== undefined, redirectUris: config.REDIRECT_URIS ?? [] },
     humanCheck: parts.humanCheck,
@@ -119,6 +123,13 @@ export function createLoginServices(
       secondFactors: factors.secondFactors,
       testCodes,
       smsAdmission: messaging.smsAdmission,
+      providerHealth: parts.providerHealth,
+    }),
+    loginProviders: createLoginProviders({
+      ...{ database, providers, redirects, health: parts.providerHealth, foresee: signUp.foresee },
+      hasPublicUrl: config.PUBLIC_URL !== undefined,
+      hasRedirectUris: config.REDIRECT_URIS !== undefined,
+      isOpenLogin: (name) => isOpenLogin(config, name),
     }),
     loginOptions: loginOptions({
       authenticators,

@@ -4,6 +4,7 @@ import { checkTargetUrl } from '../../delivery/outbound-guard.js';
 import { createSendInbox } from '../../http/lists/notification-list.js';
 import type { Services } from '../../http/routes/routes.js';
 import type { StreamTimes } from '../../lib/event-stream/connections.js';
+import type { RequestLimits } from '../../limits/request-limits.js';
 import { createImages } from '../../notifications/images/images.js';
 import { createRender } from '../../notifications/images/render.js';
 import type { ImageStorage } from '../../notifications/images/storage.js';
@@ -31,11 +32,17 @@ export interface NotificationDomain {
 
 /**
  * Creates notifications with their inbox, streams and images.
- * @param onPublished called after a notification was published and committed
+ * @param parts `onPublished` is called after a notification was published and committed
  */
 export async function createNotificationServices(
   base: Base,
-  onPublished: (() => void) | undefined,
+  {
+    onPublished,
+    limits,
+  }: {
+    readonly onPublished: (() => void) | undefined;
+    readonly limits: Pick<RequestLimits, 'countOwnStates'>;
+  },
   times: { readonly streamTimes: Partial<StreamTimes>; readonly imageTimeout: number | undefined },
 ): Promise<NotificationDomain> {
   const { config, log, lifecycle, resources, outbound, database, signals, pacer, statistics } = base;
@@ -55,12 +62,14 @@ export async function createNotificationServices(
   statistics.watchStreams(streams.count);
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const checkUrl = (url: string) => checkTargetUrl(url, { allowPrivateNetworkTargets });
+  // One for lists and changes, because it leaves half of the connections to all other requests.
+  const limitExpensive = createExpensiveReadLimit({ connections: resources.connections });
   const notifications = createNotifications({
     database,
     checkUrl,
     imageUrlsOf,
     pacer,
-    connections: resources.connections,
+    limitExpensive,
     types: config.NOTIFICATION_TYPES,
     batching: config.DATABASE_BATCHING,
     onChanged: signals.send,
@@ -81,7 +90,8 @@ export async function createNotificationServices(
   const states = createItemStates({
     database,
     filterFields: notifications.filterFields,
-    limitExpensive: createExpensiveReadLimit({ connections: resources.connections }),
+    limitExpensive,
+    countChange: limits.countOwnStates,
     onChanged: signals.send,
   });
   return {

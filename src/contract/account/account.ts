@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Scope } from '../administration.js';
-import { Id, NullableString, pinPattern, Text, Time } from '../common.js';
+import { HumanCheckToken, Id, NullableString, pinPattern, Text, Time } from '../common.js';
 import { UserChange } from '../user.js';
 import { IsGuest, PinRecovery, Role, RoleActive, SecondFactors, userFieldsWith } from '../user-fields.js';
 import { IdentityText } from './code.js';
@@ -145,11 +145,11 @@ export const PinChange = Type.Object(
 export type PinChange = Static<typeof PinChange>;
 
 export const EmailChange = Type.Object(
-  { email: IdentityText, proof: ProofUnlessGuest },
+  { email: IdentityText, proof: ProofUnlessGuest, human_check: HumanCheckToken },
   { title: 'EmailChange', examples: [{ email: 'ada@example.com', proof: proofExample }] },
 );
 export const PhoneChange = Type.Object(
-  { phone: IdentityText, proof: ProofUnlessGuest },
+  { phone: IdentityText, proof: ProofUnlessGuest, human_check: HumanCheckToken },
   { title: 'PhoneChange', examples: [{ phone: '+15551234567', proof: proofExample }] },
 );
 

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { redirectMembers } from '../authentication.js';
 import { AnyObject, Id, IdInput, NullableString, Time } from '../common.js';
 
-export const proofTypes = ['password', 'code', 'passkey', 'totp', 'pin'] as const;
+export const proofTypes = ['password', 'code', 'passkey', 'totp', 'pin', 'provider'] as const;
 export type ProofType = (typeof proofTypes)[number];
 const ProofType = Type.Enum(proofTypes, { title: 'ProofType' });
 
@@ -12,13 +13,14 @@ export const Proof = Type.Object(
     id: Type.Optional(
       Type.Unsafe<string>({
         ...IdInput,
-        description: 'For a code or a passkey: the `id` that POST /v1/account/proofs returned.',
+        description: 'For a code, a passkey or a provider: the `id` that POST /v1/account/proofs returned.',
       }),
     ),
     secret: Type.String({
       minLength: 1,
       maxLength: 16_384,
-      description: "The password, the code, the PIN, or a passkey's assertion as JSON text.",
+      description:
+        "The password, the code, the PIN, or a passkey's assertion as JSON text. For a provider: JSON as a text, with the `code` that the browser brought back and your `code_verifier`.",
     }),
   },
   {
@@ -36,24 +38,38 @@ export const ProofUnlessGuest = Type.Optional({
   description: 'Required, unless the user is a guest (`is_guest`).',
 });
 
-export const proofStartTypes = ['sms', 'email', 'passkey'] as const;
+export const proofStartTypes = ['sms', 'email', 'passkey', 'provider'] as const;
 export type ProofStart = (typeof proofStartTypes)[number];
 
 export const ProofRequest = Type.Object(
   {
     type: Type.Enum(proofStartTypes, {
       title: 'ProofStart',
-      description: "sms and email send a code to the account's own phone or mail address. passkey returns a challenge.",
+      description:
+        "sms and email send a code to the account's own phone or mail address. passkey returns a challenge. provider sends the browser to a provider, where the user logs in again.",
     }),
+    provider: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 32,
+        description: 'For `provider`: the name of the provider. An account there must be linked to the user.',
+      }),
+    ),
+    ...redirectMembers,
   },
   { title: 'ProofRequest', examples: [{ type: 'sms' }] },
 );
+export type ProofRequest = Static<typeof ProofRequest>;
 
 export const StartedProof = Type.Object(
   {
     id: Id,
     type: { ...ProofType, description: 'The `type` of the proof to send.' },
-    challenge: Type.Optional(AnyObject("For a passkey: the browser's request options.")),
+    challenge: Type.Optional(
+      AnyObject(
+        "For a passkey: the browser's request options. For a provider: the `url` to which you send the browser.",
+      ),
+    ),
     destination: Type.Optional(
       Type.String({
         description: 'For a code: a part of the address to which it was sent, such as `+15…67` or `a…@example.com`.',
@@ -90,6 +106,7 @@ export const ProofOption = Type.Object(
       description:
         'The `type` to send to POST /v1/account/proofs first. null: the proof needs only a secret, and no such request.',
     }),
+    provider: Type.Optional(Type.String({ description: 'Only for `provider`: its name.' })),
     destination: Type.Unsafe<string | null>({
       ...NullableString,
       description:

@@ -28,6 +28,14 @@ export const fieldErrors = {
     'Only operators can create accounts in this installation.',
     'En esta instalación solo los operadores pueden crear cuentas.',
   ),
+  no_tenants: text(
+    'All accounts of this provider have one issuer, so a tenant says nothing.',
+    'Todas las cuentas de este proveedor tienen el mismo emisor, así que un tenant no dice nada.',
+  ),
+  tenant_not_listed: text(
+    'The accounts of this tenant may not log in: it is not in `tenants` of the provider in OIDC_PROVIDERS.',
+    'Las cuentas de este tenant no pueden iniciar sesión: no está en `tenants` del proveedor en OIDC_PROVIDERS.',
+  ),
   not_linked: text(
     'No user is linked to this account at the provider.',
     'Ningún usuario está vinculado a esta cuenta del proveedor.',

@@ -314,6 +314,12 @@ export const errors = {
     'Resuelve el reto de `human_check` y envía la solicitud de nuevo con la solución.',
     'HUMAN_CHECK=altcha asks clients on unknown devices for a proof of work. The client packages of Postern solve it by themselves. A solution is valid once, for ten minutes, and for the same request.',
   ),
+  provider_incomplete: error(
+    422,
+    'This provider takes no logins by redirect: client_id of {name} in OIDC_PROVIDERS, or PUBLIC_URL, is missing.',
+    'Este proveedor no acepta inicios de sesión por redirección: falta client_id de {name} en OIDC_PROVIDERS, o PUBLIC_URL.',
+    'Set both and restart Postern. Then the provider can be tested.',
+  ),
   redirect_not_allowed: error(
     422,
     'Logins may not return to this address.',

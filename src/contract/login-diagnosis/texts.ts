@@ -109,8 +109,20 @@ export const loginReasons = {
   no_email: text('The user has no mail address.', 'El usuario no tiene dirección de correo.'),
   no_passkey: text('The user has no passkey.', 'El usuario no tiene ninguna passkey.'),
   no_external_identity: text(
-    'No account of this provider is linked to the user.',
-    'El usuario no tiene vinculada ninguna cuenta de este proveedor.',
+    'No account of this provider is linked to the user. A login with one is refused (not_linked), also if it has the mail address of the user.',
+    'El usuario no tiene vinculada ninguna cuenta de este proveedor. Un inicio de sesión con una se rechaza (not_linked), aunque tenga la dirección de correo del usuario.',
+  ),
+  external_identity_not_linked: text(
+    'No account of this provider is linked to the user. If one has the mail address of the user, the login first asks for a proof of this account, and then links it. With another address it makes another user.',
+    'El usuario no tiene vinculada ninguna cuenta de este proveedor. Si una tiene la dirección de correo del usuario, el inicio de sesión pide antes una prueba de esta cuenta y luego la vincula. Con otra dirección crea otro usuario.',
+  ),
+  provider_fails: text(
+    'Logins with this provider fail: {problem}',
+    'Los inicios de sesión con este proveedor fallan: {problem}',
+  ),
+  provider_refused: text(
+    'The last refusal of its kind with this provider, perhaps of this person: {problem}',
+    'El último rechazo de este tipo con este proveedor, quizá de esta persona: {problem}',
   ),
   pin_missing: text(
     'The user has no PIN. Any 4 to 12 digits are accepted as the PIN.',

@@ -3,6 +3,7 @@ import { type JsonObject, parseJsonObject } from '../../lib/json-object.js';
 import { Problem } from '../../lib/problem.js';
 import { parseUrl } from '../../lib/urls.js';
 import type { Outbound } from '../outbound.js';
+import { RedirectFailure } from './redirect-failure.js';
 
 export interface DiscoveryOptions {
   /**
@@ -66,7 +67,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       if (status !== 200) throw new Error(`${new URL(url).hostname} answered ${status}`);
       return body.toString();
     } catch (cause) {
-      throw unavailable(cause);
+      throw unavailable(new RedirectFailure('provider_unreachable', cause));
     }
   }
 
@@ -83,12 +84,12 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     // OpenID Connect Discovery 1.0, 4.1: a trailing slash is removed first.
     const document = parse(await fetchText(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`));
     if (!isIssuer(document.issuer)) {
-      throw unavailable(new Error(`the discovery document of ${issuer} names another issuer`));
+      throw invalidMetadata(`the discovery document of ${issuer} names another issuer`);
     }
     const address = document.jwks_uri;
     const url = typeof address === 'string' ? parseUrl(address) : undefined;
     if (typeof address !== 'string' || url === undefined) {
-      throw unavailable(new Error(`the discovery document of ${issuer} has no valid jwks_uri`));
+      throw invalidMetadata(`the discovery document of ${issuer} has no valid jwks_uri`);
     }
     const keySet =
       cached?.address === address
@@ -142,9 +143,12 @@ export function isIssuerOfTenant(template: string, issuer: string): boolean {
 /** @throws Problem `authenticator_unavailable` */
 function parse(text: string): JsonObject {
   const value = parseJsonObject(text);
-  if (value === undefined) throw unavailable(new Error('the provider did not answer with a JSON object'));
+  if (value === undefined) throw invalidMetadata('the provider did not answer with a JSON object');
   return value;
 }
+
+const invalidMetadata = (text: string): Problem =>
+  unavailable(new RedirectFailure('metadata_invalid', new Error(text)));
 
 /** The error of a provider that fails. The cause goes to the log. */
 export const unavailable = (cause: unknown): Problem =>

@@ -1,4 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
+import type { ProviderProblemCode } from '../../contract/login-provider/problems.js';
 import { isJsonObject, type JsonObject } from '../../lib/json-object.js';
 import { parseUrl } from '../../lib/urls.js';
 import type { ProviderRedirect } from '../../login/providers/provider.js';
@@ -19,6 +20,10 @@ export interface ClientOptions {
   /** How the client proves itself: by a secret, by a short one that Apple's key signs, or not at all (PKCE alone). */
   readonly secret: string | AppleKey | undefined;
   readonly scopes: string;
+  /** The authentication context class references to ask for (OpenID Connect Core 1.0, 3.1.2.1). Undefined: any. */
+  readonly acrValues: readonly string[] | undefined;
+  /** The most seconds since the person has logged in at the provider. Undefined: any. */
+  readonly maxAge: number | undefined;
   /** Whether to use PKCE. A few providers refuse it. */
   readonly pkce: boolean;
   /** The address of this service to which the provider sends browsers back. */
@@ -45,7 +50,8 @@ interface Tokens {
 
 /** The client of one provider for the authorization code flow (RFC 6749, 4.1) with PKCE (RFC 7636). */
 export interface OAuthClient {
-  readonly authorizationUrl: ProviderRedirect['authorizationUrl'];
+  /** @throws RedirectFailure, Problem `authenticator_unavailable` */
+  authorizationUrl(request: Parameters<ProviderRedirect['authorizationUrl']>[0]): Promise<string>;
   /** @throws RedirectFailure, Problem `authenticator_unavailable` */
   exchange(
     answer: URLSearchParams,
@@ -62,16 +68,18 @@ const appleSecretSeconds = 300;
 
 /** Creates the client. The library checks the provider's answers; every request goes through the guard. */
 export function createOAuthClient(options: ClientOptions): OAuthClient {
-  const { clientId, secret, scopes, pkce, redirectUri, postsAnswer, metadata, outbound } = options;
+  const { clientId, secret, scopes, pkce, acrValues, maxAge, redirectUri, postsAnswer, metadata, outbound } = options;
   const client = { client_id: clientId };
 
   async function endpoint(name: 'authorization_endpoint' | 'token_endpoint'): Promise<string> {
     const { [name]: url, issuer } = await metadata();
-    if (typeof url !== 'string') throw new Error(`the provider's metadata has no ${name}`);
+    if (typeof url !== 'string') {
+      throw new RedirectFailure('metadata_invalid', new Error(`the provider's metadata has no ${name}`));
+    }
     // A provider with https never sends a browser or a code to http.
     const { protocol } = parseUrl(url) ?? {};
     if (protocol !== 'https:' && (protocol !== 'http:' || String(issuer).startsWith('https:'))) {
-      throw new Error(`${name} of the provider's metadata is no https URL`);
+      throw new RedirectFailure('metadata_invalid', new Error(`${name} of the provider's metadata is no https URL`));
     }
     return url;
   }
@@ -99,7 +107,7 @@ export function createOAuthClient(options: ClientOptions): OAuthClient {
   }
 
   return {
-    async authorizationUrl({ state, nonce, codeVerifier, loginHint }) {
+    async authorizationUrl({ state, nonce, codeVerifier, loginHint, isFresh }) {
       const { calculatePKCECodeChallenge } = await import('oauth4webapi');
       const url = new URL(await endpoint('authorization_endpoint'));
       const parameters = {
@@ -108,6 +116,9 @@ export function createOAuthClient(options: ClientOptions): OAuthClient {
         ...(scopes.split(' ').includes('openid') && { nonce }),
         ...(postsAnswer && { response_mode: 'form_post' }),
         ...(loginHint !== undefined && { login_hint: loginHint }),
+        ...(acrValues !== undefined && { acr_values: acrValues.join(' ') }),
+        ...(maxAge !== undefined && { max_age: String(maxAge) }),
+        ...(isFresh && { prompt: 'login', max_age: '0' }),
       };
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
       return url.href;
@@ -134,7 +145,11 @@ export function createOAuthClient(options: ClientOptions): OAuthClient {
         );
         return tokensOf(response.status, await response.text());
       } catch (error) {
-        throw redirectError(error, error instanceof oauth.AuthorizationResponseError ? error.error : undefined);
+        throw redirectError(
+          error,
+          error instanceof oauth.AuthorizationResponseError ? error.error : undefined,
+          'provider_error',
+        );
       }
     },
     async userinfo(url, accessToken) {
@@ -146,7 +161,7 @@ export function createOAuthClient(options: ClientOptions): OAuthClient {
         if (!isJsonObject(answer)) throw new Error('the userinfo endpoint did not answer with a JSON object');
         return answer;
       } catch (error) {
-        throw redirectError(error, undefined);
+        throw redirectError(error, undefined, 'account_unreadable');
       }
     },
   };
@@ -174,23 +189,46 @@ function tokensOf(status: number, text: string): Tokens {
   }
   const { access_token: accessToken, id_token: idToken, error } = isJsonObject(answer) ? answer : {};
   if (typeof accessToken !== 'string' || accessToken === '') {
-    // The error's name is a word of the standard, or the provider's own. It goes to the log.
-    const name = typeof error === 'string' && /^[\w.-]{1,64}$/.test(error) ? error : 'no access_token';
-    const cause = new Error(`the token endpoint answered ${status} (${name})`);
-    throw new RedirectFailure(status >= 500 ? 'provider_unavailable' : 'failed', cause);
+    const cause = new Error(`the token endpoint answered ${status} (${errorName(error) ?? 'no access_token'})`);
+    if (status >= 500) throw new RedirectFailure('provider_unreachable', cause);
+    throw new RedirectFailure(problemOf[errorName(error) ?? ''] ?? 'provider_error', cause);
   }
   return { accessToken, idToken: typeof idToken === 'string' ? idToken : undefined };
 }
 
-/** @param code the error that the provider gave the browser */
-function redirectError(error: unknown, code: string | undefined): RedirectFailure {
-  if (error instanceof RedirectFailure) return error;
+/** The problems that the errors of providers mean. */
+const problemOf: Readonly<Record<string, ProviderProblemCode | undefined>> = {
+  access_denied: 'access_denied',
   // Apple says `user_cancelled_authorize`.
-  if (code === 'access_denied' || code === 'user_cancelled_authorize') {
-    return new RedirectFailure('access_denied', error);
+  user_cancelled_authorize: 'access_denied',
+  server_error: 'provider_unreachable',
+  temporarily_unavailable: 'provider_unreachable',
+  invalid_scope: 'scope_rejected',
+  invalid_client: 'client_rejected',
+  unauthorized_client: 'client_rejected',
+  invalid_grant: 'code_rejected',
+  // GitHub.
+  incorrect_client_credentials: 'client_rejected',
+  bad_verification_code: 'code_rejected',
+  redirect_uri_mismatch: 'redirect_uri_rejected',
+  // OpenID Connect Core Unmet Authentication Requirements 1.0.
+  unmet_authentication_requirements: 'acr_missing',
+};
+
+/** The name of an error: a word of the standard, or the provider's own. */
+const errorName = (error: unknown) => (typeof error === 'string' && /^[\w.-]{1,64}$/.test(error) ? error : undefined);
+
+/**
+ * @param code the error that the provider gave the browser
+ * @param otherwise the problem of any other failure
+ */
+function redirectError(error: unknown, code: string | undefined, otherwise: ProviderProblemCode): RedirectFailure {
+  if (error instanceof RedirectFailure) return error;
+  if (code !== undefined) {
+    // The browser brought it, so it is shown only if it looks like the name of an error.
+    return new RedirectFailure(problemOf[errorName(code) ?? ''] ?? otherwise, error, errorName(code));
   }
-  const isAway = error instanceof OutboundError || code === 'server_error' || code === 'temporarily_unavailable';
-  return new RedirectFailure(isAway ? 'provider_unavailable' : 'failed', error);
+  return new RedirectFailure(error instanceof OutboundError ? 'provider_unreachable' : otherwise, error);
 }
 
 /** Apple's client secret: a token that the app's key signs, for at most six months. This one is made for each request. */

@@ -2,7 +2,7 @@ import { createConcurrencyLimiter } from '../../lib/concurrency-limiter.js';
 import { isJsonObject, type JsonObject } from '../../lib/json-object.js';
 import { Problem } from '../../lib/problem.js';
 import { parseUrl } from '../../lib/urls.js';
-import type { FailedExchange, IdentityProvider, ProviderAccount } from '../../login/providers/provider.js';
+import type { IdentityProvider, ProviderAccount } from '../../login/providers/provider.js';
 import type { Outbound } from '../outbound.js';
 import { createDiscovery, type DiscoveryOptions } from './discovery.js';
 import { createIdTokenReader, type IdTokenClaims } from './id-tokens.js';
@@ -19,12 +19,15 @@ export interface ProviderOptions extends Pick<DiscoveryOptions, 'issuer' | 'cool
   readonly tenants: readonly string[] | undefined;
   readonly clientIds: readonly string[];
   readonly algorithms: readonly string[];
+  /** What the id_token must say about the login at the provider. */
+  readonly acrValues?: readonly string[] | undefined;
+  readonly maxAge?: number | undefined;
   readonly signUp: boolean;
   /** The endpoints of a provider without id_tokens, and where its answer has the members of the account. */
   readonly endpoints: OAuthEndpoints | undefined;
   readonly map: { readonly subject: string; readonly email?: string | undefined; readonly name?: string | undefined };
   /** Undefined: no redirects. */
-  readonly client: Omit<ClientOptions, 'outbound' | 'metadata'> | undefined;
+  readonly client: Omit<ClientOptions, 'outbound' | 'metadata' | 'acrValues' | 'maxAge'> | undefined;
   readonly outbound: Outbound;
   /** The most milliseconds that an exchange takes, with all its requests to the provider. The default is 10,000. */
   readonly exchangeMs?: number;
@@ -35,46 +38,58 @@ const exchanges = { concurrency: 32, maxWaiting: 1000, timeoutMs: 10_000 };
 
 /** Creates a provider whose accounts can log in. */
 export function createIdentityProvider(options: ProviderOptions): IdentityProvider {
-  const { name, title, issuer, clientIds, signUp, endpoints, client, outbound, hasTenants } = options;
-  const common = { name, title, issuer, clientIds, signUp, hasIssuer: issuersOf(options) };
+  const { name, title, issuer, clientIds, signUp, endpoints, client, outbound, hasTenants, acrValues, maxAge } =
+    options;
+  const tenantIssuer = isTemplate(options) ? tenantIssuerOf(options) : undefined;
+  const common = { name, title, issuer, clientIds, signUp, hasIssuer: issuersOf(options), tenantIssuer };
+  const createClient = (metadata: ClientOptions['metadata']) =>
+    client && createOAuthClient({ ...client, acrValues, maxAge, outbound, metadata });
   if (endpoints !== undefined) {
-    const oauth =
-      client &&
-      createOAuthClient({ ...client, outbound, metadata: async () => ({ issuer, ...endpointsOf(endpoints) }) });
-    const redirect = oauth && {
-      authorizationUrl: oauth.authorizationUrl,
-      exchange: limited(options, async (answer, expected) => {
-        const { accessToken } = await oauth.exchange(answer, expected);
-        return accountOfUserinfo(options, await oauth.userinfo(endpoints.userinfo, accessToken));
-      }),
-    };
+    const oauth = createClient(async () => ({ issuer, ...endpointsOf(endpoints) }));
+    const redirect = oauth &&
+      client && {
+        redirectUri: client.redirectUri,
+        authorizationUrl: (request: AuthorizationRequest) => oauth.authorizationUrl(request).catch(fail),
+        exchange: limited(options, async (answer, expected) => {
+          const { accessToken } = await oauth.exchange(answer, expected);
+          return accountOfUserinfo(options, await oauth.userinfo(endpoints.userinfo, accessToken));
+        }),
+      };
     return { ...common, authenticator: `oauth:${name}`, accountOf: undefined, redirect };
   }
   const discovery = createDiscovery({ ...options, hasTenants });
   const readIdToken = createIdTokenReader({ ...options, discovery });
-  const oauth =
-    client && createOAuthClient({ ...client, outbound, metadata: async () => (await discovery.current()).document });
-  const redirect = oauth && {
-    authorizationUrl: oauth.authorizationUrl,
-    exchange: limited(options, async (answer, expected) => {
-      const { idToken } = await oauth.exchange(answer, expected);
-      const claims = idToken === undefined ? undefined : await readIdToken(idToken, expected);
-      if (claims === undefined) throw new RedirectFailure('failed', new Error('the id_token is invalid'));
-      const account = accountOfClaims(options, claims);
-      return { ...account, name: account.name ?? postedName(answer) };
-    }),
-  };
+  const oauth = createClient(async () => (await discovery.current()).document);
+  const redirect = oauth &&
+    client && {
+      redirectUri: client.redirectUri,
+      authorizationUrl: (request: AuthorizationRequest) => oauth.authorizationUrl(request).catch(fail),
+      exchange: limited(options, async (answer, expected) => {
+        const { idToken } = await oauth.exchange(answer, expected);
+        if (idToken === undefined) {
+          throw new RedirectFailure('token_invalid', new Error('the provider sent no id_token'));
+        }
+        const account = accountOfClaims(options, await readIdToken(idToken, expected));
+        return { ...account, name: account.name ?? postedName(answer) };
+      }),
+    };
   return {
     ...common,
     authenticator: `oidc:${name}`,
     async accountOf(token, expected) {
-      const claims = await readIdToken(token, expected);
-      return claims && accountOfClaims(options, claims);
+      try {
+        return accountOfClaims(options, await readIdToken(token, expected));
+      } catch (error) {
+        // Anybody can send such a token, so it says nothing about the provider.
+        if (error instanceof RedirectFailure) return undefined;
+        throw error;
+      }
     },
     redirect,
   };
 }
 
+type AuthorizationRequest = Parameters<NonNullable<IdentityProvider['redirect']>['authorizationUrl']>[0];
 type Exchange = NonNullable<IdentityProvider['redirect']>['exchange'];
 type Expected = Parameters<Exchange>[1];
 
@@ -89,7 +104,7 @@ function limited(
       return await new Promise((resolve, reject) => {
         // Each request has its own limit. A provider that answers each of them late must not keep the browser longer.
         const run = () => {
-          const late = new RedirectFailure('provider_unavailable', new Error(`${issuer} did not answer in time`));
+          const late = new RedirectFailure('provider_unreachable', new Error(`${issuer} did not answer in time`));
           const timer = setTimeout(reject, exchangeMs, late);
           return exchange(answer, expected).finally(() => clearTimeout(timer));
         };
@@ -110,10 +125,30 @@ function issuersOf({ issuer, hasTenants, tenants }: ProviderOptions): IdentityPr
       (tenants === undefined || tenants.some((tenant) => other.split('/').includes(tenant))));
 }
 
-function failureOf(error: unknown): FailedExchange {
-  if (error instanceof RedirectFailure) return { error: error.code, cause: error.cause };
-  // `overloaded` or `authenticator_unavailable`.
-  return { error: error instanceof Problem ? 'provider_unavailable' : 'failed', cause: error };
+/** Whether the tokens of each tenant have an issuer of their own: Entra's addresses for accounts of any tenant. */
+const isTemplate = ({ issuer, hasTenants }: Pick<ProviderOptions, 'issuer' | 'hasTenants'>) =>
+  hasTenants && anyTenant.test(issuer);
+const anyTenant = /\/(?:common|organizations|consumers)(?=\/)/;
+
+/** The issuer of a tenant, in the form of the configured one. */
+function tenantIssuerOf({ issuer, tenants }: ProviderOptions): IdentityProvider['tenantIssuer'] {
+  return (tenant) =>
+    tenants === undefined || tenants.includes(tenant) ? issuer.replace(anyTenant, `/${tenant}`) : undefined;
+}
+
+function fail(error: unknown): never {
+  throw failureOf(error);
+}
+
+/** The failure of an error of a provider. */
+function failureOf(error: unknown): RedirectFailure {
+  if (error instanceof RedirectFailure) return error;
+  // `overloaded`, or `authenticator_unavailable` because of what the discovery found.
+  if (error instanceof Problem) {
+    const { cause } = error.options;
+    return cause instanceof RedirectFailure ? cause : new RedirectFailure('provider_unreachable', error);
+  }
+  return new RedirectFailure('provider_error', error);
 }
 
 const endpointsOf = ({ authorization, token }: OAuthEndpoints): JsonObject => ({
@@ -158,9 +193,10 @@ function accountOfUserinfo({ name: provider, issuer, map }: ProviderOptions, ans
   const subject = memberOf(answer, map.subject);
   const text = typeof subject === 'number' && Number.isSafeInteger(subject) ? String(subject) : textOf(subject);
   if (text === undefined || !/^[\x20-\x7e]{1,255}$/.test(text)) {
-    throw new RedirectFailure('failed', {
-      cause: new Error(`the answer of the userinfo endpoint has no ${map.subject}`),
-    });
+    throw new RedirectFailure(
+      'account_unreadable',
+      new Error(`the answer of the userinfo endpoint has no ${map.subject}`),
+    );
   }
   const read = (path: string | undefined) => (path === undefined ? undefined : textOf(memberOf(answer, path)));
   return { provider, issuer, subject: text, email: read(map.email), runsMailbox: false, name: read(map.name) };

@@ -11,7 +11,7 @@ export function callingSessionOf(request: FastifyRequest): CallingSession {
 
 /** The proof that a route demands, for its description in the OpenAPI document. */
 export const freshProof =
-  're-authentication: a proof of type password, code or passkey. With a second factor: totp or passkey.';
+  're-authentication: a proof of type password, code, passkey or provider. With a second factor: totp or passkey.';
 
 /** The codes of the problems that a route with a proof can answer. */
 export const proofProblems: readonly ErrorCode[] = [

@@ -3,7 +3,9 @@ import { stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { type Text, text } from '../../contract/errors/text.js';
-import { preferredLanguage } from '../../lib/language.js';
+import { providerProblems } from '../../contract/login-provider/problems.js';
+import { escapeHtml } from '../../lib/html.js';
+import { formatText, preferredLanguage } from '../../lib/language.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import type { RedirectPage, Redirects, Returned } from '../../login/providers/redirects.js';
 import { cookieValue } from '../requests/cookies.js';
@@ -33,7 +35,7 @@ export function redirectRoutes(app: App, { redirects, publicUrl, redirectLimits 
   const go = (request: FastifyRequest, reply: FastifyReply, next: Returned) => {
     if ('url' in next) return reply.redirect(next.url, 303);
     if (next.page === 'other_browser') app.noteRefusal(request, 'redirect_in_other_browser');
-    return sendPage(request, reply, next.page);
+    return sendPage(request, reply, next);
   };
 
   app.route({
@@ -46,7 +48,7 @@ export function redirectRoutes(app: App, { redirects, publicUrl, redirectLimits 
     async handler(request, reply) {
       await count(request);
       const next = await redirects.visit(request.params.id, cookieValue(request, cookieName));
-      if ('page' in next) return sendPage(request, reply, next.page);
+      if ('page' in next) return sendPage(request, reply, next);
       if (next.browser !== undefined) {
         const attributes = { path: '/', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const;
         reply.header('set-cookie', stringifySetCookie({ name: cookieName, value: next.browser, ...attributes }));
@@ -93,7 +95,16 @@ export function redirectRoutes(app: App, { redirects, publicUrl, redirectLimits 
   });
 }
 
-const pages: Readonly<Record<RedirectPage, { readonly status: number; readonly title: Text; readonly body: Text }>> = {
+interface PageTexts {
+  readonly status: number;
+  readonly title: Text;
+  /** What the person can do. */
+  readonly body: Text;
+  /** What the operator of the app can do. */
+  readonly operator?: Text;
+}
+
+const pages: Readonly<Record<RedirectPage['page'], PageTexts>> = {
   ended: {
     status: 410,
     title: text('This sign-in has ended', 'Este inicio de sesión ha terminado'),
@@ -110,17 +121,69 @@ const pages: Readonly<Record<RedirectPage, { readonly status: number; readonly t
       'El inicio de sesión empezó en otro navegador, o este navegador rechaza las cookies. Permite las cookies de este sitio, vuelve a la aplicación e inicia sesión de nuevo.',
     ),
   },
+  no_redirect: {
+    status: 400,
+    title: text('This sign-in cannot go on here', 'Este inicio de sesión no puede seguir aquí'),
+    body: text('Go back to the app, and sign in again.', 'Vuelve a la aplicación e inicia sesión de nuevo.'),
+    operator: text(
+      'For the people who run the app: the request that begins the login needs redirect_to and code_challenge.',
+      'Para quienes mantienen la aplicación: la solicitud que empieza el inicio de sesión necesita redirect_to y code_challenge.',
+    ),
+  },
+  not_configured: {
+    status: 404,
+    title: text('This sign-in is not set up', 'Este inicio de sesión no está configurado'),
+    body: text('Go back to the app, and sign in another way.', 'Vuelve a la aplicación e inicia sesión de otra forma.'),
+    operator: text(
+      'For the people who run the app: {name} is missing in OIDC_PROVIDERS, or has no client_id there.',
+      'Para quienes mantienen la aplicación: {name} falta en OIDC_PROVIDERS, o no tiene ahí client_id.',
+    ),
+  },
+  not_listed: {
+    status: 400,
+    title: text('This sign-in may not return to its app', 'Este inicio de sesión no puede volver a su aplicación'),
+    body: text('Go back to the app, and sign in another way.', 'Vuelve a la aplicación e inicia sesión de otra forma.'),
+    operator: text(
+      'For the people who run the app: {name} is not in REDIRECT_URIS, which lists exact addresses.',
+      'Para quienes mantienen la aplicación: {name} no está en REDIRECT_URIS, que es una lista de direcciones exactas.',
+    ),
+  },
+  test_passed: {
+    status: 200,
+    title: text('The test worked', 'La prueba ha funcionado'),
+    body: text(
+      'The console shows the account. Nobody was logged in. You can close this window.',
+      'La consola muestra la cuenta. No ha iniciado sesión nadie. Puedes cerrar esta ventana.',
+    ),
+  },
+  test_failed: {
+    status: 200,
+    title: text('The test failed', 'La prueba ha fallado'),
+    body: text(
+      'You can close this window. The console shows the same.',
+      'Puedes cerrar esta ventana. La consola muestra lo mismo.',
+    ),
+  },
 };
 
 const style =
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:30rem;margin:20vh auto 0;padding:0 1.5rem;color:#1a1d21;background:#fff}h1{font-size:1.375rem;line-height:1.3;margin:0 0 .5rem}p{margin:0}@media(prefers-color-scheme:dark){body{color:#e7e9ec;background:#16181b}}';
+  'body{font:16px/1.5 system-ui,sans-serif;max-width:30rem;margin:20vh auto 0;padding:0 1.5rem;color:#1a1d21;background:#fff}h1{font-size:1.375rem;line-height:1.3;margin:0 0 .5rem}p{margin:0 0 .75rem;overflow-wrap:anywhere}@media(prefers-color-scheme:dark){body{color:#e7e9ec;background:#16181b}}';
 const pagePolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
 
 /** A page for a browser that cannot go on: an address that nobody has listed must never be its next page. */
-function sendPage(request: FastifyRequest, reply: FastifyReply, name: RedirectPage) {
-  const { status, title, body } = pages[name];
+function sendPage(request: FastifyRequest, reply: FastifyReply, { page, name = '', problem }: RedirectPage) {
+  const { status, title, body, operator } = pages[page];
   const language = preferredLanguage(request.headers['accept-language']);
-  const html = `<!doctype html><html lang="${language}"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title[language]}</title><style>${style}</style><main><h1>${title[language]}</h1><p>${body[language]}</p></main></html>`;
+  const { message, remedy } = problem === undefined ? {} : providerProblems[problem.code];
+  const detail = problem?.detail;
+  const paragraphs = [
+    message && formatText(message, language, detail === undefined ? {} : { detail }),
+    remedy?.[language],
+    body[language],
+    operator && formatText(operator, language, { name: name.slice(0, 300) }),
+  ];
+  const content = paragraphs.flatMap((one) => (one ? `<p>${escapeHtml(one)}</p>` : [])).join('');
+  const html = `<!doctype html><html lang="${language}"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title[language]}</title><style>${style}</style><main><h1>${title[language]}</h1>${content}</main></html>`;
   return reply
     .code(status)
     .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': pagePolicy })

@@ -41,6 +41,8 @@ export type Requirement =
 /** Decides in one step, from the secret of the login request. */
 export interface SingleStep extends AuthenticatorBase {
   readonly steps: 1;
+  /** Whether it hashes the secret, and waits for no other system. Then the logins of one address wait for each other. */
+  readonly hashesSecret?: true;
   /** Must take the same time for every candidate (together with `afterFailure`), and must not throw for a wrong secret. */
   verify(candidate: Candidate | undefined, secret: string, authenticationId: string): Promise<boolean>;
   /** Called with the right secret after the login is approved. Use it to rehash the secret. An error is only logged. */
@@ -50,6 +52,8 @@ export interface SingleStep extends AuthenticatorBase {
 /** Begins a challenge and decides by its answer. */
 export interface TwoStep extends AuthenticatorBase {
   readonly steps: 2;
+  /** Whether it sends a code, and waits for no other system. Then the requests of one address wait for each other. */
+  readonly sendsCode?: true;
   /** Must do the same work for every candidate. The queue drops a message without a recipient. */
   begin(candidate: Candidate | undefined, authenticationId: string): Promise<Challenge>;
   /** Decides by the `state` of the challenge that `begin` returned. Must take the same time for every candidate. */
@@ -63,6 +67,8 @@ export interface TwoStep extends AuthenticatorBase {
 export interface UserIdentifying extends AuthenticatorBase {
   readonly steps: 2;
   readonly namesUser: true;
+  /** Whether an answer that identifies nobody can make a user, or be linked to one who proves it. */
+  readonly signsUp?: boolean;
   /** @throws Problem if the request lacks what the authenticator needs */
   begin(authenticationId: string, request: RedirectRequest): Promise<Challenge>;
   /**

@@ -38,6 +38,7 @@ function codeAuthenticator({ keys, testCodes }: CodeParts, channel: MessageChann
   return {
     name: channel,
     steps: 2,
+    sendsCode: true,
     async findMissing(user) {
       if (recipientOf(user) !== undefined) return undefined;
       return user.unproven[addressType] === undefined ? addressType : `proven_${addressType}`;

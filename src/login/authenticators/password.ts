@@ -16,6 +16,7 @@ export function passwordAuthenticator(database: Database, hasher: PasswordHasher
   return {
     name: 'password',
     steps: 1,
+    hashesSecret: true,
     verify: (candidate, secret) => hasher.verify(candidate?.passwordHash, secret),
     async findMissing({ passwordHash }) {
       if (passwordHash === undefined) return 'password';

@@ -2,6 +2,7 @@ import type { Database } from '../../database/database.js';
 import { findByExternalIdentity, listExternalIdentities } from '../../users/external-identities.js';
 import { accountOfIdToken, idTokenChallenge } from '../providers/id-token-challenge.js';
 import type { IdentityProvider } from '../providers/provider.js';
+import type { ProviderHealth } from '../providers/provider-health.js';
 import type { Redirects } from '../providers/redirects.js';
 import type { Outcome, SignUp } from '../providers/sign-up.js';
 import type { UserIdentifying } from './authenticator.js';
@@ -15,13 +16,20 @@ export function providerAuthenticator(
     database,
     redirects,
     signUp,
-  }: { readonly database: Database; readonly redirects: Redirects; readonly signUp: SignUp },
+    health,
+  }: {
+    readonly database: Database;
+    readonly redirects: Redirects;
+    readonly signUp: SignUp;
+    readonly health: Pick<ProviderHealth, 'fail'>;
+  },
   provider: IdentityProvider,
 ): UserIdentifying {
   return {
     name: provider.authenticator,
     steps: 2,
     namesUser: true,
+    signsUp: provider.signUp,
     async findMissing({ userId }) {
       const linked = await listExternalIdentities(database, userId);
       return linked.some(({ issuer }) => provider.hasIssuer(issuer)) ? undefined : 'external_identity';
@@ -38,9 +46,11 @@ export function providerAuthenticator(
           ? await accountOfIdToken(database, provider, state.nonce, secret)
           : await redirects.accountOf(authenticationId, state.redirect, secret);
       if (account === undefined) return undefined;
-      const userId = await findByExternalIdentity(database, account.issuer, account.subject);
+      const userId = await findByExternalIdentity(database, account);
       if (userId !== undefined) return userOf({ userId });
-      return provider.signUp ? userOf(await signUp.continueWith(provider, account, answer)) : 'not_linked';
+      const outcome = provider.signUp ? await signUp.continueWith(provider, account, answer) : 'not_linked';
+      if (outcome === 'not_linked') health.fail(provider.authenticator, 'not_linked');
+      return userOf(outcome);
     },
   };
 }

@@ -9,6 +9,7 @@ import { Problem, throwIfErrors } from '../../lib/problem.js';
 import type { SmsAdmission } from '../../messages/sms-admission.js';
 import type { Authenticator } from '../authenticators/authenticator.js';
 import { identifiesUser } from '../authenticators/authenticator.js';
+import type { ProviderHealth } from '../providers/provider-health.js';
 import { type AccountCheckOptions, type AccountChecks, checkAccount } from './account-checks.js';
 import { channelOf, checkCode } from './code-checks.js';
 import type { Finding } from './finding.js';
@@ -52,6 +53,7 @@ export interface LoginDiagnosesOptions extends AccountCheckOptions, WayOptions {
   readonly testCodes: TestCodes;
   readonly smsAdmission: Pick<SmsAdmission, 'predict'>;
   readonly defaultRegion: string | undefined;
+  readonly providerHealth: Pick<ProviderHealth, 'read'>;
 }
 
 type AnyAuthenticator = Parameters<typeof diagnoseWay>[1];
@@ -61,7 +63,7 @@ const providerAuthenticators = ['sms', 'email'];
 
 /** Creates the diagnosis for the configured authenticators. */
 export function createLoginDiagnoses(options: LoginDiagnosesOptions): LoginDiagnoses {
-  const { database, keys, secondFactors, defaultRegion } = options;
+  const { database, keys, secondFactors, defaultRegion, providerHealth } = options;
   const references = createUserReferences(database);
   const configured = new Map<string, AnyAuthenticator>(options.authenticators.map((each) => [each.name, each]));
   const authenticatorOf = (name: string) => configured.get(name) ?? { name, isMissing: true as const };
@@ -77,11 +79,13 @@ export function createLoginDiagnoses(options: LoginDiagnosesOptions): LoginDiagn
   ): Promise<Diagnosis> {
     const { deviceId, address } = view;
     const account = await checkAccount(options, subject, { identity: login.identity, address });
+    const histories = await providerHealth.read();
     const ways: DiagnosedWay[] = [];
     for (const authenticator of login.authenticators) {
       const identity = identityFor(authenticator, login.identity ?? usualIdentity(subject, authenticator.name));
       const code = await checkCode(options, subject, { authenticator: authenticator.name, identity, address });
-      ways.push(await diagnoseWay(options, authenticator, { subject, identity, account, code }));
+      const history = histories.get(authenticator.name);
+      ways.push(await diagnoseWay(options, authenticator, { subject, identity, account, code, history }));
     }
     const { user } = subject;
     return {

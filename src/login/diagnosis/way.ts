@@ -1,5 +1,6 @@
 import { errors } from '../../contract/errors/problems.js';
 import type { Answer, Way } from '../../contract/login-diagnosis/login-diagnosis.js';
+import { providerProblems } from '../../contract/login-provider/problems.js';
 import type { SecondFactors } from '../../credentials/factors/second-factor.js';
 import { type PinPolicy, pinRule } from '../../credentials/pins/pin-check.js';
 import type { Pins } from '../../credentials/pins/pins.js';
@@ -7,6 +8,7 @@ import type { AccountUser } from '../../identities/accounts.js';
 import type { Identity } from '../../identities/identity.js';
 import { Problem } from '../../lib/problem.js';
 import { type Authenticator, identifiesUser, type Requirement, takesPin } from '../authenticators/authenticator.js';
+import { currentFault, type PastProblem, type ProviderHistory } from '../providers/provider-health.js';
 import type { AccountChecks } from './account-checks.js';
 import { remediedUser } from './account-checks.js';
 import type { CodeChecks } from './code-checks.js';
@@ -55,30 +57,33 @@ export async function diagnoseWay(
     readonly identity: Identity | undefined;
     readonly account: AccountChecks;
     readonly code: CodeChecks;
+    /** What happened in logins with this provider. */
+    readonly history: ProviderHistory | undefined;
   },
 ): Promise<DiagnosedWay> {
-  const { subject, identity, account, code } = login;
+  const { subject, identity, account, code, history } = login;
   const isMissing = 'isMissing' in authenticator;
   const rule = isMissing || !takesPin(authenticator) ? 'ignored' : pinRule(options.pinPolicy, subject.user?.account);
   const plan = isMissing
     ? missingPlan(authenticator.name)
     : await planOf(options, authenticator, subject, account, code, rule);
+  const notes = [...plan.notes, ...(history === undefined ? [] : providerNotes(history, subject.now))];
   const { answers, isRefused, isKnown } = predictAnswers(plan.steps);
   const checks = plan.steps.flatMap((step) => step.checks.flatMap((check) => check ?? []));
   const ownFindings = unique(checks.filter(({ concernsEveryWay }) => !concernsEveryWay).map(({ finding }) => finding));
-  const isUncertain = !isKnown || plan.notes.some(({ code: reason }) => uncertain.includes(reason));
+  const isUncertain = !isKnown || notes.some(({ code: reason }) => uncertain.includes(reason));
   const verdict = verdictOf({ isSetUp: plan.isSetUp, isRefused, isUncertain, hasOwnBlocker: ownFindings.length > 0 });
   return {
     authenticator: authenticator.name,
     verdict,
     until: isRefused ? endOfAll(checks.map(({ finding }) => finding)) : null,
     identity: identity === undefined ? null : { type: identity.type, value: identity.canonical },
-    ...{ pin: rule, answers, reasons: [...ownFindings, ...plan.notes] },
+    ...{ pin: rule, answers, reasons: [...ownFindings, ...notes] },
   };
 }
 
 /** Notes that mean that the login may still fail, although no rule refuses it. */
-const uncertain: readonly string[] = ['decided_elsewhere', 'last_message_failed'];
+const uncertain: readonly string[] = ['decided_elsewhere', 'last_message_failed', 'provider_fails'];
 
 function verdictOf(way: {
   readonly isSetUp: boolean;
@@ -130,11 +135,9 @@ async function planOf(
 ): Promise<Plan> {
   const { user } = subject;
   const missing = user && (await authenticator.findMissing?.(user.account));
-  const findings: Finding[] = [
-    ...(missing === undefined ? [] : [missingFinding(missing, authenticator.name, subject)]),
-    ...code.notSent,
-  ];
-  const notes: Finding[] = [...code.notes];
+  const finding = missing && missingFinding(missing, authenticator, subject);
+  const findings: Finding[] = [...(finding?.effect === 'blocks' ? [finding] : []), ...code.notSent];
+  const notes: Finding[] = [...(finding?.effect === 'note' ? [finding] : []), ...code.notes];
   if (authenticator.findMissing === undefined) notes.push(note('decided_elsewhere'));
   if (user !== undefined && rule !== 'ignored') {
     const { pinHash } = user.account;
@@ -155,6 +158,7 @@ async function planOf(
     factor,
     hasMoreSteps: user !== undefined && asksMore(options.secondFactors, authenticator, user.account),
     unreadableApp: app?.effect === 'blocks' ? app : undefined,
+    isOpenEnded: finding?.effect === 'note',
   });
   return { steps, isSetUp: missing === undefined, notes };
 }
@@ -190,6 +194,8 @@ interface StepParts {
   readonly factor: boolean;
   readonly hasMoreSteps: boolean;
   readonly unreadableApp: Finding | undefined;
+  /** Whether the answer to the right secret depends on what Postern does not know yet. */
+  readonly isOpenEnded: boolean;
 }
 
 function stepsOf(authenticator: Authenticator, parts: StepParts): Step[] {
@@ -222,6 +228,7 @@ function stepsOf(authenticator: Authenticator, parts: StepParts): Step[] {
       ...[account.account(1), account.guessLock, account.operatorLock],
     ];
     const start: Step = { name: 'start', checks: [account.address(1)], answer: isKnown ? 'pending' : undefined };
+    if (parts.isOpenEnded) return [start, { name: 'secret', checks, answer: undefined }];
     return [start, { name: 'secret', checks, answer: answerIfKnown }, ...secondFactorStep(3, 2)];
   }
   const start = [account.address(1), account.account(1), ...code.start];
@@ -242,7 +249,7 @@ function unreadableHash({ code }: Finding) {
   return { status: errors.internal_error.status, authentication_status: null, code: 'internal_error' };
 }
 
-function missingFinding(missing: Requirement, authenticator: string, subject: Subject): Finding {
+function missingFinding(missing: Requirement, authenticator: Authenticator, subject: Subject): Finding {
   const user = remediedUser(subject);
   switch (missing) {
     case 'password':
@@ -260,8 +267,34 @@ function missingFinding(missing: Requirement, authenticator: string, subject: Su
     case 'passkey':
       return blocker('no_passkey', { remedies: [remedies.enrolPasskey()] });
     case 'external_identity': {
-      const provider = authenticator.replace(/^(?:oidc|oauth):/, '');
-      return blocker('no_external_identity', { remedies: [remedies.linkExternalIdentity(user, provider)] });
+      const provider = authenticator.name.replace(/^(?:oidc|oauth):/, '');
+      const details = { remedies: [remedies.linkExternalIdentity(user, provider)] };
+      const signsUp = identifiesUser(authenticator) && authenticator.signsUp === true;
+      return signsUp ? note('external_identity_not_linked', details) : blocker('no_external_identity', details);
     }
   }
+}
+
+/** Milliseconds in which a refusal may still be what the person asks about. */
+const recently = 86_400_000;
+
+/** Whether the provider fails now, and why logins with it were refused. The person may be one of those. */
+function providerNotes(history: ProviderHistory, now: string): Finding[] {
+  const fault = currentFault(history);
+  const isRecent = ({ at }: PastProblem) => Date.parse(at) > Date.parse(now) - recently;
+  const refusals = history.problems.filter(
+    // The link that is missing is a reason of its own.
+    (problem) => problem !== fault && problem.code !== 'not_linked' && isRecent(problem),
+  );
+  const noteOf = (code: 'provider_fails' | 'provider_refused', { code: problem, detail, at }: PastProblem) => {
+    const { setting } = providerProblems[problem];
+    return note(code, {
+      ...{ since: at, data: { problem, ...(detail !== null && { detail }) } },
+      remedies: setting === null ? [] : [remedies.configure(setting)],
+    });
+  };
+  return [
+    ...(fault === undefined ? [] : [noteOf('provider_fails', fault)]),
+    ...refusals.map((problem) => noteOf('provider_refused', problem)),
+  ];
 }

@@ -1,3 +1,5 @@
+import type { ProviderProblemCode } from '../../contract/login-provider/problems.js';
+
 /** A provider whose accounts can log in: an OpenID provider, or one that speaks OAuth 2.0 only. `delivery/oidc` implements it. */
 export interface IdentityProvider {
   /** The name in the configuration, such as `google`. */
@@ -10,6 +12,11 @@ export interface IdentityProvider {
   readonly issuer: string;
   /** Whether its accounts have this issuer. For a provider with tenants, each tenant has its own. */
   readonly hasIssuer: (issuer: string) => boolean;
+  /**
+   * The issuer of the accounts of a tenant; undefined if the tenant is not accepted. Absent: all accounts of the provider have one
+   * issuer.
+   */
+  readonly tenantIssuer?: ((tenant: string) => string | undefined) | undefined;
   readonly clientIds: readonly string[];
   /** Whether an account that is linked to nobody makes a user. */
   readonly signUp: boolean;
@@ -25,12 +32,16 @@ export interface IdentityProvider {
 
 /** Sends browsers to a provider, and asks the provider who came back. */
 export interface ProviderRedirect {
-  /** @throws Error if the provider cannot be asked where its pages are */
+  /** The address of this service to which the provider sends browsers back. */
+  readonly redirectUri: string;
+  /** @throws FailedExchange if the provider cannot be asked where its pages are */
   authorizationUrl(request: {
     readonly state: string;
     readonly nonce: string;
     readonly codeVerifier: string;
     readonly loginHint: string | undefined;
+    /** Whether the person has to log in there again. */
+    readonly isFresh?: boolean;
   }): Promise<string>;
   /**
    * Exchanges the provider's answer for its account. The provider's tokens are dropped.
@@ -48,6 +59,9 @@ export type RedirectError = 'access_denied' | 'provider_unavailable' | 'expired'
 /** A login at a provider that failed there. */
 export interface FailedExchange {
   readonly error: Exclude<RedirectError, 'expired'>;
+  readonly problem: ProviderProblemCode;
+  /** What operators may see of the cause. Never a secret. */
+  readonly detail: string | undefined;
   /** For the log. */
   readonly cause: unknown;
 }
@@ -70,4 +84,6 @@ export interface ExpectedToken {
   readonly nonce: string;
   /** The time by the database's clock. */
   readonly now: Date;
+  /** The person must have logged in at the provider since then. */
+  readonly since?: Date | undefined;
 }

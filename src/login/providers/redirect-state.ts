@@ -1,4 +1,6 @@
 import type { TokenRequest } from '../../contract/authentication.js';
+import type { ProviderProblemCode, ProviderStep } from '../../contract/login-provider/problems.js';
+import { timeText } from '../../database/clock.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 
@@ -6,47 +8,60 @@ import { sql, statement } from '../../database/sql.js';
 export type RedirectRequest = Pick<TokenRequest, 'redirect_to' | 'code_challenge' | 'login_hint'>;
 
 /**
- * What a login by redirect keeps in the challenge of its authentication, from its start to its end. If a user with a session
- * links an account, the challenge of the link keeps it. Times are milliseconds by the database's clock.
+ * What a login by redirect keeps in the challenge of its authentication, from its start to its end. Links, proofs and tests
+ * keep it in their challenge. Times are milliseconds by the database's clock.
  */
 export interface RedirectState {
-  /** Where the browser returns to. */
-  readonly to: string;
+  /** Where the browser returns to. Undefined for a test, which ends with a page. */
+  readonly to?: string | undefined;
   /** The client's PKCE challenge (S256). Whoever ends the login must know its verifier. */
-  readonly codeChallenge: string;
+  readonly codeChallenge?: string | undefined;
   readonly loginHint?: string | undefined;
-  /** Each time that a browser was sent to the provider. */
-  readonly visits: readonly Visit[];
-  /** The code that the app got. Only one visit gets one. */
+  /** Whether the person has to log in at the provider again, and the provider has to say so. */
+  readonly isFresh?: boolean | undefined;
+  /** Each time that a browser came back from the provider. */
+  readonly returns: readonly Return[];
+  /** The code that the app got. Only one return gets one. */
   readonly code?: { readonly digest: string; readonly until: number } | undefined;
   /** The provider's account, encrypted. */
   readonly account?: string | undefined;
+  /** How far a test has got. */
+  readonly test?: TestProgress | undefined;
 }
 
-/** A browser that was sent to the provider. */
-export interface Visit {
+/** How far a test has got, and why it failed. */
+export interface TestProgress {
+  /** The step that is next, or at which it failed. */
+  readonly step: ProviderStep;
+  readonly problem?:
+    | { readonly code: ProviderProblemCode; readonly detail: string | undefined; readonly at: number }
+    | undefined;
+}
+
+/** A browser that came back from the provider. */
+export interface Return {
   /** The digest of `state`. */
   readonly state: string;
-  /** The digest of the browser's cookie. */
-  readonly browser: string;
-  /** The nonce and the PKCE verifier for the provider, encrypted. */
-  readonly secrets: string;
-  /** An answer that the provider has posted, encrypted, and the handle with which the browser fetches its result. */
+  /** An answer that the provider has posted, encrypted, which the browser fetches its result with. */
   readonly posted?: { readonly answer: string; readonly until: number } | undefined;
   /** When the exchange with the provider began. */
   readonly exchangedAt?: number | undefined;
-  /** Where the browser was sent at the end, encrypted. A repeated callback gets the same. */
-  readonly result?: { readonly url: string; readonly until: number } | undefined;
+  /** Where the browser was sent at the end, or the page that it got, encrypted. A repeated callback gets the same. */
+  readonly result?: { readonly next: string; readonly until: number } | undefined;
 }
 
-/** The row of a login by redirect, or of a link that a user with a session has begun. */
+/** The row of a login by redirect, or of a challenge: a link or a proof of a user with a session, or a test. */
 export interface RedirectLogin {
-  readonly kind: 'login' | 'link';
+  readonly kind: 'login' | 'challenge';
   readonly id: string;
   readonly userId: string;
   readonly authenticator: string;
   /** Whether it waits for the provider or for the app's code. */
   readonly isOpen: boolean;
+  /** When it began. */
+  readonly createdAt: number;
+  /** When it ends. RFC 3339. */
+  readonly expiresAt: string;
   /** The time now. */
   readonly now: number;
   readonly state: RedirectState;
@@ -56,20 +71,23 @@ interface Row extends Omit<RedirectLogin, 'state'> {
   readonly redirect: string | null;
 }
 
-const now = sql`(extract(epoch from db_now()) * 1000)::float8 as now`;
+const times = sql`(extract(epoch from created_at) * 1000)::float8 as "createdAt",
+  (extract(epoch from db_now()) * 1000)::float8 as now`;
 
 const loginColumns = sql`'login' as kind, id, user_id as "userId", authenticator, challenge->>'redirect' as redirect,
-  status = 'pending' and factor = 1 and ended_at is null and challenge_ends_at > db_now() as "isOpen", ${now}`;
+  status = 'pending' and factor = 1 and ended_at is null and challenge_ends_at > db_now() as "isOpen",
+  ${timeText(sql`challenge_ends_at`)} as "expiresAt", ${times}`;
 
-const linkColumns = sql`'link' as kind, id, user_id as "userId", kept->>'authenticator' as authenticator,
-  kept->>'redirect' as redirect, ended_at is null and expires_at > db_now() as "isOpen", ${now}`;
+const challengeColumns = sql`'challenge' as kind, id, user_id as "userId", kept->>'authenticator' as authenticator,
+  kept->>'redirect' as redirect, ended_at is null and expires_at > db_now() as "isOpen",
+  ${timeText(sql`expires_at`)} as "expiresAt", ${times}`;
 
 const find = statement<{ id: string }, Row>(
   'redirect_find',
   (p) => sql`
   select ${loginColumns} from authentications where id = ${p.id}
   union all
-  select ${linkColumns} from challenges where id = ${p.id} and purpose = 'external_identity'`,
+  select ${challengeColumns} from challenges where id = ${p.id}`,
 );
 
 interface Key {
@@ -83,11 +101,10 @@ const lock = {
     (p) => sql`
     select ${loginColumns} from authentications where user_id = ${p.userId} and id = ${p.id} for no key update`,
   ),
-  link: statement<Key, Row>(
-    'redirect_link_lock',
+  challenge: statement<Key, Row>(
+    'redirect_challenge_lock',
     (p) => sql`
-    select ${linkColumns} from challenges
-    where user_id = ${p.userId} and id = ${p.id} and purpose = 'external_identity' for no key update`,
+    select ${challengeColumns} from challenges where user_id = ${p.userId} and id = ${p.id} for no key update`,
   ),
 };
 
@@ -100,8 +117,8 @@ const store = {
         guesses = case when ${p.isAnswered} then greatest(guesses, 2) else guesses end
     where user_id = ${p.userId} and id = ${p.id}`,
   ),
-  link: statement<Key & { redirect: string; isAnswered: boolean }>(
-    'redirect_link_store',
+  challenge: statement<Key & { redirect: string; isAnswered: boolean }>(
+    'redirect_challenge_store',
     (p) => sql`
     update challenges
     set kept = kept || jsonb_build_object('redirect', ${p.redirect}::text),
@@ -110,18 +127,20 @@ const store = {
   ),
 };
 
+/** A login at a provider without a redirect has begun with an id_token in view, and returns nowhere. */
 function loginOf(row: Row | undefined): RedirectLogin | undefined {
-  if (row === undefined || row.redirect === null) return undefined;
+  if (row === undefined) return undefined;
   const { redirect, ...login } = row;
-  return { ...login, state: JSON.parse(redirect) };
+  if (redirect !== null) return { ...login, state: JSON.parse(redirect) };
+  return /^(?:oidc|oauth):/.test(login.authenticator ?? '') ? { ...login, state: { returns: [] } } : undefined;
 }
 
-/** Finds a login or a link by redirect by its id alone. Undefined if there is none. */
+/** Finds a login or a challenge by redirect by its id alone. Undefined if there is none. */
 export async function findRedirectLogin(handle: Queryable, id: string): Promise<RedirectLogin | undefined> {
   return loginOf((await handle.query(find({ id })))[0]);
 }
 
-/** Reads a login or a link by redirect, and locks its row until the transaction ends. */
+/** Reads a login or a challenge by redirect, and locks its row until the transaction ends. */
 export async function lockRedirectLogin(
   tx: Queryable,
   { kind, userId, id }: Pick<RedirectLogin, 'kind' | 'userId' | 'id'>,
@@ -130,7 +149,7 @@ export async function lockRedirectLogin(
 }
 
 /**
- * Stores the state of a login or a link whose row the transaction has locked. Once it has a code, three of its five guesses
+ * Stores the state of a login or a challenge whose row the transaction has locked. Once it has a code, three of its five guesses
  * are left.
  */
 export async function storeRedirectState(

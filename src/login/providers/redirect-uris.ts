@@ -7,9 +7,13 @@ import { parseUrl } from '../../lib/urls.js';
  * @throws Problem `redirect_not_allowed` for an address that is not listed
  */
 export function requireListed(listed: readonly string[], field: 'redirect_to' | 'link_to', given: string): void {
-  if (listed.some((uri) => isSameUri(uri, given))) return;
+  if (isListed(listed, given)) return;
   throw new Problem('redirect_not_allowed', { errors: [{ field, code: 'redirect_not_allowed' }] });
 }
+
+/** Whether REDIRECT_URIS lists an address. */
+export const isListed = (listed: readonly string[], given: string): boolean =>
+  listed.some((uri) => isSameUri(uri, given));
 
 /** Whether two addresses are the same text. Apps on a loopback address may use any port (RFC 8252, 7.3). */
 function isSameUri(listed: string, given: string): boolean {

@@ -17,6 +17,7 @@ import { parseJsonObject } from '../../lib/json-object.js';
 import type { Origin } from '../../lib/origin.js';
 import { Problem } from '../../lib/problem.js';
 import { type GuessBudget, sessionlessBucket } from '../../limits/guess-budget.js';
+import type { HumanCheck } from '../../limits/human-check.js';
 import type { Notices } from '../../messages/notices.js';
 import {
   findByExternalIdentity,
@@ -33,10 +34,19 @@ import type { IdentityProvider, ProviderAccount } from './provider.js';
 export interface SignUp {
   /** The next step of a login with this account. */
   continueWith(provider: IdentityProvider, account: ProviderAccount, answer: ChallengeAnswer): Promise<Outcome>;
+  /** What a login with this account would do now. It sends and writes nothing. */
+  foresee(provider: IdentityProvider, account: ProviderAccount): Promise<ForeseenLogin>;
   /** Evaluates the answer to a step that `continueWith` has asked for. Undefined: it is wrong. */
   answer(provider: IdentityProvider, answer: ChallengeAnswer): Promise<Outcome | undefined>;
   /** Links an account that an `Outcome` has named as `link`. @throws Problem `external_identity_taken` */
   link(userId: string, login: { readonly id: string }, link: string, origin: Origin): Promise<void>;
+}
+
+/** What a login with an account at a provider would do. */
+export interface ForeseenLogin {
+  readonly outcome: 'logs_in' | 'creates_user' | 'asks_for_code' | 'asks_for_link' | 'not_linked';
+  /** The user who has linked the account. */
+  readonly userId?: string;
 }
 
 /** The user; a further step; or the end. */
@@ -68,6 +78,8 @@ export interface SignUpOptions {
   readonly notices: Pick<Notices, 'notify'>;
   /** Whether codes can be sent by mail. */
   readonly sendsMail: boolean;
+  /** Undefined: there is none. */
+  readonly humanCheck: HumanCheck | undefined;
   /** The ways in that can prove an account, in the order in which clients offer them. */
   readonly waysIn: readonly WayIn[];
 }
@@ -83,7 +95,8 @@ const repeatSeconds = 60;
 const linkLifetime = 600;
 
 /** Creates the steps of accounts that are linked to nobody. */
-export function createSignUp({ database, keys, users, guesses, notices, sendsMail, waysIn }: SignUpOptions): SignUp {
+export function createSignUp(options: SignUpOptions): SignUp {
+  const { database, keys, users, guesses, notices, sendsMail, humanCheck, waysIn } = options;
   const seal = (account: ProviderAccount, id: string) =>
     keys.encrypt(JSON.stringify(account), `account of ${id}`).toString('base64');
   function open(text: string | undefined, id: string): ProviderAccount | undefined {
@@ -102,6 +115,21 @@ export function createSignUp({ database, keys, users, guesses, notices, sendsMai
     return sendsMail ? askForCode(account, address, answer) : 'not_linked';
   }
 
+  async function foresee({ signUp }: IdentityProvider, account: ProviderAccount): Promise<ForeseenLogin> {
+    const userId = await findByExternalIdentity(database, account);
+    if (userId !== undefined) return { outcome: 'logs_in', userId };
+    if (!signUp) return { outcome: 'not_linked' };
+    const address = account.email === undefined ? undefined : canonicalIdentity('email', account.email, undefined);
+    if (address === undefined) return { outcome: 'creates_user' };
+    if (!account.runsMailbox) return { outcome: sendsMail ? 'asks_for_code' : 'not_linked' };
+    const [owner] = await database.query(findOwner({ digest: identityDigest(address) }));
+    if (owner === undefined) return { outcome: 'creates_user' };
+    const { user } = await getAccount(database.user(owner.user_id), owner.user_id);
+    const isUnproven = user?.unproven.email === address.canonical;
+    const canLink = user !== undefined && (isUnproven || (await openWays(user)).length > 0);
+    return { outcome: canLink ? 'asks_for_link' : 'not_linked' };
+  }
+
   /** Nobody can read the mail of this address but its owner, who is at the other end. */
   async function continueWithProven(
     provider: IdentityProvider,
@@ -113,7 +141,7 @@ export function createSignUp({ database, keys, users, guesses, notices, sendsMai
     const [owner] = await database.query(findOwner({ digest: identityDigest(address) }));
     if (owner === undefined) return { userId: await createUser(provider, account, address, answer.origin) };
     // A parallel login of the same account may have made this user just now.
-    const linked = await findByExternalIdentity(database, account.issuer, account.subject);
+    const linked = await findByExternalIdentity(database, account);
     if (linked !== undefined) return { userId: linked };
     const { user } = await getAccount(database.user(owner.user_id), owner.user_id);
     if (user === undefined) return 'not_linked';
@@ -142,11 +170,16 @@ export function createSignUp({ database, keys, users, guesses, notices, sendsMai
   async function askForCode(
     account: ProviderAccount,
     address: Identity,
-    { authenticationId }: ChallengeAnswer,
+    { authenticationId, humanCheck: token, deviceId, origin }: ChallengeAnswer,
   ): Promise<Outcome> {
     const userId = derivedProviderAccountId(keys, account.issuer, account.subject);
     const handle = database.user(userId);
     const recent = await findRecentChallenge(handle, { userId, purpose: 'provider_address', seconds: repeatSeconds });
+    if (recent === undefined) {
+      const identity = { ...address, digest: identityDigest(address) };
+      const { clientAddress } = origin;
+      await humanCheck?.pass({ purpose: 'login', token, identity, deviceId, clientAddress });
+    }
     const id = recent ?? newId();
     const code = newCode();
     if (recent === undefined) {
@@ -228,7 +261,7 @@ export function createSignUp({ database, keys, users, guesses, notices, sendsMai
 
   async function createUser(
     { name: provider }: IdentityProvider,
-    { issuer, subject, name }: ProviderAccount,
+    { issuer, subject, email, name }: ProviderAccount,
     address: Identity | undefined,
     origin: Origin,
   ): Promise<string> {
@@ -238,7 +271,7 @@ export function createSignUp({ database, keys, users, guesses, notices, sendsMai
     try {
       return await database.user(id).transaction(async (tx) => {
         // This comes first: a parallel login of the same account waits here, and then finds the user.
-        const linked = await recordExternalIdentity(tx, id, { provider, issuer, subject }, origin);
+        const linked = await recordExternalIdentity(tx, id, { provider, issuer, subject, email }, origin);
         if (linked === undefined) throw new AlreadyLinked();
         await users.create(tx, prepared, origin);
         if (address !== undefined) {
@@ -249,13 +282,13 @@ export function createSignUp({ database, keys, users, guesses, notices, sendsMai
       });
     } catch (error) {
       const isRace = error instanceof AlreadyLinked || (error instanceof Problem && error.code === 'identity_taken');
-      const owner = isRace ? await findByExternalIdentity(database, issuer, subject) : undefined;
+      const owner = isRace ? await findByExternalIdentity(database, { issuer, subject }) : undefined;
       if (owner === undefined) throw error;
       return owner;
     }
   }
 
-  return { continueWith, answer, link };
+  return { continueWith, foresee, answer, link };
 }
 
 /** What a step of linking keeps when it asks for another secret. */

@@ -1,7 +1,7 @@
 import { createConcurrencyLimiter, createKeyedLimiter } from '../../lib/concurrency-limiter.js';
 import { Problem } from '../../lib/problem.js';
 
-/** Runs an expensive read for a user. @throws Problem `too_many_requests`, `overloaded` */
+/** Runs an expensive read for a user, or a change that reads as much. @throws Problem `too_many_requests`, `overloaded` */
 export type ExpensiveReadLimit = <T>(userId: string, read: () => Promise<T>) => Promise<T>;
 
 export interface ExpensiveReadLimitOptions {

@@ -187,9 +187,11 @@ export function createItemStates(options: {
   readonly database: Database;
   readonly filterFields: FilterFields;
   readonly limitExpensive: ExpensiveReadLimit;
+  /** Counts a change of a user. @throws Problem `too_many_requests` */
+  readonly countChange: (userId: string) => Promise<void>;
   readonly onChanged: (userIds: readonly string[]) => void;
 }): ItemStates {
-  const { database, filterFields, limitExpensive, onChanged } = options;
+  const { database, filterFields, limitExpensive, countChange, onChanged } = options;
 
   async function lock(tx: Queryable, userId: string): Promise<Positions> {
     const [positions] = await tx.query(lockPositions({ userId }));
@@ -215,8 +217,10 @@ export function createItemStates(options: {
     counts: (userId, byType) => readCounts(database.user(userId), userId, byType),
     async change(userId, input) {
       const request = readStatesChange(input, filterFields);
+      await countChange(userId);
       const run = () => change(userId, request);
-      return request.ids === undefined && request.filter.length > 0 ? limitExpensive(userId, run) : run();
+      // Without a filter too, it can read a whole inbox: to mark everything as unread, or past very many states.
+      return request.ids === undefined ? limitExpensive(userId, run) : run();
     },
     moveSeen: (userId, through) =>
       database.user(userId).transaction(async (tx) => {

@@ -50,7 +50,8 @@ const phoneLike = /^\+?[\d\s()./-]{3,}$/;
 /**
  * Decides what a text matches. A UUID matches the user, device or external id that is equal to it, and nothing else. The
  * full mail address or phone number of a user matches only that user, and so does `external:` with an external id. Any other
- * text matches where it is a part of a user name, a mail address, a phone number or a name, or the whole external id.
+ * text matches where it is a part of a user name, a mail address, a phone number or a name, or the whole external id. The subject
+ * and the mail address of an account at a provider match the users who have linked it.
  */
 export async function matchOf(handle: Queryable, text: string, defaultRegion: string | undefined): Promise<Match> {
   const usersWithExternalId = (externalId: string) => ownersOf(handle, 'external_id', [externalId], defaultRegion);
@@ -67,10 +68,24 @@ export async function matchOf(handle: Queryable, text: string, defaultRegion: st
     ...(text.includes('@') ? await ownersOf(handle, 'email', [text], defaultRegion) : []),
     ...(phoneLike.test(text) ? await ownersOf(handle, 'phone', [text], defaultRegion) : []),
   ];
-  if (owners.length > 0) return { ids: owners };
-  const userIds = await usersWithExternalId(text);
+  const linked = await findByLinkedAccount(handle, text);
+  if (owners.length > 0) return { ids: [...new Set([...owners, ...linked])] };
+  const userIds = [...(await usersWithExternalId(text)), ...linked];
   const part = partCondition(text);
   return { condition: userIds.length === 0 ? part : sql`(${part} or u.id = any(${bound(userIds)}::uuid[]))` };
+}
+
+const findLinked = statement<{ text: string }, { user_id: string }>(
+  'external_identity_search',
+  // Two indexes find them. The addresses of an account at a provider are not unique.
+  (p) => sql`
+  (select user_id from external_identities where subject = ${p.text} limit 100)
+  union (select user_id from external_identities where email = lower(${p.text}) limit 100)`,
+);
+
+/** The ids of the users who have linked an account with this subject or this mail address. */
+async function findByLinkedAccount(handle: Queryable, text: string): Promise<string[]> {
+  return (await handle.query(findLinked({ text }))).map((row) => row.user_id);
 }
 
 const findById = statement<{ id: string }, { id: string }>(

@@ -73,6 +73,7 @@ beforeAll(async () => {
     ['/console/messages', /the mail server answered 550/],
     [`/console/messages?recipient=${endless.slice(0, 5000)}`, /./],
     ['/console/audit', /onerror/],
+    ['/console/providers', /OIDC_PROVIDERS/],
     ['/console/keys', /onerror/],
     ['/console/access', /onerror/],
     [`/console/webhooks/${webhook.id}?open=${delivery.id}`, /webhook-id/],
@@ -328,9 +329,14 @@ test('support opens the pages that the role may see, without a refusal, and the 
   const { page, expectNoErrorsOrSidewaysScroll } = opened;
   const refused: string[] = [];
   page.on('response', (response) => void (response.status() === 403 && refused.push(new URL(response.url()).pathname)));
-  const hidden = ['/console/audit', '/console/keys', '/console/access', '/console/backups', '/console/system'].concat(
-    pages.map(([path]) => path).filter((path) => path.startsWith('/console/webhooks')),
-  );
+  const hidden = [
+    '/console/audit',
+    '/console/keys',
+    '/console/access',
+    '/console/backups',
+    '/console/providers',
+    '/console/system',
+  ].concat(pages.map(([path]) => path).filter((path) => path.startsWith('/console/webhooks')));
   const links = page.getByRole('navigation', { name: 'Pages' }).first().getByRole('link');
   await links.nth(2).waitFor();
   const targets = await Promise.all((await links.all()).map((link) => link.getAttribute('href')));

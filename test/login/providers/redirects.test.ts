@@ -97,7 +97,7 @@ describe('a login by redirect', () => {
     expect(Object.fromEntries(searchParams)).toEqual({
       ...{ client_id: 'ours', redirect_uri: `${publicUrl}/callback/google`, response_type: 'code' },
       ...{ scope: 'openid email profile', code_challenge_method: 'S256', login_hint: 'ada@gmail.com' },
-      state: expect.stringMatching(/^[0-9a-f]{32}[\w-]{32}$/),
+      state: expect.stringMatching(/^[0-9a-f]{32}[\w-]{100,300}$/),
       nonce: expect.stringMatching(/^[\w-]{32}$/),
       code_challenge: expect.stringMatching(/^[\w-]{43}$/),
     });
@@ -232,14 +232,79 @@ describe('a login by redirect', () => {
     expect((await open(`${publicUrl}/callback/google?state=${'0'.repeat(64)}`, jar)).status).toBe(410);
   });
 
-  test('ends after five visits, with a page', async () => {
+  test('goes on however often browsers and scanners have opened its address', async () => {
+    await linkedUser();
     const login = await begin();
-    for (let visit = 0; visit < 5; visit += 1) expect((await open(login.url, new Map())).status).toBe(303);
+    const jar: Jar = new Map();
+    const first = await open(login.url, jar);
+    const prefetch = { headers: { 'sec-purpose': 'prefetch' } };
+    for (let visit = 0; visit < 12; visit += 1) expect((await open(login.url, new Map(), prefetch)).status).toBe(303);
+    for (let visit = 0; visit < 12; visit += 1) expect((await open(login.url, jar)).status).toBe(303);
     expect((await open(login.url, new Map(), { method: 'HEAD' })).status).toBe(405);
+    const { to, answer } = await vendor.authorize(first.to);
+    const app = new URL((await open(`${publicUrl}${to.pathname}?${answer}`, jar)).to).searchParams;
+    expect((await end(login.body.id, app.get('code') ?? '', login.codeVerifier)).status).toBe(201);
+  });
+
+  test('takes five answers of the provider, and then ends', async () => {
+    const login = await begin();
+    vendor.denial = { error: 'access_denied' };
+    const errorOf = async () => (await goThrough(login.url)).app.get('error');
+    for (let answer = 0; answer < 5; answer += 1) expect(await errorOf()).toBe('access_denied');
+    expect(await errorOf()).toBe('expired');
+  });
+
+  test('after its end is a page', async () => {
+    await linkedUser();
+    const login = await begin();
+    await goThrough(login.url);
     const { status, text, response } = await open(login.url, new Map(), { headers: { 'accept-language': 'es' } });
     expect(status).toBe(410);
     expect(text).toContain('Este inicio de sesión ha terminado');
     expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+  });
+
+  test('that has no address to return to is a page that says what the app has to send', async () => {
+    const { body } = await postern.api<LoginBody>('POST', '/v1/tokens', {
+      body: { authenticator: 'oidc:google', device: {} },
+    });
+    const { status, to, text } = await open(`${publicUrl}/redirects/${body.id}`, new Map());
+    expect({ status, to }).toEqual({ status: 400, to: '' });
+    expect(text).toContain('redirect_to and code_challenge');
+  });
+
+  test('of a provider that is not configured is a page that names the setting', async () => {
+    const { status, to, text } = await open(`${publicUrl}/callback/%3Cb%3Eabsent?code=x&state=y`, new Map());
+    expect({ status, to }).toEqual({ status: 404, to: '' });
+    expect(text).toContain('&lt;b&gt;absent is missing in OIDC_PROVIDERS');
+    expect(
+      (
+        await open(`${publicUrl}/callback/absent`, new Map(), {
+          method: 'POST',
+          body: new URLSearchParams({ state: 'y' }),
+        })
+      ).status,
+    ).toBe(404);
+  });
+
+  test('returns to no address that is not listed any more, before and after the provider', async () => {
+    const login = await begin('oidc:google', { redirect_to: 'https://app.example.com/with?query=1' });
+    const jar: Jar = new Map();
+    const { to, answer } = await vendor.authorize((await open(login.url, jar)).to);
+    const narrower = await startTestApp({
+      ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', PUBLIC_URL: publicUrl, REDIRECT_URIS: returnTo },
+      ...{ SECRET_KEY: secretKey, ...postern.databaseEnv },
+      OIDC_PROVIDERS: JSON.stringify({ google: { issuer: vendor.url, client_id: 'ours' } }),
+    });
+    try {
+      for (const address of [login.url, `${publicUrl}${to.pathname}?${answer}`]) {
+        const page = await open(address, jar, {}, narrower);
+        expect({ status: page.status, to: page.to }).toEqual({ status: 400, to: '' });
+        expect(page.text).toContain('https://app.example.com/with?… is not in REDIRECT_URIS');
+      }
+    } finally {
+      await narrower.close();
+    }
   });
 
   test('tells the app what went wrong at the provider', async () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { StatesChange } from '../../../src/contract/notification-states.js';
 import type { Step } from '../../../src/database/maintenance/tasks.js';
+import type { ExpensiveReadLimit } from '../../../src/notifications/inbox/expensive-reads.js';
 import { createItemStates, type ItemStates } from '../../../src/notifications/inbox/item-states.js';
 import { createReadPositions, type ReadPositions } from '../../../src/notifications/inbox/read-position.js';
 import type { Notifications } from '../../../src/notifications/notifications.js';
@@ -15,18 +16,25 @@ let notifications: Notifications;
 let states: ItemStates;
 let positions: ReadPositions;
 let changedUsers: string[] = [];
+let limitedUsers: string[] = [];
 beforeAll(async () => {
   test = await createTestDatabase();
   notifications = createTestNotifications(test.database);
   const { database } = test;
   const onChanged = (userIds: readonly string[]) => changedUsers.push(...userIds);
   const { filterFields } = notifications;
-  states = createItemStates({ database, filterFields, limitExpensive: (_, read) => read(), onChanged });
+  const limitExpensive: ExpensiveReadLimit = (userId, read) => {
+    limitedUsers.push(userId);
+    return read();
+  };
+  const countChange = async () => undefined;
+  states = createItemStates({ database, filterFields, limitExpensive, countChange, onChanged });
   positions = createReadPositions(database, () => undefined);
 });
 afterAll(() => test.drop());
 beforeEach(() => {
   changedUsers = [];
+  limitedUsers = [];
 });
 
 const publish = (userId: string, count: number, notificationType = 'payment') =>
@@ -49,6 +57,28 @@ async function statesOf(userId: string) {
 }
 const rowsOf = async (userId: string) =>
   (await test.database.query(testSql('select 1 as row from notification_states where user_id = $1', [userId]))).length;
+
+describe('the limit of expensive requests of a user', () => {
+  it.each([
+    ['with a filter', { filter: 'notification_type:payment', read: true }],
+    ['that reads everything', { filter: '', read: true }],
+    ['that makes everything unread', { filter: '', read: false }],
+    ['that takes everything out of the archive', { filter: '', archived: false }],
+    ['that snoozes everything', { filter: '', snoozed_until: future }],
+  ])('holds for a change %s, because it can look at a whole inbox', async (_, change) => {
+    const user = await createInbox(test.database);
+    await publish(user, 1);
+    await states.change(user, { ...change, through: 1 });
+    expect(limitedUsers).toEqual([user]);
+  });
+
+  it('does not hold for a change of named notifications', async () => {
+    const user = await createInbox(test.database);
+    const [one] = await publish(user, 1);
+    await states.change(user, { ids: [one?.id ?? ''], read: true });
+    expect(limitedUsers).toEqual([]);
+  });
+});
 
 describe('states of named notifications', () => {
   it('are read and unread on both sides of the read position', async () => {

@@ -36,7 +36,7 @@ beforeAll(async () => {
     batching: true,
     counters: createCounters(),
     pacer: createPacer(),
-    connections: 20,
+    limitExpensive: (_userId, read) => read(),
   });
 });
 afterAll(() => fresh.drop());

@@ -94,5 +94,10 @@ const Anchor = forwardRef<HTMLAnchorElement, ButtonLook & Omit<AnchorHTMLAttribu
   },
 );
 
+/** A link that looks like a button, and opens another site in a new window. */
+export function OutsideLink({ href, ...look }: ButtonLook & { readonly href: string }) {
+  return <Anchor {...look} href={href} target="_blank" rel="noopener noreferrer" />;
+}
+
 /** A link that looks like a button, to a page of the console. */
 export const ButtonLink = createLink(Anchor);

@@ -61,7 +61,7 @@ export function Diagnosis({ diagnosis, onRemedy }: DiagnosisProps) {
           />
         ))}
         {notes.map((reason) => (
-          <ReasonRow key={reason.code} reason={reason} {...{ main: undefined, onRemedy }} />
+          <ReasonRow key={reason.message} reason={reason} {...{ main: undefined, onRemedy }} />
         ))}
       </ul>
     </>
@@ -111,7 +111,7 @@ function ReasonRow({ reason, ...rest }: RemediesProps & { reason: LoginReason })
 function useWayName(): (way: LoginWay) => string {
   const { login } = useText().user;
   return ({ authenticator, pin }) => {
-    const name = login.ways[authenticator] ?? authenticator.replace(/^(?:oidc|custom):/, '');
+    const name = login.ways[authenticator] ?? authenticator.replace(/^(?:oidc|oauth|custom):/, '');
     return pin === 'own' ? login.withPin(name) : name;
   };
 }
@@ -143,7 +143,7 @@ function WayRow({ way, onRemedy, unlockHelps }: WayRowProps) {
       <div className={styles.why}>
         {way.reasons.length === 0 && (isBlocked ? login.readyOtherwise : login.ready)}
         {way.reasons.map((reason) => (
-          <ReasonText key={reason.code} reason={reason} />
+          <ReasonText key={reason.message} reason={reason} />
         ))}
       </div>
       {firstReason !== undefined && <Since reason={firstReason} />}

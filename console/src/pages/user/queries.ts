@@ -47,8 +47,8 @@ export const accountsQuery = (id: string) =>
 export function useProviders(id: string): readonly string[] {
   const { data } = useQuery(diagnosisQuery(id, undefined));
   return (data?.ways ?? [])
-    .filter(({ authenticator }) => authenticator.startsWith('oidc:'))
-    .map(({ authenticator }) => authenticator.slice('oidc:'.length));
+    .filter(({ authenticator }) => /^(?:oidc|oauth):/.test(authenticator))
+    .map(({ authenticator }) => authenticator.replace(/^[^:]*:/, ''));
 }
 
 export const devicesQuery = (id: string) =>

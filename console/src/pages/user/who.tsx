@@ -187,11 +187,12 @@ export function Accounts({ user, mayChange, onOpenDialog }: WhoProps) {
             <p className={styles.empty}>{text.none}</p>
           ) : (
             <Rows label={text.title}>
-              {accounts.map(({ id, provider, subject, created_at }) => (
+              {accounts.map(({ id, provider, subject, email, created_at }) => (
                 <li key={id} className={styles.row}>
                   <Icon name="link" />
                   <div className={styles.who}>
                     {provider}
+                    {email !== null && <UserText quiet text={email} />}
                     <UserText quiet text={subject} />
                     <div className={styles.quiet}>{text.since(time(created_at))}</div>
                   </div>

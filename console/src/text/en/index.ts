@@ -10,6 +10,7 @@ import { messages } from './messages.js';
 import { delivery, notifications } from './notifications.js';
 import { overview } from './overview.js';
 import { parts } from './parts.js';
+import { providers } from './providers.js';
 import { setUp } from './set-up.js';
 import { shell } from './shell.js';
 import { signIn } from './sign-in.js';
@@ -33,6 +34,7 @@ export const texts = {
   notifications,
   overview,
   parts,
+  providers,
   setUp,
   shell,
   signIn,

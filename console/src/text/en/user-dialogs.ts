@@ -87,6 +87,8 @@ export const userDialogs = {
     provider: 'Provider',
     subject: 'Id of the account',
     subjectHint: 'The id of the account at the provider: “sub” in the tokens of the provider.',
+    tenant: 'Tenant',
+    tenantHint: 'The id of the organization at Microsoft: “tid” in the tokens.',
     action: 'Link',
     done: (provider: string) => `The account at ${provider} is linked.`,
   },

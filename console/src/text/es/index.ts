@@ -11,6 +11,7 @@ import { messages } from './messages.js';
 import { delivery, notifications } from './notifications.js';
 import { overview } from './overview.js';
 import { parts } from './parts.js';
+import { providers } from './providers.js';
 import { setUp } from './set-up.js';
 import { shell } from './shell.js';
 import { signIn } from './sign-in.js';
@@ -34,6 +35,7 @@ export const texts: Texts = {
   notifications,
   overview,
   parts,
+  providers,
   setUp,
   shell,
   signIn,

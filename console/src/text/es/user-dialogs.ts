@@ -87,6 +87,8 @@ export const userDialogs: Texts['userDialogs'] = {
     provider: 'Proveedor',
     subject: 'Id de la cuenta',
     subjectHint: 'El id de la cuenta en el proveedor: «sub» en los tokens del proveedor.',
+    tenant: 'Tenant',
+    tenantHint: 'El id de la organización en Microsoft: «tid» en los tokens.',
     action: 'Vincular',
     done: (provider) => `La cuenta en ${provider} está vinculada.`,
   },

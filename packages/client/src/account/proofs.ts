@@ -3,7 +3,10 @@ import type { Problem } from '../errors.js';
 import type { Abortable } from '../platform.js';
 import { loadPart } from '../transport.js';
 import type { PasskeyAdapter } from '../types.js';
-import type { AccountDetails, ProofOption, ProofStart, ProofType, StartedProof } from '../wire.js';
+import type { AccountDetails, ProofOption, ProofStart, StartedProof, ProofType as WireProofType } from '../wire.js';
+
+/** The types of proof that this package can create. */
+export type ProofType = Exclude<WireProofType, 'provider'>;
 
 // `Symbol.for`: all copies of this package share it. A member with a symbol is not in JSON, so a log shows no secret.
 const contentKey = Symbol.for('@postern/client.proof');
@@ -188,5 +191,7 @@ function choiceOf(core: Core, { type, start, destination }: ProofOption): ProofC
           return { expiresAt: new Date(expiresAt), resendAt, prove: (code) => proofOf(type, code, id) };
         },
       };
+    default:
+      return undefined;
   }
 }

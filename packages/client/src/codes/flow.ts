@@ -6,7 +6,7 @@ import { type CreateStep, createMachine, type MachineState, type RunInput, type 
 import type { Store } from '../store.js';
 import type { Postern } from '../types.js';
 import type { Identity } from '../wire.js';
-import type { PendingCode, StoredCode } from '../without-session.js';
+import { type PendingCode, type StoredCode, sendCode } from './sent-code.js';
 
 /** A step of a registration or a recovery. */
 export interface FlowStep<S extends string> {
@@ -67,21 +67,24 @@ export interface AfterCode<State> {
 }
 
 /** A flow: `start`, `code`, and what comes after the code. */
-export function createFlow<State extends MachineState, Start extends State, Pending extends PendingCode<Pending>>({
+export function createFlow<State extends MachineState, Start extends State, Pending extends PendingCode>({
   postern,
+  path,
   resumeKey,
   startStep,
   pendingOf,
   afterCode,
 }: {
   readonly postern: Postern;
+  /** Of the request that sends the code. */
+  readonly path: string;
   /** Where an open flow is stored; undefined if it is not. */
   readonly resumeKey: string | undefined;
   readonly startStep: (
-    begin: (input: unknown, send: (signal: AbortSignal) => Promise<Pending>) => Promise<State>,
+    begin: (input: unknown, send: (signal: AbortSignal) => Promise<StoredCode>) => Promise<State>,
   ) => StepMembers<Start>;
   readonly pendingOf: (stored: StoredCode) => Pending;
-  readonly afterCode: (pending: Pending, identity: Identity, code: string, tools: AfterCode<State>) => object;
+  readonly afterCode: (pending: Pending, stored: StoredCode, code: string, tools: AfterCode<State>) => object;
 }): Flow<State, Start> {
   const core = coreOf(postern);
   const { store, enter, reopen } = createMachine<State>(
@@ -91,7 +94,7 @@ export function createFlow<State extends MachineState, Start extends State, Pend
   if (resumeKey !== undefined) {
     const load = async () => {
       const stored: StoredCode | null = JSON.parse((await core.marks.get(resumeKey)) ?? 'null');
-      return stored !== null && stored.expiresAt > Date.now() ? codeStep(pendingOf(stored)) : undefined;
+      return stored !== null && stored.expiresAt > Date.now() ? codeStep(stored) : undefined;
     };
     void reopen(load).catch(core.onError);
   }
@@ -102,9 +105,9 @@ export function createFlow<State extends MachineState, Start extends State, Pend
     ) as StepMembers<State>;
   }
 
-  async function openCode(pending: Pending): Promise<() => State> {
-    if (resumeKey !== undefined) await core.marks.set(resumeKey, JSON.stringify(pending.stored));
-    return () => enter(codeStep(pending));
+  async function openCode(stored: StoredCode): Promise<() => State> {
+    if (resumeKey !== undefined) await core.marks.set(resumeKey, JSON.stringify(stored));
+    return () => enter(codeStep(stored));
   }
 
   function show(createStep: CreateStep<State>): State {
@@ -119,21 +122,23 @@ export function createFlow<State extends MachineState, Start extends State, Pend
   }
   const restart = () => leave(firstStep) as Start;
 
-  function codeStep(pending: Pending): CreateStep<State> {
-    const { stored, destination, expiresAt, resendAt } = pending;
-    const { identity } = stored.request as { readonly identity: Identity };
+  function codeStep(stored: StoredCode): CreateStep<State> {
+    const pending = pendingOf(stored);
+    const { destination, expiresAt, resendAt } = pending;
+    const { request } = stored;
+    const { identity } = request as { readonly identity: Identity };
     const nextStep =
       (code: string): CreateStep<State> =>
       (runInput) =>
-        afterCode(pending, identity, code, {
-          back: () => show(codeStep(pending)),
+        afterCode(pending, stored, code, {
+          back: () => show(codeStep(stored)),
           complete: (input, work) =>
             runInput(input, async (signal) => {
               try {
                 return await work(signal, (members) => leave(() => members));
               } catch (error) {
                 if (!isProblem(error, 'code_rejected')) throw error;
-                return () => enter(codeStep(pending), issueOf(error));
+                return () => enter(codeStep(stored), issueOf(error));
               }
             }),
         }) as StepMembers<State>;
@@ -147,7 +152,8 @@ export function createFlow<State extends MachineState, Start extends State, Pend
             await pending.check(code, { signal });
             return () => enter(nextStep(code));
           }),
-        resend: () => runInput('resend', async (signal) => openCode(await pending.sendAgain({ signal }))),
+        resend: () =>
+          runInput('resend', async (signal) => openCode(await sendCode(postern, path, request, { signal }))),
         cancel: restart,
       };
       return step as unknown as StepMembers<State>;

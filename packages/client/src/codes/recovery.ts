@@ -1,7 +1,7 @@
 import type { Identity, IdentityInput } from '../login/identity.js';
 import type { Postern } from '../types.js';
 import type { RecoverableSecret, Recovered } from '../wire.js';
-import { type PendingRecovery, resumeRecovery, startRecovery } from '../without-session.js';
+import { type PendingRecovery, recoveryOf, sendRecoveryCode } from '../without-session.js';
 import { createFlow, type Flow, type FlowCode, type FlowOptions, type FlowStep } from './flow.js';
 
 type Next = Promise<RecoveryState>;
@@ -63,16 +63,15 @@ export type Recovery = Flow<RecoveryState, RecoveryStart>;
  */
 export function createRecovery(postern: Postern, { resume = false }: FlowOptions = {}): Recovery {
   return createFlow<RecoveryState, RecoveryStart, PendingRecovery<RecoverableSecret>>({
-    postern,
+    ...{ postern, path: '/v1/recoveries' },
     resumeKey: resume ? 'postern.recovery' : undefined,
-    pendingOf: (stored) => resumeRecovery<RecoverableSecret>(postern, stored),
+    pendingOf: (stored) => recoveryOf<RecoverableSecret>(postern, stored),
     startStep: (begin) => ({
       step: 'start',
-      begin: (input) =>
-        begin(input, (signal) => startRecovery(postern, { ...input, identity: input.identity as string }, { signal })),
+      begin: (input) => begin(input, (signal) => sendRecoveryCode(postern, input, { signal })),
     }),
-    afterCode(pending, identity, code, { back, complete }) {
-      const { purpose } = pending.stored.request as { readonly purpose: RecoverableSecret };
+    afterCode(pending, { request }, code, { back, complete }) {
+      const { identity, purpose } = request as { readonly identity: Identity; readonly purpose: RecoverableSecret };
       return {
         step: `new_${purpose}`,
         ...{ identity, back },

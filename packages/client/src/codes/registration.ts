@@ -3,7 +3,7 @@ import type { PinInput } from '../login/states.js';
 import type { Abortable } from '../platform.js';
 import type { Postern } from '../types.js';
 import type { Account } from '../wire.js';
-import { resumeRegistration, startRegistration } from '../without-session.js';
+import { type PendingRegistration, registrationOf, sendRegistrationCode } from '../without-session.js';
 import { createFlow, type Flow, type FlowCode, type FlowOptions, type FlowStep } from './flow.js';
 
 type Next = Promise<RegistrationState>;
@@ -66,18 +66,16 @@ export type Registration = Flow<RegistrationState, RegistrationStart>;
  * @throws UsageError if the argument is not a client
  */
 export function createRegistration(postern: Postern, { resume = false }: FlowOptions = {}): Registration {
-  return createFlow<RegistrationState, RegistrationStart, ReturnType<typeof resumeRegistration>>({
-    postern,
+  return createFlow<RegistrationState, RegistrationStart, PendingRegistration>({
+    ...{ postern, path: '/v1/registrations' },
     resumeKey: resume ? 'postern.registration' : undefined,
-    pendingOf: (stored) => resumeRegistration(postern, stored),
+    pendingOf: (stored) => registrationOf(postern, stored),
     startStep: (begin) => ({
       step: 'start',
-      begin: (input) =>
-        begin(input, (signal) =>
-          startRegistration(postern, { ...input, identity: input.identity as string }, { signal }),
-        ),
+      begin: (input) => begin(input, (signal) => sendRegistrationCode(postern, input, { signal })),
     }),
-    afterCode(pending, identity, code, { back, complete }) {
+    afterCode(pending, { request }, code, { back, complete }) {
+      const { identity } = request as { readonly identity: Identity };
       const create = (key: unknown, input: object) =>
         complete(key, async (signal, finish) => {
           let done: RegistrationState | undefined;

@@ -3,7 +3,7 @@ import type * as Machine from '../machine.js';
 import type { MutableStore } from '../store.js';
 import type { Identity } from '../wire.js';
 import type { IdentityInput } from './identity.js';
-import type { LoginIssue, LoginStart, LoginState, RedirectInput, RedirectState } from './states.js';
+import type { LoginIssue, LoginStart, LoginState, RedirectInput } from './states.js';
 
 /** The request of step 1. */
 export interface StartRequest {
@@ -11,6 +11,8 @@ export interface StartRequest {
   readonly identity?: Identity | undefined;
   readonly secret?: string | undefined;
   readonly pin?: string | undefined;
+  readonly sign_up?: boolean | undefined;
+  readonly link_to?: string | undefined;
   /** Of a login that goes to a provider and comes back. It stays here. */
   readonly redirect?: RedirectInput | undefined;
   /** The way of a `link` step whose code was sent. It stays here. */
@@ -34,7 +36,3 @@ export interface LoginTools {
   /** Where an open login is stored; undefined if it is not. */
   readonly resumeKey: string | undefined;
 }
-
-/** A step of a login by redirect, whose states have a type of their own. */
-export const asStep = <S extends RedirectState>(step: Omit<S, 'busy' | 'issue'>) =>
-  step as unknown as StepMembers<LoginState>;

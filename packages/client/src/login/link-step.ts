@@ -3,7 +3,7 @@ import type { Core } from '../core.js';
 import { ForeignAnswerError } from '../errors.js';
 import type { Abortable } from '../platform.js';
 import type { Authentication } from '../wire.js';
-import { asStep, type CreateStep, type StartRequest } from './inputs.js';
+import type { CreateStep, StartRequest } from './inputs.js';
 import { browserPasskeys } from './passkeys.js';
 import type { StepActions } from './second-steps.js';
 import type { LoginLink } from './states.js';
@@ -38,8 +38,9 @@ export function linkStep(
       return send(JSON.stringify({ authenticator: 'passkey', secret: JSON.stringify(assertion) }), signal, begin);
     }
 
-    return asStep<LoginLink>({
-      ...{ step: 'link', authenticator, authenticators, recovery, sent, expiresAt: new Date(expiresAt), cancel },
+    return {
+      step: 'link',
+      ...{ authenticator, authenticators, recovery, sent, expiresAt: new Date(expiresAt), cancel },
       send: (way) =>
         runInput(['send', way], (signal) =>
           send(JSON.stringify({ authenticator: way }), signal, { ...begin, asked: way }),
@@ -49,6 +50,6 @@ export function linkStep(
       passkey: authenticators.includes('passkey')
         ? (input = {}) => runInput('passkey', (signal) => provePasskey(input, signal))
         : null,
-    });
+    };
   };
 }

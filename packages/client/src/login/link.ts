@@ -1,6 +1,6 @@
 /** The content of a link in a mail with a code. */
-export interface LoginLink {
-  /** The id of the login. */
+export interface MailedCode {
+  /** The id of the login: `id` of its step `code`. */
   readonly id: string;
   readonly code: string;
 }
@@ -20,7 +20,7 @@ export interface LoginLink {
  * if (link) console.log(`The code of the login ${link.id} is ${link.code}.`);
  * ```
  */
-export function readLoginLink(address: string): LoginLink | null {
+export function readLoginLink(address: string): MailedCode | null {
   const [, id, code] = /#([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{6})$/.exec(address) ?? [];
   return id !== undefined && code !== undefined ? { id, code } : null;
 }

@@ -6,7 +6,7 @@ import type { Store } from '../store.js';
 import { loadPart } from '../transport.js';
 import type { Postern } from '../types.js';
 import type { LoginTools, Outcome, RunInput, StartInput, StepMembers } from './inputs.js';
-import type { LoginIssue, LoginStart, LoginState, RedirectState } from './states.js';
+import type { CodeInput, LoginIssue, LoginStart, LoginState, MailLinkInput } from './states.js';
 
 /** A login in progress. */
 export interface Login extends Store<LoginState> {
@@ -25,7 +25,7 @@ export interface Login extends Store<LoginState> {
    * @param address in an app: the address with which the browser came back
    * @returns the next state. With its step `redirect` and an issue, there was no answer: call `retry`
    */
-  readonly resumeRedirect: (address?: string) => Promise<LoginState | RedirectState>;
+  readonly resumeRedirect: (address?: string) => Promise<LoginState>;
 }
 
 export interface LoginOptions {
@@ -79,11 +79,16 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
   function startStep(runInput: RunInput): StepMembers<LoginStart> {
     const begin = (input: StartInput) =>
       runInput(input, async (signal) => (await loadSteps()).begin(input, signal, undefined));
+    const sendCode =
+      (authenticator: string) =>
+      ({ identity, pin, signUp, linkTo }: CodeInput & MailLinkInput) =>
+        begin({ authenticator, identity, pin, sign_up: signUp || undefined, link_to: linkTo });
     return {
       step: 'start',
       password: ({ identity, password: secret, pin }) => begin({ authenticator: 'password', identity, secret, pin }),
-      sms: ({ identity, pin }) => begin({ authenticator: 'sms', identity, pin }),
-      email: ({ identity, pin }) => begin({ authenticator: 'email', identity, pin }),
+      sms: sendCode('sms'),
+      email: sendCode('email'),
+      guest: () => begin({ authenticator: 'guest' }),
       oidc: (provider) => begin({ authenticator: `oidc:${provider}` }),
       redirect: (authenticator, input = {}) =>
         runInput([authenticator, input], async (signal) => (await loadSteps()).redirect(authenticator, input, signal)),

@@ -1,10 +1,13 @@
 import { CancelledError, isPosternError, isProblem, type PosternError } from '../errors.js';
 import { onPageEvent } from '../platform.js';
 import type { Authentication } from '../wire.js';
-import { asStep, type CreateStep, type LoginTools, type Outcome, type RunInput, type StartRequest } from './inputs.js';
-import { beginRedirect, type Departure, findReturn, forget, type Return } from './redirects.js';
+import type { CreateStep, LoginTools, Outcome, RunInput, StartRequest } from './inputs.js';
+import { beginRedirect, type Departure, findReturn, forget, type Return, refusesCookies } from './redirects.js';
 import type { createSecretRequests } from './secret-requests.js';
-import type { LoginRedirect, LoginRefused, LoginState, RedirectInput } from './states.js';
+import type { LoginRefused, LoginState, RedirectInput } from './states.js';
+
+const noCookies =
+  'This browser blocks cookies, so it could not come back from the provider. Allow cookies for this page.';
 
 type SendSecret = ReturnType<typeof createSecretRequests>['sendSecret'];
 
@@ -25,6 +28,9 @@ export function createRedirectSteps(
 
   async function begin(authenticator: string, input: RedirectInput, signal: AbortSignal): Promise<Outcome> {
     const { loginHint, ...options } = input;
+    if (options.open === undefined && refusesCookies()) {
+      return () => enter(refusedStep(authenticator, input, 'no_cookies', noCookies));
+    }
     const departure = await beginRedirect(core, 'login', authenticator, options, (body) =>
       sendStart({ authenticator, ...body, ...(loginHint && { login_hint: loginHint }) }, signal),
     );
@@ -56,14 +62,13 @@ export function createRedirectSteps(
 
   const awayStep =
     (authenticator: string, { id, url, expiresAt }: Departure): CreateStep =>
-    () =>
-      asStep<LoginRedirect>({
-        ...{ step: 'redirect', authenticator, url, expiresAt, retry: null },
-        cancel() {
-          void forget(core, id);
-          return restart();
-        },
-      });
+    () => ({
+      ...{ step: 'redirect', authenticator, url, expiresAt, retry: null },
+      cancel() {
+        void forget(core, id);
+        return restart();
+      },
+    });
 
   function resume(address: string, input: RedirectInput = {}): Promise<LoginState> {
     if (resuming?.address === address) return resuming.next;
@@ -80,9 +85,7 @@ export function createRedirectSteps(
     let retry: () => Promise<LoginState> = async () => store.current;
     const createStep: CreateStep = (runInput) => {
       retry = retryWith(runInput);
-      return asStep<LoginRedirect>({
-        ...{ step: 'redirect', authenticator, url: null, expiresAt, cancel: restart, retry },
-      });
+      return { step: 'redirect', authenticator, url: null, expiresAt, cancel: restart, retry };
     };
     show(enter(createStep));
     return retry();
@@ -123,11 +126,10 @@ export function createRedirectSteps(
 
   const refusedStep =
     (authenticator: string, input: RedirectInput, reason: LoginRefused['reason'], message: string): CreateStep =>
-    (runInput) =>
-      asStep<LoginRefused>({
-        ...{ step: 'refused', authenticator, reason, message, restart },
-        retry: () => runInput('retry', (signal) => begin(authenticator, input, signal)),
-      });
+    (runInput) => ({
+      ...{ step: 'refused', authenticator, reason, message, restart },
+      retry: () => runInput('retry', (signal) => begin(authenticator, input, signal)),
+    });
 
   return { begin, resume };
 }

@@ -56,6 +56,19 @@ export interface Return extends Pick<Begun, 'name'> {
   secret(): string;
 }
 
+/**
+ * Whether the browser blocks cookies for this page. Postern and a backend need them to know a browser that comes back. A browser
+ * that blocks them also refuses the storage of the page, and Chromium says only that.
+ */
+export function refusesCookies(): boolean {
+  try {
+    void (globalThis as { readonly sessionStorage?: unknown }).sessionStorage;
+    return platform().navigator?.cookieEnabled === false;
+  } catch {
+    return true;
+  }
+}
+
 const lifetimeMs = 600_000;
 /** How many open redirects a browser keeps. */
 const maxOpen = 8;
@@ -224,7 +237,10 @@ function randomText(): string {
 async function challengeOf(verifier: string): Promise<string> {
   const subtle = cryptoOf()?.subtle;
   // A page that is not served over https, and React Native, have no `subtle`.
-  if (subtle === undefined) return base64url((await loadPart(() => import('./sha256.js'))).sha256(verifier));
+  if (subtle === undefined) {
+    const { bytesOf, sha256 } = await loadPart(() => import('../sha256.js'));
+    return base64url(bytesOf(sha256(verifier)));
+  }
   const bytes = Uint8Array.from(verifier, (letter) => letter.charCodeAt(0));
   return base64url(new Uint8Array(await subtle.digest('SHA-256', bytes)));
 }

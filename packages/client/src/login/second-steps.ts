@@ -94,6 +94,8 @@ export const codeStep =
   ): CreateStep =>
   (runInput) => ({
     step: 'code',
+    id,
+    signUp: begin.sign_up === true,
     channel: (isLater ? destination?.includes('@') : begin.authenticator === 'email') ? 'email' : 'sms',
     takesPin: !isLater,
     // A provider has named the account.

@@ -48,13 +48,26 @@ export interface PinInput {
   readonly pin?: string | undefined;
 }
 
+export interface CodeInput extends PinInput {
+  readonly identity: IdentityInput;
+  /** If nobody has the address, the right code makes an account (`REGISTRATION=on`). */
+  readonly signUp?: boolean | undefined;
+}
+
+export interface MailLinkInput {
+  /**
+   * The page that the link in the mail opens (`LOGIN_LINK=on`). `REDIRECT_URIS` of the service lists it as the same text. By default a
+   * page of Postern, which shows the code.
+   */
+  readonly linkTo?: string | undefined;
+}
+
 export interface PasskeyInput extends Abortable {
   /** Opens no dialog. Waits until the user picks a passkey in the autofill list of a form field. */
   readonly conditional?: boolean | undefined;
 }
 
 type Next = Promise<LoginState>;
-type NextWithRedirect = Promise<LoginState | RedirectState>;
 
 /** `oidc:` or `oauth:` with the name of a provider in `OIDC_PROVIDERS`. */
 export type RedirectAuthenticator = `oidc:${OidcProvider}` | `oauth:${OidcProvider}`;
@@ -68,9 +81,9 @@ export interface RedirectInput extends RedirectOptions {
 export interface LoginStart extends LoginStep<'start'> {
   readonly password: (input: PinInput & { readonly identity: IdentityInput; readonly password: string }) => Next;
   /** Sends a code by SMS. */
-  readonly sms: (input: PinInput & { readonly identity: IdentityInput }) => Next;
+  readonly sms: (input: CodeInput) => Next;
   /** Sends a code by mail. */
-  readonly email: (input: PinInput & { readonly identity: IdentityInput }) => Next;
+  readonly email: (input: CodeInput & MailLinkInput) => Next;
   /** Asks the platform for a passkey. */
   readonly passkey: (input?: PasskeyInput) => Next;
   /** @param provider the name of an OpenID provider in `OIDC_PROVIDERS` */
@@ -80,7 +93,12 @@ export interface LoginStart extends LoginStep<'start'> {
    *
    * @param authenticator the name of the login, as `offeredLogins` lists it
    */
-  readonly redirect: (authenticator: RedirectAuthenticator, input?: RedirectInput) => NextWithRedirect;
+  readonly redirect: (authenticator: RedirectAuthenticator, input?: RedirectInput) => Next;
+  /**
+   * Makes a guest, a user without credentials (`GUESTS=on`). The first mail address, passkey or account at a provider makes the guest a
+   * user with the same id. After a login to another account, `mergeGuest` moves there what the guest has.
+   */
+  readonly guest: () => Next;
   /** An authenticator of your installation, such as `custom:badge`: with `secret` in one step, without it in two. */
   readonly custom: (
     authenticator: CustomAuthenticator,
@@ -90,6 +108,10 @@ export interface LoginStart extends LoginStep<'start'> {
 
 /** A code was sent, if somebody has this identity. */
 export interface LoginCode extends OpenStep<'code'> {
+  /** The id of the login, which the link in its mail has too: see `readLoginLink`. */
+  readonly id: string;
+  /** Whether the code makes an account if nobody has the address. */
+  readonly signUp: boolean;
   readonly channel: 'sms' | 'email';
   readonly identity: Identity;
   /** Where the code was sent, in part, such as `+15…67`. Null if the identity is not an address. */
@@ -178,6 +200,9 @@ export type LoginState =
   | LoginEnrol
   | LoginOidc
   | LoginSecret
+  | LoginRedirect
+  | LoginLink
+  | LoginRefused
   | LoginLocked
   | LoginBlocked
   | LoginDone;
@@ -206,10 +231,10 @@ export interface LoginLink extends OpenStep<'link'> {
   /** The way that has sent a code, and where to, in part. Null before `send`. */
   readonly sent: { readonly authenticator: string; readonly destination: string | null } | null;
   /** Sends a code by `email` or `sms`. */
-  readonly send: (authenticator: string) => NextWithRedirect;
-  readonly submit: (input: { readonly authenticator: string; readonly secret: string }) => NextWithRedirect;
+  readonly send: (authenticator: string) => Next;
+  readonly submit: (input: { readonly authenticator: string; readonly secret: string }) => Next;
   /** Asks the platform for a passkey. Call it from a click: browsers demand it. Null if the user has none. */
-  readonly passkey: ((input?: Abortable) => NextWithRedirect) | null;
+  readonly passkey: ((input?: Abortable) => Next) | null;
 }
 
 /** The login at the provider did not lead to a user. */
@@ -218,14 +243,12 @@ export interface LoginRefused extends LoginStep<'refused'> {
   readonly authenticator: string;
   /**
    * `not_linked`: no user is linked to the account, and it cannot sign up. The user can sign in in another way and link it there.
-   * `provider_unavailable`: the provider did not answer. `failed`: its answer was wrong, and the log of Postern says why.
+   * `no_cookies`: this browser refuses cookies, so it was not sent to the provider: it could not come back. `provider_unavailable`: the
+   * provider did not answer. `failed`: its answer was wrong, and the log of Postern says why.
    */
-  readonly reason: 'not_linked' | 'provider_unavailable' | 'failed';
+  readonly reason: 'not_linked' | 'no_cookies' | 'provider_unavailable' | 'failed';
   readonly message: string;
   /** Sends the browser to the provider again. */
-  readonly retry: () => NextWithRedirect;
+  readonly retry: () => Next;
   readonly restart: () => LoginStart;
 }
-
-/** The states that a login has only after `redirect` or `resumeRedirect`. Narrow them by `step`. */
-export type RedirectState = LoginRedirect | LoginLink | LoginRefused;

@@ -1,4 +1,5 @@
 import { isProblem, type PosternError } from '../errors.js';
+import { rememberGuest } from '../guests.js';
 import { once } from '../platform.js';
 import { loadPart } from '../transport.js';
 import type { Authentication } from '../wire.js';
@@ -55,19 +56,17 @@ export function createSteps(tools: LoginTools): Steps {
   ): Promise<Outcome> {
     const { status, error_message: message } = answer;
     if (status === 'rejected') return () => start({ kind: 'wrong', message });
-    if (status === 'approved') return finish(answer);
+    if (status === 'approved') return finish(answer, begin);
     if (passkey !== undefined) return sendAssertion(answer, begin, answer.challenge ?? {}, passkey, signal);
     return openSecondStep(answer, begin);
   }
 
-  async function finish({
-    token,
-    user_id = '',
-    device_id,
-    is_bound,
-    recovery_codes,
-  }: Authentication): Promise<LoginState> {
+  async function finish(
+    { token, user_id = '', device_id, is_bound, recovery_codes }: Authentication,
+    { authenticator }: StartRequest,
+  ): Promise<LoginState> {
     if (resumeKey) await core.marks.delete(resumeKey);
+    if (authenticator === 'guest') await rememberGuest(core, { user_id, token });
     let done = store.current;
     // The login is done before the client says who is signed in: then a page may remove what listens to the login.
     await core.signIn({ token, user_id, device_id, is_bound }, () => {

@@ -326,6 +326,14 @@ export function createPostern(options: PosternOptions): Postern {
     () => isClosed,
   );
 
+  /** Sends a request, and again with a solution if the service asks for one. */
+  const checked = <T>(request: Call, send: (call: Call) => Promise<T>): Promise<T> =>
+    send(request).catch(async (error) => {
+      if (!isProblem(error, 'human_check_required')) throw error;
+      const { repeat } = await loadPart(() => import('../human-check/human-check.js'));
+      return repeat(error.human_check, request, send, core);
+    });
+
   const core: Core = {
     base,
     transport: options.fetch === undefined ? transportOptions : undefined,
@@ -336,13 +344,9 @@ export function createPostern(options: PosternOptions): Postern {
         await revoking;
         await untilReplaced();
       }
-      const sendCall = (call: Call) => transport.json<never>({ ...call, onHeaders: tokens.storeNonce });
-      return sendCall(request).catch(async (error) => {
-        if (!isProblem(error, 'human_check_required')) throw error;
-        return (await loadPart(() => import('./human-check.js'))).repeat(error.human_check, request, sendCall);
-      });
+      return checked<never>(request, (call) => transport.json({ ...call, onHeaders: tokens.storeNonce }));
     },
-    call: <T>(request: Call) => call<T>(request, transport.json),
+    call: <T>(request: Call) => checked<T>(request, (one) => call<T>(one, transport.json)),
     raw: (request) => call(request, transport.raw),
     onResume: (wake) => (options.onResume ?? onResumeOfPage)(wake),
     onClose(end) {

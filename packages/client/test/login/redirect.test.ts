@@ -13,9 +13,8 @@ import {
   memoryStorage,
   type PosternStorage,
   passwordProof,
-  type RedirectState,
 } from '../../src/index.js';
-import { sha256 } from '../../src/login/sha256.js';
+import { bytesOf, sha256 } from '../../src/sha256.js';
 import { clientOf, createNetwork, lost, signedIn } from '../support.js';
 
 const publicUrl = 'http://127.0.0.1:9';
@@ -49,9 +48,9 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals());
 
 /** The state of a step. */
-function inStep<S extends (LoginState | RedirectState)['step']>(state: LoginState | RedirectState, step: S) {
+function inStep<S extends LoginState['step']>(state: LoginState, step: S) {
   expect(state).toMatchObject({ step });
-  return state as Extract<LoginState | RedirectState, { readonly step: S }>;
+  return state as Extract<LoginState, { readonly step: S }>;
 }
 
 /** Makes this process a page. */
@@ -295,29 +294,83 @@ describe('what the provider answers', () => {
 });
 
 test('an account is linked to the user who is signed in, and a login ignores its answer', async () => {
-  const id = randomUUID();
-  const linked = { id, provider: 'google', issuer: vendor.url, subject: '1' };
-  const path = 'POST /v1/account/external-identities/google';
-  const network = createNetwork();
-  network.answer = (request) => {
-    const challenge = { type: 'redirect', url: `${publicUrl}/redirects/${id}` };
-    if (request === path) return Response.json({ id, challenge }, { status: 201 });
-    return request === `${path}/${id}` ? Response.json(linked) : undefined;
-  };
   // The proofs of a key name the address of the service, which is not PUBLIC_URL here.
   const { addKey: _, ...storage } = memoryStorage();
-  const { postern } = await signedIn(app, { fetch: network.fetch, storage });
+  const { postern, user } = await signedIn(app, { storage });
   const account = createAccount(postern);
-  const proof = passwordProof(password);
   const redirectTo = 'com.example.app:/callback';
-  expect(await account.linkProvider('google', { proof, redirectTo, open: () => undefined })).toBeNull();
-  const address = `${redirectTo}?authentication_id=${id}&code=abc&iss=${encodeURIComponent(publicUrl)}`;
+  const options = { proof: passwordProof(password), redirectTo };
+  gmail();
+  let address = '';
+  const open = async (url: string) => {
+    address = await browser().goThrough(url);
+    return undefined;
+  };
+  expect(await account.linkProvider('google', { ...options, open })).toBeNull();
   expect((await createLogin(postern).resumeRedirect(address)).step).toBe('start');
-  expect(network.count(`${path}/${id}`)).toBe(0);
-  expect(await account.resumeLink(address)).toEqual(linked);
+  const linked = { provider: 'google', issuer: vendor.url, subject: vendor.account.sub };
+  expect(await account.resumeLink(address)).toMatchObject(linked);
   expect(await account.resumeLink(address)).toBeNull();
-  const closed = account.linkProvider('google', { proof, redirectTo, open: () => null });
+  expect(await account.listIdentities()).toMatchObject([linked]);
+  const again = await createLogin(clientOf(app)).redirect('oidc:google', {
+    ...{ redirectTo, open: (url: string) => browser().goThrough(url) },
+  });
+  expect(inStep(again, 'done').user_id).toBe(user.id);
+  const closed = account.linkProvider('google', { ...options, open: () => null });
   await expect(closed).rejects.toMatchObject({ kind: 'cancelled' });
+});
+
+test('a link that another user completes is refused', async () => {
+  const redirectTo = 'com.example.app:/callback';
+  const { addKey: _, ...storage } = memoryStorage();
+  const { postern } = await signedIn(app, { storage });
+  gmail();
+  let address = '';
+  await createAccount(postern).linkProvider('google', {
+    ...{ proof: passwordProof(password), redirectTo },
+    async open(url) {
+      address = await browser().goThrough(url);
+      return undefined;
+    },
+  });
+  const other = await createUser(app);
+  await createLogin(postern)
+    .start()
+    .password({ identity: other.username ?? '', password });
+  await expect(createAccount(postern).resumeLink(address)).rejects.toMatchObject({
+    code: 'external_identity_rejected',
+  });
+});
+
+test.each<[string, () => () => void]>([
+  [
+    'and says so',
+    () => {
+      vi.stubGlobal('navigator', { cookieEnabled: false });
+      return () => vi.stubGlobal('navigator', { cookieEnabled: true });
+    },
+  ],
+  [
+    'and refuses the storage of the page',
+    () => {
+      const { sessionStorage } = globalThis as { readonly sessionStorage?: unknown };
+      const refuse = () => {
+        throw new Error('Access is denied for this document.');
+      };
+      Object.defineProperty(globalThis, 'sessionStorage', { configurable: true, get: refuse });
+      return () => Object.defineProperty(globalThis, 'sessionStorage', { configurable: true, value: sessionStorage });
+    },
+  ],
+])('a browser that blocks cookies (%s) is not sent to a provider, and the state says why', async (_title, block) => {
+  const shown = stubPage(page);
+  const allow = block();
+  const login = createLogin(clientOf(app));
+  const state = inStep(await login.redirect('oidc:google'), 'refused');
+  expect(state).toMatchObject({ reason: 'no_cookies', message: expect.stringContaining('cookies') });
+  expect(shown.left).toEqual([]);
+  allow();
+  inStep(await state.retry(), 'redirect');
+  expect(shown.left).toHaveLength(1);
 });
 
 describe('in an app', () => {
@@ -368,6 +421,6 @@ describe('in an app', () => {
 
   test.each(Array.from({ length: 9 }, (_, index) => [index * 16]))('hashes %d letters as others do', (length) => {
     const text = randomBytes(64).toString('hex').slice(0, length);
-    expect(Buffer.from(sha256(text)).toString('hex')).toBe(createHash('sha256').update(text).digest('hex'));
+    expect(Buffer.from(bytesOf(sha256(text))).toString('hex')).toBe(createHash('sha256').update(text).digest('hex'));
   });
 });

@@ -141,7 +141,7 @@ export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
     const section = () =>
       element(
         'div',
-        { class: 'waiting' },
+        { class: 'waiting', part: 'list' },
         ...['short', 'tall'].map((name) => element('i', { class: `skeleton ${name}`, part: 'skeleton' })),
       );
     return [status, section(), section()];

@@ -13,7 +13,7 @@ export const style = `${issueStyle}${actStyle}${skeletonStyle}.issue .act { marg
 .line:has(> svg) { position: relative; padding-inline-start: calc(var(--_space) + 34px); }
 .line > svg { position: absolute; inset-block-start: 16px; inset-inline-start: var(--_space); color: var(--_muted); }
 [part~=entry] .name { font-weight: 400; }
-.description { flex: 1 1 11rem; display: grid; min-width: 0; }
+.description { flex: 1 1 8rem; display: grid; min-width: 0; }
 .name { font-weight: ${wStrong}; }
 .value { font-size: 0.9em; }
 .acts { display: flex; flex-wrap: wrap; gap: 8px; }
@@ -23,5 +23,5 @@ section > div > .act { margin-top: 12px; }
 .waiting { display: grid; gap: 10px; padding: var(--_space); }
 .waiting .short { width: 7rem; height: 14px; }
 .waiting .tall { height: 64px; }
-@media (max-width: 30rem) { .acts:has(.quiet:last-child) { margin-inline-end: 0; } }
+@media (max-width: 30rem) { .acts:has(.quiet:last-child) { margin-inline-end: 0; } .acts > .quiet:first-child { margin-inline-start: -12px; } }
 `;

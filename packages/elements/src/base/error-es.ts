@@ -11,7 +11,7 @@ export const spanish: ErrorTexts = {
   problem_code_rejected: 'Ese código es incorrecto o ha caducado. Compruébalo o pide otro.',
   problem_external_identity_rejected: 'No se ha podido vincular la cuenta. Inténtalo de nuevo.',
   problem_external_identity_taken: 'Esta cuenta ya está vinculada a otra persona.',
-  problem_forbidden: 'No tienes permiso para hacerlo.',
+  problem_insufficient_scope: 'No tienes permiso para hacerlo.',
   problem_identity_taken: 'Otra cuenta ya usa este dato. Escribe otro.',
   problem_last_way_in: 'Es tu única forma de iniciar sesión. Añade otra primero.',
   problem_not_found: 'Ya no existe. Vuelve a cargar la página.',

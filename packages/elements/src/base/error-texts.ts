@@ -12,7 +12,7 @@ export const english = {
   problem_code_rejected: 'That code is wrong or has expired. Check it, or get a new one.',
   problem_external_identity_rejected: 'The account could not be linked. Try again.',
   problem_external_identity_taken: 'This account is linked to another user already.',
-  problem_forbidden: 'You may not do that.',
+  problem_insufficient_scope: 'You may not do that.',
   problem_identity_taken: 'Another account already uses this. Enter another one.',
   problem_last_way_in: 'This is your only way to sign in. Add another one first.',
   problem_not_found: 'This does not exist any more. Reload the page.',

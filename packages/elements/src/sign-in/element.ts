@@ -21,6 +21,7 @@ import {
   type Flow,
   type FlowMachines,
   focusHeading,
+  isProvider,
   type SignInInput,
   type View,
   type WayIn,
@@ -38,7 +39,8 @@ export interface SignInEvents {
 const lastWayKey = 'postern.way';
 
 /**
- * `<postern-sign-in>`: every way to sign in that the service offers, second factors, locks, recovery and registration.
+ * `<postern-sign-in>`: every way to sign in that the service offers, accounts at providers, guests, second factors, locks, recovery and
+ * registration.
  *
  * Parts: `card`, `form`, `heading`, `field`, `label`, `input`, `code`, `hint`, `button`, `button-primary`, `button-provider`,
  * `button-reveal`, `mark`, `icon`, `tag`, `link`, `divider`, `identity`, `notice`, `issue`, `countdown`, `qr`, `secret`,
@@ -65,6 +67,9 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   #offered: OfferedLogins | undefined;
   #flow: Flow | null = null;
   #flows: FlowMachines = {};
+  /** The guest who is signed in, and whether this guest signs in to an account or registers. */
+  #guestId: string | null = null;
+  #guestContinues = false;
   readonly #input: SignInInput = {
     ...{ identity: '', way: undefined, page: 'identity', usedWay: undefined, lastWay: null },
   };
@@ -161,7 +166,18 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
       element('p', { class: 'muted', part: 'hint', role: 'status' }, words.loading),
     );
     const container = element('div', {}, loading);
-    replaceContent(this.root, element('slot', { name: 'logo' }), container, element('slot', { name: 'after' }));
+    const check = element('p', { class: 'check muted small', part: 'hint', role: 'status' });
+    replaceContent(this.root, element('slot', { name: 'logo' }), container, check, element('slot', { name: 'after' }));
+    const core = coreOf(postern);
+    core.humanCheckListeners ??= new Set();
+    const { humanCheckListeners: listeners } = core;
+    const onCheck = (isWorking: boolean) =>
+      void import('./human-check.js').then(
+        ({ showCheck }) => showCheck(check, isWorking, words),
+        () => undefined,
+      );
+    listeners.add(onCheck);
+    signal.addEventListener('abort', () => listeners.delete(onCheck));
     if (this.#offered !== undefined) this.#showStates(postern, this.#offered, container, signal);
     else void this.#load(postern, container, signal);
   }
@@ -169,15 +185,16 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   async #load(postern: Postern, container: HTMLElement, signal: AbortSignal): Promise<void> {
     try {
       const { marks } = coreOf(postern);
-      const [offered, lastWay, registration, recovery] = await Promise.all([
+      const [offered, guest, lastWay, registration, recovery] = await Promise.all([
         offeredLogins(postern, { signal }),
-        ...[lastWayKey, 'postern.registration', 'postern.recovery'].map((key) => marks.get(key)),
+        ...['postern.guest', lastWayKey, 'postern.registration', 'postern.recovery'].map((key) => marks.get(key)),
       ]);
       // What waited for a code when the page was closed.
       const open = JSON.parse(registration ?? recovery ?? 'null');
       if (open?.expiresAt > Date.now())
         this.#flow = registration ? 'register' : `recover_${open.request.purpose as 'pin'}`;
       this.#input.lastWay = lastWay ?? null;
+      if (guest) this.#guestId = await (await import('./guest.js')).idOfGuest(postern, signal);
       if (signal.aborted) return;
       this.#offered = offered;
       this.#showStates(postern, offered, container, signal);
@@ -212,9 +229,12 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
       const { current: state } = login;
       const { status } = postern.current;
       if (status === 'starting') return;
-      const isLoggedIn = status !== 'signed_out';
+      if (status === 'signed_out') this.#guestId = null;
+      const isForGuest = status === 'signed_in' && postern.current.user_id === this.#guestId;
+      const isLoggedIn = status !== 'signed_out' && !(isForGuest && this.#guestContinues);
       const hasCodes = state.step === 'done' && state.recovery_codes;
-      const viewName = isLoggedIn && !hasCodes ? status : (this.#flow ?? `${state.step} ${flowChanges}`);
+      const shownStatus = isForGuest ? 'guest' : status;
+      const viewName = isLoggedIn && !hasCodes ? shownStatus : (this.#flow ?? `${state.step} ${flowChanges}`);
       if (viewName === shownViewName) {
         if (!isLoggedIn && this.#flow === null) view?.update?.(state);
         return;
@@ -243,6 +263,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
         if (previous.step !== 'done') this.emit('postern-step', { step: state.step });
         this.#flow = null;
       }
+      if (state.step === 'redirect') this.#input.usedWay = state.authenticator;
       if (state.step === 'done' && !state.recovery_codes) {
         login.start();
         this.#finish(state, postern, this.#input.usedWay);
@@ -250,6 +271,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
       show();
     };
     const unsubscribes = [login.onChange(onStep), postern.subscribe(show)];
+    void login.resumeRedirect();
     signal.addEventListener('abort', () => {
       viewController.abort();
       for (const unsubscribe of unsubscribes) unsubscribe();
@@ -269,6 +291,13 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
         button(words.sign_out, () => void postern.logOut()),
       );
       return { node, focus: () => focusHeading(node) };
+    }
+    if (name === 'guest') {
+      const onContinue = () => {
+        this.#guestContinues = true;
+        context.showFlow(null);
+      };
+      return this.#viewLoadedLater(context, async () => (await import('./guest.js')).guestView(context, onContinue));
     }
     const flow = this.#flow;
     if (flow !== null) {
@@ -322,15 +351,20 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     showFlow: Context['showFlow'],
   ): Context {
     const { oidc } = this.settings ?? {};
-    const offeredNames = offered.logins.map(({ authenticator }) => authenticator);
+    const usable = offered.logins.filter(
+      ({ authenticator, takes_redirect }) =>
+        !isProvider(authenticator) || takes_redirect || (oidc !== undefined && authenticator.startsWith('oidc:')),
+    );
+    const offeredNames = usable.map(({ authenticator }) => authenticator);
     const chosenWays = this.ways.length > 0 ? this.ways.filter((way) => offeredNames.includes(way)) : offeredNames;
     const types = offered.logins.find(({ authenticator }) => authenticator === 'password')?.identity_types ?? [];
     return {
       ...{ words: this.words, language: this.language, postern, login, offered, signal, showFlow, oidc },
-      ways: chosenWays.filter((way) => oidc !== undefined || !way.startsWith('oidc:')),
+      ways: chosenWays,
       identityTypes: this.identityTypes.length > 0 ? this.identityTypes : types,
       pin: this.pin ?? undefined,
       registration: this.registration && offered.registration.is_on,
+      guests: offered.guests.is_on && this.#guestId === null && (this.ways.length === 0 || this.ways.includes('guest')),
       recovery: this.recovery && offered.recovery.identity_types.length > 0,
       input: this.#input,
       flows: this.#flows,
@@ -346,13 +380,25 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     };
   }
 
-  #finish(
+  async #finish(
     { user_id, device_id }: Pick<LoginDone, 'user_id' | 'device_id'>,
     postern: Postern,
     way: string | undefined,
-  ): void {
-    Object.assign(this.#input, { identity: '', page: 'identity', lastWay: way ?? null });
-    if (way !== undefined) void coreOf(postern).marks.set(lastWayKey, way);
+  ): Promise<void> {
+    const isForGuest = way === 'guest';
+    Object.assign(this.#input, { identity: '', page: 'identity', usedWay: undefined });
+    if (!isForGuest) {
+      this.#input.lastWay = way ?? null;
+      if (way !== undefined) void coreOf(postern).marks.set(lastWayKey, way);
+    }
+    const hadGuest = this.#guestId !== null;
+    this.#guestId = isForGuest ? user_id : null;
+    this.#guestContinues = false;
+    // The page that opens next shows what the guest had.
+    if (hadGuest) {
+      const merged = import('./guest.js').then(({ mergeGuest }) => mergeGuest(postern));
+      await merged.catch((error: unknown) => this.report(error));
+    }
     const isAllowed = this.emit('postern-signed-in', { user_id, device_id });
     const path = this.returnTo;
     if (!isAllowed || path === null || !URL.canParse(path, location.href)) return;

@@ -5,10 +5,10 @@ import { createForm } from '../base/form.js';
 import { picture } from '../base/qr-picture.js';
 import { fill } from '../base/texts.js';
 import { enrolmentTexts } from './enrolment-texts.js';
-import { english } from './later-texts.js';
+import { withLaterTexts } from './later-texts.js';
 import { button, type Context, card, type LaterContext, showLoginIssue, type View } from './views.js';
 
-const wordsOf = ({ language, words }: Context) => ({ ...english, ...enrolmentTexts(language), ...words });
+const wordsOf = ({ language, words }: Context) => ({ ...enrolmentTexts(language), ...withLaterTexts(words) });
 
 /** The view of a login that asks for a new password. */
 export function newPasswordView(context: LaterContext, first: LoginNewPassword): View {

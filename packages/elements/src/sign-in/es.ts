@@ -38,6 +38,28 @@ export const spanish: SignInTexts & EnrolmentTexts = {
   locked: 'Demasiados intentos',
   locked_until: 'Reintenta en {time}. Hasta entonces se rechaza incluso la contraseña o el código correctos.',
   locked_for_good: 'Esta cuenta está bloqueada. Quien administra este servicio puede desbloquearla.',
+  code_sent: 'Enviamos un código a {to}. Es válido durante cinco minutos.',
+  code_sign_up:
+    'Enviamos un código a {to}. Es válido durante cinco minutos. Con él inicias sesión y, si es tu primera vez, creas tu cuenta.',
+  human_check: 'Comprobamos que no eres un robot. Tarda unos segundos…',
+  leaving: 'Yendo a {provider}…',
+  open_provider: 'Abrir {provider}',
+  returning: 'Iniciando sesión con {provider}…',
+  link_title: '¿Es esta tu cuenta?',
+  link_lead:
+    'Una cuenta de aquí tiene la dirección de correo de tu cuenta de {provider}. Demuestra que es tuya. Después podrás iniciar sesión con {provider}.',
+  link_unproven:
+    'Nadie ha confirmado todavía la dirección de esa cuenta. Si no creaste tú la cuenta, elige una contraseña nueva para ella.',
+  link_submit: 'Vincular e iniciar sesión',
+  refused: 'No has iniciado sesión',
+  provider_unavailable: '{provider} no responde. Reintenta dentro de un momento o inicia sesión de otra forma.',
+  no_cookies:
+    'Este navegador bloquea las cookies, así que no podría volver de {provider}. Permite las cookies en esta página o inicia sesión de otra forma.',
+  retry_provider: 'Reintentar con {provider}',
+  other_way: 'Iniciar sesión de otra forma',
+  guest_title: 'Eres un invitado',
+  guest_hint: 'Inicia sesión o crea una cuenta para conservar lo que tienes aquí y usarlo en otros dispositivos.',
+  guest_continue: 'Iniciar sesión o crear una cuenta',
   waiting: 'Continúa en la ventana de {provider}.',
   not_linked:
     'Ninguna cuenta de aquí está vinculada a esta cuenta de {provider}. Inicia sesión de otra forma y vincúlala en tu cuenta.',
@@ -63,6 +85,8 @@ export const spanish: SignInTexts & EnrolmentTexts = {
   register_hint: 'Recibirás un código para comprobar que la dirección es tuya.',
   register_sent: 'Enviamos un mensaje a {to}. El código que contiene es válido durante cinco minutos.',
   new_here: '¿Es tu primera vez?',
+  guest: 'Continuar como invitado',
+  provider_cancelled: 'Has cancelado. Reintenta o inicia sesión de otra forma.',
   registered: 'Tu cuenta está lista. Ahora inicia sesión.',
   save: 'Guardar',
   scan_qr: 'Escanea esto con tu aplicación de autenticación y escribe el código que muestra.',

@@ -21,12 +21,12 @@ import { type Child, element, linkButton, replaceContent } from '../base/dom.js'
 import { createForm, type FieldOptions, type Form } from '../base/form.js';
 import { fill } from '../base/texts.js';
 import { codeView, type StepView } from './code-view.js';
-import { english } from './later-texts.js';
+import { withLaterTexts } from './later-texts.js';
 import { button, type Context, card, type Flow, type LaterContext, showLoginIssue, type View } from './views.js';
 
 /** The view of a recovery or a registration: the address, then the code alone, then what is new. */
 export function flowView(shown: Context, flow: Flow): View {
-  const context: LaterContext = { ...shown, words: { ...english, ...shown.words } };
+  const context: LaterContext = { ...shown, words: withLaterTexts(shown.words) };
   const { flows, postern } = context;
   if (flow === 'register') {
     flows.register ??= createRegistration(postern, { resume: true });
@@ -117,6 +117,7 @@ function addressView<S extends FlowState>(
   types: readonly string[],
   { title, hint }: { readonly title: string; readonly hint: string },
   begin: (state: S, identity: string) => Promise<unknown>,
+  leave: () => unknown,
   other: Child = null,
 ): StepView<S> {
   const { words, input, showFlow } = context;
@@ -132,12 +133,14 @@ function addressView<S extends FlowState>(
       input.identity = identity.trim();
       return begin(state, identity);
     },
-    after: () => [
-      row(
-        linkButton(words.back, () => showFlow(null)),
-        other,
-      ),
-    ],
+    after() {
+      const back = () => {
+        // Also ends a request on its way, such as one that waits for a human check.
+        leave();
+        showFlow(null);
+      };
+      return [row(linkButton(words.back, back), other)];
+    },
   });
 }
 
@@ -203,8 +206,13 @@ function registrationView(
   if (state.step === 'details') return detailsView(context, state, () => flows.register?.start());
   const texts = { title: words.register, hint: words.register_hint };
   const { identity_types: types } = offered.registration;
-  return addressView(context, state, types, texts, (current, identity) =>
-    current.begin({ identity, locale: language }),
+  return addressView(
+    context,
+    state,
+    types,
+    texts,
+    (current, identity) => current.begin({ identity, locale: language }),
+    () => flows.register?.start(),
   ) as StepView<RegistrationState>;
 }
 
@@ -284,8 +292,9 @@ function recoveryView(
       other.focus();
     };
     const begin = (current: RecoveryStart, identity: string) => current.begin({ identity, purpose });
+    const leave = () => flows.recover?.start();
     const cancelLink = purpose === 'pin' && linkButton(words.cancel_pin, showCancel);
-    const view = addressView(context, state, types, { title, hint: words.recover_hint }, begin, cancelLink);
+    const view = addressView(context, state, types, { title, hint: words.recover_hint }, begin, leave, cancelLink);
     return view as StepView<RecoveryState>;
   }
   const isPin = state.step === 'new_pin';

@@ -1,3 +1,5 @@
+import { withLater } from '../base/texts.js';
+
 /** The texts that only the views after the first one show. */
 export const english = {
   other_account: 'Use another account',
@@ -14,6 +16,28 @@ export const english = {
   locked: 'Too many attempts',
   locked_until: 'Try again in {time}. Until then, even the right password or code is refused.',
   locked_for_good: 'This account is locked. The people who run this service can unlock it.',
+  code_sent: 'We sent a code to {to}. It is valid for five minutes.',
+  code_sign_up:
+    'We sent a code to {to}. It is valid for five minutes. It signs you in, and if you are new here, it creates your account.',
+  human_check: 'Checking that you are not a robot. This takes a few seconds…',
+  leaving: 'Going to {provider}…',
+  open_provider: 'Open {provider}',
+  returning: 'Signing in with {provider}…',
+  link_title: 'Is this your account?',
+  link_lead:
+    'An account here has the mail address of your account at {provider}. Show that it is yours. After that, you can sign in with {provider}.',
+  link_unproven:
+    'Nobody has confirmed the address of that account yet. If you did not create the account, choose a new password for it.',
+  link_submit: 'Link and sign in',
+  refused: 'You are not signed in',
+  provider_unavailable: '{provider} does not answer. Try again in a moment, or sign in another way.',
+  no_cookies:
+    'This browser blocks cookies, so it could not come back from {provider}. Allow cookies for this page, or sign in another way.',
+  retry_provider: 'Try {provider} again',
+  other_way: 'Sign in another way',
+  guest_title: 'You are a guest',
+  guest_hint: 'Sign in or create an account to keep what you have here, and to use it on other devices.',
+  guest_continue: 'Sign in or create an account',
   waiting: 'Continue in the window of {provider}.',
   not_linked:
     'No account here is linked to this account at {provider}. Sign in another way, and link it in your account.',
@@ -36,3 +60,6 @@ export const english = {
 };
 
 export type LaterTexts = { readonly [K in keyof typeof english]: string };
+
+/** The texts of the first view, with those of the others. */
+export const withLaterTexts = <W extends object>(words: W) => withLater(english, words);

@@ -1,6 +1,7 @@
 import { element } from '../base/dom.js';
 import { fill } from '../base/texts.js';
 import type { StartTexts } from './texts.js';
+import type { Context } from './views.js';
 
 /** The name that people know a provider by. */
 const titles: Readonly<Record<string, string>> = {
@@ -19,7 +20,13 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /** The title of a provider, made from its name in the configuration of the service. */
-export const providerTitle = (name: string) => titles[name] ?? name.replace(/^./, (letter) => letter.toUpperCase());
+const providerTitle = (name: string) => titles[name] ?? name.replace(/^./, (letter) => letter.toUpperCase());
+
+/** The title of a provider for people. @param way such as `oidc:google` */
+export function titleOf({ offered }: Pick<Context, 'offered'>, way: string): string {
+  const option = offered.logins.find(({ authenticator }) => authenticator === way);
+  return option?.title ?? providerTitle(way.replace(/^\w+:/, ''));
+}
 
 type Mark = readonly [size: number, ...paths: (readonly [fill: string, path: string])[]];
 
@@ -70,8 +77,8 @@ const marks: Readonly<Record<string, Mark>> = {
 const svg = 'http://www.w3.org/2000/svg';
 
 /** The mark of a provider, or the first letter of its title. */
-function markOf(title: string): Element {
-  const mark = marks[title];
+function markOf(title: string, name: string): Element {
+  const mark = marks[title] ?? marks[providerTitle(name)];
   if (mark === undefined)
     return element('span', { class: 'mark letter', part: 'mark', 'aria-hidden': 'true' }, title.slice(0, 1));
   const [size, ...paths] = mark;
@@ -95,14 +102,14 @@ function markOf(title: string): Element {
 
 /** The button of a provider. Of many, each shows only the title; screen readers hear the whole sentence. */
 export function providerButton(
-  name: string,
+  context: Pick<Context, 'offered'> & { readonly words: StartTexts },
+  way: string,
   isShort: boolean,
-  words: StartTexts,
   onClick: (pressed: HTMLElement) => void,
 ): HTMLElement {
-  const title = providerTitle(name);
-  const text = fill(words.use_provider, { provider: title });
+  const title = titleOf(context, way);
+  const text = fill(context.words.use_provider, { provider: title });
   const attributes = { type: 'button', class: 'button', part: 'button button-provider', 'aria-label': isShort && text };
   const click = ({ currentTarget }: Event) => onClick(currentTarget as HTMLElement);
-  return element('button', { ...attributes, click }, markOf(title), isShort ? title : text);
+  return element('button', { ...attributes, click }, markOf(title, way.replace(/^\w+:/, '')), isShort ? title : text);
 }

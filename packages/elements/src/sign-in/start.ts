@@ -2,7 +2,7 @@ import type { LoginStart } from '@postern/client';
 import { element, linkButton, replaceContent } from '../base/dom.js';
 import { createForm, type FieldOptions, showBusy } from '../base/form.js';
 import { fill } from '../base/texts.js';
-import { button, type Context, card, pinField, showLoginIssue, type View } from './views.js';
+import { button, type Context, card, isProvider, pinField, showLoginIssue, type View } from './views.js';
 
 /** Text that can be a mail address, or a phone number. */
 const addressForms = { email: /^[^\s@]+@[^\s@]+\.[^\s@]+$/, sms: /^\+?[\d\s()./-]{5,}$/ } as const;
@@ -14,7 +14,7 @@ const isAddressFor = (way: string, text: string) =>
 export function startView(context: Context, first: LoginStart, notice: string | undefined): View {
   const { words, ways, input, offered, showFlow, signal } = context;
   let state = first;
-  const waysWithForm = ways.filter((way) => way !== 'passkey' && !way.startsWith('oidc:'));
+  const waysWithForm = ways.filter((way) => way !== 'passkey' && !isProvider(way));
   const way = waysWithForm.find((name) => name === input.way) ?? waysWithForm[0];
   const asksPassword = way === 'password' && input.page === 'password';
   const fields = way === undefined ? [] : wayFields(way);
@@ -30,7 +30,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
       }
       input.usedWay = way;
       if (way === 'password') await state.password({ identity, password, pin });
-      else if (way === 'sms' || way === 'email') await state[way]({ identity });
+      else if (way === 'sms' || way === 'email') await sendCode(way, identity);
       else await state.custom(way, { identity: identity || undefined, secret, pin });
     },
   });
@@ -38,8 +38,8 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   signal.addEventListener('abort', () => autofillAbort.abort());
 
   const { lastWay } = input;
-  const providers = asksPassword ? [] : ways.filter((name) => name.startsWith('oidc:'));
-  const otherWays = ways.filter((name) => name !== way && !name.startsWith('oidc:'));
+  const providers = asksPassword ? [] : ways.filter(isProvider);
+  const otherWays = ways.filter((name) => name !== way && !isProvider(name));
   // The way that the page prefers, and the one that this browser used last, need no click.
   const shownWays = otherWays.filter((name) => way === undefined || name === lastWay || name === ways[0]);
   const hiddenWays = otherWays.filter((name) => !shownWays.includes(name));
@@ -67,6 +67,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   }
   const passwordLink =
     asksPassword && context.recovery && linkButton(words.forgot_password, () => showFlow('recover_password'));
+  const guest = linkButton(words.guest, () => choose('guest', guest));
   const visibleOthers = providers.length > 0 || shownButtons.length > 0;
   const node = card(
     words.sign_in,
@@ -88,6 +89,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
         `${words.new_here} `,
         linkButton(words.register, () => showFlow('register')),
       ),
+    context.guests && !asksPassword && guest,
   );
   // Without a form, errors of passkeys are shown below the buttons.
   if (way === undefined) node.insertBefore(form.node.querySelector('[role=alert]') as Node, node.lastChild);
@@ -120,7 +122,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
       ...providers.map((name) =>
         withTag(
           name,
-          providerButton(name.slice('oidc:'.length), providers.length > 3, words, (pressed) => choose(name, pressed)),
+          providerButton(context, name, providers.length > 3, (pressed) => choose(name, pressed)),
         ),
       ),
     );
@@ -142,9 +144,23 @@ export function startView(context: Context, first: LoginStart, notice: string | 
     pressed = chosen;
     autofillAbort.abort();
     if (name === 'passkey') void state.passkey();
-    else if (name.startsWith('oidc:')) void state.oidc(name.slice('oidc:'.length));
-    else if ((name === 'sms' || name === 'email') && isAddressFor(name, identity)) void state[name]({ identity });
+    else if (name === 'guest') void state.guest();
+    else if (isProvider(name)) void askProvider(name);
+    else if ((name === 'sms' || name === 'email') && isAddressFor(name, identity)) void sendCode(name, identity);
     else showPage('identity', name);
+  }
+
+  /** Goes to a provider, or asks the function of the page for an id_token. */
+  function askProvider(name: string) {
+    const option = offered.logins.find(({ authenticator }) => authenticator === name);
+    if (option?.takes_redirect) return state.redirect(name as `oidc:${string}`);
+    return state.oidc(name.slice('oidc:'.length));
+  }
+  /** With a registration, the code of an address that nobody has makes an account. */
+  function sendCode(name: 'sms' | 'email', identity: string) {
+    const type = name === 'sms' ? 'phone' : 'email';
+    const signUp = context.registration && offered.registration.identity_types.includes(type);
+    return state[name]({ identity, signUp });
   }
 
   const update = (next: LoginStart) => {
@@ -158,6 +174,8 @@ export function startView(context: Context, first: LoginStart, notice: string | 
       form.showFieldErrors({
         password: fill(words.wrong_password, { identity: identityLabel(typesOf(input.identity)) }),
       });
+    } else if (next.issue?.kind === 'cancelled' && isProvider(input.usedWay ?? '')) {
+      form.showIssue(words.provider_cancelled);
     } else showLoginIssue(next.issue, form, context, words.wrong);
   };
   update(first);

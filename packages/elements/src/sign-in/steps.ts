@@ -15,8 +15,9 @@ import { countDown, createForm } from '../base/form.js';
 import { fill } from '../base/texts.js';
 import { codeView } from './code-view.js';
 import { enrolView, newPasswordView } from './enrolment.js';
-import { english } from './later-texts.js';
-import { providerTitle } from './providers.js';
+import { withLaterTexts } from './later-texts.js';
+import { titleOf } from './providers.js';
+import { linkView, redirectView, refusedView } from './redirect.js';
 import {
   button,
   type Context,
@@ -33,7 +34,7 @@ export { codesView } from './enrolment.js';
 
 /** The view of a step after the first. */
 export function stepView(shown: Context, state: Exclude<LoginState, LoginStart | LoginDone>): View {
-  const context: LaterContext = { ...shown, words: { ...english, ...shown.words } };
+  const context: LaterContext = { ...shown, words: withLaterTexts(shown.words) };
   switch (state.step) {
     case 'code':
       return loginCodeView(context, state);
@@ -47,6 +48,12 @@ export function stepView(shown: Context, state: Exclude<LoginState, LoginStart |
       return enrolView(context, state);
     case 'oidc':
       return oidcView(context, state);
+    case 'redirect':
+      return redirectView(context, state);
+    case 'link':
+      return linkView(context, state);
+    case 'refused':
+      return refusedView(context, state);
     case 'secret':
       return secretView(context, state);
     case 'locked':
@@ -56,7 +63,10 @@ export function stepView(shown: Context, state: Exclude<LoginState, LoginStart |
 
 function loginCodeView(context: LaterContext, first: LoginCode): View {
   const { words } = context;
-  const lead = first.destination === null ? words.code_to_you : fill(words.code_to, { to: first.destination });
+  const { destination, signUp, takesPin } = first;
+  // After a first secret, the address is known to be that of the account.
+  const text = signUp ? words.code_sign_up : takesPin ? words.code_to : words.code_sent;
+  const lead = destination === null ? words.code_to_you : fill(text, { to: destination });
   const view = codeView(context, first, {
     ...{ lead, submit: words.sign_in, back: words.start_again },
     pin: first.takesPin ? pinField(context, undefined, 2) : [],
@@ -154,7 +164,7 @@ function oidcView(context: LaterContext, first: LoginOidc): View {
   let state = first;
   const { node: alert, showIssue } = issueBox();
   const { provider } = first;
-  const title = providerTitle(provider);
+  const title = titleOf(context, `oidc:${provider}`);
   const retryButton = button(words.try_again, () => void askProvider());
   const lead = element('p', { class: 'lead muted', part: 'hint' }, fill(words.waiting, { provider: title }));
   const back = linkButton(words.start_again, () => state.cancel());

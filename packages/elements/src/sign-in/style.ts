@@ -26,5 +26,7 @@ export const style = `${formStyle}
 .secret { overflow-wrap: anywhere; }
 .qr { width: 12rem; max-width: 100%; background: #fff; }
 .codes { columns: 2; margin: 0; padding: 0; list-style: none; font-variant-numeric: tabular-nums; }
+.check { margin-top: calc(var(--_space) * 0.75); text-align: center; }
+.check:empty { display: none; }
 slot:not(.full) { display: contents; }
 `;

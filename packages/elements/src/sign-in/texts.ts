@@ -30,6 +30,8 @@ const signInTexts = {
   address: 'Email or phone number',
   register: 'Create an account',
   new_here: 'New here?',
+  guest: 'Continue as a guest',
+  provider_cancelled: 'You have cancelled. Try again, or sign in another way.',
 };
 
 /** The texts of the first view. */

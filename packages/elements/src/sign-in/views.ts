@@ -15,7 +15,18 @@ import type { OidcSignIn } from '../base/options.js';
 import type { SignInTexts, StartTexts } from './texts.js';
 
 /** A way to sign in: the name of an authenticator of the service. */
-export type WayIn = 'password' | 'sms' | 'email' | 'passkey' | `oidc:${string}` | `custom:${string}`;
+export type WayIn =
+  | 'password'
+  | 'sms'
+  | 'email'
+  | 'passkey'
+  | 'guest'
+  | `oidc:${string}`
+  | `oauth:${string}`
+  | `custom:${string}`;
+
+/** Whether a way is an account at a provider. */
+export const isProvider = (way: string) => /^(oidc|oauth):/.test(way);
 
 /** A flow other than the login. */
 export type Flow = 'recover_password' | 'recover_pin' | 'register';
@@ -50,6 +61,8 @@ export interface Context {
   /** Whether a login takes a PIN; undefined: by the rules of the service. */
   readonly pin: 'hidden' | 'optional' | 'required' | undefined;
   readonly registration: boolean;
+  /** Whether a visitor can go on as a guest. */
+  readonly guests: boolean;
   readonly recovery: boolean;
   readonly oidc: OidcSignIn | undefined;
   readonly flows: FlowMachines;

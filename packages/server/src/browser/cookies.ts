@@ -20,7 +20,7 @@ export interface Cookie {
 /** @param purpose a redirect has a cookie of its own, so that two tabs do not disturb each other */
 export function createCookie(
   isSecure: boolean,
-  purpose: 'login' | 'device' | `redirect-${string}`,
+  purpose: 'login' | 'device' | 'guest' | `redirect-${string}`,
   options: CookieOptions,
 ): Cookie {
   const { domain, sameSite = 'lax' } = options;

@@ -12,7 +12,13 @@ export interface HandlerContext {
 export interface Target {
   /** The path at Postern, with the query. */
   readonly path: string;
-  readonly cookies: { readonly login: Cookie; readonly device: Cookie; readonly redirect: (id: string) => Cookie };
+  readonly cookies: {
+    readonly login: Cookie;
+    readonly device: Cookie;
+    /** The login of a guest, until the guest is merged into an account. */
+    readonly guest: Cookie;
+    readonly redirect: (id: string) => Cookie;
+  };
 }
 
 /** Postern counts these requests by the address of the client, unless they only read. */
@@ -83,6 +89,15 @@ export function createForwarder({
     const asksForSession = method === 'POST' && route === '/v1/sessions';
     const endsLogin = method === 'DELETE' && route === '/v1/tokens';
     const usesCookie = asksForSession || endsLogin;
+    const mergesGuest = method === 'PUT' && route === '/v1/account/guest';
+    const guest = cookies.guest.read(cookieHeader);
+    const removeGuest = (to: Headers) => {
+      if (guest !== undefined) to.append('set-cookie', cookies.guest.remove());
+    };
+    const removeLogin = (to: Headers) => {
+      to.append('set-cookie', cookies.login.remove());
+      removeGuest(to);
+    };
     if (endsLogin && cookies.login.read(cookieHeader) === undefined) {
       const tokens = cookies.login.readAll(cookieHeader);
       // Which of them is the user's login is unknown, so all of them end.
@@ -92,8 +107,9 @@ export function createForwarder({
           return send(base() + path, { method, headers }, request.signal).then((answer) => answer.body?.cancel());
         }),
       );
-      const headers = tokens.length > 0 ? { 'set-cookie': cookies.login.remove() } : undefined;
-      return new Response(null, { status: 204, ...(headers && { headers }) });
+      const headers = new Headers();
+      if (tokens.length > 0) removeLogin(headers);
+      return new Response(null, { status: 204, headers });
     }
     const login = usesCookie ? cookies.login.read(cookieHeader) : undefined;
     // A page asks when it loads, and browsers show each 401 in their console as an error.
@@ -118,10 +134,18 @@ export function createForwarder({
     let body: Pick<RequestInit & { duplex?: 'half' }, 'body' | 'duplex'> = {};
     let redirect: RedirectBody | undefined;
     const isStart = startsLogin.test(route);
-    if (method === 'POST' && (isStart || mayRedirect(route))) {
+    let asksForGuest = false;
+    if (mergesGuest) {
+      // Only this handler knows the token of the guest.
+      if (guest === undefined) return problemResponse(400, 'guest_rejected', 'This browser has no guest.');
+      await request.body?.cancel();
+      headers.set('content-type', 'application/json');
+      body = { body: JSON.stringify({ token: guest }) };
+    } else if (method === 'POST' && (isStart || mayRedirect(route))) {
       const text = await limitedText(request);
       if (text === undefined) return problemResponse(413, 'payload_too_large', 'The body is too large.');
       if (mayRedirect(route)) redirect = await withPkce(route, text, cookieHeader, cookies.redirect);
+      asksForGuest = isStart && parseObject(text)?.authenticator === 'guest';
       body = { body: withDevice(redirect?.text ?? text, isStart ? cookies.device.read(cookieHeader) : undefined) };
     } else if (request.body !== null && method !== 'GET' && method !== 'HEAD' && !usesCookie) {
       body = { body: request.body, duplex: 'half' };
@@ -137,7 +161,7 @@ export function createForwarder({
         'retry-after': '1',
       });
       // On a shared computer, a logout must work without a network.
-      if (endsLogin) unavailable.headers.append('set-cookie', cookies.login.remove());
+      if (endsLogin) removeLogin(unavailable.headers);
       return unavailable;
     }
 
@@ -146,7 +170,7 @@ export function createForwarder({
       await answer.body?.cancel();
       const ended = nobody();
       // Not after a request for a session: while it was on its way, another tab may have got a new token.
-      if (endsLogin) ended.headers.append('set-cookie', cookies.login.remove());
+      if (endsLogin) removeLogin(ended.headers);
       return ended;
     }
 
@@ -163,7 +187,9 @@ export function createForwarder({
         'link',
         link.replace(/<(?:\/[^>?]*?)?\/v1\//g, () => `<${basePath}/v1/`),
       );
-    if (endsLogin) pageHeaders.append('set-cookie', cookies.login.remove());
+    if (endsLogin) removeLogin(pageHeaders);
+    // A guest who has become a user is refused, too.
+    if (mergesGuest && (answer.ok || answer.status === 400)) removeGuest(pageHeaders);
 
     const mayContainToken = method !== 'GET' && answer.ok && /\bjson\b/.test(answer.headers.get('content-type') ?? '');
     if (!mayContainToken) {
@@ -176,6 +202,7 @@ export function createForwarder({
     const { text, token, seconds, device } = withoutToken(answerText);
     if (token !== undefined) {
       pageHeaders.append('set-cookie', cookies.login.set(token, seconds));
+      if (asksForGuest) pageHeaders.append('set-cookie', cookies.guest.set(token, seconds));
       pageHeaders.set('cache-control', 'no-store');
     }
     if (device !== undefined) pageHeaders.append('set-cookie', cookies.device.set(device, yearInSeconds));

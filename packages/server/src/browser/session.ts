@@ -108,6 +108,7 @@ export function createBrowser(postern: PosternServer, options: BrowserSessionOpt
   const cookiesOf = (isSecure: boolean) => ({
     login: createCookie(isSecure, 'login', cookie),
     device: createCookie(isSecure, 'device', cookie),
+    guest: createCookie(isSecure, 'guest', cookie),
     redirect: (id: string) => createCookie(isSecure, `redirect-${id}`, cookie),
   });
   const secureCookies = cookiesOf(true);

@@ -13,9 +13,9 @@ import {
   createLogin,
   createPostern,
   type Fetch,
+  mergeGuest,
   type Postern,
   passwordProof,
-  resumeRegistration,
   startRegistration,
 } from '../../../client/src/index.js';
 import {
@@ -31,7 +31,7 @@ import { lost } from '../support.js';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ TRUST_PROXY: '127.0.0.1', REGISTRATION: 'on' });
+  app = await startTestApp({ TRUST_PROXY: '127.0.0.1', REGISTRATION: 'on', GUESTS: 'on' });
 });
 afterAll(() => app.close());
 
@@ -239,19 +239,73 @@ test('a browser keeps its device across logins', async () => {
   expect((await next.getSession())?.device_id).toBe(first?.device_id);
 });
 
-test('a registration that signs in gives the page no token, and a code step goes on after a reload', async () => {
+test('a registration that signs in gives the page no token', async () => {
   const web = webOf();
   const origin = 'https://app.example.com';
   const browser = browserOf(origin, handlerOf(web));
   const email = newEmail();
-  const { stored } = await startRegistration(browser.open(), { identity: email });
   const page = browser.open();
-  const pending = resumeRegistration(page, JSON.parse(JSON.stringify(stored)));
+  const pending = await startRegistration(page, { identity: email });
   const account = await pending.complete({ code: await codeTo(app, email), signIn: true });
   expect(await page.getSession()).toMatchObject({ user_id: account.id });
   expect(await browser.open().ready()).toMatchObject({ status: 'signed_in', user_id: account.id });
   expect(browser.bodies.join()).not.toContain('psa_');
   expect([...browser.cookies.keys()]).toEqual(['__Host-postern', '__Host-postern-device']);
+});
+
+describe('a guest', () => {
+  const names = ({ cookies }: ReturnType<typeof browserOf>) => [...cookies.keys()].sort();
+  /** A guest who is signed in, with a page of the same browser. */
+  async function enter() {
+    const browser = browserOf('https://app.example.com', handlerOf(webOf()));
+    // The page reloads for the login, and remembers the guest.
+    const marks = stubLocalStorage();
+    const state = await createLogin(browser.open()).start().guest();
+    if (state.step !== 'done') throw new Error(state.issue?.message);
+    return { browser, id: state.user_id, marks };
+  }
+  /** The same browser with an account of its own. */
+  async function logInAs(page: Postern): Promise<void> {
+    await logIn(page, (await createUser(app)).username);
+  }
+  const guestStillExists = async (id: string) =>
+    (await app.api('GET', `/admin/v1/users/${id}`, { bearer: app.adminKey })).status === 200;
+
+  test('is merged into the account that logs in, and the page never sees a token', async () => {
+    const { browser, id, marks } = await enter();
+    expect(names(browser)).toEqual(['__Host-postern', '__Host-postern-device', '__Host-postern-guest']);
+    const page = browser.open();
+    expect(await page.ready()).toMatchObject({ status: 'signed_in', user_id: id });
+    await logInAs(page);
+    expect(await mergeGuest(page)).toEqual({ id, moved: 0 });
+    expect(await guestStillExists(id)).toBe(false);
+    expect(names(browser)).toEqual(['__Host-postern', '__Host-postern-device']);
+    expect(browser.bodies.join() + [...marks.values()].join()).not.toContain('psa_');
+    expect(await mergeGuest(page)).toBeNull();
+  });
+
+  test('who has logged out is not merged into the account of the next person', async () => {
+    const { browser, id } = await enter();
+    const page = browser.open();
+    await page.ready();
+    await page.logOut();
+    expect(names(browser)).toEqual(['__Host-postern-device']);
+    await logInAs(page);
+    expect(await mergeGuest(page)).toBeNull();
+    expect(await guestStillExists(id)).toBe(true);
+  });
+
+  test('of another browser is not merged by a token in the request', async () => {
+    const { browser } = await enter();
+    const other = browserOf('https://app.example.com', handlerOf(webOf()));
+    const page = other.open();
+    await logInAs(page);
+    const token = browser.cookies.get('__Host-postern-guest');
+    const answer = await page.fetch('https://app.example.com/auth/v1/account/guest', {
+      ...{ method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ token }) },
+    });
+    expect(answer.status).toBe(400);
+  });
 });
 
 test('a new password keeps the login of all tabs, and ends the former token', async () => {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { isReservedDeviceId } from '../../../contract/common.js';
+import type { Language } from '../../../contract/errors/text.js';
 import {
   DiagnosisQuery,
   DiagnosisRequest,
@@ -8,6 +9,7 @@ import {
   type LoginDiagnosis as LoginDiagnosisBody,
 } from '../../../contract/login-diagnosis/login-diagnosis.js';
 import { loginReasons, loginVerdicts } from '../../../contract/login-diagnosis/texts.js';
+import { type ProviderProblemCode, providerProblems } from '../../../contract/login-provider/problems.js';
 import { parseId } from '../../../lib/ids.js';
 import { formatText, preferredLanguage } from '../../../lib/language.js';
 import { type FieldError, throwIfErrors } from '../../../lib/problem.js';
@@ -87,7 +89,10 @@ function inWords(diagnosis: Diagnosis, request: FastifyRequest): LoginDiagnosisB
   const language = preferredLanguage(request.headers['accept-language']);
   const reason = (finding: Diagnosis['reasons'][number]) => ({
     ...finding,
-    message: formatText(loginReasons[finding.code], language, valuesOf({ ...finding.data, until: finding.until })),
+    message: formatText(loginReasons[finding.code], language, {
+      ...valuesOf({ ...finding.data, until: finding.until }),
+      ...problemOf(finding, language),
+    }),
   });
   const { verdict, until } = diagnosis;
   return {
@@ -96,6 +101,13 @@ function inWords(diagnosis: Diagnosis, request: FastifyRequest): LoginDiagnosisB
     reasons: diagnosis.reasons.map(reason),
     ways: diagnosis.ways.map((way) => ({ ...way, reasons: way.reasons.map(reason) })),
   };
+}
+
+/** What went wrong at a provider, and what to do. */
+function problemOf({ code, data }: Diagnosis['reasons'][number], language: Language): { readonly problem?: string } {
+  if (code !== 'provider_fails' && code !== 'provider_refused') return {};
+  const { message, remedy } = providerProblems[data.problem as ProviderProblemCode];
+  return { problem: `${formatText(message, language, valuesOf(data))} ${remedy[language]}` };
 }
 
 /** The values of placeholders: the texts and numbers. */

@@ -102,17 +102,22 @@ export function loginRoutes(app: App, { login, dpopVerifier, pinIsRequired }: Lo
         'external_identity_taken',
         'account_locked',
         'account_temporarily_locked',
+        'human_check_required',
         'too_many_requests',
         'authenticator_unavailable',
         'secret_unreadable',
       ],
     },
     async handler(request, reply) {
-      const { secret, pin } = request.body;
+      const { secret, pin, human_check: humanCheck } = request.body;
       const key = request.headers['idempotency-key'];
       const idempotencyKey = typeof key === 'string' ? key : undefined;
       try {
-        const result = await login.answer(request.params.id, { secret, pin, idempotencyKey }, originOf(request));
+        const result = await login.answer(
+          request.params.id,
+          { secret, pin, idempotencyKey, humanCheck },
+          originOf(request),
+        );
         addNonce(reply, result);
         return reply.code(201).send(toAuthentication(result, request));
       } catch (error) {

@@ -5,7 +5,7 @@ import { codeTo } from '../../../support/account.js';
 import { createAdministration } from '../../../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
-import { originOf } from '../../../support/factors.js';
+import { createFactors, originOf } from '../../../support/factors.js';
 import { startMailServer } from '../../../support/mail-server.js';
 import {
   type CreationOptions,
@@ -296,20 +296,40 @@ test('options for a passkey need the right code, and count as a guess', async ()
   expect(await refusal(path, { secret, passkey: 'begin' })).toEqual([400, 'code_rejected']);
 });
 
+interface EnrolledLogin {
+  readonly id: string;
+  readonly status: string;
+  readonly token?: string;
+  readonly recovery_codes?: readonly string[];
+  readonly challenge: {
+    readonly type: string;
+    readonly options: readonly { readonly type: string; secret?: string }[];
+  };
+}
+
 test('where a second factor is required, a registration with a device goes on with its enrolment', async () => {
   const strict = await postern.another({ SECOND_FACTOR: 'required', REGISTRATION: 'on', CODE_LIMIT_PER_ADDRESS: '0' });
   try {
     const phone = newPhone();
     const { body } = await start(phone, strict);
     const secret = await codeTo(strict, phone);
-    const registered = await strict.api<{ authentication: { status: string; token?: string; challenge: object } }>(
+    const registered = await strict.api<{ id: string; authentication: EnrolledLogin }>(
       'POST',
       `/v1/registrations/${body.id}`,
       { body: { secret, device: {} } },
     );
     expect(registered.status).toBe(201);
     expect(registered.body.authentication).toMatchObject({ status: 'pending', challenge: { type: 'enrol' } });
-    expect(registered.body.authentication.token).toBeUndefined();
+    const { id: userId, authentication } = registered.body;
+    expect(authentication.token).toBeUndefined();
+    const key = authentication.challenge.options.find(({ type }) => type === 'totp')?.secret ?? '';
+    const app = createFactors(() => strict).appOf(userId, key);
+    const path = `/v1/tokens/${authentication.id}/secret`;
+    const enrolled = await strict.api<EnrolledLogin>('POST', path, { body: { secret: await app.code() } });
+    expect(enrolled.body).toMatchObject({ status: 'approved', token: expect.stringMatching(/^psa_/) });
+    expect(enrolled.body.recovery_codes).toHaveLength(10);
+    const session = await strict.api('POST', '/v1/sessions', { basic: enrolled.body.token ?? '' });
+    expect(session.status).toBe(201);
   } finally {
     await strict.close();
   }

@@ -29,17 +29,23 @@ export function LinkAccount(props: UserDialogProps) {
   const { user, about, onClose } = props;
   const { link: text } = useText().userDialogs;
   const providers = useProviders(user.id);
-  const [draft, setDraft, forget] = useDraft(`user.${user.id}.link`, { provider: about ?? '', subject: '' });
+  const [draft, setDraft, forget] = useDraft(`user.${user.id}.link`, {
+    provider: about ?? '',
+    subject: '',
+    tenant: '',
+  });
   const close = () => {
     forget();
     onClose();
   };
-  const { busy, error, errorOf, run } = useDialogAction({ user, onClose: close }, ['provider', 'subject']);
+  const { busy, error, errorOf, run } = useDialogAction({ user, onClose: close }, ['provider', 'subject', 'tenant']);
   const undo = useUndo(user.id);
   const provider = providers.includes(draft.provider) ? draft.provider : (providers[0] ?? '');
   const save = () =>
     run(async () => {
-      const { id } = await link(user.id, { provider, subject: draft.subject.trim() }).catch(errorAtSubject);
+      const tenant = draft.tenant.trim();
+      const body = { provider, subject: draft.subject.trim(), ...(tenant !== '' && { tenant }) };
+      const { id } = await link(user.id, body).catch(errorAtSubject);
       toast.done(
         text.done(provider),
         undo(() => unlink(user.id, id)),
@@ -75,6 +81,19 @@ export function LinkAccount(props: UserDialogProps) {
           error={errorOf('subject')}
           onChange={(event) => setDraft({ ...draft, subject: event.currentTarget.value })}
         />
+        {(draft.tenant !== '' || errorOf('tenant') !== undefined) && (
+          <Field
+            label={text.tenant}
+            hint={text.tenantHint}
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            maxLength={64}
+            value={draft.tenant}
+            error={errorOf('tenant')}
+            onChange={(event) => setDraft({ ...draft, tenant: event.currentTarget.value })}
+          />
+        )}
       </div>
     </ConfirmDialog>
   );
@@ -95,13 +114,15 @@ export function UnlinkAccount(props: UserDialogProps) {
   const { busy, error, run } = useDialogAction(props);
   const undo = useUndo(user.id);
   if (account === undefined) return null;
-  const { id, provider, subject } = account;
+  const { id, provider, subject, issuer } = account;
+  // At Microsoft, the issuer names the tenant.
+  const tenant = /\/([\w-]+)\/v2\.0$/.exec(issuer)?.[1];
   const remove = () =>
     run(async () => {
       await unlink(user.id, id);
       toast.done(
         text.done(provider),
-        undo(() => link(user.id, { provider, subject })),
+        undo(() => link(user.id, { provider, subject, ...(tenant !== undefined && { tenant }) })),
       );
       return undefined;
     });

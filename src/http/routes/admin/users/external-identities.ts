@@ -40,7 +40,7 @@ export function adminExternalIdentityRoutes(
       operationId: 'linkUserExternalIdentity',
       summary: 'Link an account at an OpenID provider to a user',
       description:
-        'From now on, an id_token of that subject logs in the user. Linking again changes nothing. For users with a role, this needs the scope admin.',
+        'From now on, the account of that subject logs in the user. A provider of any tenant (Microsoft) also needs the `tenant`. Linking again changes nothing. For users with a role, this needs the scope admin.',
       tags: ['Administration'],
       params: IdParams,
       body: ExternalIdentityLink,

@@ -57,7 +57,7 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
     filterExample: 'email:like:example.com',
     search: {
       description:
-        'A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device, or a whole external_id. A full mail address or phone number that a user has finds this user alone. At most 320 characters.',
+        'A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device, or a whole external_id, or the subject or mail address of a linked account at a provider. A full mail address or phone number that a user has finds this user alone. At most 320 characters.',
       read: readSearch,
     },
     read: users.list,

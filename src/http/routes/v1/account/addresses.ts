@@ -8,6 +8,12 @@ import { IdParams } from '../../../requests/parameters.js';
 import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
 import type { App } from '../../../requests/route.js';
 
+/** What a change has besides the address. */
+interface AddressChange {
+  readonly proof?: Proof;
+  readonly human_check?: string;
+}
+
 const changedAccount = { 200: { ...Account, description: 'The changed account.' } };
 
 /** Routes for the mail address and the phone number of the calling user. The routes for both differ only in their names. */
@@ -40,12 +46,12 @@ function addressRoutes(
       body,
       response: { 201: { ...StartedChallenge, description: 'A code is sent.' } },
     },
-    config: { access: 'session', problems: proofProblems },
+    config: { access: 'session', problems: [...proofProblems, 'human_check_required'] },
     async handler(request, reply) {
-      const change = request.body as { readonly proof?: Proof } & Partial<Record<AddressType, string>>;
-      return reply
-        .code(201)
-        .send(await addresses.begin(callingSessionOf(request), type, change[type] ?? '', change.proof));
+      const change = request.body as AddressChange & Partial<Record<AddressType, string>>;
+      const { [type]: value = '', proof, human_check: humanCheck } = change;
+      const started = await addresses.begin(callingSessionOf(request), type, { value, proof, humanCheck });
+      return reply.code(201).send(started);
     },
   });
 

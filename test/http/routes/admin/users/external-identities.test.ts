@@ -14,6 +14,8 @@ beforeAll(async () => {
     OIDC_PROVIDERS: JSON.stringify({
       google: { issuer: 'https://accounts.google.com', client_ids: ['an-app'] },
       apple: { issuer: 'https://appleid.apple.com', client_ids: ['an-app'] },
+      microsoft: { preset: 'microsoft', client_id: 'an-app', tenants: ['t-one', 't-two'] },
+      contoso: { preset: 'microsoft', client_id: 'an-app', issuer: 'https://login.microsoftonline.com/t-one/v2.0' },
     }),
   });
 });
@@ -55,6 +57,25 @@ describe('operators', () => {
       'user.created',
     ]);
     expect(JSON.stringify(body)).not.toContain('s-1101');
+  });
+
+  test('link an account of a Microsoft tenant, whose issuer each tenant has', async () => {
+    const user = await createUser(postern);
+    const account = { provider: 'microsoft', subject: randomUUID() };
+    const errorsOf = async (body: object) =>
+      (await link(user, body)).body.errors.map(({ field, code }) => `${field} ${code}`);
+    expect(await errorsOf(account)).toEqual(['tenant required']);
+    expect(await errorsOf({ ...account, tenant: 't-three' })).toEqual(['tenant tenant_not_listed']);
+    expect(await errorsOf({ ...account, tenant: '../x' })).toEqual(['tenant invalid_format']);
+    expect(await errorsOf({ ...account, provider: 'google', tenant: 't-one' })).toEqual(['tenant no_tenants']);
+    const issuerOf = async (body: object) => (await link(user, body)).body.issuer;
+    const issuer = 'https://login.microsoftonline.com/t-one/v2.0';
+    expect(await issuerOf({ ...account, tenant: 't-one' })).toBe(issuer);
+    expect(await issuerOf({ ...account, tenant: 't-two' })).toBe(issuer.replace('t-one', 't-two'));
+    const single = { provider: 'contoso', subject: randomUUID() };
+    expect(await issuerOf(single)).toBe(issuer);
+    expect(await issuerOf({ ...single, tenant: 't-one' })).toBe(issuer);
+    expect(await errorsOf({ ...single, tenant: 't-two' })).toEqual(['tenant no_tenants']);
   });
 
   test('cannot link one account to two users in parallel requests', async () => {

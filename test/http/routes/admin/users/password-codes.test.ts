@@ -56,6 +56,15 @@ test('no code goes to an address that is missing or unproven, and the password s
   expect((await start(user.username, password)).body.status).toBe('approved');
 });
 
+test('operators send codes to more users than one client address may request in an hour', async () => {
+  const statuses = [];
+  for (let at = 0; at < 35; at += 1) {
+    const user = await createUser(postern, { email: newEmail() });
+    statuses.push((await send(user.id, 'email')).status);
+  }
+  expect(new Set(statuses)).toEqual(new Set([201]));
+});
+
 test('codes have the limits of login codes, and a refused one leaves the password as it is', async () => {
   const email = newEmail();
   const user = await createUser(postern, { email });

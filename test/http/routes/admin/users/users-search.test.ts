@@ -34,6 +34,32 @@ describe('searching users', () => {
     expect(found?.last_login_at).toMatch(/Z$/);
   });
 
+  test('finds the subject and the mail address of a linked account at a provider, with an index', async () => {
+    const [user, other] = [await createUser(postern), await createUser(postern)];
+    const subject = `Sub.${randomUUID()}`;
+    const email = `ada.${randomUUID()}@example.com`;
+    const values = `insert into external_identities (digest, user_id, id, provider, issuer, subject, email, created_at)
+                    values (sha256($3::bytea), $1, gen_random_uuid(), 'google', 'https://accounts.google.com', $2, $4, db_now())`;
+    await postern.database.query(testSql(values, [user.id, subject, Buffer.from(subject), email]));
+    const second = `${subject}2`;
+    await postern.database.query(testSql(values, [other.id, second, Buffer.from(second), email]));
+    expect(await search(subject)).toEqual([user.id]);
+    expect((await search(email.toUpperCase())).toSorted()).toEqual([user.id, other.id].toSorted());
+    // Subjects are whole, and tell upper from lower case.
+    expect(await search(subject.slice(0, -1))).toEqual([]);
+    expect(await search(subject.toLowerCase())).toEqual([]);
+    const own = await createUser(postern, { email });
+    expect((await search(email)).toSorted()).toEqual([user.id, other.id, own.id].toSorted());
+    const plan = await postern.database.transaction(async (tx) => {
+      await tx.query(testSql('set local enable_seqscan = off'));
+      const found = `explain (select user_id from external_identities where subject = 'x' limit 100)
+                     union (select user_id from external_identities where email = lower('x') limit 100)`;
+      return JSON.stringify(await tx.query(testSql(found)));
+    });
+    expect(plan).toContain('external_identities_by_subject');
+    expect(plan).toContain('external_identities_by_email');
+  });
+
   test('ignores spaces and invisible marks around the text', async () => {
     const user = await createUser(postern, { phone: '+34612345678' });
     expect(await search('\u202a +34 612 345 678\u202c\t')).toEqual([user.id]);

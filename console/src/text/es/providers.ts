@@ -1,0 +1,58 @@
+import type { Texts } from '../en/index.js';
+
+export const providers: Texts['providers'] = {
+  title: 'Proveedores',
+  failed: 'No se pudieron leer los proveedores.',
+  none: 'No hay ningún proveedor configurado',
+  noneWhy:
+    'Con proveedores, las personas inician sesión con una cuenta de Google, Apple, Microsoft, GitHub u otros. Configura OIDC_PROVIDERS, PUBLIC_URL y REDIRECT_URIS, y reinicia Postern. La documentación tiene una página para cada proveedor.',
+  example: 'Un ejemplo para OIDC_PROVIDERS',
+  states: { works: 'Funciona', fails: 'Falla', unused: 'Aún sin usar', incomplete: 'Incompleto' },
+  test: 'Probar…',
+  testOf: (title) => `Probar ${title}`,
+  incomplete: 'Los inicios de sesión por redirección aún no funcionan:',
+  failsSince: 'Los inicios de sesión con este proveedor fallan.',
+  neverUsed: 'Nadie ha iniciado sesión con este proveedor todavía. Pruébalo antes de ofrecerlo.',
+  redirectUri: 'URI de redirección (añádela a tu aplicación en el proveedor)',
+  issuer: 'Emisor',
+  worked: 'Último inicio de sesión que funcionó',
+  never: 'nunca',
+  signUp: 'Cuentas nuevas',
+  signsUp: 'crean un usuario',
+  noSignUp: 'se rechazan hasta que un usuario las vincula',
+  authenticator: 'Autenticador',
+  refused: 'Últimos rechazos',
+  refusedNote: 'el último de cada tipo',
+  setting: (name) => `Ajuste: ${name}`,
+  testTitle: (title) => `Probar ${title}`,
+  testWhat:
+    'Inicia sesión en el proveedor en una ventana nueva, como lo haría un usuario. Con la prueba no inicia sesión nadie aquí, y no cambia ninguna cuenta.',
+  notStarted: 'La prueba no pudo empezar.',
+  open: (title) => `Iniciar sesión en ${title}`,
+  steps: {
+    start: 'El proveedor dice dónde están sus páginas',
+    login: 'Inicias sesión en el proveedor',
+    return: 'El navegador vuelve',
+    exchange: 'El proveedor canjea su código',
+    account: 'Se lee la cuenta',
+  },
+  stepStates: { done: 'hecho', current: 'en espera', failed: 'ha fallado', open: 'pendiente' },
+  waiting:
+    'Si la página del proveedor muestra un error sobre la URI de redirección, añádela a tu aplicación allí. Si no conoce el cliente, compara client_id.',
+  passed: 'La prueba ha funcionado.',
+  outcomes: {
+    logs_in: 'Un inicio de sesión con esta cuenta inicia la sesión del usuario que la ha vinculado.',
+    creates_user: 'Un inicio de sesión con esta cuenta crea un usuario nuevo.',
+    asks_for_code: 'Un inicio de sesión con esta cuenta pide antes un código enviado a su dirección de correo.',
+    asks_for_link:
+      'Un usuario tiene esta dirección de correo. El inicio de sesión pide una prueba de esa cuenta y luego vincula esta.',
+    not_linked: 'Un inicio de sesión con esta cuenta se rechaza: ningún usuario la ha vinculado.',
+  },
+  showUser: 'Ver el usuario',
+  subject: 'Id de la cuenta',
+  mail: 'Dirección de correo',
+  name: 'Nombre',
+  mailbox: 'El proveedor gestiona este buzón',
+  noMailbox: 'un código nuestro tiene que comprobarla',
+  again: 'Probar otra vez',
+};

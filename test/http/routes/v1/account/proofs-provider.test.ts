@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { AccountDetails } from '../../../../../src/contract/account/account.js';
+import type { StartedProof } from '../../../../../src/contract/account/proof.js';
+import type { NewSession } from '../../../../../src/contract/session.js';
+import { createSelfService, type Person } from '../../../../support/account.js';
+import { startTestApp, type TestApp } from '../../../../support/app.js';
+import { createFactors } from '../../../../support/factors.js';
+import { createRedirectSteps, newVerifier, publicUrl, returnTo } from '../../../../support/redirects.js';
+import { startVendor, type Vendor } from '../../../../support/vendor.js';
+
+let vendor: Vendor;
+/** A provider without id_tokens. */
+let plain: Vendor;
+let postern: TestApp;
+beforeAll(async () => {
+  [vendor, plain] = await Promise.all([startVendor(), startVendor()]);
+  const client = { client_id: 'ours', client_secret: 'a secret' };
+  postern = await startTestApp({
+    ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', LOGIN_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'off' },
+    ...{ PUBLIC_URL: publicUrl, REDIRECT_URIS: returnTo },
+    OIDC_PROVIDERS: JSON.stringify({
+      google: { ...client, issuer: vendor.url, sign_up: true },
+      github: {
+        ...{ ...client, preset: 'github', sign_up: true, authorization_endpoint: `${plain.url}/authorize` },
+        ...{ token_endpoint: `${plain.url}/token`, userinfo_endpoint: `${plain.url}/userinfo` },
+      },
+    }),
+  });
+});
+afterAll(async () => {
+  await postern.close();
+  await Promise.all([vendor.close(), plain.close()]);
+});
+beforeEach(() => vendor.reset());
+
+const { ask, refused } = createSelfService(() => postern);
+const { enrolTotp } = createFactors(() => postern);
+const { open, goThrough, logIn } = createRedirectSteps(() => ({ postern, vendor }));
+const atPlain = createRedirectSteps(() => ({ postern, vendor: plain }));
+const seconds = () => Math.floor(Date.now() / 1000);
+
+/** A new user who has only an account at the provider. */
+async function newcomer(
+  steps: { readonly logIn: typeof logIn } = { logIn },
+  authenticator = 'oidc:google',
+): Promise<Person> {
+  const { body } = await steps.logIn(authenticator);
+  const session = await postern.api<NewSession>('POST', '/v1/sessions', { basic: body.token ?? '' });
+  const path = `/admin/v1/users/${body.user_id}`;
+  const { body: user } = await postern.api<Person['user']>('GET', path, { bearer: postern.adminKey });
+  return { user, bearer: session.body.token, deviceId: session.body.device_id, authenticationId: body.id };
+}
+
+async function prove(who: Person) {
+  const { codeVerifier, codeChallenge } = newVerifier();
+  const { status, body } = await ask<StartedProof>(who, 'POST', '/proofs', {
+    ...{ type: 'provider', provider: 'google', redirect_to: returnTo, code_challenge: codeChallenge },
+  });
+  expect(status).toBe(201);
+  const { app } = await goThrough(String(body.challenge?.url));
+  const secret = JSON.stringify({ code: app.get('code'), code_verifier: codeVerifier });
+  return { error: app.get('error'), proof: { type: 'provider', id: body.id, secret } };
+}
+
+test('a user who has only an account at a provider proves to be present by logging in there again', async () => {
+  const who = await newcomer();
+  const { body: account } = await ask<AccountDetails>(who, 'GET', '');
+  expect(account.proofs.at(-1)).toEqual({
+    ...{ type: 'provider', start: 'provider', provider: 'google', destination: null },
+    ...{ accepted_for: ['account', 'pin'], reason: null },
+  });
+  vendor.account = { ...vendor.account, auth_time: seconds() };
+  const { proof } = await prove(who);
+  const asked = vendor.authorizations.at(-1);
+  expect({ prompt: asked?.get('prompt'), maxAge: asked?.get('max_age') }).toEqual({ prompt: 'login', maxAge: '0' });
+  const password = 'the moon and back again';
+  expect((await ask(who, 'PUT', '/password', { password, proof })).status).toBe(200);
+  // It is valid once.
+  expect(await refused(who, 'DELETE', '', { proof })).toEqual([400, 'proof_rejected']);
+});
+
+test.each<[string, () => object]>([
+  ['does not say when', () => ({})],
+  ['says that it was before', () => ({ auth_time: seconds() - 3600 })],
+  ['says it in a text', () => ({ auth_time: String(seconds()) })],
+])('a provider that %s proves nothing', async (_title, more) => {
+  const who = await newcomer();
+  vendor.account = { ...vendor.account, ...more() };
+  const { error, proof } = await prove(who);
+  expect(error).toBe('failed');
+  expect(await refused(who, 'DELETE', '', { proof })).toEqual([400, 'proof_rejected']);
+});
+
+test('another account at the provider proves nothing, also one that another user has linked', async () => {
+  await newcomer();
+  const ofOther = vendor.account.sub;
+  vendor.reset();
+  const who = await newcomer();
+  for (const sub of [randomUUID(), ofOther]) {
+    vendor.account = { sub, auth_time: seconds() };
+    const { proof } = await prove(who);
+    expect(await refused(who, 'DELETE', '', { proof })).toEqual([400, 'proof_rejected']);
+  }
+});
+
+test('it belongs to the session and the device that have started it', async () => {
+  const who = await newcomer();
+  vendor.account = { ...vendor.account, auth_time: seconds() };
+  const { proof } = await prove(who);
+  const { body } = await logIn();
+  const session = await postern.api<NewSession>('POST', '/v1/sessions', { basic: body.token ?? '' });
+  const other = { ...who, bearer: session.body.token };
+  expect(await refused(other, 'DELETE', '', { proof })).toEqual([400, 'proof_rejected']);
+  expect((await ask(who, 'DELETE', '', { proof })).status).toBe(204);
+});
+
+test('is not offered without id_tokens, without a link, and beside a second factor', async () => {
+  plain.account = { id: 583231 };
+  const byGithub = await newcomer(atPlain, 'oauth:github');
+  const types = async (who: Person) =>
+    (await ask<AccountDetails>(who, 'GET', '')).body.proofs.map(({ type, reason }) => `${type} ${reason ?? ''}`);
+  expect(await types(byGithub)).not.toContain('provider ');
+  const { codeChallenge } = newVerifier();
+  const request = { type: 'provider', redirect_to: returnTo, code_challenge: codeChallenge };
+  for (const provider of ['github', 'google', 'absent']) {
+    expect(await refused(byGithub, 'POST', '/proofs', { ...request, provider })).toEqual([422, 'type not_supported']);
+  }
+  expect(await refused(byGithub, 'POST', '/proofs', request)).toEqual([422, 'provider required']);
+  const who = await newcomer();
+  const unlisted = { ...request, provider: 'google', redirect_to: 'https://evil.example/' };
+  expect((await refused(who, 'POST', '/proofs', unlisted))[0]).toBe(422);
+  expect((await open(`${publicUrl}/redirects/${randomUUID()}`, new Map())).status).toBe(410);
+  vendor.account = { ...vendor.account, auth_time: seconds() };
+  const { proof } = await prove(who);
+  await enrolTotp(who, proof);
+  expect(await types(who)).toContain('provider second_factor_required');
+});
