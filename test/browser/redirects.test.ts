@@ -232,6 +232,25 @@ describe.each(['real', 'posting'])('a real provider on another site (%s)', (name
     expect(await mailOf(again)).toBe(`${login}@gmail.com`);
   });
 
+  test('is left with the back button, and then a login begins again', async () => {
+    const login = newLogin();
+    const page = await open(await newContext(), `${origin}/${name}`);
+    await leaveToHouse(page);
+    await logInAtHouse(page, login);
+    // Over the pages of the provider, back to the app.
+    while (new URL(page.url()).origin === house.url) await page.goBack({ waitUntil: 'commit' });
+    await page.waitForFunction(() => 'login' in window && window.login.current.step === 'start');
+    await leaveToHouse(page);
+    await page.click('button[type=submit]');
+    await comeBackFromHouse(page, `${origin}/${name}`);
+    expect(await mailOf(page)).toBe(`${login}@gmail.com`);
+    // Nothing in the history of the browser ends the session, or begins another.
+    await page.goBack({ waitUntil: 'commit' });
+    await page.goForward({ waitUntil: 'commit' });
+    await page.waitForFunction(() => 'postern' in window);
+    expect((await page.evaluate(() => window.postern.ready())).status).toBe('signed_in');
+  });
+
   test('serves two tabs at the same time, each its own login', async () => {
     const context = await newContext();
     const login = newLogin();
@@ -279,6 +298,23 @@ describe.each(['real', 'posting'])('a real provider on another site (%s)', (name
     );
     await comeBackFromHouse(page, `${origin}/${name}`);
     expect(await mailOf(page)).toBe(`${login}@gmail.com`);
+  });
+
+  test('works for a page on a third site in a browser that is set to block cookies of other sites', async () => {
+    const { context, close } = await launchWithPreferences({
+      profile: { block_third_party_cookies: true, cookie_controls_mode: 1 },
+    });
+    try {
+      const login = newLogin();
+      const page = await open(context, `${elsewhere}/${name}`);
+      await leaveToHouse(page);
+      await logInAtHouse(page, login);
+      await page.click('button[type=submit]');
+      await comeBackFromHouse(page, `${elsewhere}/${name}`);
+      expect(await mailOf(page)).toBe(`${login}@gmail.com`);
+    } finally {
+      await close();
+    }
   });
 });
 
