@@ -150,7 +150,7 @@ describe.each(codeLogins)('a two-step login by $authenticator', ({ field, newAdd
     const { body, code } = await begin();
     const hints = {
       en: 'PIN_POLICY=required requires a PIN here. If the user has no PIN, send any 4 to 12 digits.',
-      es: 'PIN_POLICY=required exige aquí un PIN. Si el usuario no tiene PIN, envíe de 4 a 12 dígitos cualesquiera.',
+      es: 'PIN_POLICY=required exige aquí un PIN. Si el usuario no tiene PIN, envía de 4 a 12 dígitos cualesquiera.',
     };
     for (const [language, hint] of Object.entries(hints)) {
       for (const sent of [{ secret: code }, {}]) {
