@@ -28,6 +28,7 @@ const withoutProof: Readonly<Record<string, string>> = {
   'PATCH /admin/v1/notifications/{id}': 'changes one message to one user',
   'POST /admin/v1/images': 'stores an image that nobody sees yet',
   'POST /admin/v1/webhooks/{id}/test': 'sends an example, with no data of users',
+  'POST /admin/v1/login-providers/{name}/tests': 'logs nobody in, and links nothing',
   'POST /admin/v1/backups': 'writes to the place that the configuration names',
   'POST /admin/v1/backups/{id}/verify': 'reads',
 };

@@ -19,6 +19,8 @@ export interface RedirectState {
   readonly loginHint?: string | undefined;
   /** Whether the person has to log in at the provider again, and the provider has to say so. */
   readonly isFresh?: boolean | undefined;
+  /** How often browsers have opened the address of the login. */
+  readonly visits?: number | undefined;
   /** Each time that a browser came back from the provider. */
   readonly returns: readonly Return[];
   /** The code that the app got. Only one return gets one. */

@@ -117,7 +117,8 @@ export interface RedirectsOptions {
 
 /** Seconds for the whole login. */
 const lifetimeSeconds = 600;
-const maxReturns = 5;
+/** How often browsers may open the address of a login. Each visit comes back from the provider at most once. */
+const maxVisits = 5;
 /** Milliseconds that a code, a posted answer and a result are kept. */
 const shortly = 60_000;
 /** Milliseconds in which an exchange with the provider ends, with its wait for a place. */
@@ -229,6 +230,13 @@ export function createRedirects(options: RedirectsOptions): Redirects {
       onFailure(provider.name, failure.cause, login.id);
       return failed(login, failure, 'start');
     }
+    const isCounted = await change(login, (current) => {
+      const { visits = 0, code } = current.state;
+      return current.isOpen && code === undefined && visits < maxVisits
+        ? { ...current.state, visits: visits + 1 }
+        : undefined;
+    });
+    if (!isCounted) return { page: 'ended' };
     await reach(login, 'login');
     return { url, browser };
   }
@@ -305,7 +313,6 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     while (performance.now() < end) {
       const current = await findRedirectLogin(database, login.id);
       const one = current && returnOf(current.state, state);
-      // Without a row of its own, the login has taken as many answers as it may.
       if (current === undefined || one === undefined) return expired(login);
       if (one.result !== undefined) return repeated(current, one.result);
       // Its process has ended.
@@ -435,17 +442,13 @@ const returnOf = ({ returns }: RedirectState, state: string) => {
   return returns.find((one) => areEqual(one.state, digest));
 };
 
-/**
- * The state with one return changed, or a new one; undefined if `next` returns undefined, or if the login has taken as many as it
- * may.
- */
+/** The state with one return changed, or a new one; undefined if `next` returns undefined. */
 function withReturn(
   { state: current }: RedirectLogin,
   state: string,
   next: (one: Return) => Return | undefined,
 ): RedirectState | undefined {
   const known = returnOf(current, state);
-  if (known === undefined && current.returns.length >= maxReturns) return undefined;
   const changed = next(known ?? { state: digestOf(state) });
   const others = current.returns.filter((one) => one !== known);
   return changed && { ...current, returns: [...others, changed] };
