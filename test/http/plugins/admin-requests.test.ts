@@ -128,7 +128,7 @@ describe('an unknown member', () => {
     const { body } = await admin(
       ...(['POST', '/admin/v1/users', { pasword: 'x' }, { 'accept-language': 'es' }] as const),
     );
-    expect(body.errors[0]?.message).toMatch(/No existe el miembro "pasword"; ¿quiso decir "password"\?/);
+    expect(body.errors[0]?.message).toMatch(/No existe el miembro "pasword"; ¿quisiste decir "password"\?/);
   });
 
   it('is reported together with all other errors of the body and the query', async () => {
