@@ -8,6 +8,7 @@ import { fastHashes } from '../support/fast-hashes.js';
 import { queriesOf } from '../support/queries.js';
 import { testSql } from '../support/sql.js';
 import { createUser, emailLogin, login, newEmail, passwordLogin, signIn } from '../support/users.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
 
 let postern: TestApp;
 /** How many hashes run now, and the most that ran at a time. Each waits until `hold` resolves. */
@@ -23,10 +24,24 @@ const heldHashes: HashThreads = {
     return fastHashes.verify(stored, secret);
   },
 };
+let service: WebhookReceiver;
 beforeAll(async () => {
-  postern = await startTestApp({ TRUST_PROXY: '127.0.0.1' }, { hashThreads: heldHashes });
+  service = await startWebhookReceiver();
+  postern = await startTestApp(
+    {
+      ...{ TRUST_PROXY: '127.0.0.1', ALLOW_PRIVATE_NETWORK_TARGETS: 'true' },
+      CUSTOM_AUTHENTICATORS: JSON.stringify({
+        slow: { url: service.url, secret: `whsec_${'a'.repeat(32)}` },
+        slower: { url: service.url, secret: `whsec_${'a'.repeat(32)}`, steps: 2 },
+      }),
+    },
+    { hashThreads: heldHashes },
+  );
 });
-afterAll(() => postern.close());
+afterAll(async () => {
+  await postern.close();
+  await service.close();
+});
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 
@@ -162,3 +177,40 @@ test.each(Object.entries(flowsWithHashes))(
     expect(hashing.most).toBe(2);
   },
 );
+
+test('an authenticator of the operator that does not answer delays no password and no code of the same address', async () => {
+  await postern.database.query(testSql('delete from request_limits'));
+  const user = await createUser(postern);
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  onTestFinished(answer);
+  service.answer = () => ({ status: 200, body: '{}' });
+  const { body: begun } = await postern.api('POST', '/v1/tokens', {
+    body: { ...passwordLogin(`nobody${Math.random()}`), authenticator: 'custom:slower', secret: undefined },
+    ...from('11.0.0.7'),
+  });
+  expect(begun.status).toBe('pending');
+  const before = service.received.length;
+  service.answer = () => ({ status: 200, body: '{"approved":false}', after: answered });
+  const pin = '1234';
+  const slow = [
+    ...Array.from({ length: 3 }, () => {
+      const body = { ...passwordLogin(`nobody${Math.random()}`), authenticator: 'custom:slower', secret: undefined };
+      return postern.api('POST', '/v1/tokens', { body, ...from('11.0.0.7') });
+    }),
+    ...Array.from({ length: 3 }, () => {
+      const body = { ...passwordLogin(`nobody${Math.random()}`, 'wrong'), authenticator: 'custom:slow', pin };
+      return postern.api('POST', '/v1/tokens', { body, ...from('11.0.0.7') });
+    }),
+    postern.api('POST', `/v1/tokens/${begun.id}/secret`, { body: { secret: 'wrong', pin }, ...from('11.0.0.7') }),
+  ];
+  await eventually('the calls', async () => (service.received.length === before + 7 ? true : undefined));
+  const { body } = await postern.api('POST', '/v1/tokens', { body: passwordLogin(user.username), ...from('11.0.0.7') });
+  expect(body.status).toBe('approved');
+  const code = await postern.api('POST', '/v1/tokens', { body: emailLogin(newEmail()), ...from('11.0.0.7') });
+  expect(code.status).toBe(201);
+  answer();
+  expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 201, 400]);
+});
