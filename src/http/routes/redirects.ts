@@ -152,7 +152,7 @@ const pages: Readonly<Record<RedirectPage['page'], PageTexts>> = {
     status: 200,
     title: text('The test worked', 'La prueba ha funcionado'),
     body: text(
-      'The console shows the account. Nobody was logged in. You can close this window.',
+      'The console shows the account. Nobody was signed in. You can close this window.',
       'La consola muestra la cuenta. No ha iniciado sesión nadie. Puedes cerrar esta ventana.',
     ),
   },

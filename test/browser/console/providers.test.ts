@@ -44,7 +44,7 @@ const { open, operator } = createConsolePages(
 /** Opens the test of Google, and goes to the provider and back in the new window. @returns that window */
 async function goThrough(page: Page): Promise<Page> {
   const popup = page.waitForEvent('popup');
-  await page.getByRole('link', { name: 'Log in at Google' }).click();
+  await page.getByRole('link', { name: 'Sign in at Google' }).click();
   const window = await popup;
   await window.getByRole('link', { name: 'Go on' }).click();
   await window.waitForSelector('h1');
