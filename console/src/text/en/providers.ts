@@ -42,7 +42,8 @@ export const providers = {
     logs_in: 'This account signs in the user who has linked it.',
     creates_user: 'Signing in with this account makes a new user.',
     asks_for_code: 'Signing in with this account asks for a code to its mail address first.',
-    asks_for_link: 'A user has this mail address. Signing in asks for a proof of that account, and then links this one.',
+    asks_for_link:
+      'A user has this mail address. Signing in asks for a proof of that account, and then links this one.',
     not_linked: 'Signing in with this account is refused: no user has linked it.',
   },
   showUser: 'Show the user',
