@@ -220,7 +220,7 @@ function readEntry(name: string, settings: Settings, preset: Preset | undefined)
   const issuer = given.issuer ?? new URL(endpoints?.authorization ?? '').origin;
   return {
     name,
-    title: given.title ?? name,
+    title: given.title ?? name.replace(/^./, (letter) => letter.toUpperCase()),
     preset,
     hasPresetIssuer: preset !== undefined && isOnOriginOf(issuer, presets[preset].issuer),
     issuer,
