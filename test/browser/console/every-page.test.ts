@@ -229,11 +229,11 @@ test('the draft of a user survives a reload, without the password', async () => 
   const create = page.getByRole('button', { name: 'Create user' });
   await create.click();
   await page.getByLabel('Username', { exact: true }).fill('half.written');
-  await page.getByLabel('Password').fill('never to be stored');
+  await page.getByLabel('Password', { exact: true }).fill('never to be stored');
   await page.reload();
   await create.click();
   expect(await page.getByLabel('Username', { exact: true }).inputValue()).toBe('half.written');
-  expect(await page.getByLabel('Password').inputValue()).toBe('');
+  expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('');
   expect(await page.evaluate('JSON.stringify({ ...sessionStorage, ...localStorage })')).not.toContain('never to be');
   await expectNoErrorsOrSidewaysScroll();
 });
