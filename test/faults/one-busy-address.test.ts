@@ -47,6 +47,8 @@ const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 
 /** The requests of one address that wait for the row of its limit. */
 async function waiting(client: Awaited<ReturnType<typeof openClient>>): Promise<number> {
+  // Without this, a transaction sees the activity of the moment in which it first asked.
+  await client.query('select pg_stat_clear_snapshot()');
   const { rows } = await client.query<{ count: number }>(
     `select count(*)::int as count from pg_stat_activity
      where datname = current_database() and application_name = 'postern' and wait_event_type = 'Lock'`,

@@ -59,7 +59,7 @@ test('a test goes through the whole login in a new window, and says what a login
   vendor.account = { sub: randomUUID(), email, email_verified: true };
   const window = await goThrough(page);
   expect(await window.locator('h1').textContent()).toBe('The test worked');
-  await page.getByText('A login with this account makes a new user.').waitFor();
+  await page.getByText('Signing in with this account makes a new user.').waitFor();
   expect(await page.getByText(email).isVisible()).toBe(true);
   await page.getByRole('button', { name: 'Close' }).click();
   await page.getByText('Works', { exact: true }).first().waitFor();
