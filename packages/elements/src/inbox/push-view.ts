@@ -1,7 +1,16 @@
+import type { Inbox, InboxView } from '@postern/client';
 import { element, icon, replaceContent } from '../base/dom.js';
 import { backPath, settingsPath } from './icons.js';
-import type { PanelOptions } from './panel.js';
 import type { RowTexts } from './texts.js';
+
+export interface PushViewOptions {
+  readonly inbox: Inbox;
+  readonly view: InboxView;
+  readonly words: RowTexts;
+  readonly signal: AbortSignal;
+  report(error: unknown): void;
+  adoptStyle(style: string): void;
+}
 
 /** The parts of the panel that the push settings change. */
 export interface PanelParts {
@@ -26,7 +35,7 @@ export interface PushView {
 }
 
 /** Adds the buttons and the view to the panel. */
-export function createPushView(options: PanelOptions & { readonly words: RowTexts }, parts: PanelParts): PushView {
+export function createPushView(options: PushViewOptions, parts: PanelParts): PushView {
   const { inbox, view, words, signal } = options;
   const pushSettings = element('div', { class: 'pushes', tabindex: -1, hidden: true });
   const iconButton = (label: string, path: string, opensSettings: boolean) =>
