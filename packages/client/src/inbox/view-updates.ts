@@ -121,7 +121,7 @@ export function createViewUpdates(
       failures = 0;
     } catch (error) {
       if (signal.aborted) return;
-      // The list is right without the count, so only the app is told.
+      // The list is right without the count, so only the app learns of it.
       if (part === 'marker') core.onError(error);
       else showError(error);
       if (canPass(error)) void readLater(part, signal);
