@@ -19,9 +19,9 @@ import type { ProviderAccount } from './provider.js';
 export interface AddressCode {
   /**
    * The same for addresses of users and for others. A second login of the account within a minute shares the code.
-   * @param sealed the account, encrypted
+   * @param encrypted the account
    */
-  ask(account: ProviderAccount, sealed: string, address: Identity, answer: ChallengeAnswer): Promise<NextChallenge>;
+  ask(account: ProviderAccount, encrypted: string, address: Identity, answer: ChallengeAnswer): Promise<NextChallenge>;
   /** The address that an answer has proven. Undefined: it is wrong. */
   check(account: ProviderAccount, answer: ChallengeAnswer): Promise<Identity | undefined>;
 }
@@ -41,7 +41,7 @@ const repeatSeconds = 60;
 /** Creates the code. */
 export function createAddressCode({ database, keys, guesses, humanCheck }: AddressCodeOptions): AddressCode {
   return {
-    async ask({ issuer, subject }, sealed, address, { humanCheck: token, deviceId, origin }) {
+    async ask({ issuer, subject }, encrypted, address, { humanCheck: token, deviceId, origin }) {
       const userId = derivedProviderAccountId(keys, issuer, subject);
       const handle = database.user(userId);
       const recent = await findRecentChallenge(handle, { userId, purpose, seconds: repeatSeconds });
@@ -57,7 +57,7 @@ export function createAddressCode({ database, keys, guesses, humanCheck }: Addre
         const state = { code: codeDigest(keys, id, code), address: canonical };
         await startChallenge(handle, { userId, id, purpose, lifetime: codeLifetime, state });
       }
-      const state = { step: 'code', challenge: id, account: sealed };
+      const state = { step: 'code', challenge: id, account: encrypted };
       const destination = maskAddress({ type: 'email', canonical });
       const next = { state, lifetime: codeLifetime, clientChallenge: { type: 'code', destination } };
       if (recent !== undefined) return { next, isSameStep: false };

@@ -50,7 +50,7 @@ export function createRedirectCallbacks(
   secrets: RedirectSecrets,
   { blockerOf, reach, passed, repeated, expired, failed, toApp }: RedirectResults,
 ): RedirectCallbacks {
-  const { seal } = secrets;
+  const { encrypt } = secrets;
 
   async function post(name: string, answer: URLSearchParams): Promise<Returned> {
     const state = answer.get('state') ?? '';
@@ -60,7 +60,7 @@ export function createRedirectCallbacks(
     await changeRedirectState(database, login, (current) =>
       withReturn(current, state, (one) =>
         one.posted === undefined
-          ? { ...one, posted: { answer: seal(answer.toString(), login.id), until: current.now + shortly } }
+          ? { ...one, posted: { answer: encrypt(answer.toString(), login.id), until: current.now + shortly } }
           : undefined,
       ),
     );
@@ -110,10 +110,15 @@ export function createRedirectCallbacks(
     const isStored = await changeRedirectState(database, login, (current) => {
       if (!isFailure && (!current.isOpen || current.state.code !== undefined)) return;
       const until = current.now + shortly;
-      const changed = withReturn(current, state, (one) => ({ ...one, result: { next: seal(next, login.id), until } }));
+      const changed = withReturn(current, state, (one) => ({
+        ...one,
+        result: { next: encrypt(next, login.id), until },
+      }));
       if (isFailure) return changed;
       const test = current.state.test && ({ step: 'account' } as const);
-      return changed && { ...changed, test, code: { digest: digestOf(code), until }, account: seal(result, login.id) };
+      return (
+        changed && { ...changed, test, code: { digest: digestOf(code), until }, account: encrypt(result, login.id) }
+      );
     });
     return isStored ? next : expired(login);
   }
@@ -171,11 +176,11 @@ function withReturn(
 
 /** The answer that the provider has posted, if it is still kept. */
 function postedAnswer(
-  { open }: RedirectSecrets,
+  { decrypt }: RedirectSecrets,
   { id, now }: RedirectLogin,
   one: Return | undefined,
 ): URLSearchParams | undefined {
   const posted = one?.posted;
-  const kept = posted && posted.until > now ? open<string>(posted.answer, id) : undefined;
+  const kept = posted && posted.until > now ? decrypt<string>(posted.answer, id) : undefined;
   return kept === undefined ? undefined : new URLSearchParams(kept);
 }

@@ -40,7 +40,7 @@ interface RedirectResultsOptions {
   readonly redirectUris: readonly string[];
   readonly publicUrl: string;
   readonly health: Pick<ProviderHealth, 'fail'>;
-  readonly secrets: Pick<RedirectSecrets, 'open'>;
+  readonly secrets: Pick<RedirectSecrets, 'decrypt'>;
 }
 
 export type RedirectResults = ReturnType<typeof createRedirectResults>;
@@ -74,7 +74,7 @@ export function createRedirectResults({ database, redirectUris, publicUrl, healt
 
   /** The result of an earlier callback of the same visit. */
   function repeated(login: RedirectLogin, { next, until }: NonNullable<Return['result']>): Returned {
-    const result = until > login.now ? secrets.open<Returned>(next, login.id) : undefined;
+    const result = until > login.now ? secrets.decrypt<Returned>(next, login.id) : undefined;
     return result ?? toApp(login, { error: 'expired' });
   }
 

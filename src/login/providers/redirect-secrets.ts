@@ -24,9 +24,9 @@ export const secretsOf = ({ seed }: Visit): { readonly nonce: string; readonly c
 /** What encrypts the state of logins by redirect. */
 export interface RedirectSecrets {
   /** Encrypts a value for the row of a login. */
-  seal(value: unknown, id: string): string;
-  /** Undefined: another login has sealed the value, or other keys. */
-  open<T>(text: string, id: string): T | undefined;
+  encrypt(value: unknown, id: string): string;
+  /** Undefined: the value is of another login, or encrypted with other keys. */
+  decrypt<T>(text: string, id: string): T | undefined;
   /** A text that finds its login and its visit. Nobody else can make or read it. */
   stateOf(visit: Visit, id: string): string;
   /** The visit of a `state`, and the id of its login. Undefined: this service did not make the text. */
@@ -36,8 +36,8 @@ export interface RedirectSecrets {
 /** Creates what encrypts the state of logins by redirect. */
 export function createRedirectSecrets(keys: SecretKeys): RedirectSecrets {
   return {
-    seal: (value, id) => keys.encrypt(JSON.stringify(value), `redirect ${id}`).toString('base64'),
-    open(text, id) {
+    encrypt: (value, id) => keys.encrypt(JSON.stringify(value), `redirect ${id}`).toString('base64'),
+    decrypt(text, id) {
       const plain = keys.decrypt(Buffer.from(text, 'base64'), `redirect ${id}`);
       return plain === undefined ? undefined : JSON.parse(plain);
     },

@@ -121,7 +121,7 @@ export function createRedirects(options: RedirectsOptions): Redirects {
       isOpen,
       expiresAt,
       progress,
-      account: account === undefined ? undefined : secrets.open(account, id),
+      account: account === undefined ? undefined : secrets.decrypt(account, id),
     };
   }
 
@@ -164,7 +164,7 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     // RFC 7636, 4.1 and 4.6.
     const isVerifier = /^[\w.~-]{43,128}$/.test(verifier) && areEqual(digestOf(verifier), state.codeChallenge ?? '');
     const isCode = areEqual(digestOf(code), state.code.digest) && login !== undefined && login.now < state.code.until;
-    return isCode && isVerifier && state.account !== undefined ? secrets.open(state.account, id) : undefined;
+    return isCode && isVerifier && state.account !== undefined ? secrets.decrypt(state.account, id) : undefined;
   }
 
   const callbacks = createRedirectCallbacks(options, secrets, results);

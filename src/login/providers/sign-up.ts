@@ -53,7 +53,7 @@ const findOwner = statement<{ digest: Buffer }, { user_id: string }>(
 /** Creates the steps of accounts that are linked to nobody. */
 export function createSignUp(options: SignUpOptions): SignUp {
   const { database, users, notices, sendsMail } = options;
-  const { seal, open } = createAccountSeal(options.keys);
+  const { encrypt, decrypt } = createAccountEncryption(options.keys);
   const addressCode = createAddressCode(options);
   const linkStep = createLinkStep(options);
 
@@ -63,7 +63,9 @@ export function createSignUp(options: SignUpOptions): SignUp {
       return { userId: await createProviderUser(options, account, undefined, answer.origin) };
     }
     if (account.runsMailbox) return continueWithProven(account, address, answer);
-    return sendsMail ? addressCode.ask(account, seal(account, answer.authenticationId), address, answer) : 'not_linked';
+    return sendsMail
+      ? addressCode.ask(account, encrypt(account, answer.authenticationId), address, answer)
+      : 'not_linked';
   }
 
   async function foresee({ signUp }: IdentityProvider, account: ProviderAccount): Promise<ForeseenLogin> {
@@ -95,7 +97,7 @@ export function createSignUp(options: SignUpOptions): SignUp {
     if (linked !== undefined) return { userId: linked };
     const { user } = await getAccount(database.user(owner.user_id), owner.user_id);
     if (user === undefined) return 'not_linked';
-    const link = seal(account, answer.authenticationId);
+    const link = encrypt(account, answer.authenticationId);
     const ways = await linkStep.waysOf(user);
     // The code was sent to the address of the account, so it proves what a login by mail would prove.
     if (hasCode && ways.some(({ name }) => name === 'email')) return { userId: user.userId, link };
@@ -106,18 +108,18 @@ export function createSignUp(options: SignUpOptions): SignUp {
 
   async function answer(given: ChallengeAnswer): Promise<Outcome | undefined> {
     const { state, authenticationId } = given;
-    const account = state.account === undefined ? undefined : open(state.account, authenticationId);
+    const account = state.account === undefined ? undefined : decrypt(state.account, authenticationId);
     if (account === undefined) return undefined;
     if (state.step === 'code') {
       const address = await addressCode.check(account, given);
       return address && continueWithProven(account, address, given, true);
     }
     const result = await linkStep.answer(given);
-    return result && 'userId' in result ? { ...result, link: seal(account, authenticationId) } : result;
+    return result && 'userId' in result ? { ...result, link: encrypt(account, authenticationId) } : result;
   }
 
   async function link(userId: string, { id }: { readonly id: string }, text: string, origin: Origin): Promise<void> {
-    const account = open(text, id);
+    const account = decrypt(text, id);
     if (account === undefined) throw new Problem('external_identity_taken');
     await database.user(userId).transaction(async (tx) => {
       await users.getForUpdate(tx, userId);
@@ -133,11 +135,11 @@ const addressOf = ({ email }: ProviderAccount): Identity | undefined =>
   email === undefined ? undefined : canonicalIdentity('email', email, undefined);
 
 /** Encrypts an account at a provider for the state of a login. */
-function createAccountSeal(keys: SecretKeys) {
+function createAccountEncryption(keys: SecretKeys) {
   return {
-    seal: (account: ProviderAccount, id: string) =>
+    encrypt: (account: ProviderAccount, id: string) =>
       keys.encrypt(JSON.stringify(account), `account of ${id}`).toString('base64'),
-    open(text: string, id: string): ProviderAccount | undefined {
+    decrypt(text: string, id: string): ProviderAccount | undefined {
       const plain = keys.decrypt(Buffer.from(text, 'base64'), `account of ${id}`);
       return plain === undefined ? undefined : JSON.parse(plain);
     },

@@ -4,7 +4,7 @@ import { limited } from '../platform.js';
 import type { PosternStorage } from '../storage/storage.js';
 import { createStore, type MutableStore } from '../store.js';
 import type { AuthState, HeldSession, SettledAuthState } from '../types.js';
-import { loginKey, patienceMs, readLogin } from './login-storage.js';
+import { loginKey, readLogin, storageTimeoutMs } from './login-storage.js';
 
 /** Why nobody is signed in. */
 export type SignOutReason = 'never_signed_in' | 'logged_out' | 'ended';
@@ -79,7 +79,7 @@ export function createHeldLogin(storage: PosternStorage, safe: SafeStorage, open
       const before = held.version;
       reads += 1;
       const number = reads;
-      let stored = await limited(readLogin(storage), patienceMs).catch((error) => {
+      let stored = await limited(readLogin(storage), storageTimeoutMs).catch((error) => {
         throw refused?.error ?? error;
       });
       // Reads may overlap: what an earlier one has found is older.

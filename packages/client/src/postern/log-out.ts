@@ -1,6 +1,6 @@
 import type { Core } from '../core.js';
 import { limited } from '../platform.js';
-import { loginKey, patienceMs, readLogin, revokeKey } from './login-storage.js';
+import { loginKey, readLogin, revokeKey, storageTimeoutMs } from './login-storage.js';
 import { untilReplaced } from './renewals.js';
 
 /** Ends tokens, and removes the mark of the logout if Postern knows that all have ended. Never rejects. */
@@ -32,7 +32,7 @@ export async function logOut(
     await marked;
     // Another tab may have stored a newer token or another login, which this tab does not know yet.
     const [stored] = await Promise.all([
-      limited(readLogin(core.appStorage), patienceMs).catch(() => undefined),
+      limited(readLogin(core.appStorage), storageTimeoutMs).catch(() => undefined),
       core.storage.delete(loginKey),
     ]);
     core.tabs.notify('logged_out');

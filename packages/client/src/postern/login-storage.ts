@@ -15,7 +15,7 @@ export const replacingMark = 'postern.replacing';
 export type LoginToken = Pick<StoredLogin, 'token' | 'is_bound'>;
 
 /** The time in milliseconds after which a storage that does not answer counts as failed. */
-export const patienceMs = 10_000;
+export const storageTimeoutMs = 10_000;
 
 /** With a backend, nothing is stored or found. */
 export const noStorage: PosternStorage = { get: () => null, set: () => undefined, delete: () => undefined };
@@ -35,7 +35,7 @@ export function safeStorage(storage: PosternStorage, onError?: (error: unknown) 
   const memory = new Map<string, string>();
   async function attempt<T>(operation: () => MaybePromise<T>): Promise<T | undefined> {
     try {
-      return await limited(operation(), patienceMs);
+      return await limited(operation(), storageTimeoutMs);
     } catch (error) {
       onError?.(error);
       return undefined;
@@ -80,11 +80,11 @@ export const isRefusal = (error: unknown) => /Security|Postern/.test((error as P
 
 /**
  * Reads the storage. A read that fails does not mean that there is no login, so it is repeated after 1, 2, 4 … seconds, and
- * when the page resumes. Rejects with the last error after `patience` milliseconds, or when the storage is refused.
+ * when the page resumes. Rejects with the last error after `limit` milliseconds, or when the storage is refused.
  */
-export async function readPatiently(
+export async function readWithRetries(
   read: () => Promise<void>,
-  patience: number,
+  limit: number,
   { onResume, requireOpen }: Pick<Core, 'onResume' | 'requireOpen'>,
 ): Promise<void> {
   const elapsed = stopwatch();
@@ -93,7 +93,7 @@ export async function readPatiently(
     try {
       return await read();
     } catch (error) {
-      const left = patience - elapsed();
+      const left = limit - elapsed();
       if (isRefusal(error) || left <= 0) throw error;
       await wait(Math.min(pause, left), undefined, onResume);
     }

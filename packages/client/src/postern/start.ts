@@ -1,7 +1,7 @@
 import type { Core } from '../core.js';
 import type { SettledAuthState } from '../types.js';
 import { resumeLogout } from './log-out.js';
-import { isRefusal, patienceMs, readPatiently } from './login-storage.js';
+import { isRefusal, readWithRetries, storageTimeoutMs } from './login-storage.js';
 import { renew } from './renewals.js';
 
 /** Finds out who is signed in, when something first needs the answer. */
@@ -38,7 +38,7 @@ async function start(core: Core): Promise<void> {
 async function readStorage(core: Core): Promise<void> {
   const { held } = core;
   try {
-    await readPatiently(() => held.readAgain('never_signed_in'), held.hasGivenUp ? 0 : patienceMs, core);
+    await readWithRetries(() => held.readAgain('never_signed_in'), held.hasGivenUp ? 0 : storageTimeoutMs, core);
   } catch (error) {
     if (!held.hasGivenUp) core.onError(error);
     held.hasGivenUp = true;
