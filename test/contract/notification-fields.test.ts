@@ -47,7 +47,7 @@ const extraValues: Readonly<Record<FieldsWith<'extra'>, readonly [unknown, unkno
   data: [{ order: 7 }, { order: 8 }],
   url: ['https://example.com/orders/7', 'https://example.com/orders/8'],
   actions: [[{ key: 'accept', label: 'Accept' }], [{ key: 'decline', label: 'Decline' }]],
-  expires_at: ['2900-01-01T00:00:00Z', '2900-01-02T00:00:00Z'],
+  expires_at: ['2900-01-01T00:00:00.000000Z', '2900-01-02T00:00:00.000000Z'],
 };
 const extrasWith = (number: 0 | 1) =>
   Object.fromEntries(Object.entries(extraValues).map(([name, values]) => [name, values[number]]));
