@@ -50,11 +50,6 @@ export interface Core {
   readonly marks: SafeStorage;
   /** The time limit of each attempt in milliseconds. */
   readonly timeout: number;
-  /** Stores a new login. @param onDone called when somebody is signed in, before the listeners of the client */
-  signIn(
-    login: Omit<StoredLogin, 'token'> & { readonly token?: string | undefined },
-    onDone: () => void,
-  ): Promise<void>;
   readonly tabs: { open(): void; notify(event: TabEvent): void };
   /** The login of this tab, and its session. */
   readonly held: HeldLogin;

@@ -10,7 +10,6 @@ import { logOut } from './log-out.js';
 import { noStorage, pageStorage, safeStorage } from './login-storage.js';
 import { untilReplaced } from './renewals.js';
 import { callWithSession, withHumanCheck, withSession } from './requests.js';
-import { signIn } from './sign-in.js';
 import { load } from './start.js';
 import { createTabs, type TabEvent } from './tabs.js';
 import { createTokenRequests } from './token-requests.js';
@@ -87,7 +86,6 @@ export function createPostern(options: PosternOptions): Postern {
       closers.add(end);
       return () => closers.delete(end);
     },
-    signIn: (login, onDone) => signIn(core, login, onDone),
     isClosed: () => isClosed,
     requireOpen() {
       if (isClosed) throw new UsageError('This client is closed. Create another one.');

@@ -1,8 +1,8 @@
 import type { Core, StoredLogin } from '../core.js';
-import { deviceKey, loginKey, revokeKey, writeLogin } from './login-storage.js';
+import { deviceKey, loginKey, revokeKey, writeLogin } from '../postern/login-storage.js';
 
 /** Stores a new login. @param onDone called when somebody is signed in, before the listeners of the client */
-export async function signIn(
+export async function storeLogin(
   { requireOpen, held, storage, usesBackend, marks, tabs }: Core,
   { token = '', user_id, device_id, is_bound }: Omit<StoredLogin, 'token'> & { readonly token?: string | undefined },
   onDone: () => void,
