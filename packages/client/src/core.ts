@@ -1,28 +1,14 @@
 import { UsageError } from './errors.js';
 import type { Unsubscribe } from './platform.js';
 import type { HeldLogin } from './postern/held-login.js';
+import type { SafeStorage } from './postern/login-storage.js';
 import type { TabEvent } from './postern/tabs.js';
 import type { TokenRequests } from './postern/token-requests.js';
 import type { PosternStorage } from './storage/storage.js';
 import type { Call, TransportOptions } from './transport.js';
 import type { PasskeyAdapter, Postern, PosternOptions } from './types.js';
 
-/** What the storage contains about a login. With a backend, `token` is empty. */
-export interface StoredLogin {
-  readonly token: string;
-  readonly user_id: string;
-  readonly device_id: string;
-  /** The token is bound to the key of this device. */
-  readonly is_bound?: boolean | undefined;
-}
-
-/** A storage that never rejects. */
-export interface SafeStorage {
-  get(key: string): Promise<string | null>;
-  /** Whether the value was stored. */
-  set(key: string, value: string): Promise<boolean>;
-  delete(key: string): Promise<boolean>;
-}
+export type { SafeStorage, StoredLogin } from './postern/login-storage.js';
 
 /** The parts of a client that its features use. */
 export interface Core {

@@ -1,10 +1,9 @@
-import type { SafeStorage, StoredLogin } from '../core.js';
 import { isProblem } from '../errors.js';
 import { limited } from '../platform.js';
 import type { PosternStorage } from '../storage/storage.js';
 import { createStore, type MutableStore } from '../store.js';
 import type { AuthState, HeldSession, SettledAuthState } from '../types.js';
-import { loginKey, readLogin, storageTimeoutMs } from './login-storage.js';
+import { loginKey, readLogin, type SafeStorage, type StoredLogin, storageTimeoutMs } from './login-storage.js';
 
 /** Why nobody is signed in. */
 export type SignOutReason = 'never_signed_in' | 'logged_out' | 'ended';

@@ -1,7 +1,23 @@
-import type { Core, SafeStorage, StoredLogin } from '../core.js';
-import { limited, type MaybePromise, type WebStorageArea, wait } from '../platform.js';
+import { limited, type MaybePromise, type Unsubscribe, type WebStorageArea, wait } from '../platform.js';
 import type { PosternStorage } from '../storage/storage.js';
 import { stopwatch } from '../time.js';
+
+/** What the storage contains about a login. With a backend, `token` is empty. */
+export interface StoredLogin {
+  readonly token: string;
+  readonly user_id: string;
+  readonly device_id: string;
+  /** The token is bound to the key of this device. */
+  readonly is_bound?: boolean | undefined;
+}
+
+/** A storage that never rejects. */
+export interface SafeStorage {
+  get(key: string): Promise<string | null>;
+  /** Whether the value was stored. */
+  set(key: string, value: string): Promise<boolean>;
+  delete(key: string): Promise<boolean>;
+}
 
 export const loginKey = 'postern.login';
 /** The token of a logout that Postern does not know of yet. With a backend, it is a mark without a token. */
@@ -85,7 +101,7 @@ export const isRefusal = (error: unknown) => /Security|Postern/.test((error as P
 export async function readWithRetries(
   read: () => Promise<void>,
   limit: number,
-  { onResume, requireOpen }: Pick<Core, 'onResume' | 'requireOpen'>,
+  { onResume, requireOpen }: { onResume(wake: () => void): Unsubscribe; requireOpen(): void },
 ): Promise<void> {
   const elapsed = stopwatch();
   for (let pause = 1000; ; pause *= 2) {

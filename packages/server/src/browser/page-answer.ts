@@ -26,7 +26,7 @@ export const nobody = ({ asksForSession }: PageRequest): Response =>
     ? Response.json({ token: null }, { headers: { 'cache-control': 'no-store' } })
     : new Response(null, { status: 204 });
 
-export function removeGuest({ guest, cookies }: PageRequest, headers: Headers): void {
+function removeGuest({ guest, cookies }: PageRequest, headers: Headers): void {
   if (guest !== undefined) headers.append('set-cookie', cookies.guest.remove());
 }
 
