@@ -20,7 +20,6 @@ import { admissionPlugin, countRefused, sessionLimitPlugin } from './plugins/adm
 import { authorizationPlugin } from './plugins/authorization.js';
 import { compressionPlugin } from './plugins/compression.js';
 import { corsPlugin } from './plugins/cors.js';
-import { encodedPathsPlugin } from './plugins/encoded-paths.js';
 import { forwardedHeadersPlugin } from './plugins/forwarded-headers.js';
 import { handlerLimitPlugin } from './plugins/handler-limit.js';
 import { alwaysHeaders, headersPlugin } from './plugins/headers.js';
@@ -30,6 +29,7 @@ import { ndjsonBodyPlugin } from './plugins/ndjson-body.js';
 import { notFoundPlugin } from './plugins/not-found.js';
 import { asProblem, problemsPlugin, sendProblem } from './plugins/problems.js';
 import { publicPathPlugin, withoutPublicPath } from './plugins/public-path.js';
+import { requestTargetsPlugin, withOriginForm } from './plugins/request-targets.js';
 import { securityEventsPlugin } from './plugins/security-events.js';
 import { serializationPlugin } from './plugins/serialization.js';
 import { userReferencesPlugin } from './plugins/user-references.js';
@@ -120,7 +120,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
           // `headersPlugin` checks it, and answers with a problem.
           requireHostHeader: false,
         },
-        watched(withoutPublicPath(publicPath, traced(verifyHandler.listener(routes)))),
+        watched(withOriginForm(withoutPublicPath(publicPath, traced(verifyHandler.listener(routes))))),
       ),
     // Fastify would give up a start in which a plug-in takes longer than ten seconds, as on a machine that is very busy.
     pluginTimeout: 0,
@@ -153,7 +153,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   serializationPlugin(app);
   problemsPlugin(app);
   headersPlugin(app, headers);
-  encodedPathsPlugin(app);
+  requestTargetsPlugin(app);
   if (behindTls && isTrusted !== false) httpsPlugin(app, { publicUrl: options.publicUrl, isTrusted });
   if (publicPath !== '') publicPathPlugin(app, publicPath);
   forwardedHeadersPlugin(app, options.log, options.logAddress);

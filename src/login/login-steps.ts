@@ -8,7 +8,7 @@ import { replaceRecoveryCodes } from '../credentials/factors/recovery-codes.js';
 import { newPasskeyChallenge, type RelyingParty } from '../credentials/factors/relying-party.js';
 import type { SecondFactors } from '../credentials/factors/second-factor.js';
 import { findStepOfNewSecret, newTotpSecret, saveTotp } from '../credentials/factors/totp.js';
-import type { PasswordHasher } from '../credentials/passwords.js';
+import type { HashClient, PasswordHasher } from '../credentials/passwords.js';
 import type { Database, Queryable } from '../database/database.js';
 import { type AccountUser, getAccount } from '../identities/accounts.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
@@ -60,7 +60,11 @@ export interface LoginSteps {
   /** @throws Problem `validation_failed` for a new password that is refused: then the answer counts as none */
   check(step: LoginStep, user: AccountUser, answer: ChallengeAnswer): Promise<StepCheck>;
   /** Checks a repeat of the request that approved the login by this step. Undefined: compare the digest of its secret. */
-  checkRepeat(step: LoginStep | undefined, user: AccountUser | undefined, secret: string): Promise<boolean> | undefined;
+  checkRepeat(
+    step: LoginStep | undefined,
+    user: AccountUser | undefined,
+    answer: Pick<ChallengeAnswer, 'secret' | 'origin'>,
+  ): Promise<boolean> | undefined;
   /** The effect of a repeat: the codes of the first answer cannot be shown again, so new ones replace them. */
   repeatEffect(step: LoginStep | undefined, userId: string): StepCheck['effect'];
 }
@@ -139,10 +143,10 @@ export function createLoginSteps(options: LoginStepsOptions): LoginSteps {
   }
 
   async function checkNewPassword(user: AccountUser, { secret, origin }: ChallengeAnswer): Promise<StepCheck> {
-    if (await hasher.verify(user.passwordHash, secret)) {
+    if (await hasher.verify(user.passwordHash, secret, origin)) {
       throwIfErrors([{ field: 'secret', code: 'password_unchanged' }]);
     }
-    const prepared = await prepareNewPassword(user.userId, secret);
+    const prepared = await prepareNewPassword(user.userId, secret, origin);
     return {
       isRight: true,
       async effect(tx) {
@@ -154,9 +158,9 @@ export function createLoginSteps(options: LoginStepsOptions): LoginSteps {
   }
 
   /** The field of the answer is `secret`, not `password`. */
-  async function prepareNewPassword(userId: string, password: string): Promise<PreparedChange> {
+  async function prepareNewPassword(userId: string, password: string, client: HashClient): Promise<PreparedChange> {
     try {
-      return await users.prepareChange(userId, { password });
+      return await users.prepareChange(userId, { password }, { client });
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'validation_failed') throw error;
       const errors = error.options.errors?.map((one) => ({ ...one, field: 'secret' })) ?? [];
@@ -228,8 +232,8 @@ export function createLoginSteps(options: LoginStepsOptions): LoginSteps {
       };
     },
     // A fast digest of a password must not be stored, so the stored hash is compared.
-    checkRepeat: (step, user, secret) =>
-      step === 'new_password' ? hasher.verify(user?.passwordHash, secret) : undefined,
+    checkRepeat: (step, user, { secret, origin }) =>
+      step === 'new_password' ? hasher.verify(user?.passwordHash, secret, origin) : undefined,
     repeatEffect: (step, userId) =>
       step === 'enrolment'
         ? async (tx) => {
