@@ -225,9 +225,15 @@ export function bucketUrl(text: string): Parsed<{ readonly bucket: string; reado
   return ok({ bucket, prefix: path === '' ? '' : `${path.slice(1)}/` });
 }
 
+/**
+ * Whether a place is a bucket, and not the path of a folder. So is everything that looks like a URL, also with a quotation mark or a blank
+ * before it: it may contain a key, which the path of a folder would show in errors.
+ */
+export const isBucketUrl = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/|^\W*s3:|:[/\\]{2}/i.test(text);
+
 /** A folder as its full path, or a bucket as `s3://bucket/prefix`. */
 export function backupPlace(text: string): Parsed<string> {
-  if (!/^[a-z][a-z0-9+.-]*:\/+/i.test(text)) return ok(resolve(text));
+  if (!isBucketUrl(text)) return ok(resolve(text));
   const parsed = bucketUrl(text);
   return 'value' in parsed ? ok(text) : parsed;
 }

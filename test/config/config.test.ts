@@ -227,6 +227,33 @@ describe('IMAGE_STORAGE', () => {
     expect(errorsOf({ BACKUP_TO: 's3://my-bucket', ...backup })).toEqual([]);
   });
 
+  test.each([
+    ...[
+      's3://AKIA:sesame@bucket',
+      'S3://AKIA:sesame@b',
+      's3:AKIA:sesame@b',
+      '"s3://AKIA:sesame@b"',
+      ' s3://AKIA:sesame@b',
+    ],
+    ...[
+      "'s3:sesame'",
+      '\ufeffs3://sesame@b',
+      's3:\\\\sesame@b',
+      'https://sesame@b',
+      '/backups/s3://sesame@b',
+      '\ts3:sesame',
+    ],
+  ])('BACKUP_TO=%j is no folder, and its error does not show it', (BACKUP_TO) => {
+    expect(errorsOf({ BACKUP_TO })).toEqual(['BACKUP_TO must be s3://bucket or s3://bucket/prefix']);
+  });
+
+  test.each(['/backups/s3', './s3', 's3', '/a:b', 'a/b:c', '/mnt/nas:backups/x'])(
+    'BACKUP_TO=%s is a folder',
+    (BACKUP_TO) => {
+      expect(errorsOf({ BACKUP_TO })).toEqual([]);
+    },
+  );
+
   test.each(['my-bucket', 's3://', 's3://My-Bucket', 's3://bucket//a', 's3://bucket/a b', 's3://bucket/?x', '/images'])(
     'refuses %j',
     (IMAGE_STORAGE) => {

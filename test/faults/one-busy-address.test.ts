@@ -275,7 +275,8 @@ test.each(Object.entries(flowsWithHashes))(
     hashing.most = 0;
     const flood = Array.from({ length: 5 }, () => ask(from('11.0.0.5')));
     await eventually('the first hash', async () => (hashing.now > 0 ? true : undefined));
-    const other = postern.api('POST', '/v1/tokens', { body: passwordLogin('somebody', 'wrong'), ...from('11.0.0.6') });
+    const body = passwordLogin(`somebody${Math.random()}`, 'wrong');
+    const other = postern.api('POST', '/v1/tokens', { body, ...from('11.0.0.6') });
     await eventually('the hash of the other address', async () => (hashing.now > 1 ? true : undefined));
     expect((await postern.api('GET', '/readyz')).status).toBe(200);
     expect(hashing.most).toBe(2);
