@@ -242,17 +242,17 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
   // The hashes have pauses of their own.
   const inLoginQueue = addressQueue(options.loginsPerAddress, { places: 3, each: 100, rest: 0 });
   const inCodeQueue = addressQueue(options.messagesPerAddress, { places: 2, each: 100, rest });
-  const inAccountQueue = createKeyedLimiter({ ...queue, concurrency: 1 });
   /**
    * The requests of an address for one account run one after the other. Those of other addresses have turns of their own: a stranger
    * who requests much for an account makes nobody else wait.
    */
-  const inQueues =
-    (inQueue: ReturnType<typeof addressQueue>): RequestLimits['inCodeQueue'] =>
-    ({ userId, clientAddress }, work) =>
+  function inQueues(inAddressQueue: ReturnType<typeof addressQueue>): RequestLimits['inCodeQueue'] {
+    const inAccountQueue = createKeyedLimiter({ ...queue, concurrency: 1 });
+    return ({ userId, clientAddress }, work) =>
       clientAddress === null
         ? inAccountQueue(userId, work)
-        : inAccountQueue(`${network(clientAddress)} ${userId}`, () => inQueue(clientAddress, work));
+        : inAccountQueue(`${network(clientAddress)} ${userId}`, () => inAddressQueue(clientAddress, work));
+  }
 
   async function countOwn(userId: string, count: RequestCount): Promise<void> {
     const [row] = await database.user(userId).query(takeAccountRequest(count));
@@ -268,7 +268,7 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
   }
 
   return {
-    inLoginQueue: inQueues(inLoginQueue),
+    inLoginQueue: options.loginsPerAddress === 0 ? (_request, work) => work() : inQueues(inLoginQueue),
     inCodeQueue: inQueues(inCodeQueue),
     counts,
     loginCountByAddress: counts.loginsFrom,
