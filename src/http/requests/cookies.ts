@@ -10,7 +10,8 @@ const withoutBlanks = (text: string) => text.replace(/^[ \t]+/, '').replace(/(?<
 export function cookieValues({ headers: { cookie = '' } }: FastifyRequest, names: readonly string[]): string[] {
   return cookie.split(';').flatMap((pair) => {
     const [name = '', ...value] = pair.split('=');
-    return names.includes(withoutBlanks(name)) ? [withoutBlanks(value.join('='))] : [];
+    // A pair without `=` is a value without a name.
+    return value.length > 0 && names.includes(withoutBlanks(name)) ? [withoutBlanks(value.join('='))] : [];
   });
 }
 
