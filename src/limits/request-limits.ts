@@ -247,7 +247,8 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
    * who requests much for an account makes nobody else wait.
    */
   function inQueues(inAddressQueue: ReturnType<typeof addressQueue>): RequestLimits['inCodeQueue'] {
-    const inAccountQueue = createKeyedLimiter({ ...queue, concurrency: 1 });
+    // With pauses too: requests that wait here do not wait for a hash, and so cause no pause there.
+    const inAccountQueue = createKeyedLimiter({ ...queue, concurrency: 1, rest });
     return ({ userId, clientAddress }, work) =>
       clientAddress === null
         ? inAccountQueue(userId, work)
