@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import { hostsWithoutTls } from '../lib/postgres-hosts.js';
 import { isKeyPair } from '../lib/push-keys.js';
 import { isLoopback, parseUrl } from '../lib/urls.js';
@@ -72,11 +73,21 @@ function openConnections(values: Values): string[] {
 
 const hostOf = (url: string) => (parseUrl(url)?.hostname ?? '').replace(/^\[|\]$/g, '');
 
-function trustedProxyRisk({ TRUST_PROXY: trust, HOST: host }: Values): string[] {
-  if (typeof trust !== 'number' || trust === 0 || host === undefined || isLoopback(host)) return [];
+function trustedProxyRisk({ TRUST_PROXY: trust = 0, HOST: host }: Values): string[] {
+  const isWide = typeof trust === 'number' ? trust > 0 : trust.some(isWideRange);
+  if (!isWide || host === undefined || isLoopback(host)) return [];
+  const hosts = typeof trust === 'number' ? 'every host' : 'a range of public hosts';
   return [
-    `TRUST_PROXY=${trust} trusts every host that can connect to ${host}. A client that reaches the port without your proxy can choose its address by X-Forwarded-For, and escape limits and blocks. Name the addresses of your proxies instead, such as TRUST_PROXY=10.0.0.2`,
+    `TRUST_PROXY=${trust} trusts ${hosts} that can connect to ${host}. A client that reaches the port without your proxy can choose its address by X-Forwarded-For, and escape limits and blocks. Name the addresses of your proxies instead, such as TRUST_PROXY=10.0.0.2`,
   ];
+}
+
+/** Whether a range has more addresses than the largest private ones, 10.0.0.0/8 and fc00::/7. */
+function isWideRange(range: string): boolean {
+  if (!range.includes('/')) return false;
+  const [first, bits] = ipaddr.parseCIDR(range);
+  if (first instanceof ipaddr.IPv4) return bits < 8;
+  return first.isIPv4MappedAddress() ? bits < 96 + 8 : bits < 7;
 }
 
 function secretKeyErrors({ DATABASE_URL, SECRET_KEY }: Values): string[] {
