@@ -26,6 +26,7 @@ export {
   type SentCode,
   totpProof,
 } from './account/proofs.js';
+export type { ResumedProof } from './account/redirects.js';
 export type { FlowCode, FlowOptions, FlowStep } from './codes/flow.js';
 export {
   createRecovery,

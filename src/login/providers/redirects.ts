@@ -119,8 +119,10 @@ export interface RedirectsOptions {
 const lifetimeSeconds = 600;
 /** How often browsers may open the address of a login. Each visit comes back from the provider at most once. */
 const maxVisits = 5;
-/** Milliseconds that a code, a posted answer and a result are kept. */
+/** Milliseconds that a code of a login or a link, a posted answer and a result are kept. */
 const shortly = 60_000;
+/** Milliseconds that the code of a proof is good, as those of other proofs are. Only the session's device can use it. */
+const proofMs = 300_000;
 /** Milliseconds in which an exchange with the provider ends, with its wait for a place. */
 const exchangeMs = 22_000;
 const pollMs = 100;
@@ -302,7 +304,9 @@ export function createRedirects(options: RedirectsOptions): Redirects {
       const changed = withReturn(current, state, (one) => ({ ...one, result: { next: seal(next, login.id), until } }));
       if (isFailure) return changed;
       const test = current.state.test && ({ step: 'account' } as const);
-      return changed && { ...changed, test, code: { digest: digestOf(code), until }, account: seal(result, login.id) };
+      const codeUntil = current.state.isFresh ? current.now + proofMs : until;
+      const digest = digestOf(code);
+      return changed && { ...changed, test, code: { digest, until: codeUntil }, account: seal(result, login.id) };
     });
     return isStored ? next : expired(login);
   }

@@ -133,7 +133,8 @@ export function createForwarder({
 
     let body: Pick<RequestInit & { duplex?: 'half' }, 'body' | 'duplex'> = {};
     let redirect: RedirectBody | undefined;
-    const isStart = startsLogin.test(route);
+    const isStart = method === 'POST' && startsLogin.test(route);
+    const hasBody = method !== 'GET' && method !== 'HEAD';
     let asksForGuest = false;
     if (mergesGuest) {
       // Only this handler knows the token of the guest.
@@ -141,13 +142,13 @@ export function createForwarder({
       await request.body?.cancel();
       headers.set('content-type', 'application/json');
       body = { body: JSON.stringify({ token: guest }) };
-    } else if (method === 'POST' && (isStart || mayRedirect(route))) {
+    } else if (request.body !== null && hasBody && (isStart || mayRedirect(method, route))) {
       const text = await limitedText(request);
       if (text === undefined) return problemResponse(413, 'payload_too_large', 'The body is too large.');
-      if (mayRedirect(route)) redirect = await withPkce(route, text, cookieHeader, cookies.redirect);
+      if (mayRedirect(method, route)) redirect = await withPkce(route, text, cookieHeader, cookies.redirect);
       asksForGuest = isStart && parseObject(text)?.authenticator === 'guest';
       body = { body: withDevice(redirect?.text ?? text, isStart ? cookies.device.read(cookieHeader) : undefined) };
-    } else if (request.body !== null && method !== 'GET' && method !== 'HEAD' && !usesCookie) {
+    } else if (request.body !== null && hasBody && !usesCookie) {
       body = { body: request.body, duplex: 'half' };
     }
 
@@ -191,14 +192,18 @@ export function createForwarder({
     // A guest who has become a user is refused, too.
     if (mergesGuest && (answer.ok || answer.status === 400)) removeGuest(pageHeaders);
 
+    const addRedirectCookies = (answerText: string) => {
+      const values = redirect?.cookiesAfter(parseObject(answerText) ?? {}) ?? [];
+      for (const value of values) pageHeaders.append('set-cookie', value);
+    };
     const mayContainToken = method !== 'GET' && answer.ok && /\bjson\b/.test(answer.headers.get('content-type') ?? '');
     if (!mayContainToken) {
       const hasNoBody = method === 'HEAD' || [204, 205, 304].includes(answer.status);
+      if (answer.ok) addRedirectCookies('');
       return new Response(hasNoBody ? null : answer.body, { status: answer.status, headers: pageHeaders });
     }
     const answerText = await answer.text();
-    const redirectCookie = redirect?.cookieAfter(parseObject(answerText) ?? {});
-    if (redirectCookie !== undefined) pageHeaders.append('set-cookie', redirectCookie);
+    addRedirectCookies(answerText);
     const { text, token, seconds, device } = withoutToken(answerText);
     if (token !== undefined) {
       pageHeaders.append('set-cookie', cookies.login.set(token, seconds));
