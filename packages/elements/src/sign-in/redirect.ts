@@ -18,7 +18,7 @@ export function redirectView(context: LaterContext, first: LoginRedirect): View 
   const provider = titleOf(context, first.authenticator);
   const { node: alert, showIssue } = issueBox();
   const text = first.url === null ? words.returning : words.leaving;
-  const lead = element('p', { class: 'lead muted', part: 'hint', role: 'status' }, fill(text, { provider }));
+  const lead = element('p', { class: 'lead muted turning', part: 'hint', role: 'status' }, fill(text, { provider }));
   const retryButton = primaryButton(words.try_again, () => state.busy || void state.retry?.());
   // The browser may be slow to leave, or have refused to.
   const attributes = { class: 'link small', part: 'link', href: first.url ?? undefined };
