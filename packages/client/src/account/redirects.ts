@@ -3,7 +3,7 @@ import { CancelledError } from '../errors.js';
 import { beginRedirect, findReturn, forget, type RedirectOptions } from '../login/redirects.js';
 import { type Abortable, platform } from '../platform.js';
 import type { ExternalIdentity, StartedExternalIdentity, StartedProof } from '../wire.js';
-import { type AccountOperation, type Proof, proofOf } from './proofs.js';
+import { type AccountOperation, type Proof, proofOf } from './proof.js';
 
 /** Sends the browser to a provider, to link an account there. @param start sends the request that begins it, with a proof */
 export async function link(

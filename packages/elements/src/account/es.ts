@@ -21,7 +21,7 @@ export const spanish: AccountTexts = {
   none: 'Ninguno',
   on: 'Activada',
   off: 'Desactivada',
-  is_set: 'Definido',
+  is_set: 'En uso',
   not_set: 'Sin definir',
   profile: 'Perfil',
   change_name: 'Cambia tu nombre',

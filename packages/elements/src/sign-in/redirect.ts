@@ -108,7 +108,12 @@ export function linkView(context: LaterContext, first: LoginLink): View {
       sentTo?.destination &&
         element('p', { class: 'muted', part: 'hint', role: 'status' }, fill(words.code_sent, { to })),
       form?.node ?? alert,
-      sentTo !== null && linkButton(words.resend, () => state.busy || void state.send(sentTo.authenticator)),
+      sentTo !== null &&
+        element(
+          'div',
+          { class: 'row' },
+          linkButton(words.resend, () => state.busy || void state.send(sentTo.authenticator)),
+        ),
       form && others.length > 0 && element('div', { class: 'or muted small', part: 'divider' }, words.or),
       ...others.map(wayButton),
     );

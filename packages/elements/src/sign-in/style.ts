@@ -12,6 +12,7 @@ export const style = `${formStyle}
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--_line); }
 .small .small { font-size: inherit; }
 .others { display: grid; gap: 8px; }
+.others:has(form) { gap: var(--_space); }
 .others .button { width: 100%; }
 .two { grid-template-columns: repeat(auto-fit, minmax(min(100%, 8.5rem), 1fr)); }
 .mark { flex: none; width: 1.125rem; height: 1.125rem; stroke: none; }
