@@ -64,7 +64,7 @@ const isSection = (name: string): name is AccountSection => Object.hasOwn(sectio
  *
  * Parts: `section`, `heading`, `list`, `row`, `name`, `value`, `entry`, `time`, `tag`, `icon`, `skeleton`, `dialog`, `form`, `field`,
  * `label`, `input`, `code`, `checkbox`, `hint`, `button`, `button-primary`, `button-danger`, `button-reveal`, `link`, `qr`, `secret`,
- * `recovery-codes`, `recovery-code`, `issue`.
+ * `recovery-codes`, `recovery-code`, `notice`, `issue`.
  *
  * @example
  * ```ts
