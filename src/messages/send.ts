@@ -7,8 +7,9 @@ import type { Counters } from '../statistics/counters.js';
 import { addMessageJobs, codeAttempts, noticeAttempts } from './enqueue.js';
 import { codeKinds } from './kinds.js';
 import type { MailSender } from './mail-sender.js';
+import type { AcceptedMessage } from './message-sender.js';
 import type { SmsAdmission } from './sms-admission.js';
-import type { AcceptedSms, SmsSender } from './sms-sender.js';
+import type { SmsSender } from './sms-sender.js';
 import type { Templates } from './templates.js';
 
 /** Sends messages of the outbox after `dispatchMessages` has added their jobs: the queue's tasks `message.send…`. */
@@ -35,7 +36,7 @@ type FinalState = 'sent' | 'failed' | 'expired' | 'dropped';
 
 /** How a message ended. */
 type Result =
-  | ({ readonly state: 'sent' } & AcceptedSms)
+  | ({ readonly state: 'sent' } & AcceptedMessage)
   | {
       readonly state: Exclude<FinalState, 'sent'>;
       /** The provider that has refused the message. */
@@ -162,7 +163,7 @@ export function createMessages(options: {
     job: MessageJob,
     row: MessageRow & { readonly recipient: string },
     code: string | null,
-  ): Promise<AcceptedSms> {
+  ): Promise<AcceptedMessage> {
     const { channel, kind, recipient: to, authentication_id: authenticationId, expires_at: expiresAt } = row;
     const linkTo = row.params?.link_to;
     const values = {
@@ -176,8 +177,7 @@ export function createMessages(options: {
     const message = { id: job.id, kind, to, text, code, authenticationId, expiresAt };
     if (channel === 'sms' && senders.sms !== undefined) return senders.sms.send(message);
     if (channel === 'sms' || senders.email === undefined) throw new Error(`no provider for ${channel} is configured`);
-    await senders.email.send({ ...message, subject, html });
-    return { provider: senders.email.name, reference: null };
+    return senders.email.send({ ...message, subject, html });
   }
 
   async function send(job: MessageJob): Promise<void> {
@@ -195,9 +195,9 @@ export function createMessages(options: {
     }
     const refusal = isSmsCode(row.kind) ? await smsAdmission.refusalOf(recipient) : undefined;
     if (refusal !== undefined) return finish(job, row, { state: 'dropped', error: refusal });
-    let acceptedSms: AcceptedSms;
+    let accepted: AcceptedMessage;
     try {
-      acceptedSms = await deliver(
+      accepted = await deliver(
         job,
         { ...row, recipient },
         encryptedCode === null ? null : decryptCode(keys, encryptedCode, job.id),
@@ -212,7 +212,7 @@ export function createMessages(options: {
       if (queued.length === 0) return;
       throw error;
     }
-    await finish(job, row, { state: 'sent', ...acceptedSms });
+    await finish(job, row, { state: 'sent', ...accepted });
   }
 
   return { send };

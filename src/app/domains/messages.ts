@@ -1,15 +1,8 @@
-import type { Config } from '../../config/config.js';
-import { mailProvider } from '../../config/contradictions.js';
 import { type MessageChannel, messageChannels, type NoticeChannel } from '../../contract/administration.js';
 import { type Relay, startRelay } from '../../database/relay.js';
-import { createConsoleMail } from '../../delivery/console-messages.js';
-import { withMailHealth } from '../../delivery/provider-health.js';
 import type { JobGroup } from '../../delivery/queue.js';
-import { createSmtpMail } from '../../delivery/smtp.js';
 import { dispatchMessages } from '../../messages/dispatch.js';
 import { messageTasks } from '../../messages/enqueue.js';
-import { logoId, type MailBrand } from '../../messages/mail-html.js';
-import type { MailSender } from '../../messages/mail-sender.js';
 import { createNoticeSending, type NoticeJob, type ShowNotice } from '../../messages/notice-sending.js';
 import { createNotices, type Notices, noticeTask } from '../../messages/notices.js';
 import { createOperatorMails, type OperatorMails } from '../../messages/operator-mails.js';
@@ -21,6 +14,7 @@ import { createTemplates } from '../../messages/templates.js';
 import { noticeType } from '../../notifications/push/notice.js';
 import type { Base } from '../base/base.js';
 import { createHealthRecorder } from '../base/providers.js';
+import { createMailSender } from './mail.js';
 import { type ConsoleOutput, createReceiptReaders, createSmsSender } from './sms.js';
 
 /** Codes and notices by SMS, mail, push and inbox. */
@@ -52,10 +46,10 @@ export async function createMessaging(
   },
 ): Promise<Messaging> {
   const onHealth = createHealthRecorder({ database, log });
-  const mail = createMailSender(config, texts.brand, options.consoleOutput);
+  const { consoleOutput } = options;
   const senders: MessageSenders = {
-    sms: await createSmsSender(config, outbound, options.consoleOutput, onHealth),
-    email: mail && withMailHealth(mail, { onHealth }),
+    sms: await createSmsSender(config, outbound, consoleOutput, onHealth),
+    email: await createMailSender({ config, brand: texts.brand, outbound, consoleOutput }, onHealth),
   };
   const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
   const templates = createTemplates({ brand: texts.brand, own: texts.texts });
@@ -69,7 +63,7 @@ export async function createMessaging(
   // The codes of the console providers are not secret.
   const consoleChannels = channels.filter((channel) => senders[channel]?.name === 'console');
   const showsCodes = (channel: MessageChannel) =>
-    consoleChannels.includes(channel) && options.consoleOutput.refusal() === undefined;
+    consoleChannels.includes(channel) && consoleOutput.refusal() === undefined;
   let relay: Relay | undefined;
   return {
     channels,
@@ -97,28 +91,4 @@ export async function createMessaging(
       return relay;
     },
   };
-}
-
-function createMailSender(
-  config: Config,
-  { logo }: MailBrand,
-  { print, refusal }: ConsoleOutput,
-): MailSender | undefined {
-  const provider = mailProvider(config);
-  const { SMTP_URL: target, MAIL_FROM: from } = config;
-  switch (provider) {
-    case 'none':
-      return undefined;
-    case 'console':
-      return createConsoleMail(print, refusal);
-    case 'smtp':
-      if (target === undefined || from === undefined) throw new Error('the configuration was not checked');
-      return createSmtpMail({
-        target: { ...target, password: target.password?.reveal() },
-        from,
-        logo: logo && { png: logo.png, contentId: logoId },
-      });
-    default:
-      throw new Error(`unknown MAIL_PROVIDER ${String(provider satisfies never)}`);
-  }
 }

@@ -54,7 +54,7 @@ export function createSystemInformation(
       attempt('database role', () => checks.checkRole(database, config)),
       attempt('sms', () => checks.checkSms(config)),
       attempt('providers', () => providerFindings(database, config)),
-      attempt('mail', async () => [await checks.checkMail(config)]),
+      attempt('mail', () => checks.checkMail(config)),
       attempt('templates', () => checks.checkTemplates(config)),
       attempt('disk', () => checkDisks(config)),
       attempt('images', () => checkImages(config)),
@@ -91,8 +91,8 @@ export function createSystemInformation(
         now,
         instances,
         queue,
-        providers: configuredProviders(config).map(({ channel, name }) => {
-          const failure = failing.find((provider) => provider.name === name);
+        providers: configuredProviders(config).map(({ channel, name, healthName }) => {
+          const failure = failing.find((provider) => provider.name === healthName);
           return {
             channel,
             name,

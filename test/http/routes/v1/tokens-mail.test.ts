@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../../../src/contract/authentication.js';
 import type { Database } from '../../../../src/database/database.js';
+import { startGateway, startResend } from '../../../delivery/mail/mail-vendors.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { type MailServer, startMailServer, startRudeServer } from '../../../support/mail-server.js';
@@ -97,7 +98,11 @@ describe('a mail server', () => {
     await hurry(postern.database);
     await hurry(postern.database);
     const message = await messageOf(postern, body.id);
-    expect(message).toMatchObject({ state: 'sent', attempts: 3, last_error: 'the mail server answered 451 to DATA' });
+    expect(message).toMatchObject({
+      state: 'sent',
+      attempts: 3,
+      last_error: 'smtp: the mail server answered 451 to DATA',
+    });
     expect((await mailTo(server, user.email)).headers.get('message-id')).toBe(`<${message.id}@example.org>`);
     expect(server.received).toHaveLength(1);
   });
@@ -109,7 +114,7 @@ describe('a mail server', () => {
     server.refuse({ status: 550, at: 'RCPT' });
     const { body } = await start(postern, emailLogin(user.email));
     const message = await messageOf(postern, body.id, ['failed']);
-    expect(message).toMatchObject({ attempts: 1, last_error: 'the mail server answered 550 to RCPT TO' });
+    expect(message).toMatchObject({ attempts: 1, last_error: 'smtp: the mail server answered 550 to RCPT TO' });
     await eventually('an empty queue', async () => {
       const jobs = await postern.database.query(testSql('select 1 from graphile_worker._private_jobs'));
       return jobs.length === 0 ? true : undefined;
@@ -166,4 +171,59 @@ test('login by mail is unavailable without a mail server', async () => {
   cleanUps.push(() => postern.close());
   const { status } = await start(postern, emailLogin(newEmail()));
   expect(status).toBe(422);
+});
+
+describe('several providers of mail', () => {
+  test('send a mail by the next one when the first one refuses it, or loses its answer three times', async () => {
+    const server = await newServer();
+    const resend = await startResend();
+    const postern = await startTestApp({
+      ...resend.env,
+      MAIL_PROVIDER: 'resend,smtp',
+      SMTP_URL: `smtp://relay:a%20relay%20password@127.0.0.1:${server.port}`,
+    });
+    cleanUps.push(() => postern.close());
+    const send = async () => {
+      const { email } = await createUser(postern, { email: newEmail() });
+      const { body } = await start(postern, emailLogin(email));
+      const { id, state, provider } = await messageOf(postern, body.id);
+      return [id, state, provider];
+    };
+    resend.answer(undefined, { status: 403, body: '{"name":"invalid_api_key"}' }, 'reset', 'reset', 'reset');
+    const sent = [await send(), await send(), await send(), await send()];
+    expect(sent.map(([, ...rest]) => rest)).toEqual(['resend', 'smtp', 'smtp', 'smtp'].map((name) => ['sent', name]));
+    const [first, second, third] = sent.map(([id]) => id);
+    // The provider has failed, so the fourth mail does not try it.
+    expect(resend.received.map(({ headers }) => headers['idempotency-key'])).toEqual([
+      first,
+      second,
+      third,
+      third,
+      third,
+    ]);
+    expect([server.received.length, resend.faults]).toEqual([3, []]);
+    const rows = await postern.database.query<{ provider_reference: string }>(
+      testSql('select provider_reference from outbox where id = any($1) order by created_at', [[first, second]]),
+    );
+    expect(rows.map((row) => row.provider_reference)).toEqual([resend.reference, second]);
+  });
+
+  test('do not try an address that the first one has refused', async () => {
+    const server = await newServer();
+    const gateway = await startGateway();
+    const postern = await startTestApp({
+      ...gateway.env,
+      MAIL_PROVIDER: 'webhook,smtp',
+      SMTP_URL: `smtp://relay:a%20relay%20password@127.0.0.1:${server.port}`,
+    });
+    cleanUps.push(() => postern.close());
+    const user = await createUser(postern, { email: newEmail() });
+    gateway.answer({ status: 422, body: '{"error":"recipient_refused"}' });
+    const { body } = await start(postern, emailLogin(user.email));
+    expect(await messageOf(postern, body.id, ['failed'])).toMatchObject({
+      ...{ attempts: 1, provider: null },
+      last_error: 'webhook: the gateway says that the recipient refuses mail (422)',
+    });
+    expect(server.requestedRecipients).toEqual([]);
+  });
 });
