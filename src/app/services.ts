@@ -175,6 +175,7 @@ export async function createServices(
     pushTokens: push.tokens,
     outbox: messaging.outbox,
     receipts: messaging.receipts,
+    suppressions: messaging.suppressions,
 
     // Administration
     users: users.users,

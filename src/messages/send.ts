@@ -5,11 +5,12 @@ import { sql, statement } from '../database/sql.js';
 import { describeUnreadable, type SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { Counters } from '../statistics/counters.js';
 import { addMessageJobs, codeAttempts, noticeAttempts } from './enqueue.js';
-import { codeKinds } from './kinds.js';
+import { codeKinds, codeMailKinds } from './kinds.js';
 import type { MailSender } from './mail-sender.js';
 import type { AcceptedMessage } from './message-sender.js';
 import type { SmsAdmission } from './sms-admission.js';
 import type { SmsSender } from './sms-sender.js';
+import type { Suppressions } from './suppressions.js';
 import type { Templates } from './templates.js';
 
 /** Sends messages of the outbox after `dispatchMessages` has added their jobs: the queue's tasks `message.send…`. */
@@ -42,6 +43,8 @@ type Result =
       /** The provider that has refused the message. */
       readonly provider?: string | undefined;
       readonly error?: string;
+      /** The address, if the provider says that it does not exist. */
+      readonly unknownMailbox?: string | undefined;
     };
 
 interface MessageRow {
@@ -121,6 +124,11 @@ const smsCodes: ReadonlySet<string> = new Set(Object.keys(codeKinds).map((kind) 
 /** Whether a request for a code has caused the SMS. */
 const isSmsCode = (kind: string) => smsCodes.has(kind);
 
+/** Mails that somebody waits for. They are sent to suppressed addresses too: a login needs them, and few are sent. */
+const requestedMails: ReadonlySet<string> = new Set(
+  [...Object.keys(codeKinds), ...Object.keys(codeMailKinds)].map((kind) => `email.${kind}`),
+);
+
 /** Creates the job that sends messages. */
 export function createMessages(options: {
   readonly database: Database;
@@ -129,8 +137,9 @@ export function createMessages(options: {
   readonly templates: Templates;
   readonly counters: Counters;
   readonly smsAdmission: SmsAdmission;
+  readonly suppressions: Suppressions;
 }): Messages {
-  const { database, keys, senders, templates, counters, smsAdmission } = options;
+  const { database, keys, senders, templates, counters, smsAdmission, suppressions } = options;
 
   /** @returns whether the statement changed the message */
   async function store(tx: Queryable, job: MessageJob, result: Result): Promise<boolean> {
@@ -148,6 +157,10 @@ export function createMessages(options: {
       const { state } = result;
       if (!isChanged || state === 'dropped') return;
       const { channel, kind, authentication_id } = row;
+      if (result.state !== 'sent' && result.unknownMailbox !== undefined) {
+        const cause = { reason: 'hard_bounce', origin: { actor: 'system' }, userId: job.user_id } as const;
+        await suppressions.add(tx, [result.unknownMailbox], cause);
+      }
       const { provider = senders[channel]?.name } = result;
       await recordEvent(tx, {
         userId: job.user_id,
@@ -180,6 +193,14 @@ export function createMessages(options: {
     return senders.email.send({ ...message, subject, html });
   }
 
+  /** Why a message may not be sent. */
+  async function refusalOf(job: MessageJob, { channel, kind }: MessageRow, to: string): Promise<string | undefined> {
+    if (isSmsCode(kind)) return smsAdmission.refusalOf(to);
+    if (channel !== 'email' || requestedMails.has(kind)) return undefined;
+    const isSuppressed = await suppressions.has(database.user(job.user_id), to);
+    return isSuppressed ? 'the address is suppressed' : undefined;
+  }
+
   async function send(job: MessageJob): Promise<void> {
     const [row] = await database.user(job.user_id).query(startAttempt(job));
     if (row === undefined) return;
@@ -193,7 +214,7 @@ export function createMessages(options: {
       await database.user(job.user_id).query(putBack({ ...job, maxAttempts }));
       return;
     }
-    const refusal = isSmsCode(row.kind) ? await smsAdmission.refusalOf(recipient) : undefined;
+    const refusal = await refusalOf(job, row, recipient);
     if (refusal !== undefined) return finish(job, row, { state: 'dropped', error: refusal });
     let accepted: AcceptedMessage;
     try {
@@ -205,7 +226,8 @@ export function createMessages(options: {
     } catch (error) {
       const reason = (error as Error).message;
       if (attempts >= maxAttempts || isPermanent(error)) {
-        return finish(job, row, { state: 'failed', provider: providerOf(error), error: reason });
+        const unknownMailbox = isUnknownMailbox(error) ? recipient : undefined;
+        return finish(job, row, { state: 'failed', provider: providerOf(error), error: reason, unknownMailbox });
       }
       const values = { ...job, state: 'queued', error: reason } as const;
       const queued = await database.user(job.user_id).query(setState(values));
@@ -230,6 +252,11 @@ function providerOf(error: unknown): string | undefined {
   return error instanceof Error && 'provider' in error && typeof error.provider === 'string'
     ? error.provider
     : undefined;
+}
+
+/** Whether the address of a mail does not exist. */
+function isUnknownMailbox(error: unknown): boolean {
+  return error instanceof Error && 'isUnknownMailbox' in error && error.isUnknownMailbox === true;
 }
 
 /** Whether the provider will never accept the message. */

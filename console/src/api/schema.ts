@@ -2055,6 +2055,22 @@ export type Statistics = {
 
 export type StatisticsStep = '1m' | '5m' | '15m' | '1h' | '6h' | '1d';
 
+export type SuppressedAddress = {
+  readonly email: string;
+};
+
+export type Suppression = {
+  readonly id: string;
+  /** hard_bounce: the mailbox does not exist. complaint: its owner has reported a mail as spam. soft_bounces: 5 mails of 14 days did not arrive. manual: an operator has added it. */
+  readonly reason: 'hard_bounce' | 'complaint' | 'soft_bounces' | 'manual';
+  readonly created_at: string;
+};
+
+export type SuppressionPage = {
+  readonly data: readonly Suppression[];
+  readonly page: PageInfo;
+};
+
 export type System = {
   /** The version of the process that answers. */
   readonly version: string;
@@ -3706,6 +3722,67 @@ export type RetryMessageData = {
   readonly body?: never;
 };
 export type RetryMessageResponse = OutboxMessage;
+
+export type CreateSuppressionData = {
+  readonly url: '/admin/v1/suppressions';
+  readonly body: never;
+};
+export type CreateSuppressionResponse = Suppression;
+
+export type ListSuppressionsData = {
+  readonly url: '/admin/v1/suppressions';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type ListSuppressionsResponse = readonly Suppression[];
+
+export type GetSuppressionPageData = {
+  readonly url: '/admin/v1/suppressions/page';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type GetSuppressionPageResponse = SuppressionPage;
+
+export type FindSuppressionData = {
+  readonly url: '/admin/v1/suppressions/find';
+  readonly body: SuppressedAddress;
+};
+export type FindSuppressionResponse = Suppression;
+
+export type DeleteSuppressionData = {
+  readonly url: '/admin/v1/suppressions/{id}';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type DeleteSuppressionResponse = void;
 
 export type ListEventsData = {
   readonly url: '/admin/v1/events';

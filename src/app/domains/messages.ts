@@ -10,6 +10,7 @@ import { createOutbox, type Outbox } from '../../messages/outbox.js';
 import { createReceipts, type Receipts } from '../../messages/providers/receipts.js';
 import { createMessages, type MessageJob, type MessageSenders } from '../../messages/send.js';
 import { createSmsAdmission, type SmsAdmission } from '../../messages/sms-admission.js';
+import { createSuppressions, type Suppressions } from '../../messages/suppressions.js';
 import { createTemplates } from '../../messages/templates.js';
 import { noticeType } from '../../notifications/push/notice.js';
 import type { Base } from '../base/base.js';
@@ -26,6 +27,7 @@ export interface Messaging {
   readonly smsAdmission: SmsAdmission;
   readonly outbox: Outbox;
   readonly receipts: Receipts;
+  readonly suppressions: Suppressions;
   /** The job of the queue that creates the messages of a notice. */
   noticeTasks(show: ShowNotice): JobGroup['tasks'];
   /** The jobs of each channel. A provider that hangs blocks its own channel only. */
@@ -54,7 +56,8 @@ export async function createMessaging(
   const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
   const templates = createTemplates({ brand: texts.brand, own: texts.texts });
   const smsAdmission = createSmsAdmission(database, config.SMS_COUNTRIES);
-  const messages = createMessages({ database, keys, senders, templates, counters, smsAdmission });
+  const suppressions = createSuppressions({ database, keys });
+  const messages = createMessages({ database, keys, senders, templates, counters, smsAdmission, suppressions });
   const isConfigured = (channel: NoticeChannel) => {
     if (channel === 'push') return options.hasPush;
     return channel === 'inbox' ? config.NOTIFICATION_TYPES.includes(noticeType) : channels.includes(channel);
@@ -69,6 +72,7 @@ export async function createMessaging(
     channels,
     notices,
     smsAdmission,
+    suppressions,
     operatorMails: createOperatorMails({ isConfigured: senders.email !== undefined, consoleUrl }),
     receipts: createReceipts({ database, counters, readers: await createReceiptReaders(config) }),
     outbox: createOutbox({ database, keys, showsCodes }),

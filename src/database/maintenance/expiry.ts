@@ -45,6 +45,14 @@ const indexed: readonly AgedRows[] = [
   { table: 'message_limits', key: ['key'], time: 'updated_at', age: days(1) },
   { table: 'idempotency_keys', key: ['caller', 'key_digest'], time: 'created_at', age: sql`25 * ${hour}` },
   { table: 'outbox', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
+  // A mailbox that bounced a year ago may exist again. If not, the next mail suppresses it again.
+  {
+    table: 'suppressions',
+    key: ['id'],
+    time: 'created_at',
+    age: days(365),
+    condition: sql`reason in ('hard_bounce', 'soft_bounces')`,
+  },
   // The nonce of a DPoP proof is valid for 30 minutes.
   {
     name: 'expire used_proofs',

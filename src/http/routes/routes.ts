@@ -29,6 +29,7 @@ import type { Redirects } from '../../login/providers/redirects.js';
 import type { Tokens } from '../../login/tokens.js';
 import type { Outbox } from '../../messages/outbox.js';
 import type { Receipts } from '../../messages/providers/receipts.js';
+import type { Suppressions } from '../../messages/suppressions.js';
 import type { Images } from '../../notifications/images/images.js';
 import type { ItemStates } from '../../notifications/inbox/item-states.js';
 import type { ReadPositions } from '../../notifications/inbox/read-position.js';
@@ -64,6 +65,7 @@ import { adminNotificationRoutes } from './admin/notifications.js';
 import { adminOutboxRoutes } from './admin/outbox.js';
 import { adminSetUpLinkRoutes } from './admin/set-up-links.js';
 import { adminStatisticsRoutes } from './admin/stats.js';
+import { adminSuppressionRoutes } from './admin/suppressions.js';
 import { adminSystemRoutes, type SystemInformation } from './admin/system.js';
 import { adminTestIdentityRoutes } from './admin/test-identities.js';
 import { adminUserBulkRoutes } from './admin/users/bulk.js';
@@ -184,6 +186,7 @@ export interface Services extends WebhookServices {
   readonly blocks: Blocks;
   readonly testIdentities: TestIdentities;
   readonly outbox: Outbox;
+  readonly suppressions: Suppressions;
 }
 
 /** Which routes a server has. Every server has the routes for users and the probes. */
@@ -257,6 +260,7 @@ function adminRoutes(app: App, services: Services): void {
   adminNotificationRoutes(app, services);
   adminUserNotificationRoutes(app, services);
   adminOutboxRoutes(app, services);
+  adminSuppressionRoutes(app, services);
   adminEventRoutes(app, services);
   adminStatisticsRoutes(app, services);
   adminSystemRoutes(app, services);

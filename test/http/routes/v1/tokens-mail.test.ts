@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import type { Event, OutboxMessage } from '../../../../src/contract/administration.js';
 import type { Authentication } from '../../../../src/contract/authentication.js';
+import type { Suppression } from '../../../../src/contract/suppression.js';
 import type { Database } from '../../../../src/database/database.js';
 import { startGateway, startResend } from '../../../delivery/mail/mail-vendors.js';
+import { createAdministration } from '../../../support/administration.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { type MailServer, startMailServer, startRudeServer } from '../../../support/mail-server.js';
@@ -225,5 +228,56 @@ describe('several providers of mail', () => {
       last_error: 'webhook: the gateway says that the recipient refuses mail (422)',
     });
     expect(server.requestedRecipients).toEqual([]);
+  });
+});
+
+describe('an address that the provider does not know', () => {
+  test('is suppressed: it gets codes, and no notices until an operator deletes the suppression', async () => {
+    const gateway = await startGateway();
+    const postern = await startTestApp({ ...gateway.env, MAIL_PROVIDER: 'webhook' });
+    cleanUps.push(() => postern.close());
+    const { admin } = createAdministration(() => postern);
+    const user = await createUser(postern, { email: newEmail() });
+    const typesOf = () => gateway.received.map(({ body }) => JSON.parse(body).type);
+    const newDevice = async (make: string, state: string) => {
+      await signIn(postern, user, { make, model: 'X' });
+      return eventually(`a notice that is ${state}`, async () => {
+        const query = `filter=user_id:${user.id},kind:email.new_device,state:${state}`;
+        return (await admin<OutboxMessage[]>('GET', `/outbox?${query}`)).body[0];
+      });
+    };
+    await signIn(postern, user);
+    gateway.answer({ status: 422, body: '{"error":"unknown_mailbox"}' });
+    expect(await newDevice('Fairphone', 'failed')).toMatchObject({ attempts: 1, provider: null });
+    const { body: suppression } = await admin<Suppression>('POST', '/suppressions/find', { email: user.email });
+    expect(suppression.reason).toBe('hard_bounce');
+    const { body: events } = await admin<Event[]>('GET', `/users/${user.id}/activity?limit=10`);
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        ...{ type: 'suppression.created', actor: 'system' },
+        data: { suppression_id: suppression.id, reason: 'hard_bounce' },
+      }),
+    );
+
+    expect(await newDevice('Samsung', 'dropped')).toMatchObject({ last_error: 'the address is suppressed' });
+    const { body } = await start(postern, emailLogin(user.email));
+    expect(await messageOf(postern, body.id)).toMatchObject({ state: 'sent' });
+    expect(typesOf()).toEqual(['email.new_device', 'email.code']);
+
+    await admin('DELETE', `/suppressions/${suppression.id}`);
+    await newDevice('Nokia', 'sent');
+    expect(typesOf()).toEqual(['email.new_device', 'email.code', 'email.new_device']);
+  });
+
+  test('is not suppressed because the provider refuses the mail for another reason', async () => {
+    const gateway = await startGateway();
+    const postern = await startTestApp({ ...gateway.env, MAIL_PROVIDER: 'webhook' });
+    cleanUps.push(() => postern.close());
+    const { admin } = createAdministration(() => postern);
+    const user = await createUser(postern, { email: newEmail() });
+    gateway.answer({ status: 422, body: '{"error":"recipient_refused"}' });
+    const { body } = await start(postern, emailLogin(user.email));
+    await messageOf(postern, body.id, ['failed']);
+    expect((await admin('POST', '/suppressions/find', { email: user.email })).status).toBe(404);
   });
 });
