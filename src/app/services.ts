@@ -94,7 +94,10 @@ export async function createServices(
     factors,
     testCodes,
     users: users.users,
-    exportSections: notifications.exportSections,
+    exportSections: [
+      { name: 'suppressions', items: (userId) => messaging.suppressions.exportOf(userId) },
+      ...notifications.exportSections,
+    ],
   });
   const login = createLoginServices(base, {
     steps,
@@ -176,6 +179,7 @@ export async function createServices(
     outbox: messaging.outbox,
     receipts: messaging.receipts,
     suppressions: messaging.suppressions,
+    mailEvents: messaging.mailEvents,
 
     // Administration
     users: users.users,

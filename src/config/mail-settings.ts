@@ -4,6 +4,7 @@ import {
   ok,
   type Parsed,
   pattern,
+  Secret,
   type Setting,
   secret,
   signingSecrets,
@@ -28,6 +29,14 @@ function mailProviders(text: string): Parsed<readonly MailProviderName[]> {
     : invalid(`must be console, none, or some of ${mailboxProviders.join(', ')}, joined by commas`);
 }
 
+/** A password, or a user and a password as they stand in a URL. */
+function basicCredentials(text: string): Parsed<readonly Secret[]> {
+  const credentials = text.split(',').map((part) => part.trim());
+  return credentials.every((part) => /^[^\s,]{16,256}$/.test(part))
+    ? ok(credentials.map((part) => new Secret(part)))
+    : invalid('must have at least 16 characters and no space, or be several such secrets joined by commas');
+}
+
 export const mailSettings = {
   MAIL_PROVIDER: {
     parse: mailProviders,
@@ -47,6 +56,12 @@ export const mailSettings = {
   },
   RESEND_API_KEY: { isSecret: true, parse: secret(1), about: 'The API key of Resend, with the access to send.' },
   RESEND_URL: { parse: url('http:', 'https:'), fallback: 'https://api.resend.com', about: 'The API of Resend.' },
+  RESEND_WEBHOOK_SECRET: {
+    isSecret: true,
+    parse: signingSecrets,
+    about:
+      'Verifies the events of Resend, which report bounces and complaints: whsec_ and base64. Several, joined by commas, while you replace one. Without it, there are none.',
+  },
   SES_REGION: {
     parse: pattern(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'must be a region such as eu-west-1'),
     about: 'The region of Amazon SES.',
@@ -60,16 +75,30 @@ export const mailSettings = {
     parse: pattern(/^[A-Za-z0-9_-]{1,64}$/, 'must be the name of a configuration set'),
     about: 'The configuration set of Amazon SES for all mails. The default is that of the account.',
   },
+  SES_TOPIC_ARN: {
+    parse: pattern(
+      /^arn:aws(?:-cn|-us-gov)?:sns:[a-z0-9-]{1,32}:\d{12}:[A-Za-z0-9_-]{1,256}$/,
+      'must be the ARN of a topic',
+    ),
+    about:
+      'The topic of Amazon SNS through which Amazon SES reports bounces and complaints. Without it, there are no reports.',
+  },
   SES_URL: {
     parse: url('http:', 'https:'),
     about: 'The API of Amazon SES. The default is that of the region.',
+  },
+  POSTMARK_WEBHOOK_SECRET: {
+    isSecret: true,
+    parse: basicCredentials,
+    about:
+      'The password in the URL of the webhook of Postmark, or user:password, if SMTP_URL is a server of Postmark. Several, joined by commas, while you replace one.',
   },
   MAIL_WEBHOOK_URL: { parse: url('http:', 'https:'), about: 'The URL that MAIL_PROVIDER=webhook posts mails to.' },
   MAIL_WEBHOOK_SECRET: {
     isSecret: true,
     parse: signingSecrets,
     about:
-      'Signs the requests to MAIL_WEBHOOK_URL (Standard Webhooks): whsec_ and base64. Several, joined by commas, while you replace one: all of them sign.',
+      'Signs the requests to MAIL_WEBHOOK_URL, and verifies the events of your gateway (Standard Webhooks): whsec_ and base64. Several, joined by commas, while you replace one: all of them sign.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 

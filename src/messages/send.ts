@@ -6,6 +6,7 @@ import { describeUnreadable, type SecretKeys } from '../lib/crypto/secret-keys.j
 import type { Counters } from '../statistics/counters.js';
 import { addMessageJobs, codeAttempts, noticeAttempts } from './enqueue.js';
 import { codeKinds, codeMailKinds } from './kinds.js';
+import type { AcceptedMail, MailEvents } from './mail-events.js';
 import type { MailSender } from './mail-sender.js';
 import type { AcceptedMessage } from './message-sender.js';
 import type { SmsAdmission } from './sms-admission.js';
@@ -138,8 +139,11 @@ export function createMessages(options: {
   readonly counters: Counters;
   readonly smsAdmission: SmsAdmission;
   readonly suppressions: Suppressions;
+  readonly mailEvents: MailEvents;
+  /** The providers that report what becomes of their mails. */
+  readonly reporting: ReadonlySet<string>;
 }): Messages {
-  const { database, keys, senders, templates, counters, smsAdmission, suppressions } = options;
+  const { database, keys, senders, templates, counters, smsAdmission, suppressions, mailEvents, reporting } = options;
 
   /** @returns whether the statement changed the message */
   async function store(tx: Queryable, job: MessageJob, result: Result): Promise<boolean> {
@@ -151,9 +155,21 @@ export function createMessages(options: {
     return changedRows.length > 0;
   }
 
+  /** The mail, if its provider reports what becomes of it. */
+  function reportedMail(job: MessageJob, { channel, recipient }: MessageRow, result: Result): AcceptedMail | undefined {
+    if (channel !== 'email' || result.state !== 'sent' || recipient === null) return undefined;
+    const { provider, reference } = result;
+    if (reference === null || !reporting.has(provider)) return undefined;
+    return { userId: job.user_id, id: job.id, notificationId: null, provider, reference, address: recipient };
+  }
+
   async function finish(job: MessageJob, row: MessageRow, result: Result): Promise<void> {
+    const mail = reportedMail(job, row, result);
     await database.user(job.user_id).transaction(async (tx) => {
+      // Before the message: reports about an earlier attempt lock both in this order.
+      if (mail !== undefined) await mailEvents.recordAccepted(tx, mail);
       const isChanged = await store(tx, job, result);
+      if (mail !== undefined) await mailEvents.applyEarly(tx, mail);
       const { state } = result;
       if (!isChanged || state === 'dropped') return;
       const { channel, kind, authentication_id } = row;

@@ -29,6 +29,8 @@ export interface Suppressions {
    * @returns the suppression of each address, in their order
    */
   add(tx: Transaction, addresses: readonly string[], cause: SuppressionCause): Promise<Suppression[]>;
+  /** The suppression of the address that a user has now, as a part of the export of the user's data. */
+  exportOf(userId: string): AsyncIterable<readonly Suppression[]>;
   list(request: ListRequest): Promise<Page<Suppression>>;
   /** @throws Problem `not_found` */
   remove(tx: Transaction, id: string, origin: Origin): Promise<void>;
@@ -76,6 +78,11 @@ const renewDigest = statement<{ id: string; digest: Buffer; keyId: string }>(
   (p) => sql`
   update suppressions set address_digest = ${p.digest}, key_id = ${p.keyId}
   where id = ${p.id} and not exists (select from suppressions other where other.address_digest = ${p.digest})`,
+);
+
+const selectAddress = statement<{ userId: string }, { email: string }>(
+  'suppression_user_address',
+  (p) => sql`select email from users where id = ${p.userId} and email is not null`,
 );
 
 const deleteOne = statement<{ id: string }, Suppression>(
@@ -136,6 +143,12 @@ export function createSuppressions({
         }
       }
       return addresses.flatMap((address) => known.get(address) ?? []);
+    },
+    async *exportOf(userId) {
+      const handle = database.user(userId);
+      const [user] = await handle.query(selectAddress({ userId }));
+      const found = user === undefined ? undefined : await find(handle, user.email);
+      if (found !== undefined) yield [found];
     },
     list: (request) => readPage<Suppression>(database, source, request),
     async remove(tx, id, origin) {

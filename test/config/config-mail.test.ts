@@ -53,6 +53,19 @@ describe('MAIL_PROVIDER', () => {
     );
   });
 
+  test('has reports of a topic of Amazon SNS, and passwords of Postmark that nobody guesses', () => {
+    const read = (POSTMARK_WEBHOOK_SECRET: string) =>
+      readConfig({ POSTMARK_WEBHOOK_SECRET }).POSTMARK_WEBHOOK_SECRET?.map((secret) => secret.reveal());
+    expect(read('postmark:a-long-password, another-long-password')).toEqual([
+      'postmark:a-long-password',
+      'another-long-password',
+    ]);
+    expect(errorsOf({ POSTMARK_WEBHOOK_SECRET: 'short', SES_TOPIC_ARN: 'mail-events' })).toEqual([
+      'SES_TOPIC_ARN must be the ARN of a topic',
+      'POSTMARK_WEBHOOK_SECRET must have at least 16 characters and no space, or be several such secrets joined by commas',
+    ]);
+  });
+
   test('webhook has one secret, or several while one is replaced', () => {
     const [one, other] = ['a', 'b'].map((letter) => `whsec_${Buffer.from(letter.repeat(32)).toString('base64')}`);
     const read = (MAIL_WEBHOOK_SECRET: string) =>

@@ -1,8 +1,11 @@
+import { mailProviders } from '../../config/contradictions.js';
 import { type MessageChannel, messageChannels, type NoticeChannel } from '../../contract/administration.js';
 import { type Relay, startRelay } from '../../database/relay.js';
 import type { JobGroup } from '../../delivery/queue.js';
+import { canonicalIdentity } from '../../identities/identity.js';
 import { dispatchMessages } from '../../messages/dispatch.js';
 import { messageTasks } from '../../messages/enqueue.js';
+import { createMailEvents, type MailEvents } from '../../messages/mail-events.js';
 import { createNoticeSending, type NoticeJob, type ShowNotice } from '../../messages/notice-sending.js';
 import { createNotices, type Notices, noticeTask } from '../../messages/notices.js';
 import { createOperatorMails, type OperatorMails } from '../../messages/operator-mails.js';
@@ -15,7 +18,7 @@ import { createTemplates } from '../../messages/templates.js';
 import { noticeType } from '../../notifications/push/notice.js';
 import type { Base } from '../base/base.js';
 import { createHealthRecorder } from '../base/providers.js';
-import { createMailSender } from './mail.js';
+import { createMailEventReaders, createMailSender, reportsMails } from './mail.js';
 import { type ConsoleOutput, createReceiptReaders, createSmsSender } from './sms.js';
 
 /** Codes and notices by SMS, mail, push and inbox. */
@@ -28,6 +31,7 @@ export interface Messaging {
   readonly outbox: Outbox;
   readonly receipts: Receipts;
   readonly suppressions: Suppressions;
+  readonly mailEvents: MailEvents;
   /** The job of the queue that creates the messages of a notice. */
   noticeTasks(show: ShowNotice): JobGroup['tasks'];
   /** The jobs of each channel. A provider that hangs blocks its own channel only. */
@@ -57,7 +61,23 @@ export async function createMessaging(
   const templates = createTemplates({ brand: texts.brand, own: texts.texts });
   const smsAdmission = createSmsAdmission(database, config.SMS_COUNTRIES);
   const suppressions = createSuppressions({ database, keys });
-  const messages = createMessages({ database, keys, senders, templates, counters, smsAdmission, suppressions });
+  const reporting = new Set<string>(mailProviders(config).filter((name) => reportsMails(name, config)));
+  const mailEvents = createMailEvents({
+    ...{ database, keys, counters, suppressions },
+    readers: await createMailEventReaders(config, outbound),
+    canonical: (address) => canonicalIdentity('email', address)?.canonical,
+  });
+  const messages = createMessages({
+    database,
+    keys,
+    senders,
+    templates,
+    counters,
+    smsAdmission,
+    suppressions,
+    mailEvents,
+    reporting,
+  });
   const isConfigured = (channel: NoticeChannel) => {
     if (channel === 'push') return options.hasPush;
     return channel === 'inbox' ? config.NOTIFICATION_TYPES.includes(noticeType) : channels.includes(channel);
@@ -73,6 +93,7 @@ export async function createMessaging(
     notices,
     smsAdmission,
     suppressions,
+    mailEvents,
     operatorMails: createOperatorMails({ isConfigured: senders.email !== undefined, consoleUrl }),
     receipts: createReceipts({ database, counters, readers: await createReceiptReaders(config) }),
     outbox: createOutbox({ database, keys, showsCodes }),

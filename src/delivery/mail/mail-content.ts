@@ -40,8 +40,15 @@ export function fromHeader({ name, address }: MailSenderAddress): string {
 /** The file of the logo. It is a part of the mail, because programs load no images from servers before the reader agrees. */
 export const logoFile = { filename: 'logo.png', contentType: 'image/png' } as const;
 
+/** Postmark returns the values of such headers in its events. */
+export const postmarkHeader = 'X-PM-Metadata-postern-id';
+
 /** A mail as nodemailer takes it. */
-export function composedMail(message: MailMessage, origin: MailOrigin) {
+export function composedMail(
+  message: MailMessage,
+  origin: MailOrigin,
+  moreHeaders: Readonly<Record<string, string>> = {},
+) {
   const { to, subject, text, html } = message;
   const { from, logo } = origin;
   const { 'Message-ID': messageId, ...headers } = headersOf(message, origin);
@@ -57,7 +64,7 @@ export function composedMail(message: MailMessage, origin: MailOrigin) {
         ? []
         : [{ ...logoFile, content: logo.png, cid: logo.contentId, contentDisposition: 'inline' as const }],
     messageId,
-    headers,
+    headers: { ...headers, ...moreHeaders },
     disableFileAccess: true,
     disableUrlAccess: true,
   };

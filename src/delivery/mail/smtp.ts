@@ -4,10 +4,12 @@ import type { ConnectionOptions } from 'node:tls';
 import type { SmtpTarget } from '../../lib/urls.js';
 import type { MailSender } from '../../messages/mail-sender.js';
 import { ProviderError } from '../providers/provider-error.js';
-import { composedMail, demandPlainRecipient, type MailOrigin } from './mail-content.js';
+import { composedMail, demandPlainRecipient, type MailOrigin, postmarkHeader } from './mail-content.js';
 
 export interface SmtpMailOptions extends MailOrigin {
   readonly target: SmtpTarget;
+  /** Whether the server is Postmark's, and its events are read. */
+  readonly isPostmark?: boolean;
   /** Milliseconds to connect. The default is 3000. */
   readonly connectTimeoutMs?: number;
   /** Milliseconds for one mail in total. The default is 10,000. */
@@ -24,7 +26,7 @@ const name = 'smtp';
  * sent again with the same Message-ID. The reference of an accepted mail is its id, because servers report no other.
  */
 export function createSmtpMail(options: SmtpMailOptions): MailSender {
-  const { target, connectTimeoutMs = 3000, totalTimeoutMs = 10_000, ca } = options;
+  const { target, isPostmark = false, connectTimeoutMs = 3000, totalTimeoutMs = 10_000, ca } = options;
   const { host, tls, user, password } = target;
   return {
     name,
@@ -63,7 +65,7 @@ export function createSmtpMail(options: SmtpMailOptions): MailSender {
         done();
       });
       try {
-        await transport.sendMail(composedMail(message, options));
+        await transport.sendMail(composedMail(message, options, isPostmark ? { [postmarkHeader]: message.id } : {}));
         // The library sends QUIT and closes the connection. The process need not wait for that.
         connection.unref();
         return { provider: name, reference: message.id };

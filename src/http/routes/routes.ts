@@ -27,6 +27,7 @@ import type { Login } from '../../login/login.js';
 import type { LoginProviders } from '../../login/providers/login-providers.js';
 import type { Redirects } from '../../login/providers/redirects.js';
 import type { Tokens } from '../../login/tokens.js';
+import type { MailEvents } from '../../messages/mail-events.js';
 import type { Outbox } from '../../messages/outbox.js';
 import type { Receipts } from '../../messages/providers/receipts.js';
 import type { Suppressions } from '../../messages/suppressions.js';
@@ -105,6 +106,7 @@ import { deviceRoutes } from './v1/devices.js';
 import { deviceTokenRoutes } from './v1/devices-tokens.js';
 import { imageRoutes } from './v1/images.js';
 import { loginOptionRoutes } from './v1/login-options.js';
+import { mailEventRoutes } from './v1/mail-events.js';
 import { markerRoutes } from './v1/marker.js';
 import { messageReceiptRoutes } from './v1/message-receipts.js';
 import { changesRoutes } from './v1/notification-changes.js';
@@ -187,6 +189,7 @@ export interface Services extends WebhookServices {
   readonly testIdentities: TestIdentities;
   readonly outbox: Outbox;
   readonly suppressions: Suppressions;
+  readonly mailEvents: MailEvents;
 }
 
 /** Which routes a server has. Every server has the routes for users and the probes. */
@@ -234,6 +237,7 @@ export function registerRoutes(
   notificationPushRoutes(app, services);
   deviceTokenRoutes(app, services);
   messageReceiptRoutes(app, services);
+  mailEventRoutes(app, services);
   if (administration) adminRoutes(app, services);
   if (console !== undefined) consoleRoutes(app, services, console);
   webhookKeyRoutes(app, services);
