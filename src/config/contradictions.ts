@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { hostsWithoutTls } from '../lib/postgres-hosts.js';
 import { isKeyPair } from '../lib/push-keys.js';
 import { isLoopback, parseUrl } from '../lib/urls.js';
+import type { MailProviderName } from './mail-settings.js';
 import type { SettingValues } from './settings.js';
 
 type Values = Partial<SettingValues>;
@@ -248,6 +249,9 @@ function guardedUrls(config: Values): NamedUrl[] {
     ['TWILIO_URL', config.TWILIO_URL],
     ['VONAGE_URL', config.VONAGE_URL],
     ['SNS_URL', config.SNS_URL],
+    ['RESEND_URL', config.RESEND_URL],
+    ['SES_URL', config.SES_URL],
+    ['MAIL_WEBHOOK_URL', config.MAIL_WEBHOOK_URL],
     ['BREACHED_PASSWORDS_URL', config.BREACHED_PASSWORDS_URL],
   ];
   for (const { name, url } of config.CUSTOM_AUTHENTICATORS ?? []) {
@@ -269,7 +273,7 @@ function breachedPasswordErrors({ BREACHED_PASSWORDS_FILE: file, BREACHED_PASSWO
 
 function codeErrors(config: Values): string[] {
   if (mayPrintCodes(config)) return [];
-  const providers = { SMS_PROVIDER: config.SMS_PROVIDER?.[0], MAIL_PROVIDER: config.MAIL_PROVIDER };
+  const providers = { SMS_PROVIDER: config.SMS_PROVIDER?.[0], MAIL_PROVIDER: config.MAIL_PROVIDER?.[0] };
   return (['SMS_PROVIDER', 'MAIL_PROVIDER'] as const)
     .filter((name) => providers[name] === 'console')
     .map((name) => `${name}=console prints codes: it needs a loopback HOST, or ALLOW_CONSOLE_CODES=true`);
@@ -296,7 +300,7 @@ export function withholdsCodes({ PUBLIC_URL: url, ALLOW_CONSOLE_CODES }: Values)
 }
 
 function withheldCodes(values: Values): string[] {
-  const providers = { SMS_PROVIDER: values.SMS_PROVIDER?.[0], MAIL_PROVIDER: mailProvider(values) };
+  const providers = { SMS_PROVIDER: values.SMS_PROVIDER?.[0], MAIL_PROVIDER: mailProviders(values)[0] };
   const names = (['SMS_PROVIDER', 'MAIL_PROVIDER'] as const).filter((name) => providers[name] === 'console');
   if (names.length === 0 || !withholdsCodes(values)) return [];
   return [
@@ -309,16 +313,27 @@ function mayPrintCodes({ HOST, ALLOW_CONSOLE_CODES }: Values): boolean {
   return ALLOW_CONSOLE_CODES !== false || HOST === undefined || isLoopback(HOST);
 }
 
-/** The provider of mail: MAIL_PROVIDER, or its default. */
-export function mailProvider(config: Values): 'console' | 'smtp' | 'none' {
+/** The providers of mail: MAIL_PROVIDER, or its default. Empty: no mail. */
+export function mailProviders(config: Values): readonly MailProviderName[] {
   if (config.MAIL_PROVIDER !== undefined) return config.MAIL_PROVIDER;
-  if (config.SMTP_URL !== undefined) return 'smtp';
-  return mayPrintCodes(config) ? 'console' : 'none';
+  if (config.SMTP_URL !== undefined) return ['smtp'];
+  return mayPrintCodes(config) ? ['console'] : [];
 }
 
+/** The settings that each provider of mail needs. */
+const requiredMailSettings = {
+  console: [],
+  smtp: ['SMTP_URL', 'MAIL_FROM'],
+  ses: ['SES_REGION', 'SES_ACCESS_KEY_ID', 'SES_SECRET_ACCESS_KEY', 'MAIL_FROM'],
+  resend: ['RESEND_API_KEY', 'MAIL_FROM'],
+  webhook: ['MAIL_WEBHOOK_URL', 'MAIL_WEBHOOK_SECRET', 'MAIL_FROM'],
+} as const;
+
 function mailErrors(config: Values): string[] {
-  if (mailProvider(config) !== 'smtp') return [];
-  const neededSettings = ['SMTP_URL', 'MAIL_FROM'] as const;
-  const missing = neededSettings.filter((name) => config[name] === undefined);
-  return missing.map((name) => `${name} is required to send mail by SMTP`);
+  const reported = new Set<string>();
+  return mailProviders(config).flatMap((provider) => {
+    const missing = requiredMailSettings[provider].filter((name) => config[name] === undefined && !reported.has(name));
+    for (const name of missing) reported.add(name);
+    return missing.map((name) => `${name} is required with MAIL_PROVIDER=${provider}`);
+  });
 }

@@ -253,6 +253,17 @@ export function signingSecret(text: string): Parsed<Secret> {
   return isStrong ? ok(new Secret(text)) : invalid('must be whsec_ followed by base64 of at least 24 bytes');
 }
 
+/** Several secrets of Standard Webhooks, joined by commas. */
+export function signingSecrets(text: string): Parsed<readonly Secret[]> {
+  const secrets: Secret[] = [];
+  for (const part of text.split(',')) {
+    const parsed = signingSecret(part.trim());
+    if ('error' in parsed) return invalid(`${parsed.error}, or several of these joined by commas`);
+    secrets.push(parsed.value);
+  }
+  return ok(secrets);
+}
+
 /** More workers would open too many connections for one database, which several instances may share. */
 export const maxWorkers = 16;
 
