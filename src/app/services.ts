@@ -24,6 +24,7 @@ import {
   publicUrlOf,
 } from './domains/authenticators.js';
 import { type BackupDomain, createBackupDomain } from './domains/backups.js';
+import { createCategories } from './domains/categories.js';
 import { createFactors } from './domains/factors.js';
 import { createConfiguredGuessBudget, createConfiguredLimits } from './domains/limits.js';
 import { createConfiguredSteps, createLoginServices } from './domains/login.js';
@@ -57,9 +58,14 @@ export async function createServices(
   },
 ): Promise<Domains> {
   const { config, outbound, database, keys, hasher, pacer, log, lifecycle } = base;
-  const push = await createPushDomain(base);
+  const categories = await createCategories(base, options.blockInterval);
+  const push = await createPushDomain(base, categories.known);
   const limits = createConfiguredLimits(base);
-  const notifications = await createNotificationServices(base, { onPublished: push.onPublished, limits }, options);
+  const notifications = await createNotificationServices(
+    base,
+    { onPublished: push.onPublished, limits, categories: categories.known },
+    options,
+  );
   const messaging = await createMessaging(base, {
     hasPush: push.onPublished !== undefined,
     consoleOutput: options.consoleOutput,
@@ -171,6 +177,7 @@ export async function createServices(
     markers: notifications.services.markers,
     states: notifications.services.states,
     images: notifications.services.images,
+    categories,
     push: push.push,
     pushTokens: push.tokens,
     outbox: messaging.outbox,
