@@ -9,10 +9,10 @@ export const maxCategories = 200;
 /** The channels beside the inbox. */
 export const stepChannels = ['push', 'email', 'sms'] as const;
 export type StepChannel = (typeof stepChannels)[number];
-export const stepConditions = ['always', 'unread', 'undelivered'] as const;
+const stepConditions = ['always', 'unread', 'undelivered'] as const;
 
 /** A name that a request chooses. */
-export const CategoryName = Type.String({ pattern: categoryNamePattern, examples: ['billing'] });
+const CategoryName = Type.String({ pattern: categoryNamePattern, examples: ['billing'] });
 
 /** Texts by locale. Not `Type.Record`, whose pattern leaves out names with a line break. */
 const Localized = (maxLength: number, description: string) =>
@@ -22,7 +22,7 @@ const Localized = (maxLength: number, description: string) =>
     description: `${description} The names are locales, such as en or es-MX. Without a text: the name of the category.`,
   });
 
-export const CategoryStep = Type.Object(
+const NewCategoryStep = Type.Object(
   {
     channel: Type.Enum(stepChannels, { title: 'StepChannel' }),
     after: Type.Optional(
@@ -46,7 +46,7 @@ export const CategoryStep = Type.Object(
 
 const ChannelChoice = Type.Enum(['on', 'off'] as const, { title: 'ChannelChoice' });
 
-const CategoryDefaults = Type.Object(
+const NewCategoryDefaults = Type.Object(
   {
     inbox: Type.Optional(ChannelChoice),
     push: Type.Optional(ChannelChoice),
@@ -77,8 +77,8 @@ const members = {
   is_critical: Type.Optional(
     Type.Boolean({ description: 'Whether preferences and mutes do not apply, such as for warnings about an account.' }),
   ),
-  steps: Type.Optional(Type.Array(CategoryStep, { maxItems: 4, description: 'The default is one push at once.' })),
-  defaults: Type.Optional(CategoryDefaults),
+  steps: Type.Optional(Type.Array(NewCategoryStep, { maxItems: 4, description: 'The default is one push at once.' })),
+  defaults: Type.Optional(NewCategoryDefaults),
   ttl: Type.Optional(
     Type.Unsafe<string | null>({
       type: ['string', 'null'],
@@ -165,7 +165,6 @@ export const Category = Type.Object(
   { title: 'Category', examples: [{ name: 'billing', ...example }] },
 );
 export type Category = Static<typeof Category>;
-export type CategoryStep = Category['steps'][number];
 
 /** What a change of all categories does, or would do. */
 export const CategoryChanges = Type.Object(

@@ -1,6 +1,6 @@
 import type { Category } from '../../contract/category.js';
 import { type ChannelChoice, decide, type StepFacts } from '../deliveries/decide.js';
-import type { End } from './attempt.js';
+import type { End } from './end.js';
 
 /** What a category says about pushes. */
 export const pushOf = ({ is_critical, defaults }: Category): { isCritical: boolean; byDefault: ChannelChoice } => ({

@@ -8,7 +8,8 @@ import { type NotificationRow, notificationColumns, toNotification } from '../in
 import { isRead } from '../inbox/unread.js';
 import { TemplateTooLarge } from '../templates/render.js';
 import { renderMessage } from '../templates/templates.js';
-import type { DeliveryRow, End } from './attempt.js';
+import type { DeliveryRow } from './attempt.js';
+import type { End } from './end.js';
 import { decidePush, hasPush, pushOf } from './decision.js';
 import type { PushJob } from './deliveries.js';
 import type { PushTarget } from './devices.js';
