@@ -3,8 +3,8 @@ import type { Queryable } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 import { currentCause } from '../../database/traced.js';
 import { newId } from '../../lib/ids.js';
-import type { End } from './end.js';
 import type { PushDevice } from './devices.js';
+import type { End } from './end.js';
 
 /** The queue's job that sends by a channel. The SQL of `insertDeliveries` contains this name too. */
 export const sendTask = (channel: PushChannel) => `push.send.${channel}`;

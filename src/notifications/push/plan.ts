@@ -3,9 +3,9 @@ import type { PushChannel } from '../../contract/push.js';
 import type { Queryable } from '../../database/database.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
 import type { KnownCategories } from '../categories/categories.js';
-import type { End } from './end.js';
 import { decidePush, hasPush, pushOf } from './decision.js';
 import type { PushDevice, PushDevices } from './devices.js';
+import type { End } from './end.js';
 import { isMuted, mutesOf } from './mutes.js';
 
 /** The dependencies of the fan-out. */
