@@ -62,7 +62,7 @@ export interface StartOptions {
   readonly queryTimeout?: number;
   /** Connections that the workers of the queue share; for tests, which start many services. */
   readonly queueConnections?: number;
-  /** Milliseconds between two reads of the blocked addresses; for tests. */
+  /** Milliseconds between two reads of the blocked addresses, and of the categories; for tests. */
   readonly blockInterval?: number;
   /** Milliseconds between two writes of statistics; for tests. */
   readonly statisticsInterval?: number;

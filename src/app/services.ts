@@ -24,6 +24,7 @@ import {
   publicUrlOf,
 } from './domains/authenticators.js';
 import { type BackupDomain, createBackupDomain } from './domains/backups.js';
+import { createCategories } from './domains/categories.js';
 import { createFactors } from './domains/factors.js';
 import { createConfiguredGuessBudget, createConfiguredLimits } from './domains/limits.js';
 import { createConfiguredSteps, createLoginServices } from './domains/login.js';
@@ -65,9 +66,14 @@ type Parts = Awaited<ReturnType<typeof createParts>>;
 /** Creates the parts of each domain from the ones before it. */
 async function createParts(base: Base, options: ServicesOptions) {
   const { config, outbound, database, keys, hasher, log, lifecycle } = base;
-  const push = await createPushDomain(base);
+  const categories = await createCategories(base, options.blockInterval);
+  const push = await createPushDomain(base, categories.known);
   const limits = createConfiguredLimits(base);
-  const notifications = await createNotificationServices(base, { onPublished: push.onPublished, limits }, options);
+  const notifications = await createNotificationServices(
+    base,
+    { onPublished: push.onPublished, limits, categories: categories.known },
+    options,
+  );
   const messaging = await createMessaging(base, {
     hasPush: push.onPublished !== undefined,
     consoleOutput: options.consoleOutput,
@@ -132,6 +138,7 @@ async function createParts(base: Base, options: ServicesOptions) {
   const statistics = createStatistics(database);
   const backups = await createBackupDomain(base, version);
   return {
+    categories,
     push,
     limits,
     notifications,
@@ -154,7 +161,7 @@ async function createParts(base: Base, options: ServicesOptions) {
 function servicesOf(base: Base, parts: Parts): Services {
   const { config, database, keys, pacer } = base;
   const { push, limits, notifications, messaging, factors, redirects, sessions, users, account, login } = parts;
-  const { admission, webhooks, statistics } = parts;
+  const { admission, categories, webhooks, statistics } = parts;
   const { proofs, pinRecoveries } = account;
   const { notices } = messaging;
   const ownFactors = factors.createSelfService({ proofs, users: users.users, notices, pinRecoveries });
@@ -206,6 +213,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     markers: notifications.services.markers,
     states: notifications.services.states,
     images: notifications.services.images,
+    categories,
     push: push.push,
     pushTokens: push.tokens,
     outbox: messaging.outbox,

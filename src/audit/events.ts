@@ -71,6 +71,7 @@ export type EventType =
   | 'webhook.disabled'
   | 'backup.started'
   | 'backup.verification_started'
+  | 'categories.changed'
   | 'block.created'
   | 'block.deleted'
   | 'test_identity.created'

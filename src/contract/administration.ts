@@ -7,6 +7,7 @@ export const scopes = [
   'users:read',
   'users:write',
   'notifications:write',
+  'notifications:configure',
   'sessions:verify',
   'webhooks:write',
   'clients:forward',

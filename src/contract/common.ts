@@ -33,6 +33,17 @@ export const UserReference = Type.String({
   examples: ['582a5abb-1335-4794-4855-11e067b8c55e'],
 });
 
+/** With these prefixes, a publisher names a user by an identity of the user. */
+export const recipientPrefixes = ['external', 'email', 'phone', 'username'] as const;
+
+/** A user to whom a notification is published. */
+export const Recipient = Type.String({
+  pattern: `${uuidPattern.slice(0, -1)}$|^(?:${recipientPrefixes.join('|')}):.{1,320}$`,
+  description:
+    'The id of a user; or `external:` and the `external_id`, `email:` and the proven mail address, `phone:` and the proven phone number, or `username:` and the user name of a user.',
+  examples: ['582a5abb-1335-4794-4855-11e067b8c55e'],
+});
+
 export const Id = Type.String({ format: 'uuid', examples: ['0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11'] });
 
 /** RFC 3339, UTC, always six fractional digits. */

@@ -122,6 +122,9 @@ export const notificationFields = {
     column: 'timestamptz',
     isReadOnRequest: true,
   },
+  /** What a request to publish names, and a change does not: see `publishedMembers`. Null: the category of the type. */
+  category: { column: 'text', isReadOnRequest: true, filter: 'key' },
+  replace_key: { column: 'text', isReadOnRequest: true },
   /** The column of `data`, `url` and `actions`. */
   extra: { column: 'jsonb', isReadOnRequest: true },
   created_at: { answer: Time, column: 'timestamptz', filter: 'time' },
@@ -174,5 +177,27 @@ const optionalMembers = Object.fromEntries(
   fieldsWith('input').flatMap(([name, { input, isRequired }]) => (isRequired ? [] : [[name, Type.Optional(input)]])),
 ) as { readonly [Name in OptionalName]: ReturnType<typeof Type.Optional<Fields[Name]['input']>> };
 
-/** The members of a request to publish, without its users. */
+/** The members of a request to publish that a change may have too. */
 export const inputMembers = { ...requiredMembers, ...optionalMembers };
+
+/** The members of a request to publish, without its users. */
+export const publishedMembers = {
+  ...inputMembers,
+  category: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      maxLength: 64,
+      description: 'The name of a category. Absent: the category of the notification type.',
+      examples: ['billing'],
+    }),
+  ),
+  replace_key: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: 255,
+      description:
+        "Removes the user's earlier notification with the same key, of any category, in the same transaction.",
+    }),
+  ),
+};

@@ -56,7 +56,7 @@ const countMembers = {
   is_capped: Type.Boolean({ description: 'Whether there are more than `unread`.' }),
 };
 
-/** The counts of one notification type. */
+/** The counts of one category or notification type. */
 const TypeCounts = Type.Object(countMembers, { title: 'NotificationTypeCounts' });
 
 /** The numbers for the badge of an inbox. */
@@ -64,7 +64,8 @@ export const InboxCounts = Type.Object(
   {
     ...countMembers,
     by: Type.Record(Type.String(), TypeCounts, {
-      description: 'The same for each notification type that has unread notifications, if `by` asks for it.',
+      description:
+        'The same for each category or notification type that has unread notifications, if `by` asks for it.',
     }),
   },
   { title: 'InboxCounts', examples: [{ unseen: 2, unread: 3, is_capped: false, by: {} }] },

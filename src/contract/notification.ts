@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Id, NullableTime, PageOf, Time, UserReference } from './common.js';
-import { answerMembers, extraMembers, inputMembers } from './notification-fields.js';
+import { Id, NullableTime, PageOf, Recipient, Time } from './common.js';
+import { answerMembers, extraMembers, inputMembers, publishedMembers } from './notification-fields.js';
 import { ProblemBody } from './problem.js';
 
 /** The action that a user has chosen. */
@@ -69,11 +69,11 @@ const exampleInput = {
 
 export const NotificationInput = Type.Object(
   {
-    user_id: Type.Optional(UserReference),
+    user_id: Type.Optional(Recipient),
     user_ids: Type.Optional(
-      Type.Array(UserReference, { minItems: 1, maxItems: 10_000, description: 'Instead of user_id.' }),
+      Type.Array(Recipient, { minItems: 1, maxItems: 10_000, description: 'Instead of user_id.' }),
     ),
-    ...inputMembers,
+    ...publishedMembers,
   },
   {
     title: 'NotificationInput',
@@ -85,8 +85,8 @@ export type NotificationInput = Static<typeof NotificationInput>;
 /** A notification for exactly one user. */
 export const NewNotification = Type.Object(
   {
-    user_id: UserReference,
-    ...inputMembers,
+    user_id: Recipient,
+    ...publishedMembers,
   },
   { title: 'NewNotification', examples: [exampleInput] },
 );

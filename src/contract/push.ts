@@ -85,6 +85,12 @@ export const deliveryReasons = {
   accepted:
     'The push service accepted it. Whether it is shown depends on the settings and the connection of the phone.',
   muted: 'A mute of the user matches this notification.',
+  preference_off: 'Pushes of this category are off.',
+  no_step: 'The category of the notification has no push.',
+  read: 'The user had read the notification before the push was sent.',
+  notification_expired: 'The notification had expired before the push was sent.',
+  template_too_large: 'The template of the category makes too much text of this notification.',
+  category_deleted: 'The category of the notification was deleted before the push was sent.',
   token_gone: 'The push service no longer knows the token, so it was removed. The app must register a new one.',
   refused: 'The push service refused it. The error has the reason.',
   not_answering:

@@ -67,6 +67,17 @@ const lateIndexes: readonly LateIndex[] = [
     definition: 'notifications (user_id, expires_at) where expires_at is not null',
   },
   {
+    name: 'notifications_by_category',
+    table: 'notifications',
+    definition: 'notifications (user_id, category, sequence) where category is not null',
+  },
+  {
+    // The notification that another one replaces.
+    name: 'notifications_by_replace_key',
+    table: 'notifications',
+    definition: 'notifications (user_id, replace_key) where replace_key is not null',
+  },
+  {
     name: 'notification_states_snoozed',
     table: 'notification_states',
     definition: 'notification_states (user_id, snoozed_until) where snoozed_until is not null',

@@ -79,15 +79,26 @@ interface TargetRow {
   token: string | null;
   unreachable: UnreachableReason | null;
   registered_at: number;
+  locale: string | null;
+  name: string;
 }
 
 const selectTarget = statement<PushDevice, TargetRow>(
   'push_devices_target',
   (p) => sql`
-    select target.token, ${unreachable} as unreachable, extract(epoch from d.updated_at)::float8 * 1000 as registered_at
+    select target.token, ${unreachable} as unreachable, extract(epoch from d.updated_at)::float8 * 1000 as registered_at,
+           u.locale, u.name
     from devices d join users u on u.id = d.user_id cross join lateral ${tokens}
     where d.user_id = ${p.user_id} and d.id = ${p.device_id} and target.channel = ${p.channel}`,
 );
+
+/** The token of a device, and what messages to its user need. */
+interface ReachedDevice {
+  readonly token: string;
+  readonly registeredAt: number;
+  readonly locale: string | null;
+  readonly name: string;
+}
 
 /**
  * Reads the token for a push to a device, or the reason why the device cannot be reached. `registeredAt` is the time of the
@@ -96,12 +107,13 @@ const selectTarget = statement<PushDevice, TargetRow>(
 export async function findPushTarget(
   handle: Queryable,
   device: PushDevice,
-): Promise<{ readonly token: string; readonly registeredAt: number } | { readonly unreachable: UnreachableReason }> {
+): Promise<ReachedDevice | { readonly unreachable: UnreachableReason }> {
   const [row] = await handle.query(selectTarget(device));
   // If there is no row, the device or the user was deleted, together with the logins.
   if (row === undefined) return { unreachable: 'logged_out' };
   if (row.unreachable !== null) return { unreachable: row.unreachable };
-  return row.token === null ? { unreachable: 'no_token' } : { token: row.token, registeredAt: row.registered_at };
+  const { token, registered_at: registeredAt, locale, name } = row;
+  return token === null ? { unreachable: 'no_token' } : { token, registeredAt, locale, name };
 }
 
 interface StateRow {

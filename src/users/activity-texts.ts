@@ -115,6 +115,10 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
     'The verification of a backup was started.',
     'Se empezó la comprobación de una copia de seguridad.',
   ),
+  'categories.changed': text(
+    'The categories of notifications were changed.',
+    'Cambiaron las categorías de notificaciones.',
+  ),
   'block.created': text('An address was blocked: {address}.', 'Se bloqueó una dirección: {address}.'),
   'block.deleted': text('An address was unblocked: {address}.', 'Se desbloqueó una dirección: {address}.'),
   'test_identity.created': text(

@@ -3,10 +3,12 @@ import type { PushMessage } from '../../src/notifications/push/sender.js';
 
 /** A push message of a new notification. */
 export function pushMessage(): PushMessage {
+  const id = randomUUID();
   return {
     deliveryId: randomUUID(),
+    collapseId: id,
     content: {
-      id: randomUUID(),
+      id,
       notification_type: 'payment',
       notification_key: null,
       title: 'Ada',

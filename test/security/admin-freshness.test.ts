@@ -33,6 +33,7 @@ const withoutProof: Readonly<Record<string, string>> = {
   'POST /admin/v1/login-providers/{name}/tests': 'logs nobody in, and links nothing',
   'POST /admin/v1/backups': 'writes to the place that the configuration names',
   'POST /admin/v1/backups/{id}/verify': 'reads',
+  'POST /admin/v1/categories/{name}/preview': 'reads',
 };
 
 /** Admin requests that need a recent proof only for some bodies. `actionsWithProof` has these. */

@@ -10,6 +10,7 @@ const cacheable: Readonly<Record<string, RegExp>> = {
   'GET /admin/v1/users/{id}/notifications/page': /^private, no-cache$/,
   'GET /images/{id}/{file}': /^private, max-age=(86400|1800)$/,
   // They say nothing about users.
+  'GET /admin/v1/categories': /^private, no-cache$/,
   'GET /v1/login-options': /^public, max-age=60$/,
   'GET /.well-known/jwks.json': /^public, max-age=300$/,
   'GET /openapi.json': /^public, no-cache$/,

@@ -3,6 +3,8 @@ import type { Notification, NotificationInput } from '../../src/contract/notific
 import type { Database } from '../../src/database/database.js';
 import { createPacer } from '../../src/lib/pacing.js';
 import { type FieldError, Problem } from '../../src/lib/problem.js';
+import type { KnownCategories } from '../../src/notifications/categories/categories.js';
+import { builtInCategory } from '../../src/notifications/categories/category.js';
 import { createImageUrls } from '../../src/notifications/images/url.js';
 import type { NotificationQuery } from '../../src/notifications/inbox/list-queries.js';
 import { createNotifications, type Notifications } from '../../src/notifications/notifications.js';
@@ -13,6 +15,14 @@ export const types = ['payment', 'pool', 'request'];
 
 export const imageUrlsOf = createImageUrls(() => 'https://postern.example');
 
+/** The categories of the types, as they are until an operator changes one. */
+export const builtInCategories: KnownCategories = {
+  get: (name) => (types.includes(name) ? builtInCategory(name) : undefined),
+  names: () => types,
+  dataErrors: () => [],
+  know: async () => undefined,
+};
+
 /** The service with default rules, except that URLs of `bad.example` are refused. */
 export function createTestNotifications(database: Database): Notifications {
   const checkUrl = (url: string) => {
@@ -22,6 +32,7 @@ export function createTestNotifications(database: Database): Notifications {
   return createNotifications({
     database,
     types,
+    categories: builtInCategories,
     checkUrl,
     imageUrlsOf,
     onChanged: () => undefined,

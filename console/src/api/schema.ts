@@ -354,6 +354,74 @@ export type BulkSummary = {
   readonly complete: boolean;
 };
 
+export type Category = {
+  readonly name: string;
+  readonly title: Readonly<Record<string, unknown>>;
+  readonly description: Readonly<Record<string, unknown>>;
+  readonly is_critical: boolean;
+  readonly steps: readonly CategoryStepShown[];
+  readonly defaults: CategoryDefaultsShown;
+  readonly ttl: string | null;
+  /** A JSON Schema. */
+  readonly data_schema: DataSchema | null;
+  readonly templates: Readonly<Record<string, unknown>>;
+};
+
+export type CategoryChanges = {
+  readonly created: readonly string[];
+  readonly changed: readonly ChangedCategory[];
+  readonly deleted: readonly string[];
+};
+
+export type CategoryDefaults = {
+  readonly inbox?: ChannelChoice | undefined;
+  readonly push?: ChannelChoice | undefined;
+  readonly email?: ChannelChoice | undefined;
+  readonly sms?: ChannelChoice | undefined;
+};
+
+export type CategoryDefaultsShown = {
+  readonly inbox: ChannelChoice;
+  readonly push: ChannelChoice;
+  readonly email: ChannelChoice;
+  readonly sms: ChannelChoice;
+};
+
+export type CategoryInput = {
+  /** If it is present, the name of the path. */
+  readonly name?: string | undefined;
+  /** What users see. The names are locales, such as en or es-MX. Without a text: the name of the category. */
+  readonly title?: Readonly<Record<string, unknown>> | undefined;
+  /** What users see below the title. The names are locales, such as en or es-MX. Without a text: the name of the category. */
+  readonly description?: Readonly<Record<string, unknown>> | undefined;
+  /** Whether preferences and mutes do not apply, such as for warnings about an account. */
+  readonly is_critical?: boolean | undefined;
+  /** The default is one push at once. */
+  readonly steps?: readonly CategoryStep[] | undefined;
+  /** For users who have not chosen. on, unless it says off. */
+  readonly defaults?: CategoryDefaults | undefined;
+  /** How long a step may be late, such as 72h. null: PUSH_TTL. */
+  readonly ttl?: string | null | undefined;
+  /** A JSON Schema for the `data` of notifications, at most 16 KB. */
+  readonly data_schema?: DataSchema | null | undefined;
+  /** The texts of the channels. A name is a channel, a dot and a locale: push.en, email.es-MX. */
+  readonly templates?: Readonly<Record<string, unknown>> | undefined;
+};
+
+export type CategoryStep = {
+  readonly channel: StepChannel;
+  /** When the step is due, counted from the publication. Steps are in the order of this time. For now only 0s. */
+  readonly after?: string | undefined;
+  /** always, which is the default; unread: the user has not read the notification; undelivered: no earlier step was sent. For now only always. */
+  readonly if?: StepCondition | undefined;
+};
+
+export type CategoryStepShown = {
+  readonly channel: StepChannel;
+  readonly after: string;
+  readonly if: StepCondition;
+};
+
 export type Challenge = {
   readonly type: string;
 } & Readonly<Record<string, unknown>>;
@@ -366,6 +434,11 @@ export type Change = {
   /** The notification's position in the inbox. */
   readonly sequence: number;
   readonly notification: Notification | null;
+};
+
+export type ChangedCategory = {
+  readonly name: string;
+  readonly members: readonly string[];
 };
 
 export type ChangedPassword = {
@@ -407,7 +480,7 @@ export type ChangedStates = {
   readonly unread: number;
   /** Whether there are more than `unread`. */
   readonly is_capped: boolean;
-  /** The same for each notification type that has unread notifications, if `by` asks for it. */
+  /** The same for each category or notification type that has unread notifications, if `by` asks for it. */
   readonly by: Readonly<Record<string, unknown>>;
   /** Those `ids` that the user does not have. The others are changed. */
   readonly not_found: readonly string[];
@@ -424,6 +497,8 @@ export type Changes = {
   /** A time for each notification type: older notifications are no longer stored. */
   readonly retained_from: Readonly<Record<string, unknown>>;
 };
+
+export type ChannelChoice = 'on' | 'off';
 
 export type CheckedCode = {
   /** When the code expires. */
@@ -455,6 +530,8 @@ export type ContactAddress = {
   readonly type: AddressType;
   readonly value: string;
 };
+
+export type DataSchema = Readonly<Record<string, unknown>>;
 
 export type DatabaseState = {
   readonly version: string;
@@ -775,7 +852,7 @@ export type InboxCounts = {
   readonly unread: number;
   /** Whether there are more than `unread`. */
   readonly is_capped: boolean;
-  /** The same for each notification type that has unread notifications, if `by` asks for it. */
+  /** The same for each category or notification type that has unread notifications, if `by` asks for it. */
   readonly by: Readonly<Record<string, unknown>>;
 };
 
@@ -1105,6 +1182,21 @@ export type MergedGuest = {
 
 export type MessageChannel = 'sms' | 'email';
 
+export type MessagePreview = {
+  /** The name of the template; null: there is none for this language, and the notification is shown as it is. */
+  readonly template: string | null;
+  readonly subject: string | null;
+  readonly title: string | null;
+  readonly text: string;
+  readonly html: string | null;
+};
+
+export type MessagePreviewRequest = {
+  readonly channel: StepChannel;
+  readonly locale?: string | undefined;
+  readonly notification: PreviewedNotification;
+};
+
 export type MessageProvider = {
   readonly channel: 'sms' | 'email' | 'push';
   /** For SMS and mail, the name in the settings. For push: `apns`, `fcm` or `web_push`. */
@@ -1115,6 +1207,13 @@ export type MessageProvider = {
   readonly failing_since: string | null;
   /** Why it fails. Null while it works. */
   readonly last_error: string | null;
+};
+
+export type MessageTemplate = {
+  readonly subject?: string | undefined;
+  readonly title?: string | undefined;
+  readonly text: string;
+  readonly html?: string | undefined;
 };
 
 export type Metadata = Readonly<Record<string, unknown>>;
@@ -1142,6 +1241,26 @@ export type MuteInput = {
   readonly filter: string;
 };
 
+export type NamedCategoryInput = {
+  readonly name: string;
+  /** What users see. The names are locales, such as en or es-MX. Without a text: the name of the category. */
+  readonly title?: Readonly<Record<string, unknown>> | undefined;
+  /** What users see below the title. The names are locales, such as en or es-MX. Without a text: the name of the category. */
+  readonly description?: Readonly<Record<string, unknown>> | undefined;
+  /** Whether preferences and mutes do not apply, such as for warnings about an account. */
+  readonly is_critical?: boolean | undefined;
+  /** The default is one push at once. */
+  readonly steps?: readonly CategoryStep[] | undefined;
+  /** For users who have not chosen. on, unless it says off. */
+  readonly defaults?: CategoryDefaults | undefined;
+  /** How long a step may be late, such as 72h. null: PUSH_TTL. */
+  readonly ttl?: string | null | undefined;
+  /** A JSON Schema for the `data` of notifications, at most 16 KB. */
+  readonly data_schema?: DataSchema | null | undefined;
+  /** The texts of the channels. A name is a channel, a dot and a locale: push.en, email.es-MX. */
+  readonly templates?: Readonly<Record<string, unknown>> | undefined;
+};
+
 export type NewApiKey = {
   readonly name: string;
   readonly scopes: readonly Scope[];
@@ -1160,7 +1279,7 @@ export type NewBlock = {
 };
 
 export type NewNotification = {
-  /** The id of a user, or `external:` and the `external_id` of the user. */
+  /** The id of a user; or `external:` and the `external_id`, `email:` and the proven mail address, `phone:` and the proven phone number, or `username:` and the user name of a user. */
   readonly user_id: string;
   readonly notification_type: string;
   readonly description: string;
@@ -1181,6 +1300,10 @@ export type NewNotification = {
   readonly actions?: readonly NewNotificationAction[] | undefined;
   /** From this time on (RFC 3339) the notification is not counted, and its actions cannot be chosen. */
   readonly expires_at?: string | null | undefined;
+  /** The name of a category. Absent: the category of the notification type. */
+  readonly category?: string | null | undefined;
+  /** Removes the user's earlier notification with the same key, of any category, in the same transaction. */
+  readonly replace_key?: string | null | undefined;
 };
 
 export type NewNotificationAction = {
@@ -1333,7 +1456,7 @@ export type NotificationExtra = {
 };
 
 export type NotificationInput = {
-  /** The id of a user, or `external:` and the `external_id` of the user. */
+  /** The id of a user; or `external:` and the `external_id`, `email:` and the proven mail address, `phone:` and the proven phone number, or `username:` and the user name of a user. */
   readonly user_id?: string | undefined;
   /** Instead of user_id. */
   readonly user_ids?: readonly string[] | undefined;
@@ -1356,6 +1479,10 @@ export type NotificationInput = {
   readonly actions?: readonly NewNotificationAction[] | undefined;
   /** From this time on (RFC 3339) the notification is not counted, and its actions cannot be chosen. */
   readonly expires_at?: string | null | undefined;
+  /** The name of a category. Absent: the category of the notification type. */
+  readonly category?: string | null | undefined;
+  /** Removes the user's earlier notification with the same key, of any category, in the same transaction. */
+  readonly replace_key?: string | null | undefined;
 };
 
 export type NotificationItemState = {
@@ -1511,6 +1638,14 @@ export type PinRules = {
   readonly max_length: number;
 };
 
+export type PreviewedNotification = {
+  readonly actor?: string | null | undefined;
+  readonly description: string;
+  readonly url?: string | null | undefined;
+  /** Values of the app, at most 8 KB as JSON. */
+  readonly data?: NotificationData | null | undefined;
+};
+
 export type ProbeResult = {
   readonly status: 'ok';
 };
@@ -1657,7 +1792,7 @@ export type PushAttempt = {
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
   readonly state: 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'token_gone' | 'refused' | 'not_answering' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
+  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
@@ -1856,7 +1991,7 @@ export type RoleActivation = {
   readonly proof: Proof;
 };
 
-export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
+export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type ScreenSize = ScreenSizeNumber | ScreenSizeString;
 
@@ -2058,6 +2193,10 @@ export type Statistics = {
 };
 
 export type StatisticsStep = '1m' | '5m' | '15m' | '1h' | '6h' | '1d';
+
+export type StepChannel = 'push' | 'email' | 'sms';
+
+export type StepCondition = 'always' | 'unread' | 'undelivered';
 
 export type SuppressedAddress = {
   readonly email: string;
@@ -3025,8 +3164,8 @@ export type MoveMarkerResponse = Marker;
 export type GetCountsData = {
   readonly url: '/v1/notifications/counts';
   readonly query?: {
-    /** Also counts each notification type. */
-    readonly by?: 'notification_type' | undefined;
+    /** Also counts each category or each notification type. */
+    readonly by?: 'category' | 'notification_type' | undefined;
   };
   readonly body?: never;
 };
@@ -4081,6 +4220,58 @@ export type ReplayWebhookData = {
   readonly body: WebhookReplayRequest;
 };
 export type ReplayWebhookResponse = WebhookReplay;
+
+export type ListCategoriesData = {
+  readonly url: '/admin/v1/categories';
+  readonly body?: never;
+};
+export type ListCategoriesResponse = readonly Category[];
+
+export type ReplaceCategoriesData = {
+  readonly url: '/admin/v1/categories';
+  readonly query?: {
+    /** Report what would change, and write nothing. */
+    readonly dry_run?: boolean | undefined;
+  };
+  readonly body: readonly NamedCategoryInput[];
+};
+export type ReplaceCategoriesResponse = CategoryChanges;
+
+export type GetCategoryData = {
+  readonly url: '/admin/v1/categories/{name}';
+  readonly path: {
+    readonly name: string;
+  };
+  readonly body?: never;
+};
+export type GetCategoryResponse = Category;
+
+export type PutCategoryData = {
+  readonly url: '/admin/v1/categories/{name}';
+  readonly path: {
+    readonly name: string;
+  };
+  readonly body: CategoryInput;
+};
+export type PutCategoryResponse = Category;
+
+export type DeleteCategoryData = {
+  readonly url: '/admin/v1/categories/{name}';
+  readonly path: {
+    readonly name: string;
+  };
+  readonly body?: never;
+};
+export type DeleteCategoryResponse = void;
+
+export type PreviewCategoryData = {
+  readonly url: '/admin/v1/categories/{name}/preview';
+  readonly path: {
+    readonly name: string;
+  };
+  readonly body: MessagePreviewRequest;
+};
+export type PreviewCategoryResponse = MessagePreview;
 
 export type CreateBlockData = {
   readonly url: '/admin/v1/blocks';

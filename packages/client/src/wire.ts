@@ -42,6 +42,8 @@ export interface ProblemStatuses {
   readonly last_way_in: 409;
   readonly test_identity_exists: 409;
   readonly request_in_progress: 409;
+  readonly category_built_in: 409;
+  readonly precondition_failed: 412;
   readonly payload_too_large: 413;
   readonly unsupported_media_type: 415;
   readonly expectation_failed: 417;
@@ -87,6 +89,7 @@ export interface NotificationFilterKinds {
   readonly object_data_number: 'number';
   readonly object_data_string: 'string';
   readonly description: 'string';
+  readonly category: 'key';
   readonly created_at: 'time';
   readonly updated_at: 'time';
 }
@@ -569,7 +572,7 @@ export type PushAttempt = {
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
   readonly state: 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'token_gone' | 'refused' | 'not_answering' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
+  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
@@ -623,7 +626,7 @@ export type RegistrationOptions = {
 
 export type Role = 'user' | 'support' | 'operator';
 
-export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
+export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type ScreenSize = ScreenSizeNumber | ScreenSizeString;
 

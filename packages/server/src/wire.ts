@@ -630,7 +630,7 @@ export type NotificationExtra = {
 };
 
 export type NotificationInput = {
-  /** The id of a user, or `external:` and the `external_id` of the user. */
+  /** The id of a user; or `external:` and the `external_id`, `email:` and the proven mail address, `phone:` and the proven phone number, or `username:` and the user name of a user. */
   readonly user_id?: string | undefined;
   /** Instead of user_id. */
   readonly user_ids?: readonly string[] | undefined;
@@ -653,6 +653,10 @@ export type NotificationInput = {
   readonly actions?: readonly NewNotificationAction[] | undefined;
   /** From this time on (RFC 3339) the notification is not counted, and its actions cannot be chosen. */
   readonly expires_at?: string | null | undefined;
+  /** The name of a category. Absent: the category of the notification type. */
+  readonly category?: string | null | undefined;
+  /** Removes the user's earlier notification with the same key, of any category, in the same transaction. */
+  readonly replace_key?: string | null | undefined;
 };
 
 export type NotificationItemState = {
@@ -715,7 +719,7 @@ export type PushAttempt = {
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
   readonly state: 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'token_gone' | 'refused' | 'not_answering' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
+  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
@@ -742,7 +746,7 @@ export type RegisteredPush = {
 
 export type Role = 'user' | 'support' | 'operator';
 
-export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
+export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type SecondFactor = {
   readonly type: SecondFactorType;

@@ -5,6 +5,7 @@ import { createSendInbox } from '../../http/lists/notification-list.js';
 import type { Services } from '../../http/routes/routes.js';
 import type { StreamTimes } from '../../lib/event-stream/connections.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
+import type { KnownCategories } from '../../notifications/categories/categories.js';
 import { createImages } from '../../notifications/images/images.js';
 import { createRender } from '../../notifications/images/render.js';
 import type { ImageStorage } from '../../notifications/images/storage.js';
@@ -39,11 +40,16 @@ export async function createNotificationServices(
   {
     onPublished,
     limits,
+    categories,
   }: {
     readonly onPublished: (() => void) | undefined;
     readonly limits: Pick<RequestLimits, 'countOwnStates'>;
+    readonly categories: KnownCategories;
   },
-  times: { readonly streamTimes: Partial<StreamTimes>; readonly imageTimeout: number | undefined },
+  times: {
+    readonly streamTimes: Partial<StreamTimes>;
+    readonly imageTimeout: number | undefined;
+  },
 ): Promise<NotificationDomain> {
   const { config, log, lifecycle, resources, outbound, database, signals, pacer, statistics } = base;
   const imageUrlsOf = createImageUrls(base.publicUrl);
@@ -71,6 +77,7 @@ export async function createNotificationServices(
     pacer,
     limitExpensive,
     types: config.NOTIFICATION_TYPES,
+    categories,
     batching: config.DATABASE_BATCHING,
     onChanged: signals.send,
     counters: statistics.counters,
@@ -95,7 +102,14 @@ export async function createNotificationServices(
     onChanged: signals.send,
   });
   return {
-    services: { notifications, sendInbox: createSendInbox(notifications), streams, markers, states, images },
+    services: {
+      notifications,
+      sendInbox: createSendInbox(notifications),
+      streams,
+      markers,
+      states,
+      images,
+    },
     retention,
     storage,
     exportSections: notificationSections(database, imageUrlsOf),

@@ -7,6 +7,7 @@ import { createPushSenders, type PushSettings } from '../../delivery/push/sender
 import type { JobGroup } from '../../delivery/queue.js';
 import { deletePushToken, findPushTarget, findReachableDevices, listDeviceStates } from '../../devices/push-devices.js';
 import { createPushTokens, type DevicePushTokens } from '../../devices/push-tokens.js';
+import type { KnownCategories } from '../../notifications/categories/categories.js';
 import { notificationFilterFields } from '../../notifications/inbox/filter-fields.js';
 import { createCallLimits, maxCalls } from '../../notifications/push/call-limits.js';
 import { type PushJob, sendTask } from '../../notifications/push/deliveries.js';
@@ -41,15 +42,10 @@ export interface PushDomain {
 const concurrency: Readonly<Record<PushChannel, number>> = { apns: 16, fcm: 16, web_push: 2 * maxCalls.host };
 
 /** Creates push for the configured channels. */
-export async function createPushDomain({
-  config,
-  log,
-  lifecycle,
-  outbound,
-  database,
-  tracing,
-  statistics: { counters },
-}: Base): Promise<PushDomain> {
+export async function createPushDomain(
+  { config, log, lifecycle, outbound, database, tracing, statistics: { counters } }: Base,
+  categories: KnownCategories,
+): Promise<PushDomain> {
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const onHealth = createHealthRecorder({ database, log });
   const senderOptions = { outbound, allowPrivateNetworkTargets, tracing };
@@ -67,13 +63,14 @@ export async function createPushDomain({
     forget: deletePushToken,
     states: listDeviceStates,
   };
-  const options = { devices, channels, fields: notificationFilterFields(config.NOTIFICATION_TYPES) };
+  const options = { devices, channels, categories, fields: notificationFilterFields(config.NOTIFICATION_TYPES) };
   const send = createPushSending({
     ...options,
     database,
     senders,
     ttl: config.PUSH_TTL,
     urgency: config.PUSH_URGENCY,
+    app: config.APP_NAME,
     onError: (error, channel) => log.error({ err: error, channel }, 'a push could not be sent'),
     counters,
     calls: createCallLimits(),

@@ -48,7 +48,7 @@ export function createUserServices(
     searches: Math.max(2, Math.floor(resources.connections / 4)),
   };
   const users = createUsers(rules);
-  const userReferences = createUserReferences(database);
+  const userReferences = createUserReferences(database, config.DEFAULT_REGION);
   return {
     rules,
     users,

@@ -40,6 +40,49 @@ export const fieldErrors = {
     'No user is linked to this account at the provider.',
     'Ningún usuario está vinculado a esta cuenta del proveedor.',
   ),
+  unknown_category: text(
+    'There is no category with this name.[ Did you mean {suggestion}?]',
+    'No hay ninguna categoría con este nombre.[ ¿Querías decir {suggestion}?]',
+  ),
+  data_invalid: text(
+    'This does not match the data_schema of the category: {reason}.',
+    'No cumple el data_schema de la categoría: {reason}.',
+  ),
+  bad_schema: text(
+    'This is not a schema that a category can have: {reason}.[ Did you mean {suggestion}?]',
+    'No es un esquema que pueda tener una categoría: {reason}.[ ¿Querías decir {suggestion}?]',
+  ),
+  bad_template: text(
+    'The template has a fault at character {position}: {reason}.[ Did you mean {suggestion}?]',
+    'La plantilla tiene un error en el carácter {position}: {reason}.[ ¿Querías decir {suggestion}?]',
+  ),
+  template_too_large: text(
+    'Rendering this takes more than 50,000 steps or 256 KB of text.',
+    'Generar esto requiere más de 50.000 pasos o 256 KB de texto.',
+  ),
+  invalid_template_name: text(
+    'The name of a template is push, email or sms, a dot and a locale, such as email.es-MX.',
+    'El nombre de una plantilla es push, email o sms, un punto y un idioma, como email.es-MX.',
+  ),
+  not_of_channel: text(
+    'A template for {channel} does not have this. It has: {allowed}.',
+    'Una plantilla para {channel} no tiene esto. Tiene: {allowed}.',
+  ),
+  channel_not_available: text(
+    'Steps cannot use this channel here. They can use: {allowed}.',
+    'Aquí los pasos no pueden usar este canal. Pueden usar: {allowed}.',
+  ),
+  step_not_available: text(
+    'This release carries out steps only with: {allowed}.',
+    'Esta versión solo ejecuta pasos con: {allowed}.',
+  ),
+  step_order: text('This step is earlier than the one before it.', 'Este paso es anterior al que lo precede.'),
+  invalid_duration: text(
+    'This must be a duration from {min} to {max}, such as 90s, 15m, 1h or 2d.',
+    'Debe ser una duración de {min} a {max}, como 90s, 15m, 1h o 2d.',
+  ),
+  invalid_locale: text('This must be a locale, such as en or es-MX.', 'Debe ser un idioma, como en o es-MX.'),
+  not_of_path: text('This is not the name in the path.', 'No es el nombre de la ruta.'),
   invalid_cursor: text('This is not a cursor of this list and sort.', 'No es un cursor de esta lista con este orden.'),
   invalid_format: text('This does not have the expected format.', 'No tiene el formato esperado.'),
   reserved_id: text('This id is reserved.', 'Este id está reservado.'),

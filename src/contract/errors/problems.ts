@@ -260,6 +260,18 @@ export const errors = {
     'Una solicitud con esta Idempotency-Key sigue en curso.',
     'Wait for `Retry-After` seconds and retry the same request.',
   ),
+  category_built_in: error(
+    409,
+    'This is the category of a notification type.',
+    'Esta es la categoría de un tipo de notificación.',
+    'A notification type always has a category of its name, so it cannot be deleted. To give it the defaults again, `PUT` it with an empty object.',
+  ),
+  precondition_failed: error(
+    412,
+    'It has changed since the response with this ETag.',
+    'Ha cambiado desde la respuesta con este ETag.',
+    'Read it again, apply your change to what you get, and send the new ETag in `If-Match`.',
+  ),
   payload_too_large: error(
     413,
     'The body is too large.',

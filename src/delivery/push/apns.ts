@@ -71,7 +71,7 @@ export function createApns({ key, keyId, teamId, topic, url, guard, timeouts, tr
     close: () => connection.close(),
   };
 
-  async function headersOf({ deliveryId, content, ttl, urgency }: PushMessage): Promise<Record<string, string>> {
+  async function headersOf({ deliveryId, collapseId, ttl, urgency }: PushMessage): Promise<Record<string, string>> {
     return {
       authorization: `bearer ${await providerToken()}`,
       'content-type': 'application/json',
@@ -80,7 +80,7 @@ export function createApns({ key, keyId, teamId, topic, url, guard, timeouts, tr
       'apns-push-type': 'alert',
       'apns-priority': urgency === 'high' ? '10' : '5',
       'apns-expiration': String(Math.floor(Date.now() / 1000) + ttl),
-      'apns-collapse-id': content.id,
+      'apns-collapse-id': collapseId,
     };
   }
 }

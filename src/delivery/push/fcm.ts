@@ -108,7 +108,7 @@ async function requestAccess(account: FcmOptions['account'], outbound: Outbound)
  * The system shows `notification` even if the app does not run; `data` is for the app. A notification with the same tag
  * replaces the shown one. A pending message with the same collapse key is replaced before delivery.
  */
-function messageOf(token: string, { content, ttl, urgency }: PushMessage): object {
+function messageOf(token: string, { content, collapseId, ttl, urgency }: PushMessage): object {
   const { id, notification_type, notification_key, title, body, sequence } = content;
   return {
     token,
@@ -120,10 +120,10 @@ function messageOf(token: string, { content, ttl, urgency }: PushMessage): objec
       ...(notification_key !== null && { notification_key }),
     },
     android: {
-      collapse_key: id,
+      collapse_key: collapseId,
       ttl: `${ttl}s`,
       priority: urgency === 'high' ? 'HIGH' : 'NORMAL',
-      notification: { tag: id },
+      notification: { tag: collapseId },
     },
   };
 }

@@ -20,13 +20,13 @@ const retiredService = 'https://android.googleapis.com/gcm/send';
 export function createWebPush({ publicKey, privateKey, subject, outbound }: WebPushOptions): PushSender {
   const vapidDetails = { publicKey, privateKey, subject };
 
-  function requestOf(subscription: webPush.PushSubscription, { content, ttl, urgency }: PushMessage) {
+  function requestOf(subscription: webPush.PushSubscription, { content, collapseId, ttl, urgency }: PushMessage) {
     const { headers, body, endpoint } = webPush.generateRequestDetails(subscription, JSON.stringify(content), {
       vapidDetails,
       TTL: ttl,
       urgency,
       // RFC 8030, 5.4: a new message replaces an undelivered one with the same topic. At most 32 characters; this has 22.
-      topic: Buffer.from(content.id.replaceAll('-', ''), 'hex').toString('base64url'),
+      topic: Buffer.from(collapseId.replaceAll('-', ''), 'hex').toString('base64url'),
     });
     const texts = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
     return { url: endpoint, method: 'POST' as const, headers: Object.fromEntries(texts), body };

@@ -22,9 +22,17 @@ function replaceSchemas(value: unknown, schemas: JsonObject): unknown {
   const members: JsonObject = {};
   for (const [name, member] of Object.entries(value)) {
     // Examples are data, not schemas.
-    members[name] = name === 'example' || name === 'examples' ? member : replaceSchemas(member, schemas);
+    if (name === 'example' || name === 'examples') members[name] = member;
+    // The names in `properties` are no keywords: a property may be called `if`.
+    else if (name === 'properties' && isJsonObject(member)) members[name] = replaceEach(member, schemas);
+    else members[name] = replaceSchemas(member, schemas);
   }
   return referTo(withPlainTypes(members, schemas), schemas);
+}
+
+function replaceEach(properties: JsonObject, schemas: JsonObject): JsonObject {
+  const replaced = Object.entries(properties).map(([name, schema]) => [name, replaceSchemas(schema, schemas)]);
+  return Object.fromEntries(replaced);
 }
 
 function referTo(schema: JsonObject, schemas: JsonObject): JsonObject {

@@ -132,11 +132,12 @@ function headersOf(operation: JsonObject, route: DescribedRoute): JsonObject {
     ...(isList(route) && listHeaders),
     ...(hasParameter(route, 'search') && searchHeaders),
     ...(route.config?.countsExactly === true && exactCountHeaders),
-    ...(isConditional(operation) && stateHeaders),
+    ...((isConditional(operation) || takesIfMatch(route)) && stateHeaders),
     ...(route.config?.idempotent === true && idempotencyHeaders),
   };
 }
 
+const takesIfMatch = (route: DescribedRoute) => route.config?.problems?.includes('precondition_failed') === true;
 const isConditional = (operation: JsonObject) => '304' in objectAt(operation, 'responses');
 
 /** The parameters in headers. The plugins read them, so no schema of a route contains them. */
@@ -154,6 +155,9 @@ function headerParameters(operation: JsonObject, route: DescribedRoute): JsonObj
     parameters.push(
       parameter('If-None-Match', 'An ETag of an earlier response: 304 while nothing has changed.', 'W/"0b0ba41c-42"'),
     );
+  }
+  if (takesIfMatch(route)) {
+    parameters.push(parameter('If-Match', 'An ETag: 412 if something has changed since its response.', '"sZ0b0ba41c"'));
   }
   if (route.config?.countsExactly === true) {
     parameters.push(

@@ -12,6 +12,7 @@ const statusNames: Readonly<Record<number, string>> = {
   404: 'NotFound',
   405: 'MethodNotAllowed',
   409: 'Conflict',
+  412: 'PreconditionFailed',
   413: 'ContentTooLarge',
   415: 'UnsupportedMediaType',
   422: 'UnprocessableContent',

@@ -2,7 +2,15 @@ import type { FastifyRequest, RouteOptions } from 'fastify';
 import { type FieldError, throwIfErrors } from '../../lib/problem.js';
 import type { QueryParameters } from '../lists/list-query.js';
 import type { App } from '../requests/route.js';
-import { closed, errorsOf, parameterNames, unknownMembers, unknownName, unknownOf } from './known-names.js';
+import {
+  closed,
+  errorsOf,
+  maxReportedErrors,
+  parameterNames,
+  unknownMembers,
+  unknownName,
+  unknownOf,
+} from './known-names.js';
 import { validationErrors } from './validation.js';
 
 /**
@@ -31,7 +39,7 @@ function closeRoute(route: RouteOptions): void {
 }
 
 async function refuseFaulty(request: FastifyRequest): Promise<void> {
-  const errors = [...bodyErrors(request), ...unknownParameters(request)];
+  const errors = [...bodyErrors(request), ...(await errorsOfMeaning(request)), ...unknownParameters(request)];
   // If only known parameters are invalid, the handler reports them.
   if (errors.length > 0) throwIfErrors([...errors, ...knownParameterErrors(request)]);
 }
@@ -44,6 +52,15 @@ function bodyErrors({ body, validationError, routeOptions }: FastifyRequest): Fi
 /** All errors of the query of a request. */
 export function queryErrors(request: FastifyRequest): FieldError[] {
   return [...unknownParameters(request), ...knownParameterErrors(request)];
+}
+
+/** The errors in the meaning of the parts of a body that have the right form. */
+async function errorsOfMeaning(request: FastifyRequest): Promise<FieldError[]> {
+  const { checkBody } = request.routeOptions.config;
+  if (checkBody === undefined) return [];
+  const formFields = new Set(bodyErrors(request).map(({ field }) => field));
+  const errors = await checkBody(request.body);
+  return errors.filter(({ field }) => !formFields.has(field)).slice(0, maxReportedErrors);
 }
 
 function unknownParameters({ query, routeOptions }: FastifyRequest): FieldError[] {

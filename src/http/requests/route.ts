@@ -16,7 +16,7 @@ import type { ParsedToken } from '../../lib/crypto/token-strings.js';
 import { headerValues } from '../../lib/http-headers.js';
 import { isJsonObject } from '../../lib/json-object.js';
 import type { Origin } from '../../lib/origin.js';
-import { Problem } from '../../lib/problem.js';
+import { type FieldError, Problem } from '../../lib/problem.js';
 import type { TokenUse } from '../../sessions/dpop/dpop-verifier.js';
 import type { HashedFor, SecretsFrom } from '../../users/validation.js';
 import { bareAddress } from '../admission/client-address.js';
@@ -104,6 +104,11 @@ declare module 'fastify' {
      * together with other errors.
      */
     checkQuery?: (query: QueryParameters) => unknown;
+    /**
+     * The errors in the meaning of a body, so that one answer reports them together with the errors of its form. The body may
+     * have any form.
+     */
+    checkBody?: (body: unknown) => Promise<FieldError[]>;
     /** The route answers a repeat with the same Idempotency-Key by approving the login again. It stores no response. */
     canRepeatApproval?: boolean;
     /** The route honours `Prefer: count=exact`. */

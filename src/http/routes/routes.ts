@@ -31,6 +31,7 @@ import type { MailEvents } from '../../messages/mail-events.js';
 import type { Outbox } from '../../messages/outbox.js';
 import type { Receipts } from '../../messages/providers/receipts.js';
 import type { Suppressions } from '../../messages/suppressions.js';
+import type { Categories } from '../../notifications/categories/categories.js';
 import type { Images } from '../../notifications/images/images.js';
 import type { ItemStates } from '../../notifications/inbox/item-states.js';
 import type { ReadPositions } from '../../notifications/inbox/read-position.js';
@@ -58,6 +59,7 @@ import type { Idempotent } from '../requests/idempotent.js';
 import type { App } from '../requests/route.js';
 import { adminBackupRoutes, type Backups } from './admin/backups.js';
 import { adminBlockRoutes } from './admin/blocks.js';
+import { adminCategoryRoutes } from './admin/categories.js';
 import { adminEventRoutes } from './admin/events.js';
 import { adminKeyRoutes } from './admin/keys.js';
 import { adminLoginDiagnosisRoutes } from './admin/login-diagnosis.js';
@@ -154,6 +156,7 @@ export interface Services extends WebhookServices {
   readonly markers: ReadPositions;
   readonly states: ItemStates;
   readonly images: Images;
+  readonly categories: Categories;
   readonly push: Push;
   readonly pushTokens: DevicePushTokens;
   readonly proofs: Proofs;
@@ -271,6 +274,7 @@ function adminRoutes(app: App, services: Services): void {
   adminBackupRoutes(app, services);
   adminKeyRoutes(app, services);
   adminWebhookRoutes(app, services);
+  adminCategoryRoutes(app, services);
   adminBlockRoutes(app, services);
   adminTestIdentityRoutes(app, services);
 }

@@ -1,6 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
+import { watchCopy } from '../../database/watched-copy.js';
 import { createNetworkTable, type NetworkTable, parseNetwork } from './networks.js';
 
 /** The blocked addresses, in the memory of this process. */
@@ -28,8 +28,6 @@ export interface BlockListOptions {
   readonly interval?: number;
 }
 
-/** A block takes effect on every instance within two seconds, so each process looks for changes twice in this time. */
-const defaultInterval = 900;
 /** The maximum number of addresses whose result is cached until the list changes. */
 const maxCachedAddresses = 20_000;
 
@@ -48,8 +46,7 @@ const findBlocks = statement<object, { version: string; network: string | null; 
 
 /** Reads the list, and then looks for changes until it is stopped. */
 export async function startBlockList(options: BlockListOptions): Promise<BlockList> {
-  const { database, onError, interval = defaultInterval } = options;
-  const stopping = new AbortController();
+  const { database, onError, interval } = options;
   let version = '';
   let blocks = 0;
   /** The blocked networks. The value of each is the time when its block ends, by `performance.now()`. */
@@ -58,7 +55,6 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
   let endByAddress = new Map<string, number>();
   /** The address of the client of each open answer, by the function that ends the answer. */
   const openAnswers = new Map<() => void, string>();
-  let reading = Promise.resolve();
 
   function isBlocked(address: string): boolean {
     if (blocks === 0) return false;
@@ -88,19 +84,7 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
     version = rows[0]?.version ?? '';
     for (const [endAnswer, address] of [...openAnswers]) if (isBlocked(address)) endAnswer();
   }
-  const refresh = () => {
-    // The reads run one after the other, so that an older snapshot does not replace a newer one.
-    reading = reading.catch(() => undefined).then(read);
-    return reading;
-  };
-
-  await refresh();
-  const watching = (async () => {
-    while (!stopping.signal.aborted) {
-      await wait(interval, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
-      if (!stopping.signal.aborted) await refresh().catch(onError);
-    }
-  })();
+  const { refresh, stop } = await watchCopy(read, onError, interval);
 
   return {
     isEmpty: () => blocks === 0,
@@ -114,9 +98,6 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
       return () => void openAnswers.delete(endAnswer);
     },
     refresh,
-    async stop() {
-      stopping.abort();
-      await watching;
-    },
+    stop,
   };
 }

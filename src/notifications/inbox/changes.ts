@@ -4,12 +4,12 @@ import { arrayText } from '../../database/array-text.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { identifier, join, sql, statement, unprepared } from '../../database/sql.js';
 import type { FilterClause } from '../../lib/filter/fields.js';
-import { matches } from '../../lib/filter/match.js';
 import type { Pace } from '../../lib/pacing.js';
 import { Problem } from '../../lib/problem.js';
 import { findImages } from '../images/rows.js';
 import type { ImageUrls } from '../images/url.js';
 import { withExtras } from './extras.js';
+import { categoryOf, matchesNotification } from './filter-fields.js';
 import { columnNames, type NotificationRow, notificationColumns, toNotification } from './row.js';
 
 /** An inbox, and the change sequence after which to read its changes. */
@@ -41,7 +41,11 @@ interface Place {
   readonly sequence: number;
 }
 /** The last change of a notification: it was created or changed, or it was deleted (a tombstone). */
-export type ChangeRow = Place & (({ readonly is_kept: true } & NotificationRow) | { readonly is_kept: false });
+export type ChangeRow = Place &
+  (
+    | ({ readonly is_kept: true; readonly category: string } & NotificationRow)
+    | { readonly is_kept: false; readonly category: null }
+  );
 
 type FoundRow = { nth: number; lastChange: number; forgotten: number; marker: number | null; version: number } & (
   | ChangeRow
@@ -70,11 +74,11 @@ const selectChanges = unprepared(
       cross join lateral (select * from inboxes where user_id = wanted.user_id limit 1) inbox
       left join lateral (select * from markers where user_id = wanted.user_id limit 1) markers on true
       left join lateral (
-        (select true as is_kept, change_sequence, ${notificationColumns}
+        (select true as is_kept, change_sequence, ${categoryOf} as category, ${notificationColumns}
          from notifications where user_id = wanted.user_id and change_sequence > wanted.after
          order by change_sequence limit ${p.limit})
         union all
-        (select false, change_sequence, ${tombstoneColumns}
+        (select false, change_sequence, null, ${tombstoneColumns}
          from notification_tombstones
          where user_id = wanted.user_id and change_sequence > wanted.after and wanted.after > 0
          order by change_sequence limit ${p.limit})
@@ -188,7 +192,7 @@ export async function listChanges(
     // In a first read, all notifications that existed at its start are new to the client, and earlier deletions are
     // skipped.
     const isFirst = firstReadEnd !== undefined && reached <= firstReadEnd;
-    if (notification === null ? isFirst : !matches(filter, notification)) continue;
+    if (notification === null ? isFirst : !matchesNotification(filter, notification, row.category)) continue;
     changes.push(toChange(row, notification, isFirst ? 0 : after));
   }
   if (includesExtra) await addExtras(database.user(userId), changes);

@@ -1,12 +1,16 @@
 import type { InboxCounts } from '../../contract/notification-states.js';
 import type { Queryable } from '../../database/database.js';
-import { literal, type Sql, sql, statement } from '../../database/sql.js';
+import { identifier, literal, type Sql, sql, statement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
 import { countCap, ofPosition, positionColumns, unreadRows } from './unread.js';
 
+/** What the counts are also given for. */
+export const countGroups = ['category', 'notification_type'] as const;
+export type CountGroup = (typeof countGroups)[number];
+
 interface CountRow {
-  /** Null: all types together. */
-  notification_type: string | null;
+  /** The name of a category or a type. Null: all together. */
+  name: string | null;
   unseen: number;
   unread: number;
 }
@@ -25,32 +29,36 @@ const positionOf = (userId: Sql) => sql`
 const selectTotal = statement<{ userId: string }, CountRow>(
   'states_counts',
   (p) => sql`
-    select null::text as notification_type, ${counted}
+    select null::text as name, ${counted}
     from (${positionOf(sql`${p.userId}`)}) position
       left join lateral (${unreadRows(ofPosition)} limit ${literal(countCap + 1)}) unread on true
     group by position.user_id`,
 );
 
-const selectByType = statement<{ userId: string }, CountRow>(
-  'states_counts_by_type',
-  (p) => sql`
-    select unread.notification_type, ${counted}
+const selectBy = (group: CountGroup) => {
+  const name = sql`unread.${identifier(group)}`;
+  return statement<{ userId: string }, CountRow>(
+    `states_counts_by_${group}`,
+    (p) => sql`
+    select ${name} as name, ${counted}
     from (${positionOf(sql`${p.userId}`)}) position
       left join lateral (${unreadRows(ofPosition)}) unread on true
-    group by grouping sets ((position.user_id), (position.user_id, unread.notification_type))
-    having grouping(unread.notification_type) = 1 or unread.notification_type is not null`,
-);
+    group by grouping sets ((position.user_id), (position.user_id, ${name}))
+    having grouping(${name}) = 1 or ${name} is not null`,
+  );
+};
+const selectGrouped = { category: selectBy('category'), notification_type: selectBy('notification_type') };
 
 /**
  * The numbers of unread and unseen notifications.
  * @throws Problem `invalid_session_token` when there is no such user
  */
-export async function readCounts(handle: Queryable, userId: string, byType = false): Promise<InboxCounts> {
-  const rows = await handle.query(byType ? selectByType({ userId }) : selectTotal({ userId }));
-  const total = rows.find((row) => row.notification_type === null);
+export async function readCounts(handle: Queryable, userId: string, by?: CountGroup): Promise<InboxCounts> {
+  const rows = await handle.query(by === undefined ? selectTotal({ userId }) : selectGrouped[by]({ userId }));
+  const total = rows.find((row) => row.name === null);
   if (total === undefined) throw new Problem('invalid_session_token');
-  const types = rows.flatMap((row) => (row.notification_type === null ? [] : [[row.notification_type, row] as const]));
-  return { ...capped(total), by: Object.fromEntries(types.map(([type, row]) => [type, capped(row)])) };
+  const groups = rows.flatMap((row) => (row.name === null ? [] : [[row.name, row] as const]));
+  return { ...capped(total), by: Object.fromEntries(groups.map(([name, row]) => [name, capped(row)])) };
 }
 
 const capped = ({ unseen, unread }: CountRow) => ({

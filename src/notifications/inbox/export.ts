@@ -16,7 +16,7 @@ export function notificationSections(database: Database, imageUrlsOf: ImageUrls)
     section(
       'notifications',
       {
-        columns: sql`${notificationColumns}, expires_at, extra`,
+        columns: sql`${notificationColumns}, category, replace_key, expires_at, extra`,
         from: 'notifications',
         key: 'sequence',
         keyType: 'bigint',

@@ -3,6 +3,7 @@ import type { NotificationAction } from '../../contract/notification-fields.js';
 import { arrayText } from '../../database/array-text.js';
 import type { Queryable } from '../../database/database.js';
 import { type Sql, sql, statement, unprepared } from '../../database/sql.js';
+import { categoryOf } from './filter-fields.js';
 import { type InboxRow, type InboxState, stateColumns, stateOf } from './state.js';
 import { isArchived, isRead, positionColumns } from './unread.js';
 
@@ -18,7 +19,7 @@ interface ItemKey {
 
 interface ExtraRow {
   nth: number;
-  notification_type: string;
+  category: string;
   extra: { data?: Record<string, unknown>; url?: string; actions?: NotificationAction[] } | null;
   expires_at: string | null;
   read: boolean;
@@ -36,14 +37,14 @@ const selectExtras = unprepared(
   statement<{ userIds: string; sequences: string }, ExtraRow>(
     'extras_read',
     (p) => sql`
-    select wanted.nth::int as nth, notification_type, extra, expires_at,
+    select wanted.nth::int as nth, category, extra, expires_at,
            ${isRead(sql`wanted.sequence`, sql`position.last_read`)} as read,
            ${isArchived(sql`wanted.sequence`, sql`position.archived_through`)} as archived,
            case when state.snoozed_until > db_now() then state.snoozed_until end as snoozed_until, action_key, acted_at
     from unnest((select ${p.userIds}::uuid[]), (select ${p.sequences}::bigint[])) with ordinality
         as wanted (user_id, sequence, nth)
       cross join lateral (
-        select notification_type, extra, expires_at from notifications
+        select ${categoryOf} as category, extra, expires_at from notifications
         where user_id = wanted.user_id and sequence = wanted.sequence limit 1
       ) notification
       left join lateral (
@@ -75,10 +76,10 @@ export async function withExtras<Item extends ItemKey>(
 }
 
 function toExtra(row: ExtraRow): NotificationExtra {
-  const { notification_type, extra, expires_at, read, archived, snoozed_until, action_key, acted_at } = row;
+  const { category, extra, expires_at, read, archived, snoozed_until, action_key, acted_at } = row;
   const action = action_key === null || acted_at === null ? null : { key: action_key, acted_at };
   return {
-    category: notification_type,
+    category,
     data: extra?.data ?? null,
     url: extra?.url ?? null,
     actions: extra?.actions ?? [],

@@ -2,13 +2,13 @@ import type { TakenAction } from '../../contract/notification.js';
 import type { ChangedStates, InboxCounts, InboxStates, StatesChange } from '../../contract/notification-states.js';
 import { arrayText } from '../../database/array-text.js';
 import type { Database, Queryable } from '../../database/database.js';
-import { filterCondition } from '../../database/listing.js';
 import { bound, compose, literal, type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
 import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
 import { Problem } from '../../lib/problem.js';
 import { takeAction } from './actions.js';
-import { readCounts } from './counts.js';
+import { type CountGroup, readCounts } from './counts.js';
 import type { ExpensiveReadLimit } from './expensive-reads.js';
+import { notificationCondition } from './filter-fields.js';
 import { listStates, type StatesQuery } from './list-states.js';
 import { moveReadPosition } from './read-position.js';
 import { readStatesChange, type StatesRequest, type StateValues } from './states-request.js';
@@ -21,10 +21,10 @@ import { recordInboxEvents } from './webhook-events.js';
 export interface ItemStates {
   /**
    * Counts unread and unseen notifications.
-   * @param byType also counts each notification type
+   * @param by also counts each category or each notification type
    * @throws Problem `invalid_session_token` when there is no such user
    */
-  counts(userId: string, byType: boolean): Promise<InboxCounts>;
+  counts(userId: string, by?: CountGroup): Promise<InboxCounts>;
   /**
    * Changes the states of the notifications that the request names, or of those that its filter matches.
    * @throws Problem `validation_failed`; `too_many_marks`, and then nothing is changed; `invalid_session_token` when there is
@@ -111,7 +111,7 @@ function candidates(userId: SqlPart, { filter, through, values }: FilteredChange
     return sql`${exceptions(sql`(is_read = false or is_archived = false)`)}`;
   }
   const matching = (condition: Sql) => sql`
-      select sequence from notifications where ${isWithin} and ${condition} and ${filterCondition(filter)}`;
+      select sequence from notifications where ${isWithin} and ${condition} and ${filter.length === 0 ? sql`true` : notificationCondition(filter)}`;
   // Below the read position, everything is read except what was marked as unread.
   if (!onlyReads) return matching(sql`true`);
   return sql`${matching(sql`sequence > ${bound(lastRead)}::bigint`)}
@@ -214,7 +214,7 @@ export function createItemStates(options: {
     });
 
   return {
-    counts: (userId, byType) => readCounts(database.user(userId), userId, byType),
+    counts: (userId, by) => readCounts(database.user(userId), userId, by),
     async change(userId, input) {
       const request = readStatesChange(input, filterFields);
       await countChange(userId);

@@ -1,5 +1,4 @@
 import type { Queryable } from '../../database/database.js';
-import { filterCondition } from '../../database/listing.js';
 import {
   bound,
   compose,
@@ -18,6 +17,7 @@ import type { Instant } from '../../lib/times.js';
 import { blockSize, countedBlocks, placeInBlocks, rowsBeyond } from './blocks.js';
 import type { Anchor, NotificationSort } from './cursor.js';
 import { type InboxView, viewCondition } from './extras.js';
+import { notificationCondition } from './filter-fields.js';
 import { columnNames, type NotificationRow, notificationColumns } from './row.js';
 import { type InboxRow, type InboxState, stateColumns, stateOf } from './state.js';
 import { boundsOf, placeColumns } from './time-bounds.js';
@@ -224,7 +224,7 @@ function matchingRows({ sort, mark, since, filter, view }: NotificationQuery, p:
   if (view !== undefined) conditions.push(viewCondition(view, sql`${p.userId}`));
   if (mark !== undefined) conditions.push(sql`sequence <= ${p.mark}::bigint`);
   if (since !== undefined) conditions.push(sql`${placeColumns[sort.field]} > ${placeOfSince}`);
-  if (filter.length > 0) conditions.push(filterCondition(filter));
+  if (filter.length > 0) conditions.push(notificationCondition(filter));
   return sql`from notifications where ${join(conditions, ' and ')}`;
 }
 

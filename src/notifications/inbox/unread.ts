@@ -1,4 +1,5 @@
 import { literal, type Sql, type SqlPart, sql } from '../../database/sql.js';
+import { categoryOf } from './filter-fields.js';
 
 /** Unread notifications are counted up to this number. */
 export const countCap = 100;
@@ -36,25 +37,25 @@ export const isRead = (sequence: SqlPart, lastRead: SqlPart): Sql =>
   sql`(state.is_read is true or (${sequence} <= ${lastRead} and state.is_read is distinct from false))`;
 
 /**
- * SQL: the unread notifications of a user that are neither archived nor snoozed nor expired: `sequence` and `notification_type`. Those
+ * SQL: the unread notifications of a user that are neither archived nor snoozed nor expired: `sequence`, `notification_type` and `category`. Those
  * above the read position come first, the newest first, in the order of the index: a planner that expects most rows to be
  * unread would scan the table instead.
  */
 export const unreadRows = ({ userId, lastRead, archivedThrough }: PositionParts): Sql => sql`
-  select candidate.sequence, candidate.notification_type
+  select candidate.sequence, candidate.notification_type, candidate.category
   from (
-    (select sequence, notification_type, expires_at from notifications
+    (select sequence, notification_type, ${categoryOf} as category, expires_at from notifications
      where user_id = ${userId} and sequence > ${lastRead}
      order by sequence desc limit ${literal(newest)})
     union all
-    (select marked.sequence, marked.notification_type, marked.expires_at
+    (select marked.sequence, marked.notification_type, marked.category, marked.expires_at
      from (
        select sequence from notification_states
        where user_id = ${userId} and is_read = false and sequence <= ${lastRead}
        order by sequence desc limit ${literal(newest)}
      ) unread
        cross join lateral (
-         select sequence, notification_type, expires_at from notifications
+         select sequence, notification_type, ${categoryOf} as category, expires_at from notifications
          where user_id = ${userId} and sequence = unread.sequence limit 1
        ) marked)
   ) candidate

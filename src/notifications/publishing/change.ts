@@ -10,7 +10,7 @@ import {
   sql,
   statement,
 } from '../../database/sql.js';
-import { Problem, throwIfErrors } from '../../lib/problem.js';
+import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import { findAndLockImages, findImages, referToImages } from '../images/rows.js';
 import { blockRows } from '../inbox/blocks.js';
 import { lockInbox } from '../inbox/inbox-locks.js';
@@ -19,9 +19,15 @@ import { recordInboxEvents } from '../inbox/webhook-events.js';
 import { changedContent } from './content.js';
 import { type ContentRules, contentErrors, imageIds, imageUrls } from './validation.js';
 
-const selectOwner = statement<{ id: string }, { user_id: string }>(
+/** The user and the category of a notification. */
+interface Owner {
+  user_id: string;
+  notification_type: string;
+  category: string | null;
+}
+const selectOwner = statement<{ id: string }, Owner>(
   'notifications_owner',
-  (p) => sql`select user_id from notifications where id = ${p.id}`,
+  (p) => sql`select user_id, notification_type, category from notifications where id = ${p.id}`,
 );
 
 /**
@@ -161,9 +167,11 @@ export async function change(
   exactNumber: string | undefined,
 ): Promise<ChangedNotification> {
   const item = { input, exactNumber, path: '' };
-  throwIfErrors(contentErrors(item, rules, await findAndLockImages(tx, imageIds([item]), rules.imageUrlsOf)));
+  const [owner] = await tx.query(selectOwner({ id }));
+  const errors = contentErrors(item, rules, await findAndLockImages(tx, imageIds([item]), rules.imageUrlsOf));
+  throwIfErrors([...errors, ...(owner === undefined ? [] : dataErrors(input, rules, owner))]);
 
-  const userId = await lockInboxOf(tx, id);
+  const userId = await lockInboxOf(tx, owner);
   const columns = changedContent(item, await referToImages(tx, imageUrls([item])));
   const [row] = await tx.query(updateRow(userId, id, columns));
   if (row === undefined) throw new Problem('not_found');
@@ -172,9 +180,20 @@ export async function change(
   return { notification, isChanged: row.is_changed };
 }
 
+/** The errors of new `data` for the category of the notification. A type that changes may change the category too. */
+function dataErrors(
+  { data, notification_type: type }: NotificationChange,
+  { categories }: ContentRules,
+  owner: Owner,
+): FieldError[] {
+  const name = owner.category ?? type ?? owner.notification_type;
+  return data === undefined ? [] : categories.dataErrors(name, data, 'data');
+}
+
 /** Deletes a notification. @returns its user @throws Problem `not_found` */
 export async function remove(tx: Queryable, id: string): Promise<string> {
-  const userId = await lockInboxOf(tx, id);
+  const [owner] = await tx.query(selectOwner({ id }));
+  const userId = await lockInboxOf(tx, owner);
   const deleted = await tx.query(deleteRow({ userId, id }));
   // Another request deleted the notification while this request waited for the lock. The transaction fails, so the
   // inbox row does not move.
@@ -186,8 +205,7 @@ export async function remove(tx: Queryable, id: string): Promise<string> {
  * Finds the user of a notification and locks the inbox row until commit. The statement that writes comes after it, so
  * it sees everything that was committed while this one waited.
  */
-async function lockInboxOf(tx: Queryable, id: string): Promise<string> {
-  const [owner] = await tx.query(selectOwner({ id }));
+async function lockInboxOf(tx: Queryable, owner: Owner | undefined): Promise<string> {
   if (owner === undefined) throw new Problem('not_found');
   // If there is no inbox row, the user is being deleted.
   if (!(await lockInbox(tx, owner.user_id))) throw new Problem('not_found');

@@ -33,6 +33,8 @@ export function contentOf(
     description: input.description,
     image_id: imageIdOf(input, newImages) ?? null,
     expires_at: timeOf(input.expires_at) ?? null,
+    category: input.category === input.notification_type ? null : (input.category ?? null),
+    replace_key: input.replace_key ?? null,
     extra: (hasExtra(input) ? extraText(input, isGiven) : null) ?? null,
   };
 }
@@ -62,6 +64,8 @@ export function changedContent(
     if (name === 'expires_at') return timeOf(input.expires_at);
     // A member that is null is removed.
     if (name === 'extra') return extraText(input, (member) => member !== undefined);
+    // A change keeps them.
+    if (name === 'category' || name === 'replace_key') return undefined;
     const value = input[name];
     if (typeof value === 'number') return decimalOf(value, exactNumber);
     return type === 'uuid' ? idOf(value) : value;

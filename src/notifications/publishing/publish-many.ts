@@ -22,6 +22,7 @@ import {
   type PushChoice,
   recordPublication,
 } from './publish-queries.js';
+import { deleteOlder, replaces } from './replace.js';
 import { type Item, type PublishRules, refuseMissing, validateItems } from './validation.js';
 
 /** The number of notifications that one turn of the event loop builds. This takes about a millisecond. */
@@ -139,6 +140,7 @@ export async function publishMany(
   const images = await validateItems(tx, items, rules);
   const userIds = items.flatMap(({ deliveries }) => deliveries.map(({ userId }) => userId));
   const inboxes = inboxesOf(userIds);
+  if (items.some(replaces)) await deleteOlder(tx, items);
   await tx.query(readByKey({}));
   const [[moved], deliveries] = await Promise.all([
     tx.query(advanceInboxes({ userIds: uuidArray(inboxes.userIds), rows: bigintArray(inboxes.rows) })),

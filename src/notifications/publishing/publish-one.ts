@@ -22,6 +22,7 @@ import {
   type PushChoice,
   recordPublication,
 } from './publish-queries.js';
+import { deleteOlder, replaces } from './replace.js';
 import { type Item, type PublishRules, refuseMissing, validateItems } from './validation.js';
 
 /** One notification to insert. */
@@ -168,7 +169,7 @@ type Insert = (row: NewRow) => Promise<Created | undefined>;
 
 /**
  * Publishes one notification to one user: an item with one delivery.
- * @param handle a transaction if the item shows an image; otherwise anything that can look up users
+ * @param handle a transaction if the item shows an image or replaces a notification; otherwise anything that can look up users
  * @throws Problem `validation_failed` with every error
  */
 export async function publishOne(
@@ -181,6 +182,7 @@ export async function publishOne(
   const [delivery] = item.deliveries;
   if (delivery === undefined) throw new Error('an item without a user was not refused');
   const { userId } = delivery;
+  if (replaces(item)) await deleteOlder(handle, [item]);
   const [id, content] = [orderedId(), contentOf(item, images.byUrl)];
   const created = await insert({ id, userId, content });
   if (created === undefined) return refuseMissing([item], rules, images, new Set());

@@ -7,6 +7,7 @@ import type { Content } from '../inbox/row.js';
 import { contentOf } from './content.js';
 import { type OnPart, publishMany } from './publish-many.js';
 import { createCommittingInsert, insertIn, publishOne } from './publish-one.js';
+import { replaces } from './replace.js';
 import {
   type ContentRules,
   type ExactNumbers,
@@ -107,9 +108,10 @@ export function createPublisher(options: PublisherOptions): Publisher {
       const item = readItem(request, numbers[0]);
       const handle = database.user(item.deliveries[0]?.userId ?? '');
       const showsImage = (request.image_id ?? request.image ?? null) !== null;
-      const notification = showsImage
-        ? await handle.transaction((tx) => publishOne(tx, rules, item, insertIn(tx, rules)))
-        : await publishOne(database, rules, item, insertAndCommit);
+      const notification =
+        showsImage || replaces(item)
+          ? await handle.transaction((tx) => publishOne(tx, rules, item, insertIn(tx, rules)))
+          : await publishOne(database, rules, item, insertAndCommit);
       signalCommitted([notification], rules);
       return notification;
     },

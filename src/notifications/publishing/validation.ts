@@ -2,7 +2,9 @@ import type { Image } from '../../contract/image.js';
 import type { NotificationChange, NotificationInput } from '../../contract/notification.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
+import { nearest } from '../../lib/nearest.js';
 import { choiceError, type FieldError, throwIfErrors } from '../../lib/problem.js';
+import type { KnownCategories } from '../categories/categories.js';
 import { findAndLockImages, findImages, referToImages } from '../images/rows.js';
 import { type CheckUrl, type ImageUrls, imageUrlError } from '../images/url.js';
 import { decimal, type InputItem, isGiven } from './content.js';
@@ -31,6 +33,7 @@ export interface Item extends InputItem<NotificationInput> {
 export interface ContentRules {
   readonly types: readonly string[];
   readonly checkUrl: CheckUrl;
+  readonly categories: KnownCategories;
   /** The URLs of uploaded images. */
   readonly imageUrlsOf: ImageUrls;
 }
@@ -85,6 +88,7 @@ export async function validateItems(
   items: readonly Item[],
   rules: ContentRules,
 ): Promise<ItemImages> {
+  if (items.some(({ input }) => isGiven(input.category))) await rules.categories.know(categoriesOf(items));
   const found = await findAndLockImages(handle, imageIds(items), rules.imageUrlsOf);
   if (requestErrors(items, rules, found).length > 0) {
     throwIfErrors(requestErrors(items, rules, found, await existingUsers(handle, items)));
@@ -119,6 +123,7 @@ export async function errorsOfGroups(
   rules: ContentRules,
 ): Promise<FieldError[][]> {
   const items = groups.flat();
+  await rules.categories.know(categoriesOf(items));
   const users = await existingUsers(handle, items);
   const images = await findImages(handle, imageIds(items), rules.imageUrlsOf);
   return groups.map((group) => requestErrors(group, rules, images, users));
@@ -133,8 +138,9 @@ function requestErrors(
 ): FieldError[] {
   const errors: FieldError[] = [];
   for (const item of items) {
-    errors.push(...recipientErrors(item, users), ...contentErrors(item, rules, images));
+    errors.push(...recipientErrors(item, users), ...contentErrors(item, rules, images), ...categoryErrors(item, rules));
   }
+  errors.push(...repeatedKeys(items));
   errors.push(...deliveryLimitErrors(items.reduce((sum, { deliveries }) => sum + deliveries.length, 0)));
   return errors;
 }
@@ -165,6 +171,35 @@ export function contentErrors(
   const urlError = isGiven(imageUrl) ? imageUrlError(imageUrl, `${path}image`, checkUrl) : undefined;
   if (urlError !== undefined) errors.push(urlError);
   errors.push(...extraErrors(input, path));
+  return errors;
+}
+
+/** The errors of a category that does not exist, and of `data` that its category does not take. */
+function categoryErrors({ input, path }: Item, { categories }: ContentRules): FieldError[] {
+  const { category, notification_type: type, data } = input;
+  const name = category ?? type;
+  if (categories.get(name) !== undefined) return categories.dataErrors(name, data, `${path}data`);
+  // An unknown type is reported as such.
+  if (!isGiven(category)) return [];
+  const suggestion = nearest(name, categories.names());
+  const params = suggestion === undefined ? {} : { suggestion };
+  return [{ field: `${path}category`, code: 'unknown_category', params }];
+}
+
+/** The categories that the items name. */
+const categoriesOf = (items: readonly Item[]) => items.flatMap(({ input }) => input.category ?? []);
+
+/** One request cannot replace what it publishes itself. */
+function repeatedKeys(items: readonly Item[]): FieldError[] {
+  if (items.length < 2) return [];
+  const errors: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const { input, path, deliveries } of items) {
+    if (!isGiven(input.replace_key)) continue;
+    const keys = deliveries.map(({ userId }) => `${userId} ${input.replace_key}`);
+    if (keys.some((key) => seen.has(key))) errors.push({ field: `${path}replace_key`, code: 'duplicate_items' });
+    for (const key of keys) seen.add(key);
+  }
   return errors;
 }
 

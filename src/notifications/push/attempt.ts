@@ -1,4 +1,3 @@
-import type { DeliveryReason, DeliveryState } from '../../contract/push.js';
 import { sql, statement } from '../../database/sql.js';
 import type { PushJob } from './deliveries.js';
 import type { StoredNotice } from './notice.js';
@@ -22,18 +21,6 @@ export interface DeliveryRow {
   mutes: string[];
   /** The content, when the push is about a notice and not about a notification. */
   notice: StoredNotice | null;
-}
-
-/** The final states of a push. */
-export type EndState = Exclude<DeliveryState, 'queued'>;
-
-/** How a push ends. */
-export interface End {
-  readonly state: EndState;
-  readonly reason: DeliveryReason;
-  readonly error?: string;
-  /** Whether this attempt has called the push service. */
-  readonly attempted?: boolean;
 }
 
 /** Returns no row when the attempt was made before, or the push has ended. */

@@ -1,9 +1,10 @@
-import type { PushChannel } from '../../contract/push.js';
+import type { DeliveryReason, DeliveryState, PushChannel } from '../../contract/push.js';
 import type { Queryable } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 import { currentCause } from '../../database/traced.js';
 import { newId } from '../../lib/ids.js';
 import type { PushDevice } from './devices.js';
+import type { End } from './end.js';
 
 /** The queue's job that sends by a channel. The SQL of `insertDeliveries` contains this name too. */
 export const sendTask = (channel: PushChannel) => `push.send.${channel}`;
@@ -34,11 +35,11 @@ export const retryPriority = literal(lastPriority);
 const priorityAfter = (waiting: number) =>
   priorities.find((level) => waiting < level.waiting)?.priority ?? lastPriority;
 
-/** One push to record, and to send unless it is muted. */
+/** One push to record, and to send unless it ends at once. */
 export interface NewDelivery extends PushDevice {
   /** The id of the notification or of the notice. */
   readonly notificationId: string;
-  readonly muted: boolean;
+  readonly end: End | undefined;
   /** When the notification was published; undefined: now. */
   readonly publishedAt?: string;
   /** The request that published the notification; undefined: the request that inserts the push. */
@@ -48,7 +49,7 @@ export interface NewDelivery extends PushDevice {
 /** The maximum number of rows of one statement, which must end long before the statement timeout. */
 const maxRowsPerStatement = 1000;
 
-/** Inserts the row of each push, and its job in the queue unless the push is muted. */
+/** Inserts the row of each push, and its job in the queue unless the push ends at once. */
 const insertRows = statement<
   {
     userIds: readonly string[];
@@ -56,7 +57,8 @@ const insertRows = statement<
     notificationIds: readonly string[];
     deviceIds: readonly string[];
     channels: readonly string[];
-    muted: readonly boolean[];
+    states: readonly DeliveryState[];
+    reasons: readonly DeliveryReason[];
     publishedAt: readonly (string | null)[];
     causes: readonly (string | null)[];
     priorities: readonly number[];
@@ -69,11 +71,10 @@ const insertRows = statement<
     with delivery as (
       insert into push_deliveries
         (user_id, id, notification_id, device_id, channel, state, reason, notice, created_at, updated_at)
-      select user_id, id, notification_id, device_id, channel, case when muted then 'muted' else 'queued' end,
-             case when muted then 'muted' else 'waiting' end, ${p.notice}::jsonb, coalesce(published_at, now), now
+      select user_id, id, notification_id, device_id, channel, state, reason, ${p.notice}::jsonb, coalesce(published_at, now), now
       from unnest(${p.userIds}::uuid[], ${p.ids}::uuid[], ${p.notificationIds}::uuid[], ${p.deviceIds}::uuid[],
-                  ${p.channels}::text[], ${p.muted}::boolean[], ${p.publishedAt}::timestamptz[])
-          as push (user_id, id, notification_id, device_id, channel, muted, published_at),
+                  ${p.channels}::text[], ${p.states}::text[], ${p.reasons}::text[], ${p.publishedAt}::timestamptz[])
+          as push (user_id, id, notification_id, device_id, channel, state, reason, published_at),
         (select db_now() as now) clock
       returning user_id, id, channel, state
     )
@@ -112,7 +113,8 @@ export async function insertDeliveries(
         notificationIds: batch.map(({ notificationId }) => notificationId),
         deviceIds: batch.map(({ device_id }) => device_id),
         channels: batch.map(({ channel }) => channel),
-        muted: batch.map(({ muted }) => muted),
+        states: batch.map(({ end }) => end?.state ?? 'queued'),
+        reasons: batch.map(({ end }) => end?.reason ?? 'waiting'),
         publishedAt: batch.map(({ publishedAt }) => publishedAt ?? null),
         causes: batch.map(({ cause }) => cause ?? null),
         priorities: batch.map(priorityOf),

@@ -8,11 +8,13 @@ export interface PushDevice {
   readonly channel: PushChannel;
 }
 
-/** The token of a device. */
+/** The token of a device, and the language and name of its user. */
 export interface PushTarget {
   readonly token: string;
   /** Milliseconds of Unix time. The device has registered the token, or changed itself, last at this time. */
   readonly registeredAt: number;
+  readonly locale: string | null;
+  readonly name: string;
 }
 
 /** Queries on devices and logins that push needs. The composition root implements them. */

@@ -3,7 +3,7 @@ import type { Database, Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { notificationOf } from '../inbox/row.js';
 import type { PlannedNotification } from '../publishing/publish.js';
-import { type MuteSubject, type PushOptions, planPushes, reachableByUser } from './plan.js';
+import { type PlannedPush, type PushOptions, type PushSubject, planPushes, reachableByUser } from './plan.js';
 
 /** The maximum number of items that a dry run shows. */
 const maxItems = 100;
@@ -21,17 +21,21 @@ export async function dryRun(
     options,
     planned.map(({ userId }) => userId),
   );
-  const pushes = await planPushes(database, options.fields, { items: planned, devices }, (items) =>
-    muteSubjects(database, items),
+  const pushes = await planPushes(database, options, { items: planned, devices }, (items) =>
+    pushSubjects(database, items),
   );
   const push = { apns: 0, fcm: 0, web_push: 0, muted: 0 };
-  for (const { channel, muted } of pushes.flat()) push[muted ? 'muted' : channel] += 1;
+  // A push that ends for another reason than a mute is not made.
+  const isShown = ({ end }: PlannedPush) => end === undefined || end.state === 'muted';
+  for (const { channel, end } of pushes.flat().filter(isShown)) push[end === undefined ? channel : 'muted'] += 1;
   const items = planned.slice(0, maxItems).map(({ userId, content }, index) => ({
     user_id: userId,
     notification_type: content.notification_type,
     description: content.description,
     inbox: true,
-    push: (pushes[index] ?? []).map(({ device_id, channel, muted }) => ({ device_id, channel, muted })),
+    push: (pushes[index] ?? [])
+      .filter(isShown)
+      .map(({ device_id, channel, end }) => ({ device_id, channel, muted: end !== undefined })),
   }));
   return { deliveries: planned.length, push, items };
 }
@@ -40,17 +44,17 @@ export async function dryRun(
  * The notifications by id, as if they were published now. They have no sequence, so a mute that filters by the sequence
  * does not match them.
  */
-async function muteSubjects(
+async function pushSubjects(
   handle: Queryable,
   items: readonly PlannedNotification[],
-): Promise<ReadonlyMap<string, MuteSubject>> {
+): Promise<ReadonlyMap<string, PushSubject>> {
   const [clock] = await handle.query(readClock({}));
   const now = clock?.now ?? '';
   return new Map(
     items.map(({ id, userId, content }) => {
       const generated = { id, user_id: userId, sequence: 0, created_at: now, updated_at: now };
       const { sequence: _, image: __, ...subject } = notificationOf(content, generated, new Map());
-      return [id, subject];
+      return [id, { notification: subject, category: content.category ?? content.notification_type }];
     }),
   );
 }

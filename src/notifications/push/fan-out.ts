@@ -1,10 +1,10 @@
-import type { Notification } from '../../contract/notification.js';
 import type { Handle, Queryable } from '../../database/database.js';
 import { literal, sql, statement, unprepared } from '../../database/sql.js';
 import type { Counters } from '../../statistics/counters.js';
+import { categoryOf } from '../inbox/filter-fields.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { insertDeliveries, type NewDelivery } from './deliveries.js';
-import { type PushOptions, planPushes, reachableByUser } from './plan.js';
+import { type PushOptions, type PushSubject, planPushes, reachableByUser } from './plan.js';
 import { type DeferredItem, divideByUser, waitingPushes } from './shares.js';
 
 /** The maximum number of publications that one step reads, and the number of notifications after which it stops. */
@@ -65,10 +65,10 @@ const deferItems = statement<{
 );
 
 const selectNotifications = unprepared(
-  statement<{ userIds: readonly string[]; ids: readonly string[] }, NotificationRow>(
+  statement<{ userIds: readonly string[]; ids: readonly string[] }, NotificationRow & { category: string }>(
     'push_notifications',
     (p) => sql`
-    select ${notificationColumns}
+    select ${notificationColumns}, ${categoryOf} as category
     from unnest(${p.userIds}::uuid[], ${p.ids}::uuid[]) as wanted (wanted_user, wanted_id)
       join notifications on user_id = wanted_user and id = wanted_id`,
   ),
@@ -104,7 +104,7 @@ export function fanOutPushes(
     );
     const waiting = await waitingPushes(tx, [...devices.keys()]);
     const { now: items, later } = divideByUser(all, (userId) => devices.get(userId)?.length ?? 0, waiting);
-    const planned = await planPushes(tx, options.fields, { items, devices }, (keys) => readNotifications(tx, keys));
+    const planned = await planPushes(tx, options, { items, devices }, (keys) => readNotifications(tx, keys));
     const deliveries = planned.flatMap((pushes, index): NewDelivery[] => {
       const item = items[index];
       if (item === undefined) return [];
@@ -116,7 +116,7 @@ export function fanOutPushes(
       }));
     });
     await insertDeliveries(tx, deliveries, { waiting });
-    const pushed = planned.filter((pushes) => pushes.some(({ muted }) => !muted)).length;
+    const pushed = planned.filter((pushes) => pushes.some(({ end }) => end === undefined)).length;
     tx.onCommit(() => options.counters.add('notifications.pushed', '', pushed));
     await keep(tx, later);
     const kept = new Set(later.map(({ item }) => item.publication));
@@ -151,8 +151,8 @@ function itemsOf({
   }));
 }
 
-async function readNotifications(tx: Queryable, items: readonly Item[]): Promise<Map<string, Notification>> {
+async function readNotifications(tx: Queryable, items: readonly Item[]): Promise<Map<string, PushSubject>> {
   const [userIds, ids] = [items.map(({ userId }) => userId), items.map(({ id }) => id)];
   const rows = await tx.query(selectNotifications({ userIds, ids }));
-  return new Map(rows.map((row) => [row.id, toNotification(row, new Map())]));
+  return new Map(rows.map((row) => [row.id, { notification: toNotification(row, new Map()), category: row.category }]));
 }

@@ -117,6 +117,7 @@ export async function mutesOf(
 export function isMuted(
   filters: readonly MuteFilter[],
   notification: Omit<Notification, 'sequence' | 'image'>,
+  category: string,
 ): boolean {
-  return filters.some((clauses) => matches(clauses, notification));
+  return filters.some((clauses) => matches(clauses, { ...notification, category }));
 }

@@ -29,7 +29,7 @@ export async function pushNotice(
   const reachable = await devices.reachable(tx, [userId], channels);
   const deliveries = reachable
     .filter(({ device_id }) => device_id !== exceptDevice)
-    .map((device) => ({ ...device, user_id: userId, notificationId: id, muted: false }));
+    .map((device) => ({ ...device, user_id: userId, notificationId: id, end: undefined }));
   const { kind, title, body, sequence } = notice;
   await insertDeliveries(tx, deliveries, { notice: JSON.stringify({ kind, title, body, sequence }) });
 }

@@ -3,9 +3,10 @@ import type { DeliveryReason, PushChannel } from '../../contract/push.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 import type { Counters } from '../../statistics/counters.js';
-import { type AttemptKey, type DeliveryRow, type End, type EndState, keyOf } from './attempt.js';
+import { type AttemptKey, type DeliveryRow, keyOf } from './attempt.js';
 import type { Wait } from './call-limits.js';
 import { type PushJob, retryPriority, sendTask } from './deliveries.js';
+import type { End, EndState } from './end.js';
 import type { PushOptions } from './plan.js';
 import type { PushOutcome } from './sender.js';
 

@@ -1,7 +1,11 @@
+import type { Category } from '../../contract/category.js';
 import type { PushChannel } from '../../contract/push.js';
 import type { Queryable } from '../../database/database.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
+import type { KnownCategories } from '../categories/categories.js';
+import { decidePush, hasPush, pushOf } from './decision.js';
 import type { PushDevice, PushDevices } from './devices.js';
+import type { End } from './end.js';
 import { isMuted, mutesOf } from './mutes.js';
 
 /** The dependencies of the fan-out. */
@@ -10,15 +14,22 @@ export interface PushOptions {
   /** The configured channels. */
   readonly channels: readonly PushChannel[];
   readonly fields: FilterFields;
+  /** Looks up the categories of notifications. */
+  readonly categories: Pick<KnownCategories, 'get' | 'names' | 'know'>;
 }
 
-/** A push to send, or one that a mute suppresses. */
+/** A push to send, or one that ends at once. */
 export interface PlannedPush extends PushDevice {
-  readonly muted: boolean;
+  readonly end: End | undefined;
 }
 
-/** The part of a notification that a mute can filter by. */
-export type MuteSubject = Parameters<typeof isMuted>[1];
+/** What decides whether a notification is pushed. */
+export interface PushSubject {
+  /** The part that a mute can filter by. */
+  readonly notification: Parameters<typeof isMuted>[1];
+  /** The name of its category. */
+  readonly category: string;
+}
 
 /** The devices that can get pushes now, by user. A user without such a device is absent. */
 export async function reachableByUser(
@@ -38,25 +49,40 @@ export async function reachableByUser(
 }
 
 /**
- * Applies the mutes of the users to their devices. `read` returns the notifications of users who have mutes, by id. If it
- * does not return a notification, the notification was deleted and is not pushed.
+ * Decides which devices get pushes. `read` returns the notifications of users who have mutes, by id; if a category is not pushed
+ * to everybody, it returns all notifications. If it does not return a notification, the notification was deleted and is not
+ * pushed.
  *
  * @returns the pushes of each item, in the order of the items
  */
 export async function planPushes<Item extends { readonly userId: string; readonly id: string }>(
   handle: Queryable,
-  fields: FilterFields,
+  { fields, categories }: Pick<PushOptions, 'fields' | 'categories'>,
   { items, devices }: { readonly items: readonly Item[]; readonly devices: ReadonlyMap<string, readonly PushDevice[]> },
-  read: (items: readonly Item[]) => Promise<ReadonlyMap<string, MuteSubject>>,
+  read: (items: readonly Item[]) => Promise<ReadonlyMap<string, PushSubject>>,
 ): Promise<PlannedPush[][]> {
   const mutes = await mutesOf(handle, fields, [...devices.keys()]);
-  const toRead = items.filter(({ userId }) => mutes.has(userId));
-  const notifications = toRead.length === 0 ? new Map<string, MuteSubject>() : await read(toRead);
-  return items.map(({ userId, id }) => {
-    const filters = mutes.get(userId);
-    const notification = notifications.get(id);
-    if (filters !== undefined && notification === undefined) return [];
-    const muted = filters !== undefined && notification !== undefined && isMuted(filters, notification);
-    return (devices.get(userId) ?? []).map((device) => ({ ...device, muted }));
+  const readsAll = categories.names().some((name) => isRestricted(categories.get(name)));
+  const toRead = items.filter(({ userId }) => devices.has(userId) && (readsAll || mutes.has(userId)));
+  const subjects = toRead.length === 0 ? new Map<string, PushSubject>() : await read(toRead);
+  await categories.know([...subjects.values()].map(({ category }) => category));
+  const isRead = new Set(toRead);
+  return items.map((item) => {
+    const own = devices.get(item.userId) ?? [];
+    if (!isRead.has(item)) return own.map((device) => ({ ...device, end: undefined }));
+    const subject = subjects.get(item.id);
+    const category = subject && categories.get(subject.category);
+    if (subject === undefined || (category !== undefined && !hasPush(category))) return [];
+    const end = decidePush({
+      notification: { isExpired: false, isRead: false },
+      category: category && pushOf(category),
+      isMuted: isMuted(mutes.get(item.userId) ?? [], subject.notification, subject.category),
+      wasHandedOver: false,
+    });
+    return own.map((device) => ({ ...device, end }));
   });
 }
+
+/** Whether notifications of a category are not pushed to everybody. */
+const isRestricted = (category: Category | undefined) =>
+  category !== undefined && (!hasPush(category) || category.defaults.push === 'off');

@@ -1,24 +1,87 @@
+import { createHash } from 'node:crypto';
+import type { Category } from '../../contract/category.js';
 import type { PushChannel } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
+import { categoryOf } from '../inbox/filter-fields.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
-import type { DeliveryRow, End } from './attempt.js';
+import { isRead } from '../inbox/unread.js';
+import { TemplateTooLarge } from '../templates/render.js';
+import { renderMessage } from '../templates/templates.js';
+import type { DeliveryRow } from './attempt.js';
+import { decidePush, hasPush, pushOf } from './decision.js';
 import type { PushJob } from './deliveries.js';
 import type { PushTarget } from './devices.js';
+import type { End } from './end.js';
 import { pushContent } from './message.js';
 import { isMuted, readMutes } from './mutes.js';
-import { noticeContent } from './notice.js';
+import { noticeContent, type StoredNotice } from './notice.js';
 import type { PushOptions } from './plan.js';
 import type { PushContent, PushMessage } from './sender.js';
 
-const selectNotification = statement<{ userId: string; id: string }, NotificationRow>(
+interface SubjectRow extends NotificationRow {
+  category: string;
+  replace_key: string | null;
+  extra: { data?: Record<string, unknown>; url?: string } | null;
+  is_expired: boolean;
+  is_read: boolean;
+}
+
+const selectNotification = statement<{ userId: string; id: string }, SubjectRow>(
   'push_notification',
-  (p) => sql`select ${notificationColumns} from notifications where user_id = ${p.userId} and id = ${p.id}`,
+  (p) => sql`
+    select ${notificationColumns}, ${categoryOf} as category, replace_key, extra,
+           coalesce(expires_at <= db_now(), false) as is_expired,
+           ${isRead(sql`notifications.sequence`, sql`coalesce(markers.last_read_sequence, 0)`)} as is_read
+    from notifications
+      left join lateral (select last_read_sequence from markers where markers.user_id = ${p.userId} limit 1) markers on true
+      left join lateral (
+        select is_read from notification_states s
+        where s.user_id = ${p.userId} and s.sequence = notifications.sequence limit 1
+      ) state on true
+    where user_id = ${p.userId} and id = ${p.id}`,
 );
 
-export interface PreparationOptions extends Pick<PushOptions, 'devices' | 'fields'> {
+export interface PreparationOptions extends Pick<PushOptions, 'devices' | 'fields' | 'categories'> {
   readonly database: Database;
   readonly urgency: PushMessage['urgency'];
+  /** The name of the app, for templates. */
+  readonly app: string;
+}
+
+/** What a push shows. */
+interface PushSubject {
+  /** @returns why the push ends, if its text is too long for its template */
+  contentFor(user: { readonly locale: string | null; readonly name: string }): PushContent | End;
+  readonly collapseId: string;
+}
+
+const contentOfNotice = (id: string, notice: StoredNotice) => () => noticeContent(id, notice);
+
+/** The text of the template of the user's language. Without one, the actor and the description. */
+function templatedContent(
+  row: SubjectRow,
+  { templates }: Category,
+  { user: { locale, name }, app }: { user: { locale: string | null; name: string }; app: string },
+): PushContent | End {
+  if (Object.keys(templates).length === 0) return pushContent(row);
+  const { actor, description, extra } = row;
+  const values = { actor, description, url: extra?.url ?? null, data: extra?.data ?? null, user: { name }, app };
+  try {
+    const message = renderMessage(templates, { channel: 'push', locale, timeZone: 'UTC' }, values);
+    return message.template === null
+      ? pushContent(row)
+      : pushContent({ ...row, actor: message.title, description: message.text });
+  } catch (error) {
+    if (error instanceof TemplateTooLarge) return { state: 'failed', reason: 'template_too_large' };
+    throw error;
+  }
+}
+
+/** The same for all notifications of a user with this key: a later push replaces the one that a device shows. */
+function collapseIdOf(userId: string, replaceKey: string): string {
+  const digest = createHash('sha256').update(`${userId} ${replaceKey}`).digest('hex');
+  return digest.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
 /** What a sender needs for an attempt. */
@@ -33,30 +96,59 @@ export interface Prepared extends PushTarget {
 export type PreparePush = (channel: PushChannel, job: PushJob, row: DeliveryRow) => Promise<End | Prepared>;
 
 /** Creates the function that prepares an attempt. */
-export function createPreparation({ database, devices, fields, urgency }: PreparationOptions): PreparePush {
-  /** The content of a notification, unless it was deleted or is muted. */
-  async function contentOf(job: PushJob, row: DeliveryRow): Promise<End | PushContent> {
+export function createPreparation({
+  database,
+  devices,
+  fields,
+  categories,
+  urgency,
+  app,
+}: PreparationOptions): PreparePush {
+  /** The content of a notification, and the push that it replaces on a device, unless it is not pushed now. */
+  async function contentOf(job: PushJob, row: DeliveryRow): Promise<End | PushSubject> {
     const key = { userId: job.user_id, id: row.notification_id };
     const [notification] = await database.user(job.user_id).query(selectNotification(key));
-    if (notification === undefined) return { state: 'dropped', reason: 'notification_deleted' };
-    if (isMuted(readMutes(row.mutes, fields), toNotification(notification, new Map())))
-      return { state: 'muted', reason: 'muted' };
-    return pushContent(notification);
+    if (notification !== undefined) await categories.know([notification.category]);
+    const category = notification && categories.get(notification.category);
+    if (category !== undefined && !hasPush(category)) return { state: 'dropped', reason: 'no_step' };
+    const decision = decidePush({
+      notification: notification && { isExpired: notification.is_expired, isRead: notification.is_read },
+      category: category && pushOf(category),
+      isMuted:
+        notification !== undefined &&
+        row.mutes.length > 0 &&
+        isMuted(readMutes(row.mutes, fields), toNotification(notification, new Map()), notification.category),
+      wasHandedOver: row.attempts > 0,
+    });
+    if (decision !== undefined) return decision;
+    // `decidePush` has refused it.
+    if (notification === undefined || category === undefined)
+      return { state: 'dropped', reason: 'notification_deleted' };
+    const { replace_key: replaceKey } = notification;
+    return {
+      contentFor: (user) => templatedContent(notification, category, { user, app }),
+      collapseId: replaceKey === null ? notification.id : collapseIdOf(job.user_id, replaceKey),
+    };
   }
 
   return async (channel, job, row) => {
     if (row.seconds_left < 1) return { state: 'expired', reason: 'expired' };
-    const content = row.notice ? noticeContent(row.notification_id, row.notice) : await contentOf(job, row);
-    if ('state' in content) return content;
+    const subject = row.notice
+      ? { contentFor: contentOfNotice(row.notification_id, row.notice), collapseId: row.notification_id }
+      : await contentOf(job, row);
+    if ('state' in subject) return subject;
     const target = await devices.target(database.user(job.user_id), {
       user_id: job.user_id,
       device_id: row.device_id,
       channel,
     });
     if ('unreachable' in target) return { state: 'dropped', reason: target.unreachable };
+    const content = subject.contentFor(target);
+    if ('state' in content) return content;
     const message: PushMessage = {
       deliveryId: job.id,
       content,
+      collapseId: subject.collapseId,
       ttl: Math.floor(row.seconds_left),
       urgency,
     };

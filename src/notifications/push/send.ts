@@ -15,6 +15,8 @@ export interface PushSendingOptions extends PushOptions {
   /** Milliseconds after which a push expires. */
   readonly ttl: number;
   readonly urgency: PushMessage['urgency'];
+  /** The name of the app, for templates. */
+  readonly app: string;
   /** Called when a sender throws, because of a bug or an unexpected answer of the push service. */
   readonly onError: (error: unknown, channel: PushChannel) => void;
   readonly counters: Counters;

@@ -18,6 +18,8 @@ export interface PushMessage {
   /** Identifies this push to the provider. All attempts to send the push have the same id. */
   readonly deliveryId: string;
   readonly content: PushContent;
+  /** A UUID. A push replaces an earlier one of the same id on the device. */
+  readonly collapseId: string;
   /** Seconds for which the provider may try to deliver it: a whole number, at least 1. */
   readonly ttl: number;
   readonly urgency: 'normal' | 'high';

@@ -9,6 +9,8 @@ import {
 import type { Database } from '../../database/database.js';
 import { type SqlPart, sql, statement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
+import { categoryOf } from '../inbox/filter-fields.js';
+import { hasPush } from './decision.js';
 import type { PushOptions } from './plan.js';
 
 /** The delivery status of notifications. */
@@ -35,6 +37,8 @@ interface ListedRow {
   user_id: string;
   created_at: string;
   is_read: boolean;
+  /** The name of its category. */
+  category: string;
   /** Whether its publication still waits for the fan-out to devices. */
   waits: boolean;
 }
@@ -44,7 +48,7 @@ interface ListedRow {
  * short queue in the order of their times.
  */
 const selectListed = (condition: SqlPart) => sql`
-    select user_id, created_at,
+    select user_id, created_at, ${categoryOf} as category,
            exists (select from markers m where m.user_id = n.user_id and m.last_read_sequence >= n.sequence) as is_read,
            exists (select from push_fan_outs p
                    where p.created_at >= n.created_at - interval '1 minute' and p.notification_ids @> array[n.id]) as waits
@@ -66,7 +70,7 @@ const selectDeliveries = statement<{ userId: string; notificationId: string }, D
 /** Creates the delivery status of notifications. */
 export function createDeliveryTraces(
   database: Database,
-  { devices, channels }: Pick<PushOptions, 'devices' | 'channels'>,
+  { devices, channels, categories }: Pick<PushOptions, 'devices' | 'channels' | 'categories'>,
 ): DeliveryTraces {
   return {
     async traceOf(notificationId, userId) {
@@ -80,9 +84,11 @@ export function createDeliveryTraces(
       const pushes = deliveries.map((row) => toTrace(row, channels));
       const pushedTo = new Set(deliveries.map(({ device_id }) => device_id));
       const states = await devices.states(user, listed.user_id);
+      const category = categories.get(listed.category);
+      const isPushed = category === undefined || hasPush(category);
       const others = states
         .filter(({ device_id }) => !pushedTo.has(device_id))
-        .map((device) => noPush(device.device_id, reasonOf(device, listed, channels)));
+        .map((device) => noPush(device.device_id, isPushed ? reasonOf(device, listed, channels) : 'no_step'));
       return {
         notification_id: notificationId,
         user_id: listed.user_id,

@@ -4,11 +4,11 @@ import type { Notification } from '../../contract/notification.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { write } from '../../lib/event-stream/connections.js';
 import { reset } from '../../lib/event-stream/frames.js';
-import { matches } from '../../lib/filter/match.js';
 import type { Pace, Pacer } from '../../lib/pacing.js';
 import type { ImageUrls } from '../images/url.js';
 import { type ChangeRow, type InboxChanges, notificationsOf, readChanges } from '../inbox/changes.js';
 import { withExtras } from '../inbox/extras.js';
+import { matchesNotification } from '../inbox/filter-fields.js';
 import { type ListedStates, listStates } from '../inbox/list-states.js';
 import { findReadPositions } from '../inbox/read-position.js';
 import * as frames from './frames.js';
@@ -286,7 +286,7 @@ function textOf(item: Item, withExtra: boolean): string {
 function isWanted({ filter, history }: Stream, change: ChangeRow, notification: Notification | null): boolean {
   const { change_sequence: place, sequence } = change;
   if (history !== undefined && place <= history.end && sequence <= history.after) return false;
-  return notification === null || matches(filter, notification);
+  return notification === null || matchesNotification(filter, notification, change.category);
 }
 
 function writeStates(stream: Stream, states: ListedStates | undefined): void {

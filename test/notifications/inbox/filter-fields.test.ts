@@ -11,6 +11,7 @@ describe('notificationFilterFields', () => {
     expect(Object.keys(fields).sort()).toEqual([
       'actor',
       'actor_id',
+      'category',
       'created_at',
       'description',
       'id',

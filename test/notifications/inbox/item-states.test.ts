@@ -42,7 +42,7 @@ const publish = (userId: string, count: number, notificationType = 'payment') =>
     { database: test.database, notifications },
     Array.from({ length: count }, () => input(userId, { notification_type: notificationType })),
   );
-const counts = (userId: string) => states.counts(userId, false);
+const counts = (userId: string) => states.counts(userId);
 const future = '2999-01-01T00:00:00Z';
 
 /** All states of a user, by sequence. */
@@ -173,7 +173,7 @@ describe('states by a filter', () => {
     const { unread } = await states.change(user, { filter: 'notification_type:pool', through: 5, read: true });
     expect(unread).toBe(3);
     expect(await statesOf(user)).toEqual({ 1: 'read', 5: 'read' });
-    expect((await states.counts(user, true)).by).toEqual({
+    expect((await states.counts(user, 'notification_type')).by).toEqual({
       payment: { unseen: 2, unread: 2, is_capped: false },
       pool: { unseen: 1, unread: 1, is_capped: false },
     });
@@ -324,7 +324,7 @@ describe('the counts', () => {
             }),
           );
           const scanned = await scan(user);
-          expect(await states.counts(user, true)).toEqual(scanned);
+          expect(await states.counts(user, 'notification_type')).toEqual(scanned);
           expect((await positions.read(user)).unread_count).toBe(scanned.unread);
         }
       }),

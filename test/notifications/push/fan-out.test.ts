@@ -15,7 +15,7 @@ import { fanOutPushes } from '../../../src/notifications/push/fan-out.js';
 import { createCounters } from '../../../src/statistics/counters.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { eventually } from '../../support/eventually.js';
-import { createInboxes, imageUrlsOf, types } from '../../support/inbox.js';
+import { builtInCategories, createInboxes, imageUrlsOf, types } from '../../support/inbox.js';
 import { testSql } from '../../support/sql.js';
 
 let fresh: TestDatabase;
@@ -29,6 +29,7 @@ beforeAll(async () => {
   notifications = createNotifications({
     database,
     types,
+    categories: builtInCategories,
     checkUrl: () => undefined,
     imageUrlsOf,
     onChanged: () => undefined,
@@ -58,6 +59,7 @@ const options: FanOutOptions = {
     states: listDeviceStates,
   },
   channels: ['fcm'],
+  categories: builtInCategories,
   fields: notificationFilterFields(types),
 };
 

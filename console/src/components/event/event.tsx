@@ -29,6 +29,7 @@ const eventLooks: readonly (readonly [prefix: string, icon: IconName, tone: Tone
   ['totp.', 'shield', 'idle'],
   ['key.', 'key', 'idle'],
   ['webhook.', 'link', 'idle'],
+  ['categories.changed', 'bell', 'idle'],
   ['block.created', 'ban', 'idle'],
   ['suppression.created', 'ban', 'idle'],
   ['setup_link.', 'link', 'idle'],

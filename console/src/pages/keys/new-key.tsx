@@ -14,6 +14,7 @@ import styles from './keys.module.css';
 
 const scopes = [
   'notifications:write',
+  'notifications:configure',
   'sessions:verify',
   'webhooks:write',
   'clients:forward',

@@ -67,6 +67,7 @@ export const events = {
     'webhook.disabled': 'disabled a webhook',
     'backup.started': 'started a backup',
     'backup.verification_started': 'started the verification of a backup',
+    'categories.changed': 'changed categories of notifications',
     'block.created': 'blocked an address',
     'block.deleted': 'unblocked an address',
     'test_identity.created': 'has a new fixed code for tests',

@@ -39,6 +39,7 @@ export const keys = {
     'users:read': 'Read users, devices and sign-ins',
     'users:write': 'Create, change, lock and delete users',
     'notifications:write': 'Publish and change notifications',
+    'notifications:configure': 'Define categories of notifications',
     'sessions:verify': 'Check sessions',
     'webhooks:write': 'Read and change webhooks',
     'clients:forward': 'Forward the addresses of its clients',

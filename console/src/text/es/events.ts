@@ -67,6 +67,7 @@ export const events: Texts['events'] = {
     'webhook.disabled': 'desactivó un webhook',
     'backup.started': 'empezó una copia de seguridad',
     'backup.verification_started': 'empezó la comprobación de una copia',
+    'categories.changed': 'cambió categorías de notificaciones',
     'block.created': 'bloqueó una dirección',
     'block.deleted': 'desbloqueó una dirección',
     'test_identity.created': 'tiene un nuevo código fijo para pruebas',

@@ -41,6 +41,7 @@ export const keys: Texts['keys'] = {
     'users:read': 'Leer usuarios, dispositivos e inicios de sesión',
     'users:write': 'Crear, cambiar, bloquear y eliminar usuarios',
     'notifications:write': 'Publicar y cambiar notificaciones',
+    'notifications:configure': 'Definir categorías de notificaciones',
     'sessions:verify': 'Comprobar sesiones',
     'webhooks:write': 'Leer y cambiar webhooks',
     'clients:forward': 'Reenviar las direcciones de sus clientes',

@@ -8,6 +8,7 @@ import {
   StatesChange,
 } from '../../../contract/notification-states.js';
 import { choiceError, type FieldError, throwIfErrors } from '../../../lib/problem.js';
+import { countGroups } from '../../../notifications/inbox/counts.js';
 import type { ItemStates } from '../../../notifications/inbox/item-states.js';
 import type { StatesQuery } from '../../../notifications/inbox/list-states.js';
 import { parsePositionQuery, positionParameters, singleParameter } from '../../lists/position-query.js';
@@ -18,8 +19,8 @@ const CountsQuery = Type.Object({
   by: Type.Optional(
     Type.Unsafe<string>({
       type: 'string',
-      enum: ['notification_type'],
-      description: 'Also counts each notification type.',
+      enum: [...countGroups],
+      description: 'Also counts each category or each notification type.',
     }),
   ),
 });
@@ -44,9 +45,10 @@ export function notificationStateRoutes(app: App, { states }: { states: ItemStat
     async handler(request, reply) {
       const errors: FieldError[] = [];
       const by = singleParameter(request.query, 'by', errors);
-      if (by !== undefined && by !== 'notification_type') errors.push(choiceError('by', ['notification_type']));
+      const group = countGroups.find((each) => each === by);
+      if (by !== undefined && group === undefined) errors.push(choiceError('by', countGroups));
       throwIfErrors(errors);
-      return reply.send(await states.counts(sessionOf(request).user_id, by !== undefined));
+      return reply.send(await states.counts(sessionOf(request).user_id, group));
     },
   });
 

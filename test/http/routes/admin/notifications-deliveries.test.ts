@@ -51,6 +51,8 @@ describe('the trace of a notification', () => {
     const gone = await signIn(app, user, { gcm_device_token: 'another-token' });
     await app.api('DELETE', `/v1/tokens/${gone.authentication.id}`, { bearer: gone.session.token });
     const notification = await publish(app, user);
+    // Before that, its recipients are not determined.
+    await settledTrace(app, notification.id, []);
     const later = await signIn(app, user, { gcm_device_token: 'a-later-token' });
     const devices = [withToken, apple, bare, gone, later].map(({ authentication }) => authentication.device_id);
 

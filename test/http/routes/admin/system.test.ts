@@ -206,7 +206,14 @@ test('only a key with the scope admin may read the state', async () => {
     bearer: postern.adminKey,
     body: {
       name: 'all but admin',
-      scopes: ['users:read', 'users:write', 'notifications:write', 'sessions:verify', 'webhooks:write'],
+      scopes: [
+        'users:read',
+        'users:write',
+        'notifications:write',
+        'notifications:configure',
+        'sessions:verify',
+        'webhooks:write',
+      ],
     },
   });
   expect((await read(key.token)).status).toBe(403);

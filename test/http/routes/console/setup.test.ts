@@ -59,7 +59,14 @@ describe('a set-up', () => {
       ...{ name: 'Ada Lovelace', username: fields.username, email: 'ada@example.com', locale: 'es' },
       ...{ role: 'operator', role_active: true, second_factors: [{ type: 'totp' }], has_password: true },
       capabilities: [
-        ...['users:read', 'users:write', 'notifications:write', 'sessions:verify', 'webhooks:write'],
+        ...[
+          'users:read',
+          'users:write',
+          'notifications:write',
+          'notifications:configure',
+          'sessions:verify',
+          'webhooks:write',
+        ],
         ...['clients:forward', 'admin'],
       ],
     });

@@ -1,0 +1,25 @@
+import { recordServiceEvent } from '../../audit/events.js';
+import { type Categories, startCategories } from '../../notifications/categories/categories.js';
+import type { Base } from '../base/base.js';
+
+/**
+ * The categories of notifications. They are read before the first request.
+ * @param interval milliseconds between two reads
+ */
+export async function createCategories(base: Base, interval: number | undefined): Promise<Categories> {
+  const { config, database, lifecycle, log, pacer } = base;
+  return lifecycle.add(
+    await startCategories({
+      database,
+      pacer,
+      types: config.NOTIFICATION_TYPES,
+      channels: ['push'],
+      app: config.APP_NAME,
+      record: (tx, origin, changes) =>
+        recordServiceEvent(tx, { type: 'categories.changed', origin, data: { ...changes } }),
+      interval,
+      onError: (error) => log.warn({ err: error }, 'the categories could not be read; the known ones stay'),
+    }),
+    (part) => part.stop(),
+  );
+}

@@ -1,0 +1,263 @@
+import { createHash } from 'node:crypto';
+import {
+  type Category,
+  type CategoryChanges,
+  type CategoryInput,
+  type MessagePreview,
+  type MessagePreviewRequest,
+  maxCategories,
+  type NamedCategoryInput,
+} from '../../contract/category.js';
+import type { Handle, Queryable, Transaction } from '../../database/database.js';
+import { sql, statement } from '../../database/sql.js';
+import { watchCopy } from '../../database/watched-copy.js';
+import { isJsonObject } from '../../lib/json-object.js';
+import type { Origin } from '../../lib/origin.js';
+import type { Pacer } from '../../lib/pacing.js';
+import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
+import { renderMessage } from '../templates/templates.js';
+import { allCategories, changesBetween, completeCategory } from './category.js';
+import { type CategoryRules, categoryErrors, isCategoryName, maxSetBytes, setErrors } from './check.js';
+import { type CheckData, createDataCheck } from './data-schema.js';
+
+/** The categories in the memory of this process. */
+export interface KnownCategories {
+  /** Undefined if no category has the name. */
+  get(name: string): Category | undefined;
+  /** The names of all categories, in order. */
+  names(): readonly string[];
+  /** The errors of `data` for the schema of a category; empty if it has none. */
+  dataErrors(name: string, ...parameters: Parameters<CheckData>): FieldError[];
+  /** Reads the categories again if one of the names is unknown: another instance may have just created it. */
+  know(names: Iterable<string>): Promise<void>;
+}
+
+/** All categories at one time. The tag changes whenever one of them does. */
+export interface CategorySet {
+  readonly categories: readonly Category[];
+  readonly tag: string;
+}
+
+/** The categories as operators see and change them. If a method that has the parameter `tx` throws, let the transaction fail. */
+export interface Categories {
+  readonly known: KnownCategories;
+  list(): Promise<CategorySet>;
+  /** @throws Problem `not_found` */
+  find(name: string): Promise<Category>;
+  /** The errors of a request's body in its meaning: of all categories, or of one. */
+  errorsOf(body: unknown): Promise<FieldError[]>;
+  /**
+   * Replaces all categories. A notification type that is missing gets the defaults again.
+   * @param isExpected checks the tag of the categories before the change
+   * @returns what differs
+   * @throws Problem `validation_failed`, `precondition_failed`
+   */
+  replace(
+    tx: Transaction,
+    inputs: readonly NamedCategoryInput[],
+    change: CategoryChange & { readonly isExpected: (tag: string) => boolean },
+  ): Promise<{ readonly changes: CategoryChanges; readonly tag: string }>;
+  /** Creates or replaces one category. @throws Problem `validation_failed` */
+  put(
+    tx: Transaction,
+    name: string,
+    input: CategoryInput,
+    origin: Origin,
+  ): Promise<{ readonly category: Category; readonly isNew: boolean }>;
+  /** @throws Problem `not_found`; `category_built_in` if it is that of a notification type */
+  remove(tx: Transaction, name: string, origin: Origin): Promise<void>;
+  /** The message that a channel would send. @throws Problem `not_found`, `validation_failed` */
+  preview(name: string, request: MessagePreviewRequest): Promise<MessagePreview>;
+  /** Waits until this process has read the changes. If that fails, the process reads them later. */
+  refresh(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface CategoryChange {
+  readonly origin: Origin;
+  /** Whether to find what differs and write nothing. */
+  readonly isDryRun: boolean;
+}
+
+export interface CategoriesOptions extends CategoryRules {
+  readonly database: Handle;
+  readonly types: readonly string[];
+  readonly pacer: Pacer;
+  /** The name of the app, for templates. */
+  readonly app: string;
+  /** Records a change in the transaction that makes it. */
+  readonly record: (tx: Queryable, origin: Origin, changes: CategoryChanges) => Promise<void>;
+  /** Called when the categories could not be read. Those that are known stay. */
+  readonly onError: (error: Error) => void;
+  /** Milliseconds between two reads. */
+  readonly interval?: number | undefined;
+}
+
+const findVersion = statement<object, { version: string }>(
+  'categories_version',
+  () => sql`select version::text from notification_categories`,
+);
+const findCategories = statement<object, { version: string; categories: Category[] }>(
+  'categories',
+  () => sql`select version::text, categories from notification_categories`,
+);
+const lockCategories = statement<object, { categories: Category[] }>(
+  'categories_lock',
+  () => sql`select categories from notification_categories for update`,
+);
+const writeCategories = statement<{ categories: string }>(
+  'categories_write',
+  (p) => sql`
+    update notification_categories
+    set categories = ${p.categories}::jsonb, version = pg_current_xact_id()::text::bigint`,
+);
+
+type ByName = ReadonlyMap<string, Category>;
+
+/** Reads the categories, and follows their changes until it is stopped. */
+export async function startCategories(options: CategoriesOptions): Promise<Categories> {
+  const { database, types, pacer, record, onError, interval } = options;
+  let version = '';
+  let copy = createCopy(allCategories([], types));
+  async function read(): Promise<void> {
+    const [current] = await database.query(findVersion({}));
+    if (current?.version === version) return;
+    const [row] = await database.query(findCategories({}));
+    copy = createCopy(allCategories(row?.categories ?? [], types));
+    version = row?.version ?? '';
+  }
+  const watch = await watchCopy(read, onError, interval);
+
+  const known: KnownCategories = {
+    get: (name) => copy.byName.get(name),
+    names: () => [...copy.byName.keys()],
+    dataErrors: (name, data, field) => copy.checkOf(name)?.(data, field) ?? [],
+    async know(names) {
+      for (const name of names) if (!copy.byName.has(name)) return watch.refresh();
+    },
+  };
+
+  /** The categories of the database. */
+  async function readAll(handle: Queryable): Promise<ByName> {
+    const [row] = await handle.query(findCategories({}));
+    return allCategories(row?.categories ?? [], types);
+  }
+  async function lockAll(tx: Queryable): Promise<ByName> {
+    const [row] = await tx.query(lockCategories({}));
+    return allCategories(row?.categories ?? [], types);
+  }
+  async function find(handle: Queryable, name: string): Promise<Category> {
+    const category = (await readAll(handle)).get(name);
+    if (category === undefined) throw new Problem('not_found');
+    return category;
+  }
+  /** Writes the categories that come after the locked ones. */
+  async function write(tx: Queryable, { before, after }: Record<'before' | 'after', ByName>, origin: Origin) {
+    const changes = changesBetween(before, after);
+    const stored = JSON.stringify(
+      [...after.values()].filter((category) => !types.includes(category.name) || isChanged(category)),
+    );
+    await tx.query(writeCategories({ categories: stored }));
+    await record(tx, origin, changes);
+    return changes;
+  }
+  const isChanged = (category: Category) =>
+    changesBetween(allCategories([], [category.name]), new Map([[category.name, category]])).changed.length > 0;
+
+  return {
+    known,
+    async list() {
+      const all = await readAll(database);
+      return { categories: [...all.values()], tag: tagOf(all) };
+    },
+    find: (name) => find(database, name),
+    errorsOf: (body) =>
+      Array.isArray(body) ? setErrors(body, options, pacer.begin()) : categoryErrors(body, options, pacer.begin()),
+    async replace(tx, inputs, { origin, isDryRun, isExpected }) {
+      const before = isDryRun ? await readAll(tx) : await lockAll(tx);
+      if (!isExpected(tagOf(before))) throw new Problem('precondition_failed');
+      const after = allCategories(
+        inputs.map((input) => completeCategory(input.name, input)),
+        types,
+      );
+      throwIfErrors(limitErrors(after));
+      if (isDryRun) return { changes: changesBetween(before, after), tag: tagOf(before) };
+      return { changes: await write(tx, { before, after }, origin), tag: tagOf(after) };
+    },
+    async put(tx, name, input, origin) {
+      const before = await lockAll(tx);
+      const category = completeCategory(name, input);
+      const after = new Map([...before, [name, category]]);
+      throwIfErrors([...nameErrors(name, input), ...limitErrors(after)]);
+      await write(tx, { before, after }, origin);
+      return { category, isNew: !before.has(name) };
+    },
+    async remove(tx, name, origin) {
+      const before = await lockAll(tx);
+      if (!before.has(name)) throw new Problem('not_found');
+      if (types.includes(name)) throw new Problem('category_built_in');
+      const after = new Map([...before].filter(([each]) => each !== name));
+      await write(tx, { before, after }, origin);
+    },
+    async preview(name, { channel, locale = 'en', notification }) {
+      const { templates, data_schema: schema } = await find(database, name);
+      const { actor = null, description, url = null, data = null } = notification;
+      if (schema !== null) throwIfErrors(createDataCheck(schema)(data, 'notification.data'));
+      const values = { actor, description, url, data, user: { name: exampleUser }, app: options.app };
+      try {
+        return renderMessage(templates, { channel, locale, timeZone: 'UTC' }, values);
+      } catch (error) {
+        if (error instanceof Error && error.name === 'TemplateTooLarge') {
+          return throwIfErrorsNever([{ field: 'notification', code: 'template_too_large' }]);
+        }
+        throw error;
+      }
+    },
+    refresh: () => watch.refresh().catch(() => undefined),
+    stop: watch.stop,
+  };
+}
+
+/** The name of the user in previews. */
+const exampleUser = 'Ada Lovelace';
+
+function throwIfErrorsNever(errors: readonly FieldError[]): never {
+  throw new Problem('validation_failed', { errors });
+}
+
+/** Compiles the schema of a category when it is first used. */
+function createCopy(byName: ByName) {
+  const checks = new Map<string, CheckData>();
+  return {
+    byName,
+    checkOf(name: string): CheckData | undefined {
+      const schema = byName.get(name)?.data_schema ?? null;
+      if (schema === null) return undefined;
+      const check = checks.get(name) ?? createDataCheck(schema);
+      checks.set(name, check);
+      return check;
+    },
+  };
+}
+
+function nameErrors(name: string, input: CategoryInput): FieldError[] {
+  if (!isCategoryName(name)) return [{ field: 'name', code: 'invalid_format' }];
+  return input.name !== undefined && input.name !== name ? [{ field: 'name', code: 'not_of_path' }] : [];
+}
+
+function limitErrors(categories: ByName): FieldError[] {
+  if (categories.size > maxCategories) return [{ code: 'too_many_items', params: { max: maxCategories } }];
+  const bytes = Buffer.byteLength(JSON.stringify([...categories.values()]));
+  return bytes > maxSetBytes ? [{ code: 'too_many_bytes', params: { max: maxSetBytes } }] : [];
+}
+
+/** A strong ETag (RFC 9110, section 8.8.3) of all categories. */
+function tagOf(categories: ByName): string {
+  // The database does not keep the order of members.
+  const sorted = (_: string, value: unknown) =>
+    isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
+  const digest = createHash('sha256')
+    .update(JSON.stringify([...categories.values()], sorted))
+    .digest('base64url');
+  return `"${digest.slice(0, 22)}"`;
+}

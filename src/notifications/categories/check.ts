@@ -1,0 +1,140 @@
+import { type CategoryInput, categoryNamePattern, type StepChannel } from '../../contract/category.js';
+import { isJsonObject } from '../../lib/json-object.js';
+import type { Pace } from '../../lib/pacing.js';
+import type { FieldError } from '../../lib/problem.js';
+import { parseDuration } from '../../lib/times.js';
+import { canonicalLocale, templateErrors } from '../templates/templates.js';
+import { schemaErrors } from './data-schema.js';
+
+const day = 86_400_000;
+/** Milliseconds: the latest time of a step after its publication, and the times that a step may be late. */
+const limits = { after: 30 * day, minTtl: 60_000, maxTtl: 30 * day };
+/** The most bytes of all categories as JSON: they can be read and sent back in one request. */
+export const maxSetBytes = 4 * 1024 * 1024;
+
+export interface CategoryRules {
+  /** The channels that this installation sends notifications through. */
+  readonly channels: readonly StepChannel[];
+}
+
+/** The errors of all categories of a request, whose form may be wrong too. */
+export async function setErrors(body: unknown, rules: CategoryRules, pace: Pace): Promise<FieldError[]> {
+  if (!Array.isArray(body)) return [];
+  const errors: FieldError[] = [];
+  const names = new Set<unknown>();
+  for (const [index, category] of body.entries()) {
+    const { name } = isJsonObject(category) ? category : {};
+    if (name !== undefined && names.has(name)) errors.push({ field: `${index}.name`, code: 'duplicate_items' });
+    names.add(name);
+    errors.push(...(await categoryErrors(category, rules, pace, `${index}.`)));
+  }
+  return errors;
+}
+
+/**
+ * The errors in the meaning of a category. Its form may be wrong too: what has another form is skipped, because the schema
+ * reports it.
+ * @param path the prefix of field names: `3.`, or empty
+ */
+export async function categoryErrors(
+  category: unknown,
+  rules: CategoryRules,
+  pace: Pace,
+  path = '',
+): Promise<FieldError[]> {
+  if (!isJsonObject(category)) return [];
+  const { title, description, steps, ttl, data_schema: schema, templates } = category;
+  const errors = [
+    ...localizedErrors(title, `${path}title`, 255),
+    ...localizedErrors(description, `${path}description`, 1000),
+    ...(Array.isArray(steps) ? stepErrors(steps, rules, `${path}steps`) : []),
+    ...ttlErrors(ttl, `${path}ttl`),
+  ];
+  const faults = isJsonObject(schema) ? schemaErrors(schema, `${path}data_schema`) : [];
+  errors.push(...faults);
+  if (!isJsonObject(templates)) return errors;
+  for (const [name, template] of Object.entries(templates)) {
+    await pace();
+    const field = `${path}templates.${name}`;
+    const form = formErrors(template, field);
+    if (form.length > 0) errors.push(...form);
+    // Paths below `data` cannot be checked against a schema that is wrong itself.
+    else errors.push(...templateErrors(name, template as TemplateOf, faults.length > 0 ? null : schema, field));
+  }
+  return errors;
+}
+
+type TemplateOf = NonNullable<CategoryInput['templates']>[string];
+
+const templateParts = ['subject', 'title', 'text', 'html'];
+
+/** The validator of bodies does not look into objects whose names are free. */
+function formErrors(template: unknown, field: string): FieldError[] {
+  if (!isJsonObject(template)) return [{ field, code: 'invalid_type', params: { expected: 'object' } }];
+  const errors: FieldError[] = [];
+  for (const [part, source] of Object.entries(template)) {
+    const place = `${field}.${part}`;
+    if (!templateParts.includes(part)) {
+      errors.push({ field: place, code: 'unknown_member', params: { value: part, known: templateParts.join(', ') } });
+    } else if (typeof source !== 'string')
+      errors.push({ field: place, code: 'invalid_type', params: { expected: 'string' } });
+    else if (source === '') errors.push({ field: place, code: 'required' });
+  }
+  if (template.text === undefined) errors.push({ field: `${field}.text`, code: 'required' });
+  return errors;
+}
+
+function localizedErrors(texts: unknown, field: string, max: number): FieldError[] {
+  if (!isJsonObject(texts)) return [];
+  return Object.entries(texts).flatMap(([locale, text]): FieldError[] => {
+    const place = `${field}.${locale}`;
+    if (canonicalLocale(locale) === undefined) return [{ field: place, code: 'invalid_locale' }];
+    if (typeof text !== 'string') return [{ field: place, code: 'invalid_type', params: { expected: 'string' } }];
+    if (text === '') return [{ field: place, code: 'required' }];
+    return text.length > max ? [{ field: place, code: 'too_long', params: { max } }] : [];
+  });
+}
+
+function stepErrors(steps: readonly unknown[], { channels }: CategoryRules, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const used = new Set<unknown>();
+  let latest = 0;
+  for (const [index, step] of steps.entries()) {
+    const { channel, after = '0s', if: condition = 'always' } = isJsonObject(step) ? step : {};
+    const place = `${field}.${index}`;
+    if (channel !== undefined && used.has(channel)) errors.push({ field: `${place}.channel`, code: 'duplicate_items' });
+    else if (isChannel(channel) && !channels.includes(channel)) {
+      errors.push({
+        field: `${place}.channel`,
+        code: 'channel_not_available',
+        params: { allowed: channels.join(', ') },
+      });
+    }
+    used.add(channel);
+    if (condition === 'unread' || condition === 'undelivered') {
+      errors.push({ field: `${place}.if`, code: 'step_not_available', params: { allowed: 'always' } });
+    }
+    if (typeof after !== 'string') continue;
+    const delay = parseDuration(after);
+    if (delay === undefined || delay > limits.after) {
+      errors.push({ field: `${place}.after`, code: 'invalid_duration', params: { min: '0s', max: '30d' } });
+      continue;
+    }
+    if (delay < latest) errors.push({ field: `${place}.after`, code: 'step_order' });
+    else if (delay > 0) errors.push({ field: `${place}.after`, code: 'step_not_available', params: { allowed: '0s' } });
+    latest = Math.max(latest, delay);
+  }
+  return errors;
+}
+
+const isChannel = (value: unknown): value is StepChannel => value === 'push' || value === 'email' || value === 'sms';
+
+function ttlErrors(ttl: unknown, field: string): FieldError[] {
+  if (typeof ttl !== 'string') return [];
+  const value = parseDuration(ttl);
+  if (value !== undefined && value >= limits.minTtl && value <= limits.maxTtl) return [];
+  return [{ field, code: 'invalid_duration', params: { min: '1m', max: '30d' } }];
+}
+
+/** Whether a text can be the name of a category. */
+export const isCategoryName = (text: string): boolean => new RegExp(categoryNamePattern).test(text);

@@ -1,0 +1,83 @@
+import type { StepChannel } from '../../contract/category.js';
+
+/** Whether a channel is on or off. */
+export type ChannelChoice = 'on' | 'off';
+
+/** All that decides whether a step of a notification is carried out now. */
+export interface StepFacts {
+  readonly channel: StepChannel;
+  readonly condition: 'always' | 'unread' | 'undelivered';
+  /** Whether the channel has been called for this step already. */
+  readonly wasHandedOver: boolean;
+  /** Undefined: the notification was deleted. */
+  readonly notification: { readonly isExpired: boolean; readonly isRead: boolean } | undefined;
+  /** Whether the time in which the step may be carried out is over. */
+  readonly isLate: boolean;
+  readonly user: { readonly isActive: boolean; readonly isLocked: boolean };
+  /** Whether an earlier step was sent or delivered. */
+  readonly wasDelivered: boolean;
+  /** The address of the channel. A push has a token instead: see `push/prepare.ts`. */
+  readonly address: 'proven' | 'not_proven' | 'none';
+  /** Whether the address is suppressed, for example because a mail came back. */
+  readonly isSuppressed: boolean;
+  /** Undefined: the category was deleted. */
+  readonly category: { readonly isCritical: boolean; readonly byDefault: ChannelChoice } | undefined;
+  /** What the user has chosen; undefined: nothing. */
+  readonly chosen: { readonly channel: ChannelChoice | undefined; readonly category: ChannelChoice | undefined };
+  readonly isMuted: boolean;
+  /** Whether OUTBOUND lets messages go to the address. */
+  readonly isAllowedOut: boolean;
+}
+
+/** Why a step is not carried out. */
+export type Refusal =
+  | {
+      readonly state: 'skipped';
+      readonly reason:
+        | 'read'
+        | 'already_delivered'
+        | 'no_address'
+        | 'not_proven'
+        | 'suppressed'
+        | 'preference_off'
+        | 'channel_off'
+        | 'muted'
+        | 'sandbox'
+        | 'account_locked'
+        | 'account_deactivated';
+    }
+  | { readonly state: 'expired'; readonly reason: 'notification_expired' | 'ttl' }
+  | { readonly state: 'dropped'; readonly reason: 'read' | 'notification_deleted' | 'category_deleted' };
+
+export type Decision = { readonly state: 'send' } | Refusal;
+
+/**
+ * Decides about one step of one notification for one user, at the time of the step and again directly before each attempt. It
+ * is pure: everything that asks whether and why a step is carried out uses it. The order of the questions is fixed, because the
+ * first "no" is the answer that users and operators get.
+ */
+export function decide(facts: StepFacts): Decision {
+  const { channel, condition, notification, user, category, chosen } = facts;
+  if (notification === undefined) return { state: 'dropped', reason: 'notification_deleted' };
+  if (notification.isExpired) return { state: 'expired', reason: 'notification_expired' };
+  if (facts.isLate) return { state: 'expired', reason: 'ttl' };
+  if (category === undefined) return { state: 'dropped', reason: 'category_deleted' };
+  if (!user.isActive) return skipped('account_deactivated');
+  if (user.isLocked) return skipped('account_locked');
+  // Whatever the condition says, nothing is pushed about what the user has read.
+  if (notification.isRead && (condition === 'unread' || channel === 'push')) {
+    return facts.wasHandedOver ? { state: 'dropped', reason: 'read' } : skipped('read');
+  }
+  if (condition === 'undelivered' && facts.wasDelivered) return skipped('already_delivered');
+  if (facts.address === 'none') return skipped('no_address');
+  if (facts.address === 'not_proven') return skipped('not_proven');
+  if (facts.isSuppressed) return skipped('suppressed');
+  if (!category.isCritical) {
+    if (chosen.channel === 'off') return skipped('channel_off');
+    if ((chosen.category ?? category.byDefault) === 'off') return skipped('preference_off');
+    if (channel === 'push' && facts.isMuted) return skipped('muted');
+  }
+  return facts.isAllowedOut ? { state: 'send' } : skipped('sandbox');
+}
+
+const skipped = (reason: (Refusal & { state: 'skipped' })['reason']): Refusal => ({ state: 'skipped', reason });

@@ -1,0 +1,81 @@
+import { textArrayText } from '../../database/array-text.js';
+import type { Queryable } from '../../database/database.js';
+import { sql, statement } from '../../database/sql.js';
+import { blockRows } from '../inbox/blocks.js';
+import { recordInboxEvents } from '../inbox/webhook-events.js';
+import { array } from './publish-queries.js';
+import type { Item } from './validation.js';
+
+interface Keys {
+  readonly userIds: string;
+  readonly keys: string;
+}
+
+/** Locks the inbox rows in the order of their users, as publishers do. */
+const lockInboxes = statement<{ userIds: string }>(
+  'notifications_replace_lock',
+  (p) => sql`
+    select user_id from inboxes where user_id = any (${array(p.userIds, 'uuid')}::uuid[]) order by user_id for update`,
+);
+
+/**
+ * Deletes the notifications with these keys, as `deleteRow` of change.ts does one. An earlier statement has locked the inbox
+ * rows, so no other request inserts a notification with one of the keys meanwhile.
+ */
+const deleteReplaced = statement<Keys>(
+  'notifications_replace',
+  (p) => sql`
+    with replaced as materialized (
+      select n.user_id, n.id, n.sequence, n.notification_type,
+             row_number() over (partition by n.user_id order by n.sequence) as nth
+      from unnest(${array(p.userIds, 'uuid')}, ${array(p.keys, 'text')}) as wanted (user_id, key)
+        join notifications n on n.user_id = wanted.user_id and n.replace_key = wanted.key
+    ),
+    inbox as (
+      update inboxes
+      set last_change_sequence = last_change_sequence + rows,
+          last_time = greatest(db_now(), last_time + interval '1 microsecond') + (rows - 1) * interval '1 microsecond',
+          total = total - rows
+      from (select user_id, count(*) as rows from replaced group by user_id) counted
+      where inboxes.user_id = counted.user_id
+      returning inboxes.user_id, last_change_sequence - rows as before,
+                last_time - (rows - 1) * interval '1 microsecond' as start
+    ),
+    tombstone as (
+      select replaced.*, before + nth as change_sequence, start + (nth - 1) * interval '1 microsecond' as time
+      from replaced join inbox using (user_id)
+    ),
+    deleted as (
+      delete from notifications n using replaced where n.user_id = replaced.user_id and n.id = replaced.id
+    ),
+    uncounted as (
+      update inbox_blocks set rows = inbox_blocks.rows - counted.rows
+      from (select user_id, sequence / ${blockRows} as block, notification_type, count(*) as rows
+            from replaced group by 1, 2, 3) counted
+      where inbox_blocks.user_id = counted.user_id and inbox_blocks.block = counted.block
+        and inbox_blocks.notification_type = counted.notification_type
+    ),
+    webhook as (${recordInboxEvents(sql`'notification.deleted'`, sql`(select * from tombstone) event`)}
+    )
+    insert into notification_tombstones (user_id, change_sequence, id, sequence, deleted_at)
+    select user_id, change_sequence, id, sequence, time from tombstone`,
+);
+
+/** Whether an item replaces an earlier notification. */
+export const replaces = ({ input }: Pick<Item, 'input'>): boolean => typeof input.replace_key === 'string';
+
+/**
+ * Deletes the notifications that these items replace, in the transaction that inserts the items. Their pushes that are not sent
+ * yet end, because their notification is gone.
+ */
+export async function deleteOlder(tx: Queryable, items: readonly Item[]): Promise<void> {
+  const keys = items.flatMap(({ input: { replace_key: key }, deliveries }) =>
+    typeof key === 'string' ? deliveries.map(({ userId }) => ({ userId, key })) : [],
+  );
+  if (keys.length === 0) return;
+  // All inboxes of the request, because locking some now and others later could wait for another publisher in a cycle.
+  const all = items.flatMap(({ deliveries }) => deliveries.map(({ userId }) => userId));
+  await tx.query(lockInboxes({ userIds: textArrayText(all) }));
+  const userIds = textArrayText(keys.map(({ userId }) => userId));
+  await tx.query(deleteReplaced({ userIds, keys: textArrayText(keys.map(({ key }) => key)) }));
+}

@@ -1,0 +1,52 @@
+import type { Category } from '../../contract/category.js';
+import { type ChannelChoice, decide, type StepFacts } from '../deliveries/decide.js';
+import type { End } from './end.js';
+
+/** What a category says about pushes. */
+export const pushOf = ({ is_critical, defaults }: Category): { isCritical: boolean; byDefault: ChannelChoice } => ({
+  isCritical: is_critical,
+  byDefault: defaults.push,
+});
+
+/** Whether a category has pushes. */
+export const hasPush = ({ steps }: Pick<Category, 'steps'>): boolean => steps.some(({ channel }) => channel === 'push');
+
+/**
+ * Decides about a push with `decide`. The rest is checked elsewhere: the age of the push by its row, and the user and the device
+ * by the query for the token.
+ * @returns why the push ends; undefined if it is sent
+ */
+export function decidePush(
+  facts: Pick<StepFacts, 'notification' | 'category' | 'isMuted' | 'wasHandedOver'>,
+): End | undefined {
+  const decision = decide({
+    ...facts,
+    channel: 'push',
+    condition: 'always',
+    isLate: false,
+    user: { isActive: true, isLocked: false },
+    wasDelivered: false,
+    address: 'proven',
+    isSuppressed: false,
+    chosen: { channel: undefined, category: undefined },
+    isAllowedOut: true,
+  });
+  switch (decision.state === 'send' ? undefined : decision.reason) {
+    case undefined:
+      return undefined;
+    case 'muted':
+      return { state: 'muted', reason: 'muted' };
+    case 'notification_expired':
+      return { state: 'expired', reason: 'notification_expired' };
+    case 'read':
+      return { state: 'dropped', reason: 'read' };
+    case 'preference_off':
+      return { state: 'dropped', reason: 'preference_off' };
+    case 'category_deleted':
+      return { state: 'dropped', reason: 'category_deleted' };
+    case 'notification_deleted':
+      return { state: 'dropped', reason: 'notification_deleted' };
+    default:
+      throw new Error('a push was refused for a reason that no push has');
+  }
+}
