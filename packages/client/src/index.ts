@@ -76,6 +76,10 @@ export {
 export type { NotificationConditions, NotificationFilter } from './inbox/filter.js';
 export { createInbox } from './inbox/inbox.js';
 export type { Notification } from './inbox/notification.js';
+export { partOf } from './inbox/states/apply-states.js';
+export { createItemStates } from './inbox/states/item-states.js';
+export { createItemsView } from './inbox/states/items-view.js';
+export type * from './inbox/states/types.js';
 export type * from './inbox/types.js';
 export { createInboxView } from './inbox/view.js';
 export { type List, type ListQuery, type Page, type Sorting, toDate } from './lists.js';
@@ -98,20 +102,26 @@ export type {
   Account,
   AccountDetails,
   ActivityEntry,
+  ChangedStates,
   DeliveryTrace,
   Device,
   DeviceToken,
   ExternalIdentity,
   FieldError,
   Image,
+  InboxCounts,
+  InboxStates,
   LoginOptions as OfferedLogins,
   LogoutResult,
   Marker,
   MergedGuest,
   Mute,
+  NotificationAction,
+  NotificationExtra,
   Passkey,
   RecoveryCodes,
   Session,
+  TakenAction,
 } from './wire.js';
 export {
   cancelPinRecovery,

@@ -10,11 +10,13 @@ import {
   type NotificationFilter,
   type Postern,
 } from '@postern/client';
+import { wait } from '@postern/client/internal';
 import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { countText } from '../base/texts.js';
 import { createBell } from './bell.js';
 import { createPanel } from './panel.js';
+import type { PanelParts, RowExtras } from './row-extras.js';
 import { createSeen, type Seen } from './seen.js';
 import { style } from './style.js';
 import { english, type PanelTexts } from './texts.js';
@@ -31,16 +33,27 @@ export interface InboxEvents {
 const refreshMs = 60_000;
 
 /** A list with the filter and the limit that it was created with. */
-interface SharedList {
+export interface SharedList {
   readonly inbox: Inbox;
   readonly view: InboxView;
   /** How many elements show it. */
   uses: number;
+  /** Without them, what was seen is in the memory of the page, and nothing is added to the panel. */
+  readonly seen?: Seen;
+  readonly extend?: (parts: PanelParts) => RowExtras;
 }
-function createList(postern: Postern, options: InboxOptions | undefined, query: InboxViewOptions): SharedList {
+type CreateList = (
+  postern: Postern,
+  options: InboxOptions | undefined,
+  query: InboxViewOptions,
+  features: readonly string[],
+) => SharedList;
+const createList: CreateList = (postern, options, query) => {
   const inbox = createInbox(postern, { stream: 'tab', ...options });
   return { inbox, view: createInboxView(postern, inbox, query), uses: 0 };
-}
+};
+/** The attributes of an inbox with states. */
+const featureNames = ['tabs', 'archive', 'snooze'];
 
 /**
  * `<postern-inbox>`: a bell with the number of unread notifications and a panel with the live list, or the list alone.
@@ -64,7 +77,7 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
   /** @internal */
   static readonly style = style;
   /** @internal */
-  static readonly observedAttributes = ['lang', 'layout', 'filter', 'limit', 'open'];
+  static readonly observedAttributes = ['lang', 'layout', 'filter', 'limit', 'open', ...featureNames];
 
   readonly #internals = this.attachInternals();
   #filter: NotificationFilter | null = null;
@@ -153,18 +166,21 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
 
   /** @internal */
   protected override options(): readonly unknown[] {
-    return [this.layout, this.filter, this.limit];
+    return [this.layout, this.filter, this.limit, this.#features()];
   }
 
+  #features = () => featureNames.filter((name) => this.hasAttribute(name));
+
   /** The list. It stays, with its stream, while only texts and the layout change. */
-  #listOf(postern: Postern, clientSignal: AbortSignal) {
+  #listOf(postern: Postern, clientSignal: AbortSignal, create: CreateList) {
     const { filter, limit, settings } = this;
-    const key = JSON.stringify([filter, limit, settings?.inbox]);
+    const features = this.#features();
+    const key = JSON.stringify([filter, limit, settings?.inbox, features]);
     const former = this.#list;
     if (former?.key === key) return former;
     const lists = PosternInbox.#lists.get(postern) ?? new Map<string, SharedList>();
     PosternInbox.#lists.set(postern, lists);
-    const shared = lists.get(key) ?? createList(postern, settings?.inbox, { filter: filter ?? undefined, limit });
+    const shared = lists.get(key) ?? create(postern, settings?.inbox, { filter: filter ?? undefined, limit }, features);
     lists.set(key, shared);
     shared.uses += 1;
     const unsubscribe = shared.view.onChange(() => undefined);
@@ -174,7 +190,7 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
       if (shared.uses === 0 && lists.get(key) === shared) lists.delete(key);
     };
     former?.end();
-    const list = { key, shared, end, seen: former?.seen ?? createSeen() };
+    const list = { key, shared, end, seen: shared.seen ?? former?.seen ?? createSeen() };
     this.#list = list;
     clientSignal.addEventListener('abort', () => {
       list.end();
@@ -184,8 +200,18 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
   }
 
   /** @internal */
-  protected override start(postern: Postern, signal: AbortSignal, clientSignal: AbortSignal): void {
-    const { shared, seen } = this.#listOf(postern, clientSignal);
+  protected override async start(postern: Postern, signal: AbortSignal, clientSignal: AbortSignal): Promise<void> {
+    let create = createList;
+    // Only a page with an inbox of this kind loads its code.
+    while (this.#features().length > 0 && create === createList) {
+      try {
+        create = (await import('./items.js')).createItemsList;
+      } catch {
+        await wait(5000, signal);
+      }
+      if (signal.aborted) return;
+    }
+    const { shared, seen } = this.#listOf(postern, clientSignal, create);
     const { inbox, view } = shared;
     const isBell = this.layout === 'bell';
     const panel = createPanel({
@@ -200,6 +226,7 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
       renderItem: () => this.#renderItem,
       hrefOf: (item) => this.#hrefOf?.(item) ?? null,
       seen,
+      extend: shared.extend,
       choose: (item) => {
         seen.open(item, view, this.filter === null);
         show(view.current);
@@ -215,12 +242,13 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
       report: (error) => void this.report(error),
       adoptStyle: (style) => this.adoptStyle(style),
       showAgain: () => show(view.current),
+      placeAgain: () => bell?.place(),
       restoreTyped: () => this.restoreTyped(),
     });
     const setOpen = (isOpen: boolean) => {
       this.open = isOpen;
     };
-    const bell = isBell ? createBell(panel.node, this.words, this.language, setOpen) : null;
+    const bell = isBell ? createBell(panel, this.words, this.language, setOpen) : null;
     replaceContent(this.root, bell?.button, panel.node, element('p', { class: 'sr-only', role: 'status' }));
     this.#togglePanel = (isOpen) => isBell && panel.node.isConnected && panel.node.togglePopover(isOpen);
     if (this.open) this.#togglePanel(true);
