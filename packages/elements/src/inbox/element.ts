@@ -15,6 +15,7 @@ import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { countText } from '../base/texts.js';
 import { createBell } from './bell.js';
+import type { ActionDetail } from './item-tools.js';
 import { createPanel } from './panel.js';
 import type { PanelParts, RowExtras } from './row-extras.js';
 import { createSeen, type Seen } from './seen.js';
@@ -25,6 +26,8 @@ import { english, type PanelTexts } from './texts.js';
 export interface InboxEvents {
   /** The user chose a notification. After `preventDefault()`, the panel stays open. */
   readonly 'postern-select': CustomEvent<InboxItem>;
+  /** With `tabs`, `archive` or `snooze`: the user chose an action. After `preventDefault()`, its address does not open. */
+  readonly 'postern-action': CustomEvent<ActionDetail>;
   /** The number of unread notifications has changed. If `capped` is true, there are more than `count`. */
   readonly 'postern-unread': CustomEvent<{ readonly count: number; readonly capped: boolean }>;
 }
@@ -58,9 +61,12 @@ const featureNames = ['tabs', 'archive', 'snooze'];
 /**
  * `<postern-inbox>`: a bell with the number of unread notifications and a panel with the live list, or the list alone.
  *
+ * With the attribute `tabs`, `archive` or `snooze`, users mark single notifications as read or unread and choose their actions, and the bell
+ * counts what they have not seen on any device. `tabs` adds what is archived and snoozed, `archive` and `snooze` the buttons for it.
+ *
  * Parts: `bell`, `badge`, `panel`, `header`, `heading`, `list`, `day`, `item`, `item-unread`, `item-link`, `dot`, `thumbnail`, `kind`, `image`, `actor`,
  * `description`, `time`, `footer`, `empty`, `name`, `hint`, `skeleton`, `connection`, `icon`, `button`, `row`, `label`, `switch`,
- * `filter`, `issue`. Slots: `bell`, `heading`, `empty`. `:state(unread)` matches the element while a notification is unread.
+ * `filter`, `issue`; with states also `tabs`, `tab`, `tools`, `choices`, `done`. Slots: `bell`, `heading`, `empty`. `:state(unread)` matches the element while a notification is unread.
  *
  * @example
  * ```ts

@@ -102,12 +102,15 @@ function createTools({ items, words, language, features, root }: ItemToolsOption
   };
   function choices(): HTMLElement {
     const attributes = { class: 'choices', part: 'choices', role: 'group', 'aria-label': words.snooze };
-    const buttons = snoozeTimes().map(({ name, time }) =>
-      smallButton(`${words[name]} · ${timeText(time)}`, () => {
+    const buttons = snoozeTimes().map(({ name, time }) => {
+      const snooze = () => {
         isChoosing = false;
         return items.snooze([item.id], time);
-      }),
-    );
+      };
+      const button = smallButton(words[name], snooze);
+      button.append(' ', element('bdi', { class: 'muted', part: 'hint' }, timeText(time)));
+      return button;
+    });
     const close = (event: Event) => {
       if ((event as KeyboardEvent).key !== 'Escape') return;
       // The panel stays open.

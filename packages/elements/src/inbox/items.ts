@@ -59,8 +59,8 @@ function createSee(items: ItemsView): () => void {
     const newest = shown[0]?.sequence ?? 0;
     if (counts.unseen === 0 || newest <= seenThrough) return;
     seenThrough = newest;
-    void items.seen().then(() => {
-      if (items.current.changeError !== null) seenThrough = 0;
+    void items.seen().then((isKnown) => {
+      if (!isKnown) seenThrough = 0;
     });
   };
 }

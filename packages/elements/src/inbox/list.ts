@@ -174,8 +174,8 @@ export function createRows(options: ListOptions): Rows {
     more.hidden = !hasMore;
     moreButton.disabled = loading;
     replaceContent(moreButton, loading && items.length > 0 ? words.loading : words.load_more);
-    const focused = (list.getRootNode() as ShadowRoot).activeElement;
-    const focusedIndex = buttons().findIndex(({ parentElement: row }) => row?.contains(focused));
+    const { activeElement } = root;
+    const focusedIndex = buttons().findIndex(({ parentElement: row }) => activeElement && row?.contains(activeElement));
     const ids = new Set(items.map(({ id }) => id));
     extras?.keep(ids);
     for (const [id, { node }] of rows) {
@@ -208,7 +208,7 @@ export function createRows(options: ListOptions): Rows {
       days.delete(date);
     }
     // The notification with the focus was deleted: focus the one that is now in its position.
-    if (focused && focusedIndex >= 0 && !focused.isConnected) buttons()[Math.min(focusedIndex, rows.size - 1)]?.focus();
+    if (focusedIndex >= 0 && root.activeElement === null) buttons()[Math.min(focusedIndex, rows.size - 1)]?.focus();
   }
 
   const buttons = () => [...list.querySelectorAll<HTMLElement>('.item')];

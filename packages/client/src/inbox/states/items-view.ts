@@ -146,7 +146,7 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
     });
   const changeAll = (values: Partial<ItemState>, send: 'markRead' | 'archive') => {
     const through = Math.max(0, ...rowsNow().map(({ sequence }) => sequence));
-    return change(through, values, () => states[send]({ through, filter }));
+    return through === 0 ? Promise.resolve() : change(through, values, () => states[send]({ through, filter }));
   };
   const timeOf = (until: Date | string | null) => (until instanceof Date ? until.toISOString() : until);
 
@@ -171,7 +171,15 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
     archiveAll: () => changeAll({ archived: true }, 'archive'),
     async seen() {
       const through = Math.max(0, ...rowsNow().map(({ sequence }) => sequence));
-      if (through > 0 && counts.unseen > 0) await change([], {}, () => states.seen(through));
+      if (through === 0 || counts.unseen === 0) return true;
+      try {
+        await states.seen(through);
+        await count();
+        return true;
+      } catch (error) {
+        core.onError(error);
+        return false;
+      }
     },
   });
 }

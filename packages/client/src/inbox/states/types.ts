@@ -104,8 +104,8 @@ export interface ItemsView extends Store<ItemsSnapshot> {
   readonly markAllRead: () => Promise<void>;
   /** Archives the same. */
   readonly archiveAll: () => Promise<void>;
-  /** The user has seen what is shown: it no longer counts as `unseen`, on any device. */
-  readonly seen: () => Promise<void>;
+  /** The user has seen what is shown: it no longer counts as `unseen`, on any device. Returns false if the request failed. */
+  readonly seen: () => Promise<boolean>;
 }
 
 export interface ItemsViewOptions {

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startTestApp, type TestApp } from '../../../../../test/support/app.js';
 import { eventually } from '../../../../../test/support/eventually.js';
-import { testSql } from '../../../../../test/support/sql.js';
 import { password } from '../../../../../test/support/users.js';
+import { createHub, type Port } from '../../../src/inbox/shared/hub.js';
 import {
   createInbox,
+  createInboxView,
   createItemStates,
   createItemsView,
   createLogin,
@@ -270,6 +271,40 @@ describe('a view of items', () => {
     await shows(view);
     expect(view.current.hasMore).toBe(false);
   });
+});
+
+test('tabs that share a stream see the changes of each other, and a tab without states gets no extra', async () => {
+  const hub = createHub();
+  class Worker {
+    onerror = null;
+    readonly port: MessagePort;
+    constructor() {
+      const { port1, port2 } = new MessageChannel();
+      this.port = port1;
+      hub.connect(port2 as unknown as Port);
+    }
+  }
+  vi.stubGlobal('SharedWorker', Worker);
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const { postern, user } = await signedIn(app);
+  const [one, two] = [await publish(user.id, 'one'), await publish(user.id, 'two')];
+  const [here, there] = [viewOf(postern).view, viewOf(await otherDevice(user.username)).view];
+  const plain = createInboxView(postern, createInbox(postern));
+  onTestFinished(plain.subscribe(() => undefined));
+  await Promise.all([shows(here, 'two', 'one'), shows(there, 'two', 'one')]);
+  for (const { current } of [here, there]) expect(current.connection).toBe('live');
+  await here.archive([one.id]);
+  await there.markRead([two.id]);
+  for (const view of [here, there]) {
+    await expect
+      .poll(() => view.current.items.map((item) => [item.description, item.isUnread]))
+      .toEqual([['two', false]]);
+    await counts(view, { unread: 0 });
+  }
+  await publish(user.id, 'three');
+  await expect.poll(() => plain.current.items.map(({ description }) => description)).toEqual(['three', 'two', 'one']);
+  for (const item of plain.current.items) expect(item).not.toHaveProperty('extra');
+  await shows(there, 'three', 'two');
 });
 
 test('another user sees nothing of the former one', async () => {
