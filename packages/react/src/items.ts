@@ -20,7 +20,7 @@ export interface UseItems extends ItemsSnapshot, ItemActions {
 }
 
 /** The view of a query, which all components with the same query share. */
-function sourceOf({ postern, inbox: options }: Scope, query: ItemsViewOptions) {
+function sourceOf({ postern, snapshot, inbox: options }: Scope, query: ItemsViewOptions) {
   const { view: part = 'inbox', filter, limit = 20, countsBy } = query;
   const key = JSON.stringify([part, filter, limit, countsBy]);
   const view = () =>
@@ -34,7 +34,10 @@ function sourceOf({ postern, inbox: options }: Scope, query: ItemsViewOptions) {
     subscribe: (listener: () => void) => unsubscribeLater(view().onChange(listener)),
     /** The state before hydration. It does not use the shared view, because a server must keep no data of a user. */
     first() {
-      hydrationSnapshot ??= createItemsView(postern, createInbox(postern, options), query).current;
+      if (hydrationSnapshot === undefined) {
+        const { current } = createItemsView(postern, createInbox(postern, options), query);
+        hydrationSnapshot = { ...current, ...(snapshot?.session === null && { loading: false }) };
+      }
       return hydrationSnapshot;
     },
     actions: {

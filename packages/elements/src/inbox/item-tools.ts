@@ -8,7 +8,7 @@ import { snoozeTimes } from './snooze-times.js';
 import { webAddress } from './web-address.js';
 
 const checkPath = 'M4 10.5l4 4 8-9';
-const unreadPath = 'M10 6.6a3.4 3.4 0 1 0 0 6.8 3.4 3.4 0 0 0 0-6.8z';
+const unreadPath = 'M10 5.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9z';
 const archivePath = 'M3 4.5h14V8H3zM4.5 8v7.5h11V8M8 11h4';
 const inboxPath = 'M3 12.5h4l1 2h4l1-2h4V16H3zM10 3.5v6M7.3 7l2.7 2.7L12.7 7';
 const clockPath = 'M10 3.2a6.8 6.8 0 1 0 0 13.6 6.8 6.8 0 0 0 0-13.6zM10 6.2V10l2.6 1.8';
@@ -155,11 +155,13 @@ function createTools({ items, words, language, features, root }: ItemToolsOption
       (features.includes('archive') || archived) && archive,
       (features.includes('snooze') || isSnoozed) && !archived && snooze,
     ];
+    const offered = actions();
+    node.classList.toggle('bare', offered.length === 0 && !isSnoozed);
     const untilText = isSnoozed && withTime(words.snoozed_until, timeText(new Date(until)));
     replaceContent(
       node,
       untilText && element('span', { class: 'muted small', part: 'hint' }, untilText),
-      ...actions(),
+      ...offered,
       element('span', { class: 'icons' }, ...shownTools),
       isChoosing && !isSnoozed && choices(),
     );

@@ -23,6 +23,7 @@ export const style = `${actStyle}.empty { display: grid; justify-items: center; 
 .empty svg { width: 28px; height: 28px; color: var(--_muted); margin-bottom: 8px; }
 .empty strong { font-weight: ${wTitle}; }
 .empty .act { margin-top: 12px; }
+.head, .note { flex: none; }
 .note { padding: 10px var(--_space); background: var(--_surface); border-bottom: 1px solid var(--_line); font-size: 0.8667em; }
 .note .link { padding-block: 0; margin-inline-start: 6px; }
 .rest { padding: 10px var(--_space); border-top: 1px solid var(--_line); text-align: center; }

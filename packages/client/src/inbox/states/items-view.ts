@@ -47,13 +47,16 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
   /** Whether the list of this view has not been read yet. */
   let isSwitching = false;
   let counts = noCounts;
+  let isUsed = false;
   const { unread: _, ...emptyList } = emptyInbox;
   const empty: ItemsSnapshot = { ...emptyList, view, items: [], counts, changeError: null };
 
   const store = createStore<ItemsSnapshot>(empty, () => {
     const removeListeners = [rows.onChange(show), postern.onChange(show)];
+    isUsed = true;
     show();
     return () => {
+      isUsed = false;
       clearTimeout(expiryTimer);
       for (const removeListener of removeListeners) removeListener();
     };
@@ -77,7 +80,8 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
     const items = all
       .filter((item) => partOf(item, now) === view)
       .map((item) => ({ ...item, isUnread: !item.extra.state.read }));
-    const loading = rows.current.loading || (isSwitching && error === null);
+    const isSignedOut = postern.current.status === 'signed_out';
+    const loading = !isSignedOut && (rows.current.loading || (isSwitching && error === null));
     const changeError = changes.error();
     store.set({ view, items, counts, connection, hasMore, loading, error, changeError });
     showAgainAtExpiry(items, now);
@@ -88,7 +92,7 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
   function showAgainAtExpiry(items: readonly StatefulNotification[], now: number): void {
     clearTimeout(expiryTimer);
     const times = items.flatMap(({ extra: { expires_at: end } }) => (view === 'inbox' && end ? [Date.parse(end)] : []));
-    if (times.length === 0) return;
+    if (times.length === 0 || !isUsed) return;
     const update = () => {
       show();
       void recount();
@@ -100,7 +104,8 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
     const user = userNow();
     const next = await states.counts({ by: countsBy });
     if (user !== userNow()) return;
-    counts = next;
+    // The same object, for components that render when it changes.
+    if (JSON.stringify(next) !== JSON.stringify(counts)) counts = next;
     show();
   });
   const recount = () => count().catch(core.onError);
@@ -116,7 +121,7 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
     list(query = {}) {
       const { signal } = query;
       const listed = () => {
-        const shown = Math.min(100, Math.max(limit, rowsNow().length));
+        const shown = isSwitching ? limit : Math.min(100, Math.max(limit, rowsNow().length));
         return states.list({ filter, view, limit: shown, signal });
       };
       const first = async () => {
