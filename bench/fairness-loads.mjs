@@ -106,6 +106,15 @@ export function requestsOf({ url, adminKey }, people) {
   };
 }
 
+/** Makes a message once for each round. */
+function perRound(make) {
+  const made = new Map();
+  return (use) => {
+    if (!made.has(use.round)) made.set(use.round, make(use));
+    return made.get(use.round);
+  };
+}
+
 /**
  * The loads. A load runs until `stop` aborts, and resolves to the number of its requests. Each round has another user and
  * another address.
@@ -157,7 +166,11 @@ export function loadsOf({ url }, ways, people) {
       },
       { connections: 20 },
     ),
-    'images of one user': flood(8, ({ address, person }) => ways.upload(address, person)),
+    // Built once for each round: the generator's own work on a large body would delay the others, too.
+    'images of one user': flood(
+      8,
+      perRound(({ address, person }) => ways.upload(address, person)),
+    ),
     'pushes to silent devices of one user': flood(1, () => ways.publish({ user_id: popular.id, ...content }), 50),
     'deliveries of webhooks': flood(16, ({ address, person, nth }) => ways.rename(address, person, `Name ${nth}`)),
     'publications of one sender': flood(1, ({ nth }) =>

@@ -9,7 +9,7 @@ import type {
 import type { NewUser } from '../contract/user.js';
 import type { ChallengeState } from '../credentials/challenge.js';
 import { countChallengeGuess, endChallenge, findChallengeOwner, startChallenge } from '../credentials/challenges.js';
-import { addPasskey } from '../credentials/factors/passkeys.js';
+import { addPasskey, defaultPasskeyName } from '../credentials/factors/passkeys.js';
 import { replaceRecoveryCodes } from '../credentials/factors/recovery-codes.js';
 import { newPasskeyChallenge, passkeyLifetime, type RelyingParty } from '../credentials/factors/relying-party.js';
 import { findStepOfNewSecret, newTotpSecret, saveTotp } from '../credentials/factors/totp.js';
@@ -72,7 +72,6 @@ interface ConfirmedFactor {
 
 /** Seconds to scan the QR code and enter a code. */
 const totpLifetimeSeconds = 600;
-const passkeyName = 'Passkey';
 
 /** Creates the set-up of operators with links that `postern operators invite` and the first start print. */
 export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetUp {
@@ -156,7 +155,7 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
     return {
       type: 'passkey',
       async save(tx) {
-        await addPasskey(tx, userId, passkeyName, credential);
+        await addPasskey(tx, userId, defaultPasskeyName, credential);
       },
     };
   }

@@ -71,22 +71,26 @@ function readAddress(
   return identity;
 }
 
+/**
+ * For other codes, each known device has its own limit, so that other people cannot use up the limit of the owner of the
+ * address. Not here: the new address may belong to a stranger, who would get more codes from each account and device.
+ * @returns the recipient; undefined if a limit refuses the code. The client must not see the difference
+ */
+async function countCodeRequest(
+  { limits, codes }: Pick<OwnAddressesOptions, 'limits' | 'codes'>,
+  { userId, origin }: CallingSession,
+  address: Identity,
+): Promise<string | undefined> {
+  // All new addresses of one user share the limit of one identity, which has no other requests.
+  await limits.countNewAddress(userId);
+  const recipient = address.canonical;
+  const request = { userId, address, recipient, knownDevice: undefined, clientAddress: origin.clientAddress };
+  return (await codes.countRequest(request)).recipient;
+}
+
 /** Creates self-service for mail addresses and phone numbers. */
 export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
   const { database, keys, users, proofs, codes, guesses, limits } = options;
-
-  /**
-   * For other codes, each known device has its own limit, so that other people cannot use up the limit of the owner of the
-   * address. Not here: the new address may belong to a stranger, who would get more codes from each account and device.
-   * @returns the recipient; undefined if a limit refuses the code. The client must not see the difference
-   */
-  async function countCodeRequest({ userId, origin }: CallingSession, address: Identity): Promise<string | undefined> {
-    // All new addresses of one user share the limit of one identity, which has no other requests.
-    await limits.countNewAddress(userId);
-    const recipient = address.canonical;
-    const request = { userId, address, recipient, knownDevice: undefined, clientAddress: origin.clientAddress };
-    return (await codes.countRequest(request)).recipient;
-  }
 
   async function begin(
     callingSession: CallingSession,
@@ -103,7 +107,7 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
         clientAddress: callingSession.origin.clientAddress,
       });
     }
-    const recipient = await countCodeRequest(callingSession, address);
+    const recipient = await countCodeRequest(options, callingSession, address);
     const { userId, deviceId, origin } = callingSession;
     const id = newId();
     const code = newCode();

@@ -6,6 +6,7 @@ import { countChallengeGuess, endChallenges, startChallenge } from '../credentia
 import { cleanUpAfterLastFactor } from '../credentials/factors/last-factor.js';
 import {
   addPasskey,
+  defaultPasskeyName,
   listPasskeys,
   maxPasskeys,
   passkeyDescriptors,
@@ -45,14 +46,12 @@ export interface OwnPasskeysOptions {
   readonly pinRecoveries: Pick<PinRecoveries, 'requirePinAfterCode'>;
 }
 
-const defaultName = 'Passkey';
-
 /** Creates self-service for passkeys. */
 export function createOwnPasskeys(options: OwnPasskeysOptions): OwnPasskeys {
   const { database, relyingParty, proofs, users, notices, pinRecoveries } = options;
   return {
     list: (userId) => listPasskeys(database.user(userId), userId),
-    async begin(callingSession, { proof, name = defaultName, enrollment_secret: linkSecret }) {
+    async begin(callingSession, { proof, name = defaultPasskeyName, enrollment_secret: linkSecret }) {
       const { userId, deviceId } = callingSession;
       const user = await users.get(userId);
       const existing = await passkeyDescriptors(database.user(userId), userId);
@@ -85,7 +84,7 @@ export function createOwnPasskeys(options: OwnPasskeysOptions): OwnPasskeys {
       if (state === undefined || credential === undefined) throw new Problem('proof_rejected');
       return database.user(userId).transaction(async (tx) => {
         await completeChallenge(tx, callingSession, id, 'proof_rejected');
-        const passkey = await addPasskey(tx, userId, state.name ?? defaultName, credential);
+        const passkey = await addPasskey(tx, userId, state.name ?? defaultPasskeyName, credential);
         if (passkey === undefined) throw new Problem('proof_rejected');
         if (state.link !== undefined) await activateRole(tx, userId, state.link, origin);
         await endGuest(tx, userId);

@@ -13,6 +13,7 @@ import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import { forgiveGuesses } from '../limits/guess-budget.js';
 import { findEpochForUpdate, hadAddressLogin } from '../users/queries.js';
+import type { PreparedChange } from '../users/users.js';
 import { type UserRules, userErrors } from '../users/validation.js';
 import { addressTypes, sentCode } from './code-sender.js';
 import type { PinRecoveries } from './pin-recoveries.js';
@@ -53,7 +54,7 @@ export interface RecoveriesOptions extends SessionlessDependencies {
 
 /** Creates the recovery of passwords and PINs. */
 export function createRecoveries(options: RecoveriesOptions): Recoveries {
-  const { database, keys, users, limits, codes, sessionless, rules, pinRecoveries } = options;
+  const { database, keys, users, limits, codes, sessionless, rules } = options;
 
   async function begin(request: RecoveryRequest, origin: Origin): Promise<SentCode> {
     const { identity, purpose, device, human_check: token } = request;
@@ -136,25 +137,36 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
       return { id: result.id, recovered: 'password' };
     }
     if (recovers === undefined) throw new Error('unreachable: the error was thrown above');
-    const effectiveAt = await database.user(userId).transaction(async (tx) => {
-      await lockAndCheckCode(tx, result);
-      const { pin_hash: pinHash } = prepared.values;
-      if (typeof pinHash === 'string' && pinRecoveries.isOn) {
-        const addressType = addressTypes.find((type) => type === result.state.type);
-        return pinRecoveries.start(tx, { userId, pinHash, codeSentTo: addressType, origin });
-      }
-      await users.change(tx, userId, prepared, origin, 'account_recovered');
-      // `users.change` ends every login if the password changes, but not if the PIN changes.
-      if (recovers === 'pin') await users.logout(tx, userId, origin);
-      await forgiveGuesses(tx, userId, recovers);
-      await recordEvent(tx, { userId, type: 'recovery.completed', origin, data: { recovers } });
-      return undefined;
-    });
+    const effectiveAt = await recoverSecret(options, result, { recovers, prepared }, origin);
     const pending = effectiveAt !== undefined && ({ status: 'pending', effective_at: effectiveAt } as const);
     return { id: result.id, recovered: recovers, ...pending };
   }
 
   return { begin, complete };
+}
+
+/** Sets the recovered secret. @returns when it takes effect; undefined: now */
+function recoverSecret(
+  { database, users, pinRecoveries }: Pick<RecoveriesOptions, 'database' | 'users' | 'pinRecoveries'>,
+  result: VerifiedCode,
+  { recovers, prepared }: { readonly recovers: 'password' | 'pin'; readonly prepared: PreparedChange },
+  origin: Origin,
+): Promise<string | undefined> {
+  const { userId, state } = result;
+  return database.user(userId).transaction(async (tx) => {
+    await lockAndCheckCode(tx, result);
+    const { pin_hash: pinHash } = prepared.values;
+    if (typeof pinHash === 'string' && pinRecoveries.isOn) {
+      const codeSentTo = addressTypes.find((type) => type === state.type);
+      return pinRecoveries.start(tx, { userId, pinHash, codeSentTo, origin });
+    }
+    await users.change(tx, userId, prepared, origin, 'account_recovered');
+    // `users.change` ends every login if the password changes, but not if the PIN changes.
+    if (recovers === 'pin') await users.logout(tx, userId, origin);
+    await forgiveGuesses(tx, userId, recovers);
+    await recordEvent(tx, { userId, type: 'recovery.completed', origin, data: { recovers } });
+    return undefined;
+  });
 }
 
 /**

@@ -1,17 +1,10 @@
-import { changeOf } from '../audit/changes.js';
 import { recordEvent } from '../audit/events.js';
 import type { Account } from '../contract/account/account.js';
 import type { CheckedCode, SentCode } from '../contract/account/code.js';
 import type { PasskeyOptions, RegistrationAnswer, RegistrationRequest } from '../contract/account/registration.js';
-import type { ChallengeState } from '../credentials/challenge.js';
 import { endChallenge, startChallenge } from '../credentials/challenges.js';
 import { codeDigest, codeLifetime, newCode } from '../credentials/codes.js';
-import { addPasskey } from '../credentials/factors/passkeys.js';
-import {
-  newPasskeyChallenge,
-  type RegisteredCredential,
-  type RelyingParty,
-} from '../credentials/factors/relying-party.js';
+import type { RelyingParty } from '../credentials/factors/relying-party.js';
 import type { Transaction } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
 import { derivedRegistrationId, getAccount } from '../identities/accounts.js';
@@ -28,6 +21,7 @@ import type { LoginSteps } from '../login/login-steps.js';
 import { readIdentities, type UserRules, userErrors } from '../users/validation.js';
 import { toAccount } from './account.js';
 import { sentCode } from './code-sender.js';
+import { createRegistrationPasskeys, enrolPasskey, newPasskeyState } from './registration-passkeys.js';
 import type { SessionlessDependencies } from './sessionless-codes.js';
 
 /** Self-registration, if the operator allows it: a code proves the address, then the account is created. */
@@ -76,11 +70,10 @@ const findRegistered = statement<{ userId: string }, { locale: string | null; em
     select locale, email_verified as email, phone_verified as phone from users where id = ${p.userId}`,
 );
 
-const passkeyName = 'Passkey';
-
 /** Creates registrations. With `isOn` false, each call is refused with `registration_off`. */
 export function createRegistrations(options: RegistrationsOptions): Registrations {
-  const { database, keys, users, limits, codes, sessionless, rules, relyingParty, steps, humanCheck } = options;
+  const { database, keys, users, limits, codes, sessionless, rules, humanCheck } = options;
+  const passkeys = createRegistrationPasskeys(options.relyingParty);
 
   /** Rows and counts belong to an id that only registrations of this address use. No account is changed. */
   async function begin(request: RegistrationRequest, origin: Origin): Promise<SentCode> {
@@ -102,9 +95,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     const counted = await codes.countRequest(asked);
     const id = newId();
     const code = newCode();
-    // A passkey names its user, so the id of the user is known before there is one.
-    const passkey = { user: newId(), passkey: newPasskeyChallenge() };
-    const state = { code: codeDigest(keys, id, code), type, address: canonical, ...passkey };
+    const state = { code: codeDigest(keys, id, code), type, address: canonical, ...newPasskeyState() };
     return database.user(userId).transaction(async (tx) => {
       const challenge = await startChallenge(tx, {
         userId,
@@ -144,8 +135,8 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     const check = { purpose: 'registration', id, secret, origin, rejectedEvent: 'registration.rejected' } as const;
     const { userId, state, expiresAt, ...checked } = await sessionless.check(check);
     if (answer.check === true) return { expires_at: expiresAt };
-    if (passkey === 'begin') return { options: { ...(await passkeyOptions(state, answer)) }, expires_at: expiresAt };
-    const credential = passkey && (await readPasskey(state, passkey));
+    if (passkey === 'begin') return { options: { ...(await passkeys.options(state, answer)) }, expires_at: expiresAt };
+    const credential = passkey && (await passkeys.read(state, passkey));
     const input = { ...fields, [state.type === 'email' ? 'email' : 'phone']: state.address };
     const prepared = await users.prepare(input, state.user);
     return database.user(userId).transaction(async (tx) => {
@@ -155,61 +146,41 @@ export function createRegistrations(options: RegistrationsOptions): Registration
       // from the address.
       await recordEvent(tx, { userId: created.id, type: 'identity.verified', origin, data: { field: state.type } });
       await recordEvent(tx, { userId: created.id, type: 'registration.completed', origin });
-      if (credential !== undefined) await enrol(tx, created.id, credential, origin);
+      if (credential !== undefined) await enrolPasskey(tx, created.id, credential, origin);
       const account = toAccount(credential === undefined ? created : await users.getForUpdate(tx, created.id));
       if (device === undefined) return { account, authentication: undefined };
       const authenticator = state.type === 'email' ? 'email' : 'sms';
       const secondFactor = credential === undefined ? null : ('passkey' as const);
       const login = { authenticator, keyThumbprint, device: describeDevice(device), secondFactor };
-      return { account, authentication: await logIn(tx, created.id, login, origin) };
+      return { account, authentication: await logIn(options, tx, { ...login, userId: created.id, origin }) };
     });
-  }
-
-  function passkeyOptions(state: ChallengeState, { username, name }: RegistrationAnswer): Promise<object> {
-    const { user: userId, passkey: challenge, address = '' } = state;
-    // An instance of an older release has started it.
-    if (userId === undefined || challenge === undefined) throw new Problem('code_rejected');
-    const owner = { userId, name: username ?? address, displayName: name ?? '' };
-    return relyingParty.creationOptions(challenge, owner, []);
-  }
-
-  async function readPasskey(state: ChallengeState, response: unknown): Promise<RegisteredCredential> {
-    const credential = await relyingParty.readRegistration(response, state.passkey ?? newPasskeyChallenge());
-    if (credential === undefined) throwIfErrors([{ field: 'passkey', code: 'invalid_passkey' }]);
-    return credential as RegisteredCredential;
-  }
-
-  async function enrol(tx: Transaction, userId: string, credential: RegisteredCredential, origin: Origin) {
-    const passkey = await addPasskey(tx, userId, passkeyName, credential);
-    const data = { passkey_id: passkey?.id };
-    await recordEvent(tx, {
-      ...({ userId, type: 'passkey.enrolled', origin, data } as const),
-      changes: changeOf('passkey', null, passkeyName),
-    });
-  }
-
-  /** The code is the secret of the first login. If the policy asks for a second factor, the login goes on with its enrolment. */
-  async function logIn(
-    tx: Transaction,
-    userId: string,
-    login: Pick<FirstAuthentication, 'authenticator' | 'keyThumbprint' | 'device' | 'secondFactor'>,
-    origin: Origin,
-  ): Promise<LoginResult> {
-    const id = newId();
-    const { user } = await getAccount(tx, userId);
-    const next = user && login.secondFactor === null && steps.next(user, { ...login, id }, 'first');
-    if (user && next) {
-      const challenge = await steps.begin(next, user, { ...login, id });
-      const { epoch } = user;
-      const keyThumbprint = login.keyThumbprint ?? undefined;
-      const waiting = { ...login, id, userId, epoch, keyThumbprint, knownDevice: undefined, origin };
-      const record = await insertOpenAuthentication(tx, waiting, challenge, { factor: 2, pinRefused: false });
-      return withChallenge(record, challenge);
-    }
-    return logInFirst(tx, { ...login, userId, policies: options.policies }, origin);
   }
 
   return { begin, complete };
+}
+
+/** The code is the secret of the first login. If the policy asks for a second factor, the login goes on with its enrolment. */
+async function logIn(
+  { steps, policies }: Pick<RegistrationsOptions, 'steps' | 'policies'>,
+  tx: Transaction,
+  login: Pick<FirstAuthentication, 'userId' | 'authenticator' | 'keyThumbprint' | 'device' | 'secondFactor'> & {
+    readonly origin: Origin;
+  },
+): Promise<LoginResult> {
+  const id = newId();
+  const { origin, ...first } = login;
+  const { userId } = first;
+  const { user } = await getAccount(tx, userId);
+  const next = user && login.secondFactor === null && steps.next(user, { ...login, id }, 'first');
+  if (user && next) {
+    const challenge = await steps.begin(next, user, { ...login, id });
+    const { epoch } = user;
+    const keyThumbprint = login.keyThumbprint ?? undefined;
+    const waiting = { ...login, id, epoch, keyThumbprint, knownDevice: undefined };
+    const record = await insertOpenAuthentication(tx, waiting, challenge, { factor: 2, pinRefused: false });
+    return withChallenge(record, challenge);
+  }
+  return logInFirst(tx, { ...first, policies }, origin);
 }
 
 /** Runs before the code is checked, so that a validation error does not use a guess. */

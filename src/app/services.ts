@@ -46,17 +46,25 @@ export interface Domains {
   readonly backups: BackupDomain;
 }
 
-/** Creates the domains, each from the ones before it. */
-export async function createServices(
-  base: Base,
-  options: {
-    readonly consoleOutput: ConsoleOutput;
-    readonly streamTimes: Partial<StreamTimes>;
-    readonly imageTimeout: number | undefined;
-    readonly blockInterval: number | undefined;
-  },
-): Promise<Domains> {
-  const { config, outbound, database, keys, hasher, pacer, log, lifecycle } = base;
+export interface ServicesOptions {
+  readonly consoleOutput: ConsoleOutput;
+  readonly streamTimes: Partial<StreamTimes>;
+  readonly imageTimeout: number | undefined;
+  readonly blockInterval: number | undefined;
+}
+
+/** Creates the domains and the services that the routes call. */
+export async function createServices(base: Base, options: ServicesOptions): Promise<Domains> {
+  const parts = await createParts(base, options);
+  const { messaging, push, notifications, webhooks, backups } = parts;
+  return { services: servicesOf(base, parts), messaging, push, notifications, webhooks, backups };
+}
+
+type Parts = Awaited<ReturnType<typeof createParts>>;
+
+/** Creates the parts of each domain from the ones before it. */
+async function createParts(base: Base, options: ServicesOptions) {
+  const { config, outbound, database, keys, hasher, log, lifecycle } = base;
   const push = await createPushDomain(base);
   const limits = createConfiguredLimits(base);
   const notifications = await createNotificationServices(base, { onPublished: push.onPublished, limits }, options);
@@ -120,10 +128,34 @@ export async function createServices(
   const admission = await createAdmissionServices(base, options.blockInterval);
   const statistics = createStatistics(database);
   const backups = await createBackupDomain(base, version);
-  const { notices } = messaging;
+  return {
+    push,
+    limits,
+    notifications,
+    messaging,
+    factors,
+    redirects,
+    sessions,
+    users,
+    account,
+    login,
+    eventStreams,
+    webhooks,
+    admission,
+    statistics,
+    backups,
+  };
+}
+
+/** The services by the names that the routes use. */
+function servicesOf(base: Base, parts: Parts): Services {
+  const { config, database, keys, pacer } = base;
+  const { push, limits, notifications, messaging, factors, redirects, sessions, users, account, login } = parts;
+  const { admission, webhooks, statistics } = parts;
   const { proofs, pinRecoveries } = account;
+  const { notices } = messaging;
   const ownFactors = factors.createSelfService({ proofs, users: users.users, notices, pinRecoveries });
-  const services: Services = {
+  return {
     // Parts that all routes share
     database,
     pacer,
@@ -190,15 +222,14 @@ export async function createServices(
     testIdentities: createTestIdentities({ database, keys, defaultRegion: config.DEFAULT_REGION }),
     apiKeys: sessions.apiKeys,
     blocks: admission.blocks,
-    eventStreams,
+    eventStreams: parts.eventStreams,
     webhooks: webhooks.services.webhooks,
     webhookDeliveries: webhooks.services.webhookDeliveries,
     testWebhook: webhooks.services.testWebhook,
     statistics,
     system: createSystemInformation(base, statistics, version),
-    backups: backups.backups,
+    backups: parts.backups.backups,
   };
-  return { services, messaging, push, notifications, webhooks, backups };
 }
 
 async function checkReadiness({ lifecycle, database }: Base): Promise<void> {

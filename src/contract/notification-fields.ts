@@ -154,6 +154,13 @@ export const extraMembers = Object.fromEntries(fieldsWith('extra').map(([name, {
   readonly [Name in FieldsWith<'extra'>]: Fields[Name]['extra'];
 };
 
+type ExtraName = Exclude<FieldsWith<'extra' | 'input'>, FieldsWith<'column'>>;
+
+/** The members of requests that the column `extra` stores, as JSON. */
+export const extraNames = fieldsWith('extra').flatMap(([name, { column }]) =>
+  column === undefined ? [name as ExtraName] : [],
+);
+
 type RequiredName = FieldsWith<'input' | 'isRequired'>;
 type OptionalName = Exclude<FieldsWith<'input'>, RequiredName>;
 

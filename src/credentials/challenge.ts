@@ -1,4 +1,5 @@
 import type { MessageChannel } from '../contract/administration.js';
+import type { Identity } from '../identities/identity.js';
 import type { Origin } from '../lib/origin.js';
 
 /** What a two-step authenticator stores between its steps: JSON, never the secret itself. */
@@ -30,6 +31,15 @@ export interface ChallengeAnswer {
   /** `human_check` of the request, and the device of the login: a further step may send a code. */
   readonly humanCheck?: string | undefined;
   readonly deviceId?: string | undefined;
+}
+
+/** A further answer that a login needs before its user is known. */
+export interface NextChallenge {
+  readonly next: Challenge;
+  /** Whose message the challenge sends: the limits of this user and this address apply. */
+  readonly recipient?: { readonly userId: string; readonly identity: Identity };
+  /** Whether it is the same step as before: the guesses at it go on counting. */
+  readonly isSameStep: boolean;
 }
 
 export interface CodeMessage {

@@ -89,66 +89,16 @@ export async function buildServer(options: ServerOptions): Promise<App> {
       demandsHttps: behindTls && isTrusted !== false,
     },
   );
-  const watched = (listener: RequestListener): RequestListener => {
-    const { onRequest } = options;
-    if (onRequest === undefined) return listener;
-    return (request, response) => {
-      onRequest(request);
-      listener(request, response);
-    };
-  };
-  const withoutReceiveTimeout = new WeakSet<Socket>();
-  const running = new WeakSet<Socket>();
-  const app: App = Fastify({
-    loggerInstance: options.log,
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
-    requestIdHeader: false,
-    // Fastify would create a logger for each request, which costs more than most requests. Log lines of a request
-    // contain its `request_id` instead (decision 45).
-    childLoggerFactory: (log) => log,
-    bodyLimit: maxBodyBytes,
-    trustProxy: isTrusted,
-    serverFactory: (routes) =>
-      createServer(
-        {
-          maxHeaderSize: maxHeaderBytes,
-          headersTimeout: timeouts.connection,
-          requestTimeout: timeouts.request,
-          keepAliveTimeout: timeouts.keepAlive,
-          connectionsCheckingInterval: 2000,
-          // `headersPlugin` checks it, and answers with a problem.
-          requireHostHeader: false,
-        },
-        watched(withoutPublicPath(publicPath, traced(verifyHandler.listener(routes)))),
-      ),
-    // Fastify would give up a start in which a plug-in takes longer than ten seconds, as on a machine that is very busy.
-    pluginTimeout: 0,
-    // An id that is too long gets 404 like any unknown id. The limit of the headers also limits the URL.
-    routerOptions: { maxParamLength: maxHeaderBytes },
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
-    clientErrorHandler: (error, socket) => {
-      // Node only reports that the time of a request is over. This handler decides what happens to the request.
-      const mayContinue = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && withoutReceiveTimeout.has(socket);
-      if (!mayContinue)
-        answerBrokenRequest(
-          error,
-          socket,
-          headers,
-          running.has(socket) ? () => {} : observeRefused(options.onAnswered),
-        );
-    },
-    frameworkErrors: (error, request, reply) => {
-      reply.headers({ ...headers, 'Request-ID': request.id });
-      void sendProblem(asProblem(error), request, reply);
-      observeRefused(options.onAnswered, request.method)(request.id, reply.statusCode);
-    },
-  }).withTypeProvider<TypeBoxTypeProvider>();
+  const sockets: Sockets = { withoutReceiveTimeout: new WeakSet(), running: new WeakSet() };
+  const app = createApp(options, {
+    ...{ headers, isTrusted, sockets },
+    listenerOf: (routes) =>
+      watched(withoutPublicPath(publicPath, traced(verifyHandler.listener(routes))), options.onRequest),
+  });
 
   // `verify-handler.ts` bypasses these plugins: it has to do everything itself that these plugins do for all requests.
   requestTracing?.plugin(app);
-  if (options.onAnswered !== undefined) answeredRequestsPlugin(app, options.onAnswered, running);
+  if (options.onAnswered !== undefined) answeredRequestsPlugin(app, options.onAnswered, sockets.running);
   handlerLimitPlugin(app, timeouts.handler);
   serializationPlugin(app);
   problemsPlugin(app);
@@ -167,7 +117,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   userReferencesPlugin(app, services.userReferences);
   validationPlugin(app);
   jsonBodyPlugin(app);
-  ndjsonBodyPlugin(app, withoutReceiveTimeout);
+  ndjsonBodyPlugin(app, sockets.withoutReceiveTimeout);
   authorizationPlugin(app, {
     ...services.verifiers,
     checkOf: verifyHandler.checkOf,
@@ -178,10 +128,83 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   if (logsRequests) logRequests(app, options.logAddress);
   app.addHook('preClose', async () => verifyHandler.close());
   app.server.on('checkExpectation', answerUnmetExpectation(headers, observeRefused(options.onAnswered)));
-  drainConnections(app, withoutReceiveTimeout, options.logAddress);
+  drainConnections(app, sockets.withoutReceiveTimeout, options.logAddress);
   registerRoutes(app, services, { ...options.serves, apiDocs: options.apiDocs });
   await app.ready();
   return app;
+}
+
+/** What plugins know about a connection, for the errors that Node.js reports. */
+interface Sockets {
+  /** Those whose request may take any time to arrive. */
+  readonly withoutReceiveTimeout: WeakSet<Socket>;
+  /** Those whose request is counted when it ends. */
+  readonly running: WeakSet<Socket>;
+}
+
+interface AppParts {
+  readonly headers: ReturnType<typeof alwaysHeaders>;
+  readonly isTrusted: ReturnType<typeof trustedProxies>;
+  readonly sockets: Sockets;
+  /** What answers a request before the routes, or else passes it to them. */
+  readonly listenerOf: (routes: RequestListener) => RequestListener;
+}
+
+/** Creates the framework's server without plugins and routes: its limits, its log, and its answers to broken requests. */
+function createApp(
+  { log, onAnswered }: Pick<ServerOptions, 'log' | 'onAnswered'>,
+  { headers, isTrusted, sockets, listenerOf }: AppParts,
+): App {
+  return Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    // Fastify would create a logger for each request, which costs more than most requests. Log lines of a request
+    // contain its `request_id` instead (decision 45).
+    childLoggerFactory: (logger) => logger,
+    bodyLimit: maxBodyBytes,
+    trustProxy: isTrusted,
+    serverFactory: (routes) =>
+      createServer(
+        {
+          maxHeaderSize: maxHeaderBytes,
+          headersTimeout: timeouts.connection,
+          requestTimeout: timeouts.request,
+          keepAliveTimeout: timeouts.keepAlive,
+          connectionsCheckingInterval: 2000,
+          // `headersPlugin` checks it, and answers with a problem.
+          requireHostHeader: false,
+        },
+        listenerOf(routes),
+      ),
+    // Fastify would give up a start in which a plug-in takes longer than ten seconds, as on a machine that is very busy.
+    pluginTimeout: 0,
+    // An id that is too long gets 404 like any unknown id. The limit of the headers also limits the URL.
+    routerOptions: { maxParamLength: maxHeaderBytes },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    clientErrorHandler: (error, socket) => {
+      // Node only reports that the time of a request is over. This handler decides what happens to the request.
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && sockets.withoutReceiveTimeout.has(socket)) return;
+      const observe = sockets.running.has(socket) ? () => {} : observeRefused(onAnswered);
+      answerBrokenRequest(error, socket, headers, observe);
+    },
+    frameworkErrors: (error, request, reply) => {
+      reply.headers({ ...headers, 'Request-ID': request.id });
+      void sendProblem(asProblem(error), request, reply);
+      observeRefused(onAnswered, request.method)(request.id, reply.statusCode);
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+}
+
+/** A listener that reports each request before it does anything else. */
+function watched(listener: RequestListener, onRequest: ServerOptions['onRequest']): RequestListener {
+  if (onRequest === undefined) return listener;
+  return (request, response) => {
+    onRequest(request);
+    listener(request, response);
+  };
 }
 
 /** Logs one line for each request. Only at debug level: a line costs as much as a small request (decision 34). */

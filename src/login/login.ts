@@ -18,8 +18,9 @@ import { countApproval, countLimitRefusals } from './login-counters.js';
 import { checkRequest, type RequestRules } from './login-request.js';
 import type { LoginStep } from './login-steps.js';
 import { createLoginOpening, type OpeningOptions, type StartedLogin } from './opening.js';
-import { type Answer, createSecondStep, createStepStart, type SecondStepOptions } from './second-step.js';
+import { type Answer, createSecondStep, type SecondStepOptions } from './second-step.js';
 import { decideStep, guessResults } from './step-result.js';
+import { createStepStart } from './step-start.js';
 
 /** Login: an identity and secrets give an authentication token. */
 export interface Login {

@@ -1,39 +1,27 @@
-import type { NoticeChannel } from '../contract/administration.js';
-import type { Challenge } from '../credentials/challenge.js';
-import { codeDigest, usedCode } from '../credentials/codes.js';
+import { usedCode } from '../credentials/codes.js';
 import type { PendingPins } from '../credentials/pins/pending-pin.js';
 import { isPinCorrect } from '../credentials/pins/pin-check.js';
-import type { Queryable } from '../database/database.js';
 import type { AccountUser } from '../identities/accounts.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
-import { newToken } from '../lib/crypto/token-strings.js';
-import { newId, parseId } from '../lib/ids.js';
+import { parseId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
-import { Problem, throwIfErrors } from '../lib/problem.js';
-import type { Guess, GuessBudget } from '../limits/guess-budget.js';
-import type { LoginPolicies } from '../limits/login-policies.js';
+import { throwIfErrors } from '../lib/problem.js';
+import type { GuessBudget } from '../limits/guess-budget.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import { createAccountLookup } from './account-lookup.js';
-import type { ApprovedRecord, NewAuthentication } from './authentications.js';
 import { type Authenticator, takesPin } from './authenticators/authenticator.js';
-import { addressTypeOf } from './authenticators/code.js';
-import type { AdmittedMessage, CodeMessages } from './code-messages.js';
+import type { CodeMessages } from './code-messages.js';
 import type { SignUpByCode } from './code-sign-up.js';
-import { type LoginCompletion, type LoginCompletionOptions, type LoginResult, withChallenge } from './completion.js';
-import { countApproval } from './login-counters.js';
+import type { LoginCompletion, LoginCompletionOptions, LoginResult } from './completion.js';
 import { rejection } from './login-request.js';
-import type { LoginStep, LoginSteps, ProvenLogin, StepEffect } from './login-steps.js';
-import {
-  type AuthenticationOwner,
-  approveAuthentication,
-  awaitNextStep,
-  findAuthenticationOwner,
-  type OpenAuthentication,
-  rejectAuthentication,
-} from './open-authentications.js';
+import type { LoginStep, LoginSteps } from './login-steps.js';
+import { type AuthenticationOwner, findAuthenticationOwner } from './open-authentications.js';
+import { createIdentification } from './second-step-identity.js';
 import { createSecretChecks, type Evaluated } from './second-step-secret.js';
+import { createSecondStepWrites, type SecondStepWritesOptions } from './second-step-writes.js';
 import { decideStep, guessResults } from './step-result.js';
+import { createStepStart } from './step-start.js';
 
 /** A further secret of a login, as the client sends it. */
 export interface Answer {
@@ -44,49 +32,16 @@ export interface Answer {
   readonly humanCheck?: string | undefined;
 }
 
-export interface SecondStepOptions extends LoginCompletionOptions {
+export interface SecondStepOptions extends LoginCompletionOptions, SecondStepWritesOptions {
   readonly keys: SecretKeys;
   readonly guesses: GuessBudget;
   readonly limits: RequestLimits;
   readonly steps: LoginSteps;
   readonly messages: CodeMessages;
-  /** Called after a message is written and committed. */
-  readonly onMessageWritten: () => void;
   /** Recovered PINs that have not taken effect yet. The account look-up applies those that are due. */
   readonly nextPins: PendingPins;
-  /**
-   * Links an account at a provider to the user who has just proven to own both.
-   * @param link the account, encrypted
-   * @throws Problem `external_identity_taken`
-   */
-  readonly linkAccount: (userId: string, login: { readonly id: string }, link: string, origin: Origin) => Promise<void>;
   /** Makes the user of a login that may sign up. */
   readonly signUp: SignUpByCode;
-  /** How long logins last. */
-  readonly policies: LoginPolicies;
-  /** The channels of the notice about a login on a new device. */
-  readonly noticeChannels: readonly NoticeChannel[];
-}
-
-/** A step that begins: its challenge, and the message that it sends. */
-export interface StartedStep {
-  readonly challenge: Challenge;
-  readonly message: AdmittedMessage | undefined;
-}
-
-/** Creates the start of a step after the first secret. A code is counted as every other code. */
-export function createStepStart({ steps, messages }: Pick<SecondStepOptions, 'steps' | 'messages'>) {
-  return async (
-    step: LoginStep,
-    user: AccountUser,
-    login: ProvenLogin & Pick<NewAuthentication, 'knownDevice' | 'origin'>,
-  ): Promise<StartedStep> => {
-    const challenge = await steps.begin(step, user, login);
-    const { channel = 'email', recipient = '' } = challenge.message ?? {};
-    const { userId } = user;
-    const address = { type: addressTypeOf(channel), canonical: recipient };
-    return { challenge, message: await messages.admit(challenge.message, { ...login, userId }, address) };
-  };
 }
 
 /** An answer to a login that exists. */
@@ -105,10 +60,13 @@ export function createSecondStep(
   registry: ReadonlyMap<string, Authenticator>,
   { refuseLocked, finish }: LoginCompletion,
 ): (id: string, answer: Answer, origin: Origin) => Promise<LoginResult> {
-  const { database, keys, pins, pinPolicy, limits, steps, counters } = options;
+  const { database, pins, pinPolicy, limits, steps } = options;
   const beginStep = createStepStart(options);
   const lookup = createAccountLookup(options);
-  const { countAndReject, refuse, awaitsIdentification, evaluate, identify } = createSecretChecks(options, registry);
+  const checks = createSecretChecks(options, registry);
+  const { countAndReject, refuse, evaluate } = checks;
+  const { awaitsIdentification, identify } = createIdentification(options, registry, checks);
+  const { continueWith, approve } = createSecondStepWrites(options, checks);
 
   async function answer(givenId: string, input: Answer, origin: Origin): Promise<LoginResult> {
     const id = parseId(givenId);
@@ -177,81 +135,12 @@ export function createSecondStep(
     await refuseLocked(user, { ...evaluated.open, userId, origin });
     if (next !== undefined) {
       const started = await beginStep(next, user, { ...evaluated.open, knownDevice, origin });
-      return continueLogin(user, evaluated, started);
+      return continueWith(user, evaluated, started);
     }
     const approved = await approve(user, evaluated, guess, { secret: input.secret, key: approvalKey, origin });
     const { record, result } = approved;
     await finish(user, { device: evaluated.open.device, record, origin, pin: checksPin ? input.pin : undefined });
     return result;
-  }
-
-  /** Writes what an answer sets and what follows from it in one transaction: all or nothing. */
-  async function withEffect<T>(
-    { open, effect }: Evaluated,
-    { userId }: AccountUser,
-    write: (handle: Queryable, effect: StepEffect) => Promise<T | undefined>,
-  ): Promise<{ readonly written: T; readonly recoveryCodes: StepEffect['recoveryCodes'] }> {
-    const inTransaction = async (handle: Queryable) => {
-      const done = effect === undefined ? {} : await effect(handle);
-      const written = done && (await write(handle, done));
-      if (done === undefined || written === undefined) throw countAndReject(open.id);
-      return { written, recoveryCodes: done.recoveryCodes };
-    };
-    const handle = database.user(userId);
-    return effect === undefined ? inTransaction(handle) : handle.transaction(inTransaction);
-  }
-
-  async function continueLogin(
-    user: AccountUser,
-    evaluated: Evaluated,
-    { challenge, message }: StartedStep,
-  ): Promise<LoginResult> {
-    const link = evaluated.link ?? evaluated.open.challenge.link;
-    const next = link === undefined ? challenge : { ...challenge, state: { ...challenge.state, link } };
-    const { written } = await withEffect(evaluated, user, (handle, { hasNewEpoch = false }) =>
-      awaitNextStep(handle, evaluated.open, { ...next, message, factor: 2, guesses: 0, hasNewEpoch }),
-    );
-    if (message !== undefined) options.onMessageWritten();
-    return withChallenge(written, challenge, message);
-  }
-
-  /** Ends the login if the account at the provider was linked to another user since the login began. */
-  async function linkOrReject({ userId }: AccountUser, open: OpenAuthentication, link: string, origin: Origin) {
-    try {
-      await options.linkAccount(userId, open, link, origin);
-    } catch (error) {
-      if (error instanceof Problem && error.code === 'external_identity_taken') {
-        await rejectAuthentication(database.user(userId), open, origin, 'not_linked');
-      }
-      throw error;
-    }
-  }
-
-  async function approve(
-    user: AccountUser,
-    evaluated: Evaluated,
-    guess: Guess,
-    { secret, key, origin }: { readonly secret: string; readonly key: Buffer | undefined; readonly origin: Origin },
-  ): Promise<{ readonly record: ApprovedRecord; readonly result: LoginResult }> {
-    const { open, secondFactor } = evaluated;
-    const { token, digest } = newToken('authentication', [user.userId, open.id]);
-    const { policies, noticeChannels } = options;
-    const issued = { digest, policies, noticeChannels };
-    // The user has proven everything that this account asks for.
-    const link = evaluated.link ?? open.challenge.link;
-    // No digest of a password, because it would be fast to guess at: see `LoginSteps.checkRepeat`.
-    const repeated = open.challenge.awaits === 'new_password' ? newId() : secret;
-    const approvalSecret = Buffer.from(codeDigest(keys, open.id, repeated), 'base64');
-    const { written: approved, recoveryCodes } = await guess.approve(async (takenGuess) => {
-      if (link !== undefined) await linkOrReject(user, open, link, origin);
-      return withEffect(evaluated, user, (handle, { hasNewEpoch = false }) => {
-        const approval = { key, secret: approvalSecret, secondFactor, hasNewEpoch };
-        return approveAuthentication(handle, open, { issued, approval, origin, guess: takenGuess });
-      });
-    });
-    if (open.status !== 'approved') countApproval(counters, open.authenticator, approved);
-    const shown = recoveryCodes && { recovery_codes: recoveryCodes };
-    return { record: approved, result: { ...approved, token, user_id: user.userId, ...shown } };
   }
 
   return answer;

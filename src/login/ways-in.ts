@@ -1,6 +1,6 @@
 import { type PinPolicy, pinRule } from '../credentials/pins/pin-check.js';
 import type { Authenticator } from './authenticators/authenticator.js';
-import type { WayIn } from './providers/sign-up.js';
+import type { WayIn } from './providers/link-step.js';
 
 /**
  * The authenticators as ways to prove an account before an account at a provider is linked to it. These steps ask no PIN. So a

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Notification } from '../../src/contract/notification.js';
-import { fieldsWith, notificationFields } from '../../src/contract/notification-fields.js';
+import { type FieldsWith, fieldsWith, notificationFields } from '../../src/contract/notification-fields.js';
 import { compose, sql } from '../../src/database/sql.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { createUser } from '../support/users.js';
@@ -17,10 +17,7 @@ afterAll(() => postern.close());
 const admin = <Body = Notification>(method: string, path: string, body?: unknown) =>
   postern.api<Body>(method, path, { bearer: postern.adminKey, ...(body !== undefined && { body }) });
 
-/**
- * The fields that a request can set to any value. The two forms of an image are tested in `images`, and what only requests with
- * `include=extra` read in `notifications-extra`.
- */
+/** The fields that a request can set to any value, without those of `include=extra`. `images` tests the two forms of an image. */
 const settable = fieldsWith('column').filter(
   ([name, { input, isReadOnRequest }]) => input !== undefined && name !== 'image_id' && isReadOnRequest !== true,
 );
@@ -44,6 +41,16 @@ const found = async (field: string, operator: string, value: unknown) => {
   expect(status, `${field}:${operator}`).toBe(200);
   return body.map(({ id }) => id);
 };
+
+/** Two values for each field that only requests with `include=extra` read. */
+const extraValues: Readonly<Record<FieldsWith<'extra'>, readonly [unknown, unknown]>> = {
+  data: [{ order: 7 }, { order: 8 }],
+  url: ['https://example.com/orders/7', 'https://example.com/orders/8'],
+  actions: [[{ key: 'accept', label: 'Accept' }], [{ key: 'decline', label: 'Decline' }]],
+  expires_at: ['2900-01-01T00:00:00.000000Z', '2900-01-02T00:00:00.000000Z'],
+};
+const extrasWith = (number: 0 | 1) =>
+  Object.fromEntries(Object.entries(extraValues).map(([name, values]) => [name, values[number]]));
 
 describe('the table of the fields of notifications', () => {
   it('has the columns of the database, with their types', async () => {
@@ -85,6 +92,24 @@ describe('the table of the fields of notifications', () => {
       expected = { ...expected, [name]: value, updated_at: changed.body.updated_at };
       expect(changed.body, name).toEqual(expected);
     }
+  });
+
+  it('is what publishing and changes store for `include=extra`, one field at a time', async () => {
+    const extraOf = async (id: string) => {
+      const list = await admin<Notification[]>('GET', `/admin/v1/users/${userId}/notifications?include=extra`);
+      return list.body.find((notification) => notification.id === id)?.extra;
+    };
+    for (const [name, [first, second]] of Object.entries(extraValues)) {
+      const input = { ...valuesWith(0), user_id: userId, [name]: first };
+      const { body } = await admin('POST', '/admin/v1/notifications', input);
+      expect(await extraOf(body.id), name).toMatchObject({ [name]: first });
+      await admin('PATCH', `/admin/v1/notifications/${body.id}`, { [name]: second });
+      expect(await extraOf(body.id), name).toMatchObject({ [name]: second });
+    }
+    const together = [extrasWith(0), extrasWith(1)].map((extra) => ({ ...valuesWith(0), user_id: userId, ...extra }));
+    const { body: published } = await admin<Notification[]>('POST', '/admin/v1/notifications', together);
+    const extras = await Promise.all(published.map(({ id }) => extraOf(id)));
+    expect(extras).toMatchObject([extrasWith(0), extrasWith(1)]);
   });
 
   it('is what filters compare', async () => {

@@ -1,26 +1,14 @@
 import { UsageError } from './errors.js';
-import type { DpopSigner } from './login/dpop-signer.js';
 import type { Unsubscribe } from './platform.js';
+import type { HeldLogin } from './postern/held-login.js';
+import type { SafeStorage } from './postern/login-storage.js';
 import type { TabEvent } from './postern/tabs.js';
+import type { TokenRequests } from './postern/token-requests.js';
+import type { PosternStorage } from './storage/storage.js';
 import type { Call, TransportOptions } from './transport.js';
 import type { PasskeyAdapter, Postern, PosternOptions } from './types.js';
 
-/** What the storage contains about a login. With a backend, `token` is empty. */
-export interface StoredLogin {
-  readonly token: string;
-  readonly user_id: string;
-  readonly device_id: string;
-  /** The token is bound to the key of this device. */
-  readonly is_bound?: boolean | undefined;
-}
-
-/** A storage that never rejects. */
-export interface SafeStorage {
-  get(key: string): Promise<string | null>;
-  /** Whether the value was stored. */
-  set(key: string, value: string): Promise<boolean>;
-  delete(key: string): Promise<boolean>;
-}
+export type { SafeStorage, StoredLogin } from './postern/login-storage.js';
 
 /** The parts of a client that its features use. */
 export interface Core {
@@ -39,38 +27,22 @@ export interface Core {
   onResume(wake: () => void): Unsubscribe;
   onClose(end: Unsubscribe): Unsubscribe;
   readonly device: PosternOptions['device'];
-  /** Signs with a key of this device. Undefined if the storage cannot keep one. */
-  signer(): Promise<DpopSigner | undefined>;
+  /** The storage of the app, which may reject. */
+  readonly appStorage: PosternStorage;
   readonly storage: SafeStorage;
-  /** @param onDone called when somebody is signed in, before the listeners of the client */
-  signIn(
-    login: {
-      readonly token?: string | undefined;
-      readonly user_id: string;
-      readonly device_id: string;
-      readonly is_bound?: boolean | undefined;
-    },
-    onDone: () => void,
-  ): Promise<void>;
   /** Like `call`, but sends with another function. */
   callWith<T>(call: Call, send: (call: Call) => Promise<T>): Promise<T>;
   /** Values without secrets that other tabs and the next start see. */
   readonly marks: SafeStorage;
   /** The time limit of each attempt in milliseconds. */
   readonly timeout: number;
-  /** Resolves when no request for a session is running. */
-  renewed(): Promise<unknown>;
-  notifyTabs(event: TabEvent): void;
-  /** The login of this tab. */
-  login(): StoredLogin | undefined;
-  /** Whether a logout of this login waits until Postern knows of it, here or in another tab. */
-  isEnding(login: StoredLogin): Promise<boolean>;
-  /** The login continues with another token. Without that login, the token is revoked. */
-  setToken(token: string, former: StoredLogin): Promise<void>;
-  /** A backend has told the server of this page that nobody is signed in, so the client need not ask. */
-  startSignedOut(): void;
-  /** Signs out, because the account was deleted. */
-  forget(): Promise<void>;
+  readonly tabs: { open(): void; notify(event: TabEvent): void };
+  /** The login of this tab, and its session. */
+  readonly held: HeldLogin;
+  /** Whether a backend keeps the login in a cookie, so that the client has no token. */
+  readonly usesBackend: boolean;
+  readonly tokens: TokenRequests;
+  isClosed(): boolean;
   /** @throws UsageError */
   requireOpen(): void;
   onError(error: unknown): void;

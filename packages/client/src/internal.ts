@@ -20,6 +20,8 @@ export { listOf } from './lists.js';
 // What a user typed as the name of an account.
 export { identityOf } from './login/identity.js';
 export { forCaller, throwIfAborted, wait } from './platform.js';
+// A page that was rendered without a login.
+export { startSignedOut } from './postern/signed-out.js';
 export { stopwatch } from './time.js';
 
 // Requests to Postern, with their repetitions.

@@ -4,6 +4,7 @@ import { coreOf } from './core.js';
 import { deviceOf, loginDeviceOf } from './login/device.js';
 import { type Identity, type IdentityInput, identityOf } from './login/identity.js';
 import type { PinInput } from './login/states.js';
+import { storeLogin } from './login/store-login.js';
 import type { Abortable } from './platform.js';
 import type { Postern } from './types.js';
 import type { Account, Authentication, Recovered } from './wire.js';
@@ -152,7 +153,7 @@ export function registrationOf(postern: Postern, stored: StoredCode): PendingReg
       const { authentication, ...account } = registered;
       if (authentication?.status === 'approved') {
         const { token, user_id = account.id, device_id, is_bound } = authentication;
-        await core.signIn({ token, user_id, device_id, is_bound }, () => options.onSignIn?.(account));
+        await storeLogin(core, { token, user_id, device_id, is_bound }, () => options.onSignIn?.(account));
       }
       return account;
     },

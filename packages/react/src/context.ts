@@ -1,5 +1,5 @@
 import type { InboxOptions, Postern, Snapshot } from '@postern/client';
-import { coreOf, UsageError } from '@postern/client/internal';
+import { coreOf, startSignedOut, UsageError } from '@postern/client/internal';
 import { createContext, createElement, type ReactNode, useContext, useEffect, useMemo } from 'react';
 
 export interface PosternProviderProps {
@@ -41,7 +41,7 @@ export function PosternProvider({ postern, snapshot, inbox, children }: PosternP
   }
   const scope = useMemo(() => {
     // Before a hook below asks.
-    if (snapshot?.session === null) coreOf(postern).startSignedOut();
+    if (snapshot?.session === null) startSignedOut(coreOf(postern));
     return { postern, snapshot, inbox };
   }, [postern, snapshot, inbox]);
   // The server may have signed somebody in or out since this client has asked, such as in an action of a form.

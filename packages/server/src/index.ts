@@ -21,8 +21,8 @@ export type { ImportOptions, ImportResult, ImportUsers } from './admin/import-us
 export type { Lock, NewUser, Users } from './admin/users.js';
 export type { WebhookEventPattern, WebhookReplayRange, Webhooks } from './admin/webhooks.js';
 export type { CookieOptions } from './browser/cookies.js';
-export type { HandlerContext } from './browser/forwarder.js';
 export { expressHandler, fastifyHandler } from './browser/node.js';
+export type { HandlerContext } from './browser/page-request.js';
 export {
   type BrowserSession,
   type BrowserSessionOptions,

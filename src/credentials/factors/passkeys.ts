@@ -120,6 +120,9 @@ const insert = statement<NewPasskeyValues, Passkey>(
     returning ${columns}`,
 );
 
+/** The name of a passkey that its user has not named. */
+export const defaultPasskeyName = 'Passkey';
+
 /**
  * Stores a passkey. The caller holds a lock on the user's row.
  * @returns undefined if the user has this passkey already, or has the maximum number

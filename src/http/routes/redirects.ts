@@ -7,7 +7,8 @@ import { providerProblems } from '../../contract/login-provider/problems.js';
 import { escapeHtml } from '../../lib/html.js';
 import { formatText, preferredLanguage } from '../../lib/language.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
-import type { RedirectPage, Redirects, Returned } from '../../login/providers/redirects.js';
+import type { RedirectPage, Returned } from '../../login/providers/redirect-results.js';
+import type { Redirects } from '../../login/providers/redirects.js';
 import { cookieValue } from '../requests/cookies.js';
 import { type App, originOf } from '../requests/route.js';
 

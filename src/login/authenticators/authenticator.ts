@@ -1,6 +1,5 @@
-import type { Challenge, ChallengeAnswer } from '../../credentials/challenge.js';
+import type { Challenge, ChallengeAnswer, NextChallenge } from '../../credentials/challenge.js';
 import type { AccountUser, Candidate } from '../../identities/accounts.js';
-import type { Identity } from '../../identities/identity.js';
 import type { RedirectRequest } from '../providers/redirect-state.js';
 
 /**
@@ -76,15 +75,6 @@ export interface UserIdentifying extends AuthenticatorBase {
    *   identifies nobody
    */
   identify(answer: ChallengeAnswer): Promise<IdentifiedUser | NextChallenge | 'not_linked' | undefined>;
-}
-
-/** A further answer that a login needs before its user is known. */
-export interface NextChallenge {
-  readonly next: Challenge;
-  /** Whose message the challenge sends: the limits of this user and this address apply. */
-  readonly recipient?: { readonly userId: string; readonly identity: Identity };
-  /** Whether it is the same step as before: the guesses at it go on counting. */
-  readonly isSameStep: boolean;
 }
 
 export interface IdentifiedUser {

@@ -40,7 +40,7 @@ export function providerAuthenticator(
         : redirects.begin(provider, authenticationId, request, 'authenticator'),
     async identify(answer) {
       const { state, secret, authenticationId } = answer;
-      if (state.step !== undefined) return userOf(await signUp.answer(provider, answer));
+      if (state.step !== undefined) return userOf(await signUp.answer(answer));
       const account =
         state.redirect === undefined
           ? await accountOfIdToken(database, provider, state.nonce, secret)
@@ -48,7 +48,7 @@ export function providerAuthenticator(
       if (account === undefined) return undefined;
       const userId = await findByExternalIdentity(database, account);
       if (userId !== undefined) return userOf({ userId });
-      const outcome = provider.signUp ? await signUp.continueWith(provider, account, answer) : 'not_linked';
+      const outcome = provider.signUp ? await signUp.continueWith(account, answer) : 'not_linked';
       if (outcome === 'not_linked') health.fail(provider.authenticator, 'not_linked');
       return userOf(outcome);
     },

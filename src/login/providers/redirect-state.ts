@@ -1,7 +1,7 @@
 import type { TokenRequest } from '../../contract/authentication.js';
 import type { ProviderProblemCode, ProviderStep } from '../../contract/login-provider/problems.js';
 import { timeText } from '../../database/clock.js';
-import type { Queryable } from '../../database/database.js';
+import type { Database, Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 
 /** What a request says about a redirect. */
@@ -142,22 +142,21 @@ export async function findRedirectLogin(handle: Queryable, id: string): Promise<
   return loginOf((await handle.query(find({ id })))[0]);
 }
 
-/** Reads a login or a challenge by redirect, and locks its row until the transaction ends. */
-export async function lockRedirectLogin(
-  tx: Queryable,
-  { kind, userId, id }: Pick<RedirectLogin, 'kind' | 'userId' | 'id'>,
-): Promise<RedirectLogin | undefined> {
-  return loginOf((await tx.query(lock[kind]({ userId, id })))[0]);
-}
-
 /**
- * Stores the state of a login or a challenge whose row the transaction has locked. Once it has a code, three of its five guesses
- * are left.
+ * Changes the state of a login or a challenge, unless `next` returns undefined. Once it has a code, three of its five guesses are
+ * left.
+ * @returns whether it changed
  */
-export async function storeRedirectState(
-  tx: Queryable,
+export function changeRedirectState(
+  database: Database,
   { kind, userId, id }: Pick<RedirectLogin, 'kind' | 'userId' | 'id'>,
-  state: RedirectState,
-): Promise<void> {
-  await tx.query(store[kind]({ userId, id, redirect: JSON.stringify(state), isAnswered: state.code !== undefined }));
+  next: (current: RedirectLogin) => RedirectState | undefined,
+): Promise<boolean> {
+  return database.user(userId).transaction(async (tx) => {
+    const current = loginOf((await tx.query(lock[kind]({ userId, id })))[0]);
+    const state = current && next(current);
+    if (state === undefined) return false;
+    await tx.query(store[kind]({ userId, id, redirect: JSON.stringify(state), isAnswered: state.code !== undefined }));
+    return true;
+  });
 }

@@ -20,3 +20,6 @@ function isSameUri(listed: string, given: string): boolean {
   const withoutPort = (uri: string) => uri.replace(/^(http:\/\/(?:127\.0\.0\.1|\[::1\])):\d{1,5}(?=[/?]|$)/, '$1');
   return withoutPort(listed) === withoutPort(given) && parseUrl(given) !== undefined;
 }
+
+/** An address of an app for people, without what it may carry. */
+export const shownUri = (uri: string): string => uri.replace(/[?#].*$/, '?…').replace(/\/\/[^/]*@/, '//…@');

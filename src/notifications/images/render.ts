@@ -18,8 +18,11 @@ export type Render = (
 
 /** A running decoder needs up to 150 MB, and a waiting file up to 5 MiB. */
 const concurrency = { concurrency: 1, maxWaiting: 8 };
-/** A user's files wait for each other, so one user takes only one place in the queue of all. */
-const ofOneUser = { concurrency: 1, maxWaiting: 3 };
+/**
+ * A user's files wait for each other, so one user takes only one place in the queue of all. While more of them wait, the decoder
+ * rests, so that a user with many files takes a quarter of one processor.
+ */
+const ofOneUser = { concurrency: 1, maxWaiting: 4, rest: 3 };
 
 /**
  * Makes the renditions with one decoder.

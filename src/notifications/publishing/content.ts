@@ -1,5 +1,6 @@
 import type { Image } from '../../contract/image.js';
 import type { NotificationChange, NotificationInput } from '../../contract/notification.js';
+import { extraNames } from '../../contract/notification-fields.js';
 import { kinds } from '../../lib/filter/fields.js';
 import { parseTime } from '../../lib/times.js';
 import { type Content, contentColumns } from '../inbox/row.js';
@@ -36,14 +37,15 @@ export function contentOf(
   };
 }
 
+/** It names each member, as `contentOf` does: it runs for every notification. */
 const hasExtra = ({ data, url, actions }: NotificationInput) => isGiven(data) || isGiven(url) || isGiven(actions);
 
 /** The members of the column `extra` that the input has, as JSON. @param isKept whether a value is written */
 function extraText(
-  { data, url, actions }: NotificationInput | NotificationChange,
+  input: NotificationInput | NotificationChange,
   isKept: (value: unknown) => boolean,
 ): string | undefined {
-  const given = Object.entries({ data, url, actions }).filter(([, value]) => isKept(value));
+  const given = extraNames.map((name) => [name, input[name]] as const).filter(([, value]) => isKept(value));
   return given.length === 0 ? undefined : JSON.stringify(Object.fromEntries(given));
 }
 

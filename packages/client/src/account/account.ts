@@ -1,10 +1,10 @@
-import { coreOf } from '../core.js';
-import { CancelledError, isProblem, UsageError } from '../errors.js';
+import { type Core, coreOf } from '../core.js';
 import { type List, type ListQuery, listOf } from '../lists.js';
 import type { RedirectOptions } from '../login/redirects.js';
-import { type Abortable, throwIfAborted } from '../platform.js';
+import type { Abortable } from '../platform.js';
+import { loginKey } from '../postern/login-storage.js';
 import type { OidcProvider } from '../registered.js';
-import { type Call, loadPart } from '../transport.js';
+import { loadPart } from '../transport.js';
 import type { Postern } from '../types.js';
 import type {
   Account,
@@ -19,18 +19,16 @@ import type {
   RecoveryCodes,
   StartedExternalIdentity,
 } from '../wire.js';
+import { createProofCalls, type ProofOptions } from './proof-calls.js';
 import {
   type AccountOperation,
-  bodyOf,
   choicesFor,
-  isProof,
   type ProofFor,
   type ProofRequest,
   type Prover,
   passkeysOf,
   passwordProof,
 } from './proofs.js';
-import { replaceToken } from './replace-token.js';
 
 /** A change that has started. A second request completes it. */
 export interface PendingChange {
@@ -153,11 +151,6 @@ export interface AccountClient<P extends boolean = boolean> {
   ) => Promise<ProofRequest<O>['choices']>;
 }
 
-type ProofOptions = Abortable & { readonly proof?: unknown };
-
-/** A guest can do these without a proof. */
-const firstCredential = /^(set_email|set_phone|add_passkey|link_identity)$/;
-
 /**
  * The account of the user who is signed in. With `prove`, every operation that needs a proof asks your dialog, and asks again while
  * the proof is wrong. Without it, pass a `proof` to each operation.
@@ -189,46 +182,7 @@ export function createAccount(
   const core = coreOf(postern);
   const root = '/v1/account';
 
-  /** Sends a request with a proof, and asks for another one while it is wrong. */
-  async function callWithProof<T>(
-    operation: AccountOperation,
-    call: Pick<Call, 'path' | 'method'> & { readonly body?: object },
-    { proof = prove, signal }: ProofOptions = {},
-    sendCall: (call: Call) => Promise<T> = core.call,
-  ): Promise<T> {
-    const send = (candidate: unknown) => {
-      if (!isProof(candidate)) {
-        throw new UsageError(
-          `\`proof\` must be made by passwordProof, totpProof, pinProof or a choice of the request.`,
-        );
-      }
-      return sendCall({ ...call, body: { ...call.body, proof: bodyOf(candidate) }, signal });
-    };
-    if (typeof proof !== 'function') return send(proof);
-    let problem: ProofRequest['problem'] = null;
-    for (;;) {
-      const choices = await choicesFor(core, operation, { signal });
-      // A guest has nothing to prove.
-      if (choices.length === 0 && firstCredential.test(operation)) {
-        try {
-          return await sendCall({ ...call, signal });
-        } catch (error) {
-          if (!isProblem(error, 'validation_failed') || !error.field('proof')) throw error;
-        }
-      }
-      const candidate: unknown = await proof({ operation, choices, problem });
-      throwIfAborted(signal);
-      if (candidate === null) throw new CancelledError();
-      try {
-        return await send(candidate);
-      } catch (error) {
-        if (!isProblem(error, 'proof_rejected', 'account_temporarily_locked')) throw error;
-        // Another proof would not help.
-        if (error.errors.some(({ field }) => field === 'current_password')) throw error;
-        problem = error;
-      }
-    }
-  }
+  const callWithProof = createProofCalls(core, prove);
   const change = (method: 'PUT' | 'POST', path: string, body: object = {}) => ({
     ...{ method, path: `${root}/${path}`, body },
   });
@@ -253,22 +207,17 @@ export function createAccount(
   }
   /** Only pages that link accounts by redirect load this code. */
   const loadLink = () => loadPart(() => import('./link.js'));
-  /** The password itself where the account accepts it as a proof, so that the user is asked once. */
-  async function proofWith(currentPassword: string, { proof, signal }: PasswordOptions): Promise<unknown> {
-    if (proof !== undefined) return proof;
-    const choices = await choicesFor(core, 'set_password', { signal });
-    return choices.some(({ type }) => type === 'password') ? passwordProof(currentPassword) : undefined;
-  }
-  const setUsername = (username: string | null, options?: ProofOptions) =>
-    callWithProof<Account>('set_username', { method: 'PATCH', path: root, body: { username } }, options);
   return {
     get: (options) => read('', options),
     update: (body, { signal } = {}) => core.call({ method: 'PATCH', path: root, body, signal }),
-    setUsername,
+    setUsername: (username, options) =>
+      callWithProof('set_username', { method: 'PATCH', path: root, body: { username } }, options),
     async setPassword(password, { currentPassword, ...options }: PasswordOptions = {}) {
       const current = currentPassword === undefined ? {} : { current_password: currentPassword };
       const request = change('PUT', 'password', { password, ...current });
-      const proof = currentPassword === undefined ? options.proof : await proofWith(currentPassword, options);
+      const proof = currentPassword === undefined ? options.proof : await proofWith(core, currentPassword, options);
+      // Only pages that change a password load this code.
+      const { replaceToken } = await loadPart(() => import('./replace-token.js'));
       const changed = await callWithProof<ChangedPassword>('set_password', request, { ...options, proof }, (call) =>
         replaceToken(core, call),
       );
@@ -318,15 +267,22 @@ export function createAccount(
     },
     async logOutEverywhere({ all = false, signal } = {}) {
       const result = await core.call<LogoutResult>({ ...change('POST', 'logout-everywhere', { all }), signal });
-      if (all) await core.forget();
+      if (all) await forgetLogin(core);
       return result;
     },
     async deleteAccount(options) {
       await callWithProof('delete_account', remove(''), options);
-      await core.forget();
+      await forgetLogin(core);
     },
     proofChoices: (operation, options) => choicesFor(core, operation, options),
   };
+}
+
+/** The password itself where the account accepts it as a proof, so that the user is asked once. */
+async function proofWith(core: Core, currentPassword: string, { proof, signal }: PasswordOptions): Promise<unknown> {
+  if (proof !== undefined) return proof;
+  const choices = await choicesFor(core, 'set_password', { signal });
+  return choices.some(({ type }) => type === 'password') ? passwordProof(currentPassword) : undefined;
 }
 
 const noDetails = () => ({});
@@ -334,3 +290,10 @@ const linkOf = ({ challenge }: StartedExternalIdentity) => {
   const { issuer, client_ids, nonce } = challenge as Pick<PendingLink, 'issuer' | 'client_ids' | 'nonce'>;
   return { issuer, client_ids, nonce };
 };
+
+/** Signs out, because Postern has ended the login already. */
+async function forgetLogin({ held, storage, tabs }: Core): Promise<void> {
+  await held.inOrder(() => storage.delete(loginKey));
+  held.set(undefined, 'logged_out');
+  tabs.notify('logged_out');
+}

@@ -1,6 +1,6 @@
-import type { Core } from '../core.js';
+import type { Core, StoredLogin } from '../core.js';
 import { SignedOutError } from '../errors.js';
-import { replacingMark } from '../postern/login-storage.js';
+import { loginKey, replacingMark, revokeKey, writeLogin } from '../postern/login-storage.js';
 import type { Call } from '../transport.js';
 
 /**
@@ -9,18 +9,41 @@ import type { Call } from '../transport.js';
  */
 export function replaceToken<T extends { readonly token: string }>(core: Core, request: Call): Promise<T> {
   return core.callWith(request, async (call) => {
-    const login = core.login();
-    await core.renewed();
+    const { login } = core.held;
+    await core.held.renewing?.catch(() => undefined);
     await core.marks.set(replacingMark, `${Date.now() + core.timeout}`);
     try {
       // A logout sets its mark and then waits for this one, so that one of the two always sees the other.
-      if (login === undefined || (await core.isEnding(login))) throw new SignedOutError();
+      if (login === undefined || (await isEnding(core, login))) throw new SignedOutError();
       const answer = await core.send<T>({ ...call, expects: 'authentication_id' });
-      await core.setToken(answer.token, login);
+      await setToken(core, answer.token, login);
       return answer;
     } finally {
       await core.marks.delete(replacingMark);
-      core.notifyTabs('token');
+      core.tabs.notify('token');
     }
   });
 }
+
+/** The login continues with another token. Without that login, the token is revoked. */
+async function setToken(core: Core, token: string, former: StoredLogin): Promise<void> {
+  const { held, storage, usesBackend } = core;
+  held.version += 1;
+  if (usesBackend) return;
+  await held.inOrder(async () => {
+    const next = { ...former, token };
+    // Otherwise, somebody has logged out since the call began, or another user in.
+    if (held.login?.token === former.token) {
+      held.login = next;
+      held.isStored = await writeLogin(storage, next);
+      if (!(await isEnding(core, former))) return;
+      await storage.delete(loginKey);
+      held.set(undefined, 'logged_out');
+    }
+    void core.tokens.revoke(JSON.stringify(next));
+  });
+}
+
+/** Whether a logout of this login waits until Postern knows of it, here or in another tab. */
+const isEnding = async ({ marks }: Core, { token }: StoredLogin): Promise<boolean> =>
+  JSON.parse((await marks.get(revokeKey)) ?? '{}').token === token;

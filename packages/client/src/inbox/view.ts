@@ -1,6 +1,7 @@
 import { coreOf } from '../core.js';
 import { isPosternError } from '../errors.js';
 import { once, wait } from '../platform.js';
+import { startSignedOut } from '../postern/signed-out.js';
 import { createStore } from '../store.js';
 import type { Postern } from '../types.js';
 import { loadInboxParts } from './load-more.js';
@@ -21,7 +22,7 @@ import type { Inbox, InboxSnapshot, InboxView, InboxViewOptions } from './types.
  */
 export function createInboxView(postern: Postern, inbox: Inbox, options: InboxViewOptions = {}): InboxView {
   const core = coreOf(postern);
-  if (options.snapshot?.session === null) core.startSignedOut();
+  if (options.snapshot?.session === null) startSignedOut(core);
   const store = createStore<InboxSnapshot>(initialSnapshot(options), () => {
     const ended = new AbortController();
     void start(ended.signal).catch(core.onError);

@@ -14,7 +14,7 @@ export async function deviceOf({ device: description = loadedDescription, storag
 
 /** The device of a login: with a key, if the storage can keep one. */
 export async function loginDeviceOf(core: Core): Promise<DeviceInput> {
-  const signer = await core.signer();
+  const signer = await core.tokens.signer();
   // A browser that cannot keep keys, such as in a private window, must not keep the user from logging in.
   const jwk = await signer?.publicKey().catch(core.onError);
   return { ...(await deviceOf(core)), ...(jwk && { jwk }) };

@@ -10,6 +10,7 @@ import { issueOf } from './issues.js';
 import { challengeStep, codeStep, type OpenLogin, type StepActions } from './second-steps.js';
 import { createSecretRequests } from './secret-requests.js';
 import type { LoginIssue, LoginState, PasskeyInput, RedirectInput } from './states.js';
+import { storeLogin } from './store-login.js';
 
 /** What a login does when somebody uses it. */
 export interface Steps {
@@ -69,7 +70,7 @@ export function createSteps(tools: LoginTools): Steps {
     if (authenticator === 'guest') await rememberGuest(core, { user_id, token });
     let done = store.current;
     // The login is done before the client says who is signed in: then a page may remove what listens to the login.
-    await core.signIn({ token, user_id, device_id, is_bound }, () => {
+    await storeLogin(core, { token, user_id, device_id, is_bound }, () => {
       done = enter(() => ({ step: 'done', user_id, device_id, ...(recovery_codes && { recovery_codes }) }));
       store.set(done);
     });

@@ -1,7 +1,23 @@
-import type { Core, SafeStorage, StoredLogin } from '../core.js';
-import { limited, type MaybePromise, type WebStorageArea, wait } from '../platform.js';
+import { limited, type MaybePromise, type Unsubscribe, type WebStorageArea, wait } from '../platform.js';
 import type { PosternStorage } from '../storage/storage.js';
 import { stopwatch } from '../time.js';
+
+/** What the storage contains about a login. With a backend, `token` is empty. */
+export interface StoredLogin {
+  readonly token: string;
+  readonly user_id: string;
+  readonly device_id: string;
+  /** The token is bound to the key of this device. */
+  readonly is_bound?: boolean | undefined;
+}
+
+/** A storage that never rejects. */
+export interface SafeStorage {
+  get(key: string): Promise<string | null>;
+  /** Whether the value was stored. */
+  set(key: string, value: string): Promise<boolean>;
+  delete(key: string): Promise<boolean>;
+}
 
 export const loginKey = 'postern.login';
 /** The token of a logout that Postern does not know of yet. With a backend, it is a mark without a token. */
@@ -15,7 +31,7 @@ export const replacingMark = 'postern.replacing';
 export type LoginToken = Pick<StoredLogin, 'token' | 'is_bound'>;
 
 /** The time in milliseconds after which a storage that does not answer counts as failed. */
-export const patienceMs = 10_000;
+export const storageTimeoutMs = 10_000;
 
 /** With a backend, nothing is stored or found. */
 export const noStorage: PosternStorage = { get: () => null, set: () => undefined, delete: () => undefined };
@@ -35,7 +51,7 @@ export function safeStorage(storage: PosternStorage, onError?: (error: unknown) 
   const memory = new Map<string, string>();
   async function attempt<T>(operation: () => MaybePromise<T>): Promise<T | undefined> {
     try {
-      return await limited(operation(), patienceMs);
+      return await limited(operation(), storageTimeoutMs);
     } catch (error) {
       onError?.(error);
       return undefined;
@@ -80,12 +96,12 @@ export const isRefusal = (error: unknown) => /Security|Postern/.test((error as P
 
 /**
  * Reads the storage. A read that fails does not mean that there is no login, so it is repeated after 1, 2, 4 … seconds, and
- * when the page resumes. Rejects with the last error after `patience` milliseconds, or when the storage is refused.
+ * when the page resumes. Rejects with the last error after `limit` milliseconds, or when the storage is refused.
  */
-export async function readPatiently(
+export async function readWithRetries(
   read: () => Promise<void>,
-  patience: number,
-  { onResume, requireOpen }: Pick<Core, 'onResume' | 'requireOpen'>,
+  limit: number,
+  { onResume, requireOpen }: { onResume(wake: () => void): Unsubscribe; requireOpen(): void },
 ): Promise<void> {
   const elapsed = stopwatch();
   for (let pause = 1000; ; pause *= 2) {
@@ -93,7 +109,7 @@ export async function readPatiently(
     try {
       return await read();
     } catch (error) {
-      const left = patience - elapsed();
+      const left = limit - elapsed();
       if (isRefusal(error) || left <= 0) throw error;
       await wait(Math.min(pause, left), undefined, onResume);
     }

@@ -5,6 +5,8 @@ import type { PosternStorage } from '../storage/storage.js';
 import { type Call, loadPart, type Transport } from '../transport.js';
 import type { LoginToken } from './login-storage.js';
 
+export type TokenRequests = ReturnType<typeof createTokenRequests>;
+
 /** Creates what sends authentication tokens. A token that is bound to a key of this device is sent with a proof. */
 export function createTokenRequests(base: string, transport: Transport, storage: PosternStorage) {
   let signer: DpopSigner | undefined;

@@ -12,7 +12,8 @@ import type { PosternServer } from '../server.js';
 import { headersOf, type RequestLike } from '../sessions/tokens.js';
 import type { Session } from '../wire.js';
 import { type CookieOptions, createCookie } from './cookies.js';
-import { createForwarder, type HandlerContext } from './forwarder.js';
+import { createForwarder } from './forwarder.js';
+import type { HandlerContext } from './page-request.js';
 import { problemResponse } from './problems.js';
 
 export interface BrowserSessionOptions {

@@ -1,7 +1,7 @@
 import { type IdentityInput, problemFrom } from '@postern/client';
 import { identityOf, UsageError } from '@postern/client/internal';
 import { headersOf, type RequestLike } from '../sessions/tokens.js';
-import type { HandlerContext } from './forwarder.js';
+import type { HandlerContext } from './page-request.js';
 import type { Browser } from './session.js';
 
 /** The input of a login: its first step, or the secret of its second step. A form has fields with the same names. */

@@ -1,0 +1,57 @@
+import type { Core } from '../core.js';
+import { CancelledError, isProblem, UsageError } from '../errors.js';
+import { type Abortable, throwIfAborted } from '../platform.js';
+import type { Call } from '../transport.js';
+import { type AccountOperation, bodyOf, choicesFor, isProof, type ProofRequest, type Prover } from './proofs.js';
+
+export type ProofOptions = Abortable & { readonly proof?: unknown };
+
+/** A guest can do these without a proof. */
+const firstCredential = /^(set_email|set_phone|add_passkey|link_identity)$/;
+
+/**
+ * Creates the function that sends a request with a proof, and asks for another one while it is wrong.
+ *
+ * @param prove asks the user, unless a call brings its proof
+ */
+export function createProofCalls(core: Core, prove: Prover | undefined) {
+  return async function callWithProof<T>(
+    operation: AccountOperation,
+    call: Pick<Call, 'path' | 'method'> & { readonly body?: object },
+    { proof = prove, signal }: ProofOptions = {},
+    sendCall: (call: Call) => Promise<T> = core.call,
+  ): Promise<T> {
+    const send = (candidate: unknown) => {
+      if (!isProof(candidate)) {
+        throw new UsageError(
+          `\`proof\` must be made by passwordProof, totpProof, pinProof or a choice of the request.`,
+        );
+      }
+      return sendCall({ ...call, body: { ...call.body, proof: bodyOf(candidate) }, signal });
+    };
+    if (typeof proof !== 'function') return send(proof);
+    let problem: ProofRequest['problem'] = null;
+    for (;;) {
+      const choices = await choicesFor(core, operation, { signal });
+      // A guest has nothing to prove.
+      if (choices.length === 0 && firstCredential.test(operation)) {
+        try {
+          return await sendCall({ ...call, signal });
+        } catch (error) {
+          if (!isProblem(error, 'validation_failed') || !error.field('proof')) throw error;
+        }
+      }
+      const candidate: unknown = await proof({ operation, choices, problem });
+      throwIfAborted(signal);
+      if (candidate === null) throw new CancelledError();
+      try {
+        return await send(candidate);
+      } catch (error) {
+        if (!isProblem(error, 'proof_rejected', 'account_temporarily_locked')) throw error;
+        // Another proof would not help.
+        if (error.errors.some(({ field }) => field === 'current_password')) throw error;
+        problem = error;
+      }
+    }
+  };
+}

@@ -1,0 +1,32 @@
+import type { Challenge } from '../credentials/challenge.js';
+import type { AccountUser } from '../identities/accounts.js';
+import type { NewAuthentication } from './authentications.js';
+import { addressTypeOf } from './authenticators/code.js';
+import type { AdmittedMessage, CodeMessages } from './code-messages.js';
+import type { LoginStep, LoginSteps, ProvenLogin } from './login-steps.js';
+
+/** A step that begins: its challenge, and the message that it sends. */
+export interface StartedStep {
+  readonly challenge: Challenge;
+  readonly message: AdmittedMessage | undefined;
+}
+
+interface StepStartOptions {
+  readonly steps: LoginSteps;
+  readonly messages: CodeMessages;
+}
+
+/** Creates the start of a step after the first secret. A code is counted as every other code. */
+export function createStepStart({ steps, messages }: StepStartOptions) {
+  return async (
+    step: LoginStep,
+    user: AccountUser,
+    login: ProvenLogin & Pick<NewAuthentication, 'knownDevice' | 'origin'>,
+  ): Promise<StartedStep> => {
+    const challenge = await steps.begin(step, user, login);
+    const { channel = 'email', recipient = '' } = challenge.message ?? {};
+    const { userId } = user;
+    const address = { type: addressTypeOf(channel), canonical: recipient };
+    return { challenge, message: await messages.admit(challenge.message, { ...login, userId }, address) };
+  };
+}
