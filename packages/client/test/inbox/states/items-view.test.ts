@@ -145,6 +145,31 @@ describe('a view of items', () => {
     expect(view.current.changeError).toBeNull();
   });
 
+  test('two quick changes of a notification are sent one after the other, so that the last one stays', async () => {
+    const network = createNetwork();
+    const { postern, user } = await signedIn(app, { fetch: network.fetch });
+    const { id } = await publish(user.id, 'one');
+    const { view } = viewOf(postern);
+    await shows(view, 'one');
+    const patch = 'PATCH /v1/notifications/states';
+    let release = () => {};
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    network.answer = async (request, number) => {
+      if (request === patch && number === 1) await isReleased;
+      return undefined;
+    };
+    const changes = [view.markRead([id]), view.markUnread([id])];
+    await eventually('the first request', async () => (network.count(patch) > 0 ? true : undefined));
+    expect(view.current.items[0]?.isUnread).toBe(true);
+    release();
+    await Promise.all(changes);
+    expect(network.count(patch)).toBe(2);
+    expect(view.current.items[0]?.isUnread).toBe(true);
+    await counts(view, { unread: 1 });
+  });
+
   test('a change without a network is undone, and after the network is back the list is that of the service', async () => {
     withFastTime();
     const network = createNetwork();
