@@ -7,8 +7,8 @@ export const style = `.tabs { display: flex; flex-wrap: wrap; gap: 4px; padding:
 .issue { padding: 10px var(--_space); color: var(--_danger); border-bottom: 1px solid var(--_line); }
 .issue:empty { display: none; }
 li:has(> .tools:not(.bare)) > .item { padding-block-end: 4px; }
-.tools { display: flex; flex-wrap: wrap; align-items: center; gap: 6px; padding: 0 calc(var(--_space) - 6px) 8px calc(var(--_space) + 52px); }
-.tools:dir(rtl) { padding-inline: calc(var(--_space) + 52px) calc(var(--_space) - 6px); }
+.tools { display: flex; flex-wrap: wrap; align-items: center; gap: 6px; padding-block: 0 8px;
+  padding-inline: calc(var(--_space) + 52px) calc(var(--_space) - 6px); }
 .item:has(.time) + .tools.bare { margin-block-start: -38px; padding-block-end: 6px; pointer-events: none; }
 .tools.bare > * { pointer-events: auto; }
 .tools > .muted { flex-basis: 100%; }
