@@ -65,14 +65,13 @@ export {
 } from './errors.js';
 export { mergeGuest } from './guests.js';
 export {
-  type CopyChange,
-  type CopyStore,
   createInboxCopy,
   type InboxCopy,
   type InboxCopyOptions,
   indexedDbCopyStore,
   memoryCopyStore,
 } from './inbox/copy.js';
+export type { CopyChange, CopyStore } from './inbox/copy-store.js';
 export type { NotificationConditions, NotificationFilter } from './inbox/filter.js';
 export { createInbox } from './inbox/inbox.js';
 export type { Notification } from './inbox/notification.js';

@@ -5,23 +5,10 @@ import { openValues } from '../storage/indexed-db.js';
 import { loadPart } from '../transport.js';
 import type { Postern } from '../types.js';
 import type { Changes } from '../wire.js';
+import type { CopyStore } from './copy-store.js';
 import type { Notification } from './notification.js';
 import type { CopyPosition } from './states/copy-states.js';
 import type { StatefulNotification } from './states/types.js';
-
-/** Where a copy of an inbox is kept: a position, and the notifications by their id. */
-export interface CopyStore {
-  readonly load: () => Promise<{ readonly after: string | null; readonly items: readonly Notification[] }>;
-  /** Makes all changes or none. With `clear`, it first removes everything. */
-  readonly apply: (change: CopyChange) => Promise<void>;
-}
-export interface CopyChange {
-  readonly clear: boolean;
-  readonly put: readonly Notification[];
-  /** The ids of the notifications to remove. */
-  readonly remove: readonly string[];
-  readonly after: string | null;
-}
 
 /**
  * A copy in memory, such as for tests.

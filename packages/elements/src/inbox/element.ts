@@ -1,11 +1,9 @@
 import {
   createInbox,
   createInboxView,
-  type Inbox,
   type InboxItem,
   type InboxOptions,
   type InboxSnapshot,
-  type InboxView,
   type InboxViewOptions,
   type NotificationFilter,
   type Postern,
@@ -17,8 +15,8 @@ import { countText } from '../base/texts.js';
 import { createBell } from './bell.js';
 import type { ActionDetail } from './item-tools.js';
 import { createPanel } from './panel.js';
-import type { PanelParts, RowExtras } from './row-extras.js';
 import { createSeen, type Seen } from './seen.js';
+import type { SharedList } from './shared-list.js';
 import { style } from './style.js';
 import { english, type PanelTexts } from './texts.js';
 
@@ -35,16 +33,6 @@ export interface InboxEvents {
 /** How often an open list updates its times, in milliseconds. */
 const refreshMs = 60_000;
 
-/** A list with the filter and the limit that it was created with. */
-export interface SharedList {
-  readonly inbox: Inbox;
-  readonly view: InboxView;
-  /** How many elements show it. */
-  uses: number;
-  /** Without them, what was seen is in the memory of the page, and nothing is added to the panel. */
-  readonly seen?: Seen;
-  readonly extend?: (parts: PanelParts) => RowExtras;
-}
 type CreateList = (
   postern: Postern,
   options: InboxOptions | undefined,
@@ -209,7 +197,7 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
   protected override async start(postern: Postern, signal: AbortSignal, clientSignal: AbortSignal): Promise<void> {
     let create = createList;
     // Only a page with an inbox of this kind loads its code.
-    while (this.#features().length > 0 && create === createList) {
+    while (this.#features()[0] && create === createList) {
       try {
         create = (await import('./items.js')).createItemsList;
       } catch {
@@ -218,12 +206,11 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
       if (signal.aborted) return;
     }
     const { shared, seen } = this.#listOf(postern, clientSignal, create);
-    const { inbox, view } = shared;
+    const { view } = shared;
     const isBell = this.layout === 'bell';
     const panel = createPanel({
+      ...shared,
       postern,
-      inbox,
-      view,
       signal,
       words: this.words,
       language: this.language,
@@ -232,7 +219,6 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
       renderItem: () => this.#renderItem,
       hrefOf: (item) => this.#hrefOf?.(item) ?? null,
       seen,
-      extend: shared.extend,
       choose: (item) => {
         seen.open(item, view, this.filter === null);
         show(view.current);

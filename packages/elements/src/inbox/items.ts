@@ -15,12 +15,12 @@ import {
 import { element, icon, replaceContent } from '../base/dom.js';
 import { smallButton } from '../base/small-button.js';
 import { withLater } from '../base/texts.js';
-import type { SharedList } from './element.js';
 import { bellPath } from './icons.js';
 import { style } from './item-style.js';
 import { english, type ItemTexts } from './item-texts.js';
 import { createItemTools } from './item-tools.js';
 import type { PanelParts, RowExtras } from './row-extras.js';
+import type { SharedList } from './shared-list.js';
 import type { RowTexts } from './texts.js';
 
 const parts = ['inbox', 'archived', 'snoozed'] as const;

@@ -7,7 +7,7 @@ import { wStrong, wTitle } from '../base/tokens.js';
 import { bellPath } from './icons.js';
 import { english } from './list-texts.js';
 import { noteWithout, type Without } from './placeholders.js';
-import type { RowExtras } from './row-extras.js';
+import type { PanelParts, RowExtras } from './row-extras.js';
 import type { Seen } from './seen.js';
 import type { PanelTexts, RowTexts } from './texts.js';
 import { webAddress } from './web-address.js';
@@ -55,17 +55,14 @@ li + li > .item { border-top: 1px solid var(--_line); }
 @media (forced-colors: active) { .dot { background: Highlight; } }
 `;
 
-export interface ListOptions {
-  readonly words: RowTexts;
-  readonly language: string;
+export interface ListOptions extends PanelParts {
   readonly renderItem: () => ((item: InboxItem) => Node | string) | null;
   readonly hrefOf: (item: InboxItem) => string | null;
   readonly seen: Pick<Seen, 'isUnread'>;
   readonly choose: (item: InboxItem) => boolean;
   readonly retry: () => void;
   readonly view: InboxView;
-  readonly root: ShadowRoot;
-  readonly extras: RowExtras | undefined;
+  readonly extend?: (parts: PanelParts) => RowExtras;
 }
 
 /** The rows of the list. A notification keeps its node, so it also keeps the focus. */
@@ -73,8 +70,6 @@ export interface Rows {
   readonly list: HTMLElement;
   /** The button that loads more, after the rows. */
   readonly more: HTMLElement;
-  /** Above the rows: that they may not be up to date. */
-  readonly connection: HTMLElement;
   /** Null: nothing is wrong. `offline`: no connection. `error`: the last read failed. */
   showConnection(problem: 'offline' | 'error' | null): void;
   /** Shown instead of the rows. */
@@ -98,7 +93,8 @@ interface Day {
 }
 
 export function createRows(options: ListOptions): Rows {
-  const { words, language, renderItem, hrefOf, seen, choose, retry, view, root, extras } = options;
+  const { words, language, renderItem, hrefOf, seen, choose, retry, view, root, scroll } = options;
+  const extras = options.extend?.(options);
   const rows = new Map<string, Row>();
   const days = new Map<string, Day>();
   const list = element('div', { part: 'list', keydown: (event) => moveFocus(event as KeyboardEvent) });
@@ -223,6 +219,7 @@ export function createRows(options: ListOptions): Rows {
   }
 
   const connection = element('div', { class: 'note', part: 'connection', role: 'status', hidden: true });
+  scroll.before(connection);
   function showConnection(problem: 'offline' | 'error' | null): void {
     connection.hidden = problem === null;
     if (problem === 'offline') replaceContent(connection, words.connection_lost);
@@ -231,7 +228,7 @@ export function createRows(options: ListOptions): Rows {
     }
   }
   const note = (state: Without) => extras?.note(state) ?? noteWithout(state, words, retry);
-  return { list, more, connection, showConnection, show, note };
+  return { list, more, showConnection, show, note };
 }
 
 /** The words of types of notifications that have an icon. Other types have a bell. */

@@ -30,7 +30,7 @@ export interface PanelOptions {
   hrefOf(item: InboxItem): string | null;
   readonly seen: Pick<Seen, 'isUnread'>;
   /** Adds tabs, and buttons to the rows. */
-  readonly extend: ((parts: PanelParts) => RowExtras) | undefined;
+  readonly extend?: (parts: PanelParts) => RowExtras;
   /** The user has opened an item. @returns false if the page has prevented what follows */
   choose(item: InboxItem): boolean;
   retry(): void;
@@ -98,13 +98,12 @@ export function createPanel(options: PanelOptions): Panel {
       try {
         const part = await loadPart(() => import('./list.js'));
         options.adoptStyle(part.style);
-        const listOptions = { ...options, words: part.textsOfList(words) };
-        rows = part.createRows({ ...listOptions, extras: options.extend?.({ ...listOptions, head, scroll }) });
-        scroll.before(rows.connection);
+        const listOptions = { ...options, words: part.textsOfList(words), head, scroll };
+        rows = part.createRows(listOptions);
         place = (button) => part.positionPanel(panel, button);
         options.placeAgain();
         pushView = part.createPushView(listOptions, {
-          ...{ panel, head, title, heading, scroll, isShown },
+          ...{ ...listOptions, panel, title, heading, isShown },
           show: () => show(view.current),
         });
         shownState = undefined;
@@ -118,7 +117,6 @@ export function createPanel(options: PanelOptions): Panel {
       if (rows === undefined) await wait(5000, signal);
     }
   };
-  const retryButton = () => linkButton(words.try_again, options.retry, 'button');
 
   /** What the list shows instead of rows. */
   type State = 'loading' | Without | 'list';
@@ -135,7 +133,11 @@ export function createPanel(options: PanelOptions): Panel {
   function showState(state: Exclude<State, 'list'>): void {
     if (state === shownState) return;
     if (state !== 'loading') {
-      replaceContent(list, rows?.note(state) ?? element('p', { part: 'hint' }, words.not_loaded, ' ', retryButton()));
+      replaceContent(
+        list,
+        rows?.note(state) ??
+          element('p', { part: 'hint' }, words.not_loaded, ' ', linkButton(words.try_again, options.retry, 'button')),
+      );
       return;
     }
     const bar = () => element('i', { class: 'skeleton', part: 'skeleton' });

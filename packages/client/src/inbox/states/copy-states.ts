@@ -1,7 +1,7 @@
 import type { Core } from '../../core.js';
 import type { Call } from '../../transport.js';
 import type { InboxStates } from '../../wire.js';
-import type { CopyStore } from '../copy.js';
+import type { CopyStore } from '../copy-store.js';
 import { type Positions, stateAfter } from './apply-states.js';
 import type { ItemState, StatefulNotification } from './types.js';
 

@@ -118,6 +118,18 @@ describe('a view of items', () => {
     await shows(view, 'two', 'one');
   });
 
+  test('reads what comes back into the part that is shown, if it has not read it before', async () => {
+    const { postern, user } = await signedIn(app);
+    const [one] = [await publish(user.id, 'one'), await publish(user.id, 'two')];
+    const other = createItemStates(await otherDevice(user.username));
+    await other.archive([one.id]);
+    const { view } = viewOf(postern);
+    await shows(view, 'two');
+    await expect.poll(() => view.current.connection).toBe('live');
+    await other.unarchive([one.id]);
+    await shows(view, 'two', 'one');
+  });
+
   test('shows a change at once, and undoes what Postern refuses', async () => {
     const network = createNetwork();
     const { postern, user } = await signedIn(app, { fetch: network.fetch });
@@ -302,7 +314,7 @@ test('tabs that share a stream see the changes of each other, and a tab without 
   const hub = createHub();
   class Worker {
     onerror = null;
-    readonly port: MessagePort;
+    readonly port: InstanceType<typeof MessagePort>;
     constructor() {
       const { port1, port2 } = new MessageChannel();
       this.port = port1;
