@@ -58,6 +58,7 @@ export async function startSplitter({ url, apiKey, port }) {
       object_id: bill.id,
       object_data_number: share,
       image_id,
+      actions: [{ key: 'pay', label: `Pay ${money.format(share)}` }],
     };
     const description = `Your share of ${title} is ${money.format(share)}.`;
     await postern.publish({ user_ids: Object.keys(owes), ...what, description }, { idempotencyKey: `bill-${bill.id}` });

@@ -11,6 +11,8 @@ import {
   useCountdown,
   useDevices,
   useInbox,
+  useInboxCounts,
+  useItems,
   useLogin,
   useSession,
   useUnreadCount,
@@ -33,6 +35,32 @@ function Inbox({ suspense }: { readonly suspense: boolean }): ReactNode {
     h('button', { type: 'button', onClick: markAllRead }, 'Mark all as read'),
     hasMore && h('button', { type: 'button', onClick: loadMore }, 'More'),
   );
+}
+
+function Items({ view }: { readonly view: 'inbox' | 'archived' }): ReactNode {
+  const { status, items, archive, unarchive, markRead } = useItems({ view });
+  const lines = items.map(({ id, description, isUnread }) =>
+    h(
+      'li',
+      { key: id },
+      `${isUnread ? '* ' : ''}${description}`,
+      h('button', { type: 'button', onClick: () => markRead([id]) }, `Read ${description}`),
+      h(
+        'button',
+        { type: 'button', onClick: () => (view === 'inbox' ? archive([id]) : unarchive([id])) },
+        `${view === 'inbox' ? 'Archive' : 'Back'} ${description}`,
+      ),
+    ),
+  );
+  return h('section', { id: view }, h('p', null, status), h('ul', null, ...lines));
+}
+function Tabs(): ReactNode {
+  return h('div', null, h(Items, { view: 'inbox' }), h(Items, { view: 'archived' }));
+}
+function Counts(): ReactNode {
+  counting('counts');
+  const { unseen, unread } = useInboxCounts();
+  return h('b', { id: 'counts' }, `${unseen} of ${unread}`);
 }
 
 function Badge(): ReactNode {
@@ -147,7 +175,20 @@ const providersOf = (options: LoginOptions) =>
   };
 const [Providers, ProvidersAndResume] = [providersOf({}), providersOf({ resume: true })];
 
-const parts = { Inbox, Badge, Who, Devices, Activity, Account, SignIn, Countdown, Providers, ProvidersAndResume };
+const parts = {
+  Inbox,
+  Badge,
+  Tabs,
+  Counts,
+  Who,
+  Devices,
+  Activity,
+  Account,
+  SignIn,
+  Countdown,
+  Providers,
+  ProvidersAndResume,
+};
 export type Part = keyof typeof parts;
 
 /** A page with these parts, in StrictMode. */

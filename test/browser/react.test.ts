@@ -163,6 +163,27 @@ test('components of StrictMode share one stream, which ends with the last of the
   expect(tab.complaints).toEqual([]);
 });
 
+test('two parts of an inbox and its counts share a stream, and a change in one part shows in the other', async () => {
+  const user = await createUser(app);
+  for (const description of ['first', 'second']) await publish(app, user.id, description);
+  const tab = await openTab(user);
+  await render(tab.page, ['Tabs', 'Counts']);
+  await shows(tab.page, 'counts', '2 of 2');
+  await tab.page.getByText('Archive first', { exact: true }).click();
+  await shows(tab.page, 'archived', '* first');
+  await shows(tab.page, 'counts', '1 of 1');
+  const before = await tab.page.evaluate(() => window.parts.rendered.get('counts'));
+  await tab.page.getByText('Back first', { exact: true }).click();
+  await shows(tab.page, 'inbox', '* first');
+  await shows(tab.page, 'counts', '2 of 2');
+  // In StrictMode, a component is rendered twice for each change.
+  expect(await tab.page.evaluate(() => window.parts.rendered.get('counts'))).toBe((before ?? 0) + 2);
+  await tab.page.getByText('Read second', { exact: true }).click();
+  await expect.poll(() => tab.page.locator('#inbox li').first().innerText()).toMatch(/^second/);
+  expect([tab.streams(), tab.count('/v1/notifications/stream')]).toEqual([1, 1]);
+  expect(tab.complaints).toEqual([]);
+});
+
 test('a badge renders only when its number changes', async () => {
   const user = await createUser(app);
   const tab = await openTab(user);

@@ -163,8 +163,15 @@ test("friends sign up, split a bill with a photo, and see each other's changes a
   expect(await marked.allInnerTexts()).toEqual([expect.stringContaining('Pizza')]);
   await look(bob.page, 'bills');
   await bob.page.reload();
-  await click(bob.page, 'Pay €10.00 for Pizza');
+  await bob.page.getByRole('button', { name: 'Notifications', exact: true }).click();
+  await click(bob.page, 'Pay €10.00');
+  await bob.page.locator('[part=done]').getByText('Pay €10.00').waitFor();
   await bob.page.getByText('Paid', { exact: true }).waitFor();
+  await bob.page.getByRole('button', { name: /^Archive: Your share/ }).click();
+  await click(bob.page, 'Archived');
+  await bob.page.getByRole('button', { name: /^Move to inbox: Your share/ }).waitFor();
+  await look(bob.page, 'archived');
+  await bob.page.keyboard.press('Escape');
   await ada.page.getByText('You paid €20.00 · 1 of 1 paid back').waitFor();
   await ada.page.getByRole('button', { name: /Notifications, \d unread/ }).click();
   await ada.page.getByText('Paid you €10.00 for Pizza.').waitFor();

@@ -3,6 +3,7 @@ import { english as proofs } from '../../packages/elements/src/account/dialog-te
 import { english as account } from '../../packages/elements/src/account/texts.js';
 import { english as errors } from '../../packages/elements/src/base/error-texts.js';
 import { english as shared } from '../../packages/elements/src/base/form-texts.js';
+import { english as items } from '../../packages/elements/src/inbox/item-texts.js';
 import { english as inboxList } from '../../packages/elements/src/inbox/list-texts.js';
 import { english as pushes } from '../../packages/elements/src/inbox/push-texts.js';
 import { english as inbox } from '../../packages/elements/src/inbox/texts.js';
@@ -48,7 +49,7 @@ const tablesOf = (language: string, change: (text: string) => string) => ({
   shared: tableOf({ ...shared, ...errors }, language, change),
   'sign-in': tableOf({ ...signIn, ...later, ...enrolment }, language, change),
   account: tableOf({ ...account, ...activity, ...proofs }, language, change),
-  inbox: tableOf({ ...inbox, ...inboxList, ...pushes }, language, change),
+  inbox: tableOf({ ...inbox, ...inboxList, ...pushes, ...items }, language, change),
 });
 
 /** The option `texts` of the elements. */

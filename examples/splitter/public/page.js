@@ -18,12 +18,14 @@ async function api(path, body) {
   return read;
 }
 
+async function pay(id) {
+  await api(`bills/${id}/pay`, {});
+  await showAll();
+}
+
 async function showAll() {
   try {
-    showBills(await api('bills'), async (id) => {
-      await api(`bills/${id}/pay`, {});
-      await showAll();
-    });
+    showBills(await api('bills'), pay);
   } catch (error) {
     showIssue(error);
   }
@@ -51,6 +53,8 @@ function showPart() {
 }
 
 inbox.hrefOf = ({ object_id: id }) => (id ? `#bill-${id}` : null);
+// The only action of a notification is to pay the share of its bill.
+inbox.on('postern-action', ({ detail: { item } }) => pay(item.object_id).catch(showIssue));
 // A friend has added a bill or has paid.
 inbox.on('postern-unread', showAll);
 document.getElementById('new').onclick = () => askForBill(addBill);

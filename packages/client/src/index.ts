@@ -63,17 +63,20 @@ export {
 } from './errors.js';
 export { mergeGuest } from './guests.js';
 export {
-  type CopyChange,
-  type CopyStore,
   createInboxCopy,
   type InboxCopy,
   type InboxCopyOptions,
   indexedDbCopyStore,
   memoryCopyStore,
 } from './inbox/copy.js';
+export type { CopyChange, CopyStore } from './inbox/copy-store.js';
 export type { NotificationConditions, NotificationFilter } from './inbox/filter.js';
 export { createInbox } from './inbox/inbox.js';
 export type { Notification } from './inbox/notification.js';
+export { partOf } from './inbox/states/apply-states.js';
+export { createItemStates } from './inbox/states/item-states.js';
+export { createItemsView } from './inbox/states/items-view.js';
+export type * from './inbox/states/types.js';
 export type * from './inbox/types.js';
 export { createInboxView } from './inbox/view.js';
 export { type List, type ListQuery, type Page, type Sorting, toDate } from './lists.js';
@@ -96,20 +99,26 @@ export type {
   Account,
   AccountDetails,
   ActivityEntry,
+  ChangedStates,
   DeliveryTrace,
   Device,
   DeviceToken,
   ExternalIdentity,
   FieldError,
   Image,
+  InboxCounts,
+  InboxStates,
   LoginOptions as OfferedLogins,
   LogoutResult,
   Marker,
   MergedGuest,
   Mute,
+  NotificationAction,
+  NotificationExtra,
   Passkey,
   RecoveryCodes,
   Session,
+  TakenAction,
 } from './wire.js';
 export {
   cancelPinRecovery,

@@ -259,6 +259,19 @@ export type ChangedPassword = {
   readonly authentication_id: string;
 };
 
+export type ChangedStates = {
+  /** Unread notifications after the last one that the user has seen. At most 100. */
+  readonly unseen: number;
+  /** Unread notifications, without archived, snoozed and expired ones. At most 100. */
+  readonly unread: number;
+  /** Whether there are more than `unread`. */
+  readonly is_capped: boolean;
+  /** The same for each notification type that has unread notifications, if `by` asks for it. */
+  readonly by: Readonly<Record<string, unknown>>;
+  /** Those `ids` that the user does not have. The others are changed. */
+  readonly not_found: readonly string[];
+};
+
 export type Changes = {
   readonly changes: readonly Change[];
   /** The `after` of the next request. Opaque. */
@@ -370,6 +383,33 @@ export type Image = {
   readonly thumbnail_url: string;
   readonly created_at: string;
   readonly updated_at: string;
+};
+
+export type InboxCounts = {
+  /** Unread notifications after the last one that the user has seen. At most 100. */
+  readonly unseen: number;
+  /** Unread notifications, without archived, snoozed and expired ones. At most 100. */
+  readonly unread: number;
+  /** Whether there are more than `unread`. */
+  readonly is_capped: boolean;
+  /** The same for each notification type that has unread notifications, if `by` asks for it. */
+  readonly by: Readonly<Record<string, unknown>>;
+};
+
+export type InboxStates = {
+  /** The notifications whose state was changed on its own. Any other notification is read if its sequence is at most `marker.last_read_sequence`, and archived if it is at most `archived_through`. */
+  readonly states: readonly NotificationState[];
+  readonly marker: Marker;
+  /** The user has seen notifications up to this sequence. */
+  readonly seen: number;
+  /** Notifications up to this sequence are archived. */
+  readonly archived_through: number;
+  /** The `after` of the next request. Opaque. */
+  readonly after: string;
+  /** Whether there are more states: send the next request at once. */
+  readonly has_more: boolean;
+  /** Postern no longer knows what changed since `after`: delete your states and start without `after`. */
+  readonly reset: boolean;
 };
 
 export type LoginOption = {
@@ -494,6 +534,16 @@ export type NotificationItemState = {
   readonly read: boolean;
   readonly archived: boolean;
   /** null: not snoozed now. */
+  readonly snoozed_until: string | null;
+  readonly action: TakenAction | null;
+};
+
+export type NotificationState = {
+  readonly id: string;
+  /** The notification's position in the inbox. */
+  readonly sequence: number;
+  readonly read: boolean;
+  readonly archived: boolean;
   readonly snoozed_until: string | null;
   readonly action: TakenAction | null;
 };

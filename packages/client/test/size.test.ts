@@ -43,7 +43,9 @@ test.each<[string, number]>([
   ['createPostern, memoryStorage', 5900],
   ['createPostern, createLogin, indexedDbStorage', 7300],
   [core, 8000],
-  ['createPostern, memoryStorage, createInboxCopy', 7300],
+  [`${core}, createItemsView`, 11_200],
+  ['createPostern, memoryStorage, createItemStates', 6850],
+  ['createPostern, memoryStorage, createInboxCopy', 7350],
   ['createPostern, memoryStorage, createAccount', 8350],
   ['createPostern, memoryStorage, createDevices, registerPush, enableWebPush, startRecovery, startRegistration', 7650],
 ])('a page that imports %s loads less than %d bytes', async (names, limit) => {
@@ -66,6 +68,12 @@ test('what a login by redirect and a human check load beside it costs less than 
   const all = compressed(await bundleOf(`export { ${core} } from './index.js';`));
   const others = compressed(await bundleOf(`export { ${core} } from './index.js';`, [withoutRareParts]));
   expect(all - others).toBeLessThan(3800);
+});
+
+test('a page that uses no states loads no code for them', async () => {
+  const code = await bundleOf(`export { ${core}, createInboxCopy } from './index.js';`, [withoutLaterParts]);
+  expect(code).not.toMatch(/notifications\/(states|counts|seen)|archived/);
+  expect(await bundleOf(`export { ${core} } from './index.js';`)).not.toMatch(/\/(states|counts|seen)\b|archived/);
 });
 
 test('an import that is not used costs nothing', async () => {

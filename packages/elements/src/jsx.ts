@@ -80,7 +80,9 @@ export interface PosternIntrinsicElements<Attributes = unknown> {
     };
   readonly 'postern-inbox': Attributes &
     Props<PosternInbox, 'postern' | 'texts' | 'layout' | 'limit' | 'open' | 'filter' | 'renderItem' | 'hrefOf'> &
-    Listeners<InboxEvents>;
+    Listeners<InboxEvents> & {
+      readonly [Name in 'tabs' | 'archive' | 'snooze']?: boolean | '' | undefined;
+    };
 }
 
 /**

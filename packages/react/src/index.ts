@@ -9,6 +9,7 @@
 export { type AccountActions, useAccount } from './account.js';
 export { PosternProvider, type PosternProviderProps, usePostern } from './context.js';
 export { type UseInbox, type UseInboxQuery, useInbox, useUnreadCount } from './inbox.js';
+export { type UseItems, useInboxCounts, useItems } from './items.js';
 export { type DeviceActions, useActivity, useDevices, usePasskeys } from './lists.js';
 export {
   type UseLogin,

@@ -1,8 +1,8 @@
-import type { Inbox, InboxEvent, LiveQuery, Postern } from '@postern/client';
+import type { Inbox, LiveQuery, Postern, StatefulInboxEvent } from '@postern/client';
 import { throwIfAborted } from '@postern/client/internal';
 
 interface Follower {
-  onEvent(event: InboxEvent): void;
+  onEvent(event: StatefulInboxEvent): void;
   onEnd(error?: unknown): void;
 }
 
@@ -10,19 +10,19 @@ interface Stream {
   readonly followers: Set<Follower>;
   readonly controller: AbortController;
   /** The state of the connection. A follower that joins later starts with it. */
-  connection: InboxEvent | undefined;
+  connection: StatefulInboxEvent | undefined;
 }
 
-/** An inbox whose views share a stream: one for each filter. It ends with the last view. */
+/** An inbox whose views share a stream: one for each filter, with states and without. It ends with the last view. */
 export function shareStreams(postern: Postern, inbox: Inbox): Inbox {
   const streams = new Map<string, Stream>();
 
-  function open(key: string, filter: LiveQuery['filter']): Stream {
+  function open(key: string, query: LiveQuery): Stream {
     const controller = new AbortController();
     const stream: Stream = { followers: new Set(), controller, connection: undefined };
     streams.set(key, stream);
     async function forwardEvents(): Promise<void> {
-      for await (const event of inbox.live({ filter, signal: controller.signal })) {
+      for await (const event of inbox.live({ ...query, signal: controller.signal })) {
         if (event.type === 'connection') stream.connection = event;
         for (const follower of stream.followers) follower.onEvent(event);
       }
@@ -39,11 +39,11 @@ export function shareStreams(postern: Postern, inbox: Inbox): Inbox {
     if (streams.get(key) === stream) streams.delete(key);
   }
 
-  async function* live({ filter, signal }: LiveQuery = {}): AsyncGenerator<InboxEvent> {
+  async function* live({ filter, include, signal }: LiveQuery = {}): AsyncGenerator<StatefulInboxEvent> {
     const { current } = postern;
     // The stream of a user who has logged out shows nothing to the next one.
-    const key = JSON.stringify(['user_id' in current && current.user_id, filter]);
-    const stream = streams.get(key) ?? open(key, filter);
+    const key = JSON.stringify(['user_id' in current && current.user_id, filter, include]);
+    const stream = streams.get(key) ?? open(key, { filter, include });
     const events = stream.connection === undefined ? [] : [stream.connection];
     let ended: { readonly error: unknown } | undefined;
     let wake = () => {};
@@ -82,5 +82,5 @@ export function shareStreams(postern: Postern, inbox: Inbox): Inbox {
       if (stream.followers.size === 0) close(key, stream);
     }
   }
-  return { ...inbox, live };
+  return { ...inbox, live: live as Inbox['live'] };
 }

@@ -6,7 +6,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { startTestApp, type TestApp } from '../../../test/support/app.js';
 import { createUser, login } from '../../../test/support/users.js';
 import { createPostern, type Postern, type Snapshot } from '../../client/src/index.js';
-import { useAccount, useDevices, useInbox, useLogin, usePasskeys, useSession, useUnreadCount } from '../src/index.js';
+import {
+  useAccount,
+  useDevices,
+  useInbox,
+  useInboxCounts,
+  useItems,
+  useLogin,
+  usePasskeys,
+  useSession,
+  useUnreadCount,
+} from '../src/index.js';
 import { backendOf, pageOf, publish, showing } from './support.js';
 
 let app: TestApp;
@@ -79,6 +89,12 @@ describe('the first HTML', () => {
     expect(render(useSession)).toMatchObject({ status: 'starting' });
     expect(render(() => useInbox())).toMatchObject({ status: 'pending', items: [] });
     expect(render(useUnreadCount)).toEqual({ count: 0, capped: false });
+    expect(render(() => useItems({ view: 'archived' }))).toMatchObject({
+      status: 'pending',
+      view: 'archived',
+      items: [],
+    });
+    expect(render(useInboxCounts)).toEqual({ unseen: 0, unread: 0, is_capped: false, by: {} });
     expect(render(useDevices)).toMatchObject({ status: 'pending' });
     expect(render(() => useLogin({ resume: true }))).toMatchObject({ state: { step: 'start', busy: false } });
   });
@@ -88,6 +104,7 @@ describe('the first HTML', () => {
     expect(snapshot).toEqual({ session: null });
     expect(render(useSession, snapshot)).toMatchObject({ status: 'signed_out' });
     expect(render(() => useInbox(), snapshot)).toMatchObject({ status: 'ready', items: [] });
+    expect(render(() => useItems(), snapshot)).toMatchObject({ status: 'ready', items: [] });
   });
 
   test('keeps the users of requests at the same time apart', async () => {

@@ -25,12 +25,18 @@ const notices = [
   ['event', null, 'Your trip to Lisbon begins tomorrow.'],
 ] as const;
 
-async function inboxPage(answers: Answers = {}, options: ShowOptions & { readonly isEmpty?: boolean } = {}) {
-  const { isEmpty, ...shown } = options;
+interface InboxPageOptions extends ShowOptions {
+  readonly isEmpty?: boolean;
+  /** Members of the newest notification. */
+  readonly extra?: object;
+}
+async function inboxPage(answers: Answers = {}, options: InboxPageOptions = {}) {
+  const { isEmpty, extra, ...shown } = options;
   const user = await createUser(pages.app);
   const { adminKey: bearer, api } = pages.app;
   for (const [notification_type, actor, description] of isEmpty ? [] : notices) {
-    const body = { user_id: user.id, notification_type, description, ...(actor && { actor }) };
+    const isLast = notification_type === 'event';
+    const body = { user_id: user.id, notification_type, description, ...(actor && { actor }), ...(isLast && extra) };
     const answer = await api('POST', '/admin/v1/notifications', { bearer, body });
     expect([notification_type, answer.status, answer.body]).toMatchObject([notification_type, 201, {}]);
   }
@@ -44,6 +50,19 @@ async function see(page: Promise<ElementPage>, text: string): Promise<ElementPag
   return shown;
 }
 const failing = problem(500, 'internal_error');
+const stateful = { attributes: { layout: 'list', tabs: '', archive: '', snooze: '' } };
+/** An invitation that can be answered, above the other notices. */
+async function invitationPage(options: ShowOptions = {}, answers: Answers = {}): Promise<ElementPage> {
+  const actions = [
+    { key: 'accept', label: 'Accept' },
+    { key: 'decline', label: 'Decline' },
+  ];
+  return see(
+    inboxPage(answers, { ...stateful, extra: { actions, url: 'https://example.com/dinner' }, ...options }),
+    'Accept',
+  );
+}
+const press = (shown: ElementPage, name: string | RegExp) => shown.page.getByRole('button', { name }).first().click();
 
 const states: readonly (readonly [name: string, reach: () => Promise<ElementPage>])[] = [
   [
@@ -73,6 +92,72 @@ const states: readonly (readonly [name: string, reach: () => Promise<ElementPage
     () => see(inboxPage({ '**/v1/notifications**': (route) => route.abort() }, list), 'No connection.'),
   ],
   ['inbox-signed-out', () => see(pages.show('postern-inbox', list), 'Sign in to see')],
+  ['inbox-tabs', () => invitationPage()],
+  ['inbox-tabs-spanish', () => invitationPage({ lang: 'es' })],
+  [
+    'inbox-tabs-bell',
+    async () => {
+      const shown = await invitationPage({ attributes: { ...stateful.attributes, layout: 'bell', open: '' } });
+      await shown.page.getByText('Grace Hopper').waitFor();
+      return shown;
+    },
+  ],
+  [
+    'inbox-tabs-snooze',
+    async () => {
+      const shown = await invitationPage();
+      await press(shown, /^Snooze: Your trip/);
+      await shown.page.getByRole('button', { name: /^Tomorrow/ }).waitFor();
+      return shown;
+    },
+  ],
+  [
+    'inbox-tabs-done',
+    async () => {
+      const shown = await invitationPage();
+      await press(shown, 'Accept');
+      await press(shown, /^Mark as read: Grace/);
+      await shown.page.getByRole('button', { name: /^Mark as unread: Grace/ }).waitFor();
+      return shown;
+    },
+  ],
+  [
+    'inbox-tabs-archived',
+    async () => {
+      const shown = await invitationPage();
+      await press(shown, /^Archive: Your trip/);
+      await press(shown, /^Archive: Edsger/);
+      await press(shown, 'Archived');
+      await shown.page.getByRole('button', { name: /^Move to inbox: Edsger/ }).waitFor();
+      return shown;
+    },
+  ],
+  [
+    'inbox-tabs-snoozed',
+    async () => {
+      const shown = await invitationPage();
+      await press(shown, /^Snooze: Your trip/);
+      await press(shown, /^Tomorrow/);
+      await press(shown, 'Snoozed');
+      return see(Promise.resolve(shown), 'Snoozed until');
+    },
+  ],
+  [
+    'inbox-tabs-empty',
+    async () => {
+      const shown = await inboxPage({}, { ...stateful, isEmpty: true });
+      await press(shown, 'Archived');
+      return see(Promise.resolve(shown), 'Nothing is archived');
+    },
+  ],
+  [
+    'inbox-tabs-failed',
+    async () => {
+      const shown = await invitationPage({}, { '**/v1/notifications/states': failing });
+      await press(shown, /^Archive: Your trip/);
+      return see(Promise.resolve(shown), 'The change was not saved');
+    },
+  ],
   [
     'inbox-push-settings',
     async () => {

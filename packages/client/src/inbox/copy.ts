@@ -2,23 +2,13 @@ import { coreOf } from '../core.js';
 import { SignedOutError } from '../errors.js';
 import { type Abortable, forCaller, throwIfAborted } from '../platform.js';
 import { openValues } from '../storage/indexed-db.js';
+import { loadPart } from '../transport.js';
 import type { Postern } from '../types.js';
 import type { Changes } from '../wire.js';
+import type { CopyStore } from './copy-store.js';
 import type { Notification } from './notification.js';
-
-/** Where a copy of an inbox is kept: a position, and the notifications by their id. */
-export interface CopyStore {
-  readonly load: () => Promise<{ readonly after: string | null; readonly items: readonly Notification[] }>;
-  /** Makes all changes or none. With `clear`, it first removes everything. */
-  readonly apply: (change: CopyChange) => Promise<void>;
-}
-export interface CopyChange {
-  readonly clear: boolean;
-  readonly put: readonly Notification[];
-  /** The ids of the notifications to remove. */
-  readonly remove: readonly string[];
-  readonly after: string | null;
-}
+import type { CopyPosition } from './states/copy-states.js';
+import type { StatefulNotification } from './states/types.js';
 
 /**
  * A copy in memory, such as for tests.
@@ -79,9 +69,9 @@ export function indexedDbCopyStore(name = 'postern-inbox'): CopyStore {
 }
 
 /** A copy of an inbox that can be read without a network. */
-export interface InboxCopy {
+export interface InboxCopy<Item extends Notification = Notification> {
   /** The notifications of the last synchronisation, newest first. */
-  readonly items: () => Promise<readonly Notification[]>;
+  readonly items: () => Promise<readonly Item[]>;
   /**
    * Brings the copy up to date. If it is interrupted, the next call continues where it stopped. Parallel calls share one, which goes
    * on if the signal of a call aborts.
@@ -96,6 +86,8 @@ export interface InboxCopyOptions {
   readonly storeOf?: ((userId: string) => CopyStore) | undefined;
   /** The maximum number of changes of each request, 1 to 1000. 500 by default. */
   readonly limit?: number | undefined;
+  /** The notifications then have `extra`: what the app added, and their state, which the copy keeps up to date. */
+  readonly include?: 'extra' | undefined;
 }
 
 /** The users of this browser who have copies, as JSON. */
@@ -116,9 +108,17 @@ const ownersKey = 'postern.copies';
  * console.log(await copy.items());
  * ```
  */
-export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}): InboxCopy {
+export function createInboxCopy(
+  postern: Postern,
+  options: InboxCopyOptions & { readonly include: 'extra' },
+): InboxCopy<StatefulNotification>;
+export function createInboxCopy(postern: Postern, options?: InboxCopyOptions): InboxCopy;
+export function createInboxCopy(
+  postern: Postern,
+  options: InboxCopyOptions = {},
+): InboxCopy & InboxCopy<StatefulNotification> {
   const core = coreOf(postern);
-  const { storeOf = (userId) => indexedDbCopyStore(`postern-inbox-${userId}`), limit = 500 } = options;
+  const { storeOf = (userId) => indexedDbCopyStore(`postern-inbox-${userId}`), limit = 500, include } = options;
   const stores = new Map<string, CopyStore>();
   let syncing: { readonly store: CopyStore; readonly done: Promise<void> } | undefined;
 
@@ -172,34 +172,41 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
   async function run(store: CopyStore): Promise<void> {
     erasing = erasing.then(rememberOwner).catch(core.onError);
     await erasing;
-    let { after } = await store.load();
-    let clear = false;
+    const stored = (await store.load()).after;
+    /** With states, the position is JSON. A copy that was made without them begins again. */
+    const hasStates = stored?.[0] === '{';
+    let clear = Boolean(include) !== hasStates;
+    let position: CopyPosition = { after: clear ? null : stored };
+    if (hasStates && !clear) position = JSON.parse(stored);
     for (;;) {
-      const query = { after: after ?? undefined, limit };
+      const query = { after: position.after ?? undefined, limit, include };
       const page = await core.call<Changes>({ path: '/v1/notifications/changes', query, expects: 'changes' });
       // Another user has signed in during the request.
       if (!isCurrent(store)) return;
       if (page.reset) {
         clear = true;
-        after = null;
+        position = { after: null };
         continue;
       }
       const put = page.changes.flatMap(({ notification }) =>
         notification === null ? [] : [notification as Notification],
       );
       const remove = page.changes.flatMap(({ id, notification }) => (notification === null ? [id] : []));
-      after = page.after;
-      await store.apply({ clear, put, remove, after });
+      position = { ...position, after: page.after };
+      await store.apply({ clear, put, remove, after: include ? JSON.stringify(position) : page.after });
       clear = false;
       if (page.has_more) continue;
       await removeExpired(store, page);
+      if (!include || !isCurrent(store)) return;
+      const { syncStates } = await loadPart(() => import('./states/copy-states.js'));
+      await syncStates(core, store, position, () => isCurrent(store));
       return;
     }
   }
 
   /** Retention causes no change for each notification. Postern only sends the time of the oldest one left, for each type. */
-  async function removeExpired(store: CopyStore, { retained_from: times, after }: Changes): Promise<void> {
-    const { items } = await store.load();
+  async function removeExpired(store: CopyStore, { retained_from: times }: Changes): Promise<void> {
+    const { items, after } = await store.load();
     const isOld = ({ notification_type: type, created_at }: Notification) => created_at < `${times[type] ?? ''}`;
     const remove = items.filter(isOld).map(({ id }) => id);
     // Not after the copy was erased: its position would stay.
@@ -209,7 +216,7 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
   return {
     async items() {
       const { items } = await (await currentStore()).load();
-      return items.slice().sort((a, b) => b.sequence - a.sequence);
+      return (items as readonly StatefulNotification[]).slice().sort((a, b) => b.sequence - a.sequence);
     },
     async sync({ signal } = {}) {
       throwIfAborted(signal);

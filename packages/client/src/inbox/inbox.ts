@@ -4,7 +4,7 @@ import { listOf } from '../lists.js';
 import { once } from '../platform.js';
 import type { Postern } from '../types.js';
 import { loadInboxParts, whenLoaded } from './load-more.js';
-import type { Inbox, InboxOptions, InboxRequests } from './types.js';
+import type { Inbox, InboxOptions, InboxRequests, LiveQuery } from './types.js';
 
 /**
  * The inbox of the user who is signed in.
@@ -35,12 +35,12 @@ export function createInbox(postern: Postern, { stream = 'shared', workerUrl }: 
       listOf(core, '/v1/notifications', query, async () => ({
         filter: typeof filter === 'object' ? (await loadInboxParts()).filterText(filter) : filter,
       })),
-    async *live(query = {}) {
+    live: async function* (query: LiveQuery = {}) {
       const { follow, followShared } = yield* whenLoaded(query.signal);
       const canShare = stream === 'shared' && 'SharedWorker' in globalThis;
       if (canShare && core.transport) yield* followShared(postern, core, core.transport, query, workerUrl);
       else yield* follow(core, query, stream === 'poll');
-    },
+    } as Inbox['live'],
     async *changes(query = {}) {
       yield* (await loadInboxParts()).changesOf(core, query);
     },

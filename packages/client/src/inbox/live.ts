@@ -5,14 +5,14 @@ import { startTimer, stopwatch } from '../time.js';
 import { readEvents, type ServerEvent } from './events.js';
 import { filterText } from './filter.js';
 import { type PollProgress, poll } from './polling.js';
-import type { Connection, InboxEvent, LiveQuery } from './types.js';
+import type { Connection, LiveQuery, StatefulInboxEvent } from './types.js';
 
 /** How long the start of a stream may take, in milliseconds: until its first line arrives. */
 const openingMs = 6000;
 /** A stream that lasts this long, in milliseconds, is stable. After one that is not, the client polls once. */
 const stableMs = 30_000;
 /** The pause between two polls in milliseconds, if there is no stream. */
-const pollPauseMs = 15_000;
+export const pollPauseMs = 15_000;
 
 /** The longest pause in milliseconds between openings that nobody answers. */
 const maxSilentPauseMs = 300_000;
@@ -49,10 +49,10 @@ export function canPass(error: unknown): boolean {
  */
 export async function* follow(
   core: StreamCore,
-  { after, filter, signal }: LiveQuery,
+  { after, signal, ...query }: LiveQuery,
   polls: boolean,
   progress: PollProgress = { position: after },
-): AsyncGenerator<InboxEvent> {
+): AsyncGenerator<StatefulInboxEvent> {
   const ended = new AbortController();
   const end = () => ended.abort();
   const removeListeners = [core.onClose(end), onAbort(signal, end)];
@@ -66,7 +66,7 @@ export async function* follow(
       wake();
     });
   let shown: Connection | undefined;
-  function* withoutRepetition(event: InboxEvent) {
+  function* withoutRepetition(event: StatefulInboxEvent) {
     if (event.type !== 'connection' || event.connection !== shown) yield event;
     if (event.type === 'connection') shown = event.connection;
   }
@@ -83,7 +83,7 @@ export async function* follow(
         const lifetime = stopwatch();
         if (mayStream) {
           let isSilent = true;
-          for await (const event of streamOf(core, filter, progress, ended.signal)) {
+          for await (const event of streamOf(core, query, progress, ended.signal)) {
             isSilent = false;
             yield* withoutRepetition(event);
           }
@@ -95,7 +95,8 @@ export async function* follow(
         failures = isStable ? 0 : failures + 1;
         if (isStable) yield* withoutRepetition({ type: 'connection', connection: 'connecting' });
         else {
-          for await (const event of poll(core, progress, filter, ended.signal)) yield* withoutRepetition(event);
+          for await (const event of poll(core, progress, { ...query, signal: ended.signal }))
+            yield* withoutRepetition(event);
         }
         // A proxy may have held the stream back for long: news must not wait for the longest pause, too.
         if (mayStream) pause = pauseAfter(lifetime() > openingMs * 2 ? 0 : failures);
@@ -123,10 +124,10 @@ export async function* follow(
  */
 async function* streamOf(
   core: StreamCore,
-  filter: LiveQuery['filter'],
+  { filter, include }: LiveQuery,
   progress: PollProgress,
   ended: AbortSignal,
-): AsyncGenerator<InboxEvent> {
+): AsyncGenerator<StatefulInboxEvent> {
   // Each connection has its own signal, so that no listener of a lost connection stays.
   const connection = new AbortController();
   const close = () => connection.abort();
@@ -138,7 +139,7 @@ async function* streamOf(
       ...(progress.position !== undefined && { 'last-event-id': progress.position }),
     };
     const path = '/v1/notifications/stream';
-    const query = { filter: filterText(filter) };
+    const query = { filter: filterText(filter), include };
     const answer = await core.raw({ path, query, headers, signal: connection.signal });
     // A proxy may answer with a page of its own, and some platforms have no streams.
     const isStream = /^text\/event-stream\b/.test(answer.headers.get('content-type') ?? '');
@@ -161,11 +162,12 @@ async function* streamOf(
 }
 
 /** Undefined for events of a newer service, and for those that need no reaction. */
-function toInboxEvent({ event, data, id = '' }: ServerEvent): InboxEvent | undefined {
-  if (data === '' || !['message', 'deleted', 'marker', 'reset'].includes(event)) return undefined;
+function toInboxEvent({ event, data, id = '' }: ServerEvent): StatefulInboxEvent | undefined {
+  if (data === '' || !['message', 'deleted', 'marker', 'state', 'reset'].includes(event)) return undefined;
   const value = JSON.parse(data);
   if (event === 'message') return { type: 'put', notification: value, position: id };
   if (event === 'deleted') return { type: 'delete', id: value.id, sequence: value.sequence, position: id };
-  if (event === 'marker') return { type: 'marker', marker: value };
+  if (event === 'marker') return { type: event, marker: value };
+  if (event === 'state') return { type: event, states: value };
   return { type: 'reset', position: id };
 }

@@ -12,16 +12,16 @@ export interface PollProgress {
 }
 
 /** No inbox has as many changes. At a position after its end, Postern answers with the position of the end. */
-const afterTheEnd = '999999999999999';
+export const afterTheEnd = '999999999999999';
 
 const readChanges = (
   core: Pick<Core, 'call'>,
   after: string | undefined,
-  { filter, signal, limit }: LiveQuery & { readonly limit?: number | undefined },
+  { filter, include, signal, limit }: LiveQuery & { readonly limit?: number | undefined },
 ) =>
   core.call<Changes>({
     path: '/v1/notifications/changes',
-    query: { after, filter: filterText(filter), limit },
+    query: { after, filter: filterText(filter), include, limit },
     signal,
     expects: 'changes',
   });
@@ -58,13 +58,12 @@ export async function* changesOf(
 export async function* poll(
   core: Pick<Core, 'call'>,
   progress: PollProgress,
-  filter: LiveQuery['filter'],
-  signal: AbortSignal,
+  query: LiveQuery,
 ): AsyncGenerator<InboxEvent> {
   let hasMore = true;
   while (hasMore) {
     const { position } = progress;
-    const page = await readChanges(core, position ?? afterTheEnd, { filter, signal });
+    const page = await readChanges(core, position ?? afterTheEnd, query);
     progress.position ??= page.after;
     yield { type: 'connection', connection: 'polling' };
     if (page.reset && position !== undefined) yield { type: 'reset', position: page.after };
@@ -75,7 +74,11 @@ export async function* poll(
     progress.position = page.after;
     hasMore = page.has_more;
   }
-  const marker = await core.call<Marker>({ path: '/v1/notifications/marker', signal, expects: 'unread_count' });
+  const marker = await core.call<Marker>({
+    path: '/v1/notifications/marker',
+    signal: query.signal,
+    expects: 'unread_count',
+  });
   const text = JSON.stringify(marker);
   if (text !== progress.marker) yield { type: 'marker', marker };
   progress.marker = text;

@@ -3,7 +3,7 @@ import type { List, ListQuery } from '../lists.js';
 import type { Abortable } from '../platform.js';
 import type { Snapshot } from '../snapshot.js';
 import type { Store } from '../store.js';
-import type { DeliveryTrace, Image, Marker, Mute } from '../wire.js';
+import type { DeliveryTrace, Image, InboxStates, Marker, Mute } from '../wire.js';
 import type { NotificationFilter } from './filter.js';
 import type { Notification } from './notification.js';
 
@@ -20,10 +20,18 @@ export type InboxEvent =
   | { readonly type: 'reset'; readonly position: string }
   | { readonly type: 'connection'; readonly connection: Connection };
 
+/** What happens in an inbox that is followed with `include: 'extra'`. */
+export type StatefulInboxEvent =
+  | InboxEvent
+  /** States have changed. After a reconnection, read `states.changes` once, because these events have no position. */
+  | { readonly type: 'state'; readonly states: InboxStates };
+
 export interface LiveQuery extends Abortable {
   /** The position to continue from. By default, now. */
   readonly after?: string | undefined;
   readonly filter?: NotificationFilter | undefined;
+  /** Notifications then have `extra`: what the app added, and their state. */
+  readonly include?: 'extra' | undefined;
 }
 
 /** The options of a list of notifications. */
@@ -36,7 +44,11 @@ export interface Inbox {
   /** `for await (const item of inbox.list())` sees each notification once, even if others arrive during the iteration. */
   readonly list: (query?: NotificationQuery) => List<Notification>;
   /** What happens from now on, or after a position. It connects again by itself, and misses nothing. */
-  readonly live: (query?: LiveQuery) => AsyncIterable<InboxEvent>;
+  readonly live: {
+    (query?: LiveQuery & { readonly include?: undefined }): AsyncIterable<InboxEvent>;
+    /** Also sends the event `state`. */
+    (query: LiveQuery): AsyncIterable<StatefulInboxEvent>;
+  };
   /** What changed after a position, up to now. Without a position, everything. */
   readonly changes: (query?: LiveQuery) => AsyncIterable<InboxEvent>;
   /** The read position of the user, and the number of unread notifications. */

@@ -1,18 +1,20 @@
 import { element, icon } from '../base/dom.js';
 import { countText } from '../base/texts.js';
 import { bellPath } from './icons.js';
-import { positionPanel } from './panel-position.js';
+import type { Panel } from './panel.js';
 import type { PanelTexts } from './texts.js';
 
 /** The button that opens the panel, with the number of unread notifications. */
 export interface Bell {
   readonly button: HTMLButtonElement;
+  /** Moves the open panel to the button. */
+  place(): void;
   show(unseen: { readonly count: number; readonly capped: boolean }): void;
 }
 
 /** @param onToggle called when the panel opens or closes */
 export function createBell(
-  panel: HTMLElement,
+  { node: panel, place }: Panel,
   words: PanelTexts,
   language: string,
   onToggle: (isOpen: boolean) => void,
@@ -29,7 +31,7 @@ export function createBell(
   };
   const button = element('button', attributes, picture, badge);
   button.popoverTargetElement = panel;
-  const updatePosition = () => positionPanel(panel, button);
+  const updatePosition = () => place(button);
   const root = () => panel.getRootNode() as ShadowRoot;
   let hadFocus = false;
   panel.addEventListener('beforetoggle', () => {
@@ -55,5 +57,5 @@ export function createBell(
     const text = countText(capped ? words.unread_more : words.unread, count, language);
     button.setAttribute('aria-label', count === 0 ? words.inbox : `${words.inbox}, ${text}`);
   };
-  return { button, show };
+  return { button, show, place: updatePosition };
 }

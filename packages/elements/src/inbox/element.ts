@@ -1,21 +1,22 @@
 import {
   createInbox,
   createInboxView,
-  type Inbox,
   type InboxItem,
   type InboxOptions,
   type InboxSnapshot,
-  type InboxView,
   type InboxViewOptions,
   type NotificationFilter,
   type Postern,
 } from '@postern/client';
+import { wait } from '@postern/client/internal';
 import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { countText } from '../base/texts.js';
 import { createBell } from './bell.js';
+import type { ActionDetail } from './item-tools.js';
 import { createPanel } from './panel.js';
 import { createSeen, type Seen } from './seen.js';
+import type { SharedList } from './shared-list.js';
 import { style } from './style.js';
 import { english, type PanelTexts } from './texts.js';
 
@@ -23,6 +24,8 @@ import { english, type PanelTexts } from './texts.js';
 export interface InboxEvents {
   /** The user chose a notification. After `preventDefault()`, the panel stays open. */
   readonly 'postern-select': CustomEvent<InboxItem>;
+  /** With `tabs`, `archive` or `snooze`: the user chose an action. After `preventDefault()`, its address does not open. */
+  readonly 'postern-action': CustomEvent<ActionDetail>;
   /** The number of unread notifications has changed. If `capped` is true, there are more than `count`. */
   readonly 'postern-unread': CustomEvent<{ readonly count: number; readonly capped: boolean }>;
 }
@@ -30,24 +33,28 @@ export interface InboxEvents {
 /** How often an open list updates its times, in milliseconds. */
 const refreshMs = 60_000;
 
-/** A list with the filter and the limit that it was created with. */
-interface SharedList {
-  readonly inbox: Inbox;
-  readonly view: InboxView;
-  /** How many elements show it. */
-  uses: number;
-}
-function createList(postern: Postern, options: InboxOptions | undefined, query: InboxViewOptions): SharedList {
+type CreateList = (
+  postern: Postern,
+  options: InboxOptions | undefined,
+  query: InboxViewOptions,
+  features: readonly string[],
+) => SharedList;
+const createList: CreateList = (postern, options, query) => {
   const inbox = createInbox(postern, { stream: 'tab', ...options });
   return { inbox, view: createInboxView(postern, inbox, query), uses: 0 };
-}
+};
+/** The attributes of an inbox with states. */
+const featureNames = ['tabs', 'archive', 'snooze'];
 
 /**
  * `<postern-inbox>`: a bell with the number of unread notifications and a panel with the live list, or the list alone.
  *
+ * With the attribute `tabs`, `archive` or `snooze`, users mark single notifications as read or unread and choose their actions, and the bell
+ * counts what they have not seen on any device. `tabs` adds what is archived and snoozed, `archive` and `snooze` the buttons for it.
+ *
  * Parts: `bell`, `badge`, `panel`, `header`, `heading`, `list`, `day`, `item`, `item-unread`, `item-link`, `dot`, `thumbnail`, `kind`, `image`, `actor`,
  * `description`, `time`, `footer`, `empty`, `name`, `hint`, `skeleton`, `connection`, `icon`, `button`, `row`, `label`, `switch`,
- * `filter`, `issue`. Slots: `bell`, `heading`, `empty`. `:state(unread)` matches the element while a notification is unread.
+ * `filter`, `issue`; with states also `tabs`, `tab`, `tools`, `choices`, `done`. Slots: `bell`, `heading`, `empty`. `:state(unread)` matches the element while a notification is unread.
  *
  * @example
  * ```ts
@@ -64,7 +71,7 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
   /** @internal */
   static readonly style = style;
   /** @internal */
-  static readonly observedAttributes = ['lang', 'layout', 'filter', 'limit', 'open'];
+  static readonly observedAttributes = ['lang', 'layout', 'filter', 'limit', 'open', ...featureNames];
 
   readonly #internals = this.attachInternals();
   #filter: NotificationFilter | null = null;
@@ -153,18 +160,21 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
 
   /** @internal */
   protected override options(): readonly unknown[] {
-    return [this.layout, this.filter, this.limit];
+    return [this.layout, this.filter, this.limit, this.#features()];
   }
 
+  #features = () => featureNames.filter((name) => this.hasAttribute(name));
+
   /** The list. It stays, with its stream, while only texts and the layout change. */
-  #listOf(postern: Postern, clientSignal: AbortSignal) {
+  #listOf(postern: Postern, clientSignal: AbortSignal, create: CreateList) {
     const { filter, limit, settings } = this;
-    const key = JSON.stringify([filter, limit, settings?.inbox]);
+    const features = this.#features();
+    const key = JSON.stringify([filter, limit, settings?.inbox, features]);
     const former = this.#list;
     if (former?.key === key) return former;
     const lists = PosternInbox.#lists.get(postern) ?? new Map<string, SharedList>();
     PosternInbox.#lists.set(postern, lists);
-    const shared = lists.get(key) ?? createList(postern, settings?.inbox, { filter: filter ?? undefined, limit });
+    const shared = lists.get(key) ?? create(postern, settings?.inbox, { filter: filter ?? undefined, limit }, features);
     lists.set(key, shared);
     shared.uses += 1;
     const unsubscribe = shared.view.onChange(() => undefined);
@@ -174,7 +184,7 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
       if (shared.uses === 0 && lists.get(key) === shared) lists.delete(key);
     };
     former?.end();
-    const list = { key, shared, end, seen: former?.seen ?? createSeen() };
+    const list = { key, shared, end, seen: shared.seen ?? former?.seen ?? createSeen() };
     this.#list = list;
     clientSignal.addEventListener('abort', () => {
       list.end();
@@ -184,14 +194,23 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
   }
 
   /** @internal */
-  protected override start(postern: Postern, signal: AbortSignal, clientSignal: AbortSignal): void {
-    const { shared, seen } = this.#listOf(postern, clientSignal);
-    const { inbox, view } = shared;
+  protected override async start(postern: Postern, signal: AbortSignal, clientSignal: AbortSignal): Promise<void> {
+    let create = createList;
+    // Only a page with an inbox of this kind loads its code.
+    while (this.#features()[0] && create === createList) {
+      try {
+        create = (await import('./items.js')).createItemsList;
+      } catch {
+        await wait(5000, signal);
+      }
+      if (signal.aborted) return;
+    }
+    const { shared, seen } = this.#listOf(postern, clientSignal, create);
+    const { view } = shared;
     const isBell = this.layout === 'bell';
     const panel = createPanel({
+      ...shared,
       postern,
-      inbox,
-      view,
       signal,
       words: this.words,
       language: this.language,
@@ -215,12 +234,13 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
       report: (error) => void this.report(error),
       adoptStyle: (style) => this.adoptStyle(style),
       showAgain: () => show(view.current),
+      placeAgain: () => bell?.place(),
       restoreTyped: () => this.restoreTyped(),
     });
     const setOpen = (isOpen: boolean) => {
       this.open = isOpen;
     };
-    const bell = isBell ? createBell(panel.node, this.words, this.language, setOpen) : null;
+    const bell = isBell ? createBell(panel, this.words, this.language, setOpen) : null;
     replaceContent(this.root, bell?.button, panel.node, element('p', { class: 'sr-only', role: 'status' }));
     this.#togglePanel = (isOpen) => isBell && panel.node.isConnected && panel.node.togglePopover(isOpen);
     if (this.open) this.#togglePanel(true);

@@ -4,6 +4,7 @@ export const english = {
   empty: 'No notifications yet',
   empty_hint: 'Notifications about your account appear here.',
   load_more: 'Show more',
+  connection_lost: 'No connection. New notifications appear when it is back.',
   signed_out: 'Sign in to see your notifications.',
   push_settings: 'Push settings',
   push_failed: 'The change was not saved. Check your connection and try again.',

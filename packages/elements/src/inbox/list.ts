@@ -7,9 +7,12 @@ import { wStrong, wTitle } from '../base/tokens.js';
 import { bellPath } from './icons.js';
 import { english } from './list-texts.js';
 import { noteWithout, type Without } from './placeholders.js';
+import type { PanelParts, RowExtras } from './row-extras.js';
 import type { Seen } from './seen.js';
 import type { PanelTexts, RowTexts } from './texts.js';
+import { webAddress } from './web-address.js';
 
+export { positionPanel } from './panel-position.js';
 export { createPushView } from './push-view.js';
 
 /** The texts of the panel with those of the list. */
@@ -20,6 +23,7 @@ export const style = `${actStyle}.empty { display: grid; justify-items: center; 
 .empty svg { width: 28px; height: 28px; color: var(--_muted); margin-bottom: 8px; }
 .empty strong { font-weight: ${wTitle}; }
 .empty .act { margin-top: 12px; }
+.head, .note { flex: none; }
 .note { padding: 10px var(--_space); background: var(--_surface); border-bottom: 1px solid var(--_line); font-size: 0.8667em; }
 .note .link { padding-block: 0; margin-inline-start: 6px; }
 .rest { padding: 10px var(--_space); border-top: 1px solid var(--_line); text-align: center; }
@@ -51,16 +55,14 @@ li + li > .item { border-top: 1px solid var(--_line); }
 @media (forced-colors: active) { .dot { background: Highlight; } }
 `;
 
-export interface ListOptions {
-  readonly words: RowTexts;
-  readonly language: string;
+export interface ListOptions extends PanelParts {
   readonly renderItem: () => ((item: InboxItem) => Node | string) | null;
   readonly hrefOf: (item: InboxItem) => string | null;
   readonly seen: Pick<Seen, 'isUnread'>;
   readonly choose: (item: InboxItem) => boolean;
   readonly retry: () => void;
   readonly view: InboxView;
-  readonly root: ShadowRoot;
+  readonly extend?: (parts: PanelParts) => RowExtras;
 }
 
 /** The rows of the list. A notification keeps its node, so it also keeps the focus. */
@@ -68,6 +70,8 @@ export interface Rows {
   readonly list: HTMLElement;
   /** The button that loads more, after the rows. */
   readonly more: HTMLElement;
+  /** Null: nothing is wrong. `offline`: no connection. `error`: the last read failed. */
+  showConnection(problem: 'offline' | 'error' | null): void;
   /** Shown instead of the rows. */
   note(state: Without): HTMLElement;
   show(snapshot: InboxSnapshot): void;
@@ -89,7 +93,8 @@ interface Day {
 }
 
 export function createRows(options: ListOptions): Rows {
-  const { words, language, renderItem, hrefOf, seen, choose, retry, view, root } = options;
+  const { words, language, renderItem, hrefOf, seen, choose, retry, view, root, scroll } = options;
+  const extras = options.extend?.(options);
   const rows = new Map<string, Row>();
   const days = new Map<string, Day>();
   const list = element('div', { part: 'list', keydown: (event) => moveFocus(event as KeyboardEvent) });
@@ -132,7 +137,7 @@ export function createRows(options: ListOptions): Rows {
 
   function fillRow(row: Row, item: InboxItem, isNew: boolean): void {
     const ago = timeAgo(item.created_at, language);
-    const href = webAddress(hrefOf(item));
+    const href = webAddress(hrefOf(item) ?? extras?.hrefOf(item) ?? null);
     const key = [href, item.updated_at, item.created_at, item.description, item.actor, isNew, ago].join();
     const render = renderItem();
     row.item = item;
@@ -166,9 +171,10 @@ export function createRows(options: ListOptions): Rows {
     more.hidden = !hasMore;
     moreButton.disabled = loading;
     replaceContent(moreButton, loading && items.length > 0 ? words.loading : words.load_more);
-    const focused = (list.getRootNode() as ShadowRoot).activeElement;
-    const focusedIndex = buttons().indexOf(focused as HTMLElement);
+    const { activeElement } = root;
+    const focusedIndex = buttons().findIndex(({ parentElement: row }) => activeElement && row?.contains(activeElement));
     const ids = new Set(items.map(({ id }) => id));
+    extras?.keep(ids);
     for (const [id, { node }] of rows) {
       if (ids.has(id)) continue;
       node.remove();
@@ -188,6 +194,8 @@ export function createRows(options: ListOptions): Rows {
       const row = rows.get(item.id) ?? makeRow(item);
       rows.set(item.id, row);
       fillRow(row, item, seen.isUnread(item));
+      const tools = extras?.toolsOf(item);
+      if (tools && tools.parentNode !== row.node) row.node.append(tools);
       if (row.node === next) places.set(day, next.nextElementSibling);
       else day.list.insertBefore(row.node, next);
     }
@@ -197,7 +205,7 @@ export function createRows(options: ListOptions): Rows {
       days.delete(date);
     }
     // The notification with the focus was deleted: focus the one that is now in its position.
-    if (focused && focusedIndex >= 0 && !focused.isConnected) buttons()[Math.min(focusedIndex, rows.size - 1)]?.focus();
+    if (focusedIndex >= 0 && root.activeElement === null) buttons()[Math.min(focusedIndex, rows.size - 1)]?.focus();
   }
 
   const buttons = () => [...list.querySelectorAll<HTMLElement>('.item')];
@@ -210,7 +218,17 @@ export function createRows(options: ListOptions): Rows {
     all[Math.max(0, Math.min(target, all.length - 1))]?.focus();
   }
 
-  return { list, more, show, note: (state) => noteWithout(state, words, retry) };
+  const connection = element('div', { class: 'note', part: 'connection', role: 'status', hidden: true });
+  scroll.before(connection);
+  function showConnection(problem: 'offline' | 'error' | null): void {
+    connection.hidden = problem === null;
+    if (problem === 'offline') replaceContent(connection, words.connection_lost);
+    if (problem === 'error') {
+      replaceContent(connection, words.not_loaded, linkButton(words.try_again, retry, 'button'));
+    }
+  }
+  const note = (state: Without) => extras?.note(state) ?? noteWithout(state, words, retry);
+  return { list, more, showConnection, show, note };
 }
 
 /** The words of types of notifications that have an icon. Other types have a bell. */
@@ -252,9 +270,3 @@ function pictureOf({ image, actor, notification_type: type }: InboxItem): HTMLEl
 }
 
 const isHttpUrl = (url: string) => /^https?:\/\//.test(url);
-
-/** An address that a row may lead to. Others, such as `javascript:`, could run a script. */
-function webAddress(text: string | null): string | null {
-  if (!text || !URL.canParse(text, location.href)) return null;
-  return /^https?:$/.test(new URL(text, location.href).protocol) ? text : null;
-}

@@ -12,6 +12,7 @@ export function positionPanel(panel: HTMLElement, button: HTMLElement): void {
   const maxLeft = width - panel.offsetWidth - gap;
   // Properties, because a content security policy may refuse `style` attributes.
   const { style } = panel;
+  style.right = 'auto';
   style.left = `${Math.max(gap, Math.min(preferredLeft, maxLeft))}px`;
   style.top = isBelow ? `${bottom + gap}px` : 'auto';
   style.bottom = isBelow ? 'auto' : `${height - top + gap}px`;

@@ -11,6 +11,7 @@ import { element, linkButton, replaceContent } from '../base/dom.js';
 import type { Rows } from './list.js';
 import type { Without } from './placeholders.js';
 import type { PushView } from './push-view.js';
+import type { PanelParts, RowExtras } from './row-extras.js';
 import type { Seen } from './seen.js';
 import type { PanelTexts } from './texts.js';
 
@@ -28,6 +29,8 @@ export interface PanelOptions {
   renderItem(): ((item: InboxItem) => Node | string) | null;
   hrefOf(item: InboxItem): string | null;
   readonly seen: Pick<Seen, 'isUnread'>;
+  /** Adds tabs, and buttons to the rows. */
+  readonly extend?: (parts: PanelParts) => RowExtras;
   /** The user has opened an item. @returns false if the page has prevented what follows */
   choose(item: InboxItem): boolean;
   retry(): void;
@@ -35,6 +38,8 @@ export interface PanelOptions {
   adoptStyle(style: string): void;
   /** Shows the list again, because what is on the screen has changed. */
   showAgain(): void;
+  /** Moves the panel to its button again. */
+  placeAgain(): void;
   /** Puts the focus back after the panel was built again. */
   restoreTyped(): void;
 }
@@ -44,6 +49,8 @@ export interface Panel {
   readonly node: HTMLElement;
   isShown(): boolean;
   show(snapshot: InboxSnapshot): void;
+  /** Moves the open panel to its button, once the code for it is loaded. Until then, the style says where it is. */
+  place(button: HTMLElement): void;
 }
 
 const isOfflineError = (error: unknown) => isPosternError(error) && error.kind === 'network';
@@ -55,8 +62,8 @@ export function createPanel(options: PanelOptions): Panel {
   let rows: Rows | undefined;
   let rowsError: unknown = null;
   let pushView: PushView | undefined;
+  let place: Panel['place'] | undefined;
 
-  const connectionNote = element('div', { class: 'note', part: 'connection', role: 'status', hidden: true });
   const list = element('div', { class: 'list' });
   const scroll = element('div', { class: 'scroll' }, list);
   const markAllButton = linkButton(words.mark_all_read, () => markAll(), 'button');
@@ -72,7 +79,6 @@ export function createPanel(options: PanelOptions): Panel {
       ...(isBell && { popover: 'auto', role: 'dialog', tabindex: -1 }),
     },
     head,
-    connectionNote,
     scroll,
   );
   title.append(heading);
@@ -92,10 +98,12 @@ export function createPanel(options: PanelOptions): Panel {
       try {
         const part = await loadPart(() => import('./list.js'));
         options.adoptStyle(part.style);
-        const listOptions = { ...options, words: part.textsOfList(words) };
+        const listOptions = { ...options, words: part.textsOfList(words), head, scroll };
         rows = part.createRows(listOptions);
+        place = (button) => part.positionPanel(panel, button);
+        options.placeAgain();
         pushView = part.createPushView(listOptions, {
-          ...{ panel, head, title, heading, scroll, isShown },
+          ...{ ...listOptions, panel, title, heading, isShown },
           show: () => show(view.current),
         });
         shownState = undefined;
@@ -109,7 +117,6 @@ export function createPanel(options: PanelOptions): Panel {
       if (rows === undefined) await wait(5000, signal);
     }
   };
-  const retryButton = () => linkButton(words.try_again, options.retry, 'button');
 
   /** What the list shows instead of rows. */
   type State = 'loading' | Without | 'list';
@@ -126,7 +133,11 @@ export function createPanel(options: PanelOptions): Panel {
   function showState(state: Exclude<State, 'list'>): void {
     if (state === shownState) return;
     if (state !== 'loading') {
-      replaceContent(list, rows?.note(state) ?? element('p', { part: 'hint' }, words.not_loaded, ' ', retryButton()));
+      replaceContent(
+        list,
+        rows?.note(state) ??
+          element('p', { part: 'hint' }, words.not_loaded, ' ', linkButton(words.try_again, options.retry, 'button')),
+      );
       return;
     }
     const bar = () => element('i', { class: 'skeleton', part: 'skeleton' });
@@ -142,12 +153,9 @@ export function createPanel(options: PanelOptions): Panel {
     rows?.show(snapshot);
     markAllButton.hidden = pushView?.isOpen() === true || unread.unread_count === 0;
     pushView?.show(postern.current.status === 'signed_in');
-    const isOffline = state === 'list' && connection === 'offline';
-    connectionNote.hidden = state !== 'list' || (error === null && !isOffline);
-    if (!connectionNote.hidden) {
-      if (isOfflineError(error) || error === null) replaceContent(connectionNote, words.connection_lost);
-      else replaceContent(connectionNote, words.not_loaded, retryButton());
-    }
+    const problem = error === null || isOfflineError(error) ? 'offline' : 'error';
+    const isWrong = state === 'list' && (error !== null || connection === 'offline');
+    rows?.showConnection(isWrong ? problem : null);
     if (state !== 'list') showState(state);
     else if (rows !== undefined && !rows.list.isConnected) replaceContent(list, rows.list, rows.more);
     shownState = state;
@@ -155,5 +163,5 @@ export function createPanel(options: PanelOptions): Panel {
     reportedError = error;
   };
   void loadRows();
-  return { node: panel, show, isShown };
+  return { node: panel, show, isShown, place: (button) => place?.(button) };
 }

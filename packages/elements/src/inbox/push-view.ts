@@ -1,7 +1,13 @@
 import type { Inbox, InboxView } from '@postern/client';
 import { element, icon, replaceContent } from '../base/dom.js';
-import { backPath, settingsPath } from './icons.js';
 import type { RowTexts } from './texts.js';
+
+/** Two sliders, for the settings. */
+const settingsPath =
+  'M3 6.5h8M15 6.5h2M3 13.5h2M9 13.5h8M13 4.7a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6zM7 11.7a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6z';
+
+/** An arrow to the left. The style mirrors it in text that runs from right to left. */
+const backPath = 'M16 10H4M9 5l-5 5 5 5';
 
 export interface PushViewOptions {
   readonly inbox: Inbox;

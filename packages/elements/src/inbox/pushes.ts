@@ -3,8 +3,8 @@ import { element, replaceContent } from '../base/dom.js';
 import { mono } from '../base/issue-style.js';
 import { smallButton } from '../base/small-button.js';
 import { withLater } from '../base/texts.js';
-import { english } from './push-texts.js';
-import type { InboxTexts, RowTexts } from './texts.js';
+import { english, type PushTexts } from './push-texts.js';
+import type { RowTexts } from './texts.js';
 
 /** The style of this view, which is loaded with it. */
 export const style = `
@@ -43,7 +43,7 @@ const typeFilter = /^notification_type:eq:([\w-]+)$/;
  * the mutes with other filters, which the user can remove but not create here.
  */
 export function showPushSettings(view: HTMLElement, { inbox, items, signal, report, words: shown }: PushOptions): void {
-  const words: InboxTexts = withLater(english, shown);
+  const words: RowTexts & PushTexts = withLater(english, shown);
   const errorText = element('p', { class: 'error small', part: 'issue', role: 'alert' });
   const options = { signal };
   const attempt = async (request: () => Promise<unknown>) => {

@@ -10,7 +10,7 @@ export const style = `${skeletonStyle}:host { display: inline-block; }
   font-weight: ${wTitle}; line-height: 20px; text-align: center; font-variant-numeric: tabular-nums; }
 .panel { display: flex; flex-direction: column; background: var(--_ground); color: var(--_ink); border: 1px solid var(--_line);
   border-radius: calc(var(--_radius) + 4px); overflow: hidden; padding: 0; }
-.panel[popover] { position: fixed; inset: auto; margin: 0; box-shadow: var(--_shadow);
+.panel[popover] { position: fixed; inset: auto 8px auto auto; margin: 0; box-shadow: var(--_shadow);
   width: min(var(--postern-inbox-width, 24rem), calc(100vw - 16px)); }
 .panel[popover]:not(:popover-open) { display: none; }
 .head { display: flex; flex-wrap: wrap; align-items: center; gap: 0 8px; min-height: 52px; padding: 8px var(--_space); border-bottom: 1px solid var(--_line); }

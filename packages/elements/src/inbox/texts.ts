@@ -1,3 +1,4 @@
+import type { ItemTexts } from './item-texts.js';
 import type { ListTexts } from './list-texts.js';
 import type { PushTexts } from './push-texts.js';
 
@@ -8,17 +9,18 @@ export const english = {
   unread_more: 'more than {count} unread',
   mark_all_read: 'Mark all as read',
   loading: 'Loading…',
-  connection_lost: 'No connection. New notifications appear when it is back.',
   not_loaded: 'The notifications could not be loaded.',
   try_again: 'Try again',
 };
 
 /** The texts of the panel. Those of the list and of the push settings load with these, unless the page has its own. */
-export type PanelTexts = { readonly [K in keyof typeof english]: string } & Partial<ListTexts & PushTexts> & {
+export type PanelTexts = { readonly [K in keyof typeof english]: string } & Partial<
+  ListTexts & PushTexts & ItemTexts
+> & {
     readonly [key: `type_${string}`]: string;
   };
 /** The texts of the list, without those of the push settings. */
 export type RowTexts = PanelTexts & ListTexts;
 
 /** The keys of the texts of the inbox. The name of a kind of notification has the key `type_` and its type, such as `type_payment`. */
-export type InboxTexts = PanelTexts & ListTexts & PushTexts;
+export type InboxTexts = PanelTexts & ListTexts & PushTexts & ItemTexts;

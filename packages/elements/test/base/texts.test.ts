@@ -7,6 +7,7 @@ import { english as englishErrors } from '../../src/base/error-texts.js';
 import { countText, fill, isFallback, withLater, withoutMarks } from '../../src/base/texts.js';
 import { wordsOf } from '../../src/base/words.js';
 import { spanish as spanishInbox } from '../../src/inbox/es.js';
+import { english as englishItems } from '../../src/inbox/item-texts.js';
 import { english as englishList } from '../../src/inbox/list-texts.js';
 import { english as englishPushes } from '../../src/inbox/push-texts.js';
 import { english as englishInbox } from '../../src/inbox/texts.js';
@@ -18,7 +19,7 @@ import { english as englishSignIn } from '../../src/sign-in/texts.js';
 const holes = (text: string) => [...new Set([...text.matchAll(/\{\w+\}/g)].map(String))].sort();
 
 test.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
-  ['the inbox', { ...englishInbox, ...englishList, ...englishPushes }, spanishInbox],
+  ['the inbox', { ...englishInbox, ...englishList, ...englishPushes, ...englishItems }, spanishInbox],
   ['sign-in', { ...englishErrors, ...englishSignIn, ...englishLater, ...englishEnrolment }, spanishSignIn],
   ['the account', { ...englishErrors, ...englishAccount, ...englishActivity, ...englishDialog }, spanishAccount],
 ])(

@@ -19,6 +19,6 @@ declare const SharedWorker: new (url: string | URL, options: { type: 'module'; n
  * @param url where the app serves the file, if its bundler does not write it
  */
 export function openWorker(url: string | URL | undefined): TabWorker {
-  if (url !== undefined) return new SharedWorker(url, { type: 'module', name: 'postern-1' });
-  return new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'postern-1' });
+  if (url !== undefined) return new SharedWorker(url, { type: 'module', name: 'postern-2' });
+  return new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'postern-2' });
 }

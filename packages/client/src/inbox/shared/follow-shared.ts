@@ -6,7 +6,7 @@ import type { Postern } from '../../types.js';
 import { filterText } from '../filter.js';
 import { canPass, follow } from '../live.js';
 import { changesOf } from '../polling.js';
-import type { InboxEvent, LiveQuery } from '../types.js';
+import type { LiveQuery, StatefulInboxEvent } from '../types.js';
 import type { openWorker, TabWorker } from './address.js';
 import { heartbeatMs, type ToTab, type ToWorker, type WorkerTransport } from './messages.js';
 
@@ -27,7 +27,7 @@ export async function* followShared(
   transport: WorkerTransport,
   query: LiveQuery,
   workerUrl: string | URL | undefined,
-): AsyncGenerator<InboxEvent> {
+): AsyncGenerator<StatefulInboxEvent> {
   const progress = { position: query.after };
   // A file of its own: a bundle that is no module, such as that of Expo for the web, cannot contain `import.meta`.
   const address = await import('./address.js').catch(() => undefined);
@@ -54,7 +54,7 @@ function connect(
   postern: Postern,
   core: Core,
   transport: WorkerTransport,
-  { filter, signal }: LiveQuery,
+  { filter, include, signal }: LiveQuery,
   user: string,
   open: () => ReturnType<typeof openWorker> | undefined,
 ) {
@@ -110,7 +110,7 @@ function connect(
     onPageEvent('pagehide', () => post({ bye: true })),
     onPageEvent('pageshow', ({ persisted }) => persisted && enqueue('lost')),
   ];
-  post({ open: { transport, user, filter: filterText(filter) } });
+  post({ open: { transport, user, filter: filterText(filter), include } });
 
   return {
     hasAnswered: () => sinceLastMessage !== undefined,
@@ -135,10 +135,10 @@ function connect(
 /** Passes on what the worker sends, and reads what this tab has missed. */
 async function* receive(
   core: Core,
-  { filter, signal }: LiveQuery,
+  query: LiveQuery,
   progress: { position: string | undefined },
   take: () => Promise<QueueItem>,
-): AsyncGenerator<InboxEvent, 'end' | 'lost'> {
+): AsyncGenerator<StatefulInboxEvent, 'end' | 'lost'> {
   for (;;) {
     const item = await take();
     if (item === 'end' || item === 'lost') return item;
@@ -154,20 +154,20 @@ async function* receive(
       if ((event.connection !== 'live' && event.connection !== 'polling') || position === undefined) continue;
       try {
         if (progress.position !== undefined && isBefore(progress.position, position)) {
-          for await (const missed of changesOf(core, { after: progress.position, filter, signal })) {
+          for await (const missed of changesOf(core, { ...query, after: progress.position })) {
             progress.position = missed.position;
             yield missed;
           }
         }
       } catch (error) {
-        throwIfAborted(signal);
+        throwIfAborted(query.signal);
         if (!canPass(error)) throw error;
         yield { type: 'connection', connection: 'offline' };
-        await wait(1000 + Math.random() * 1000, signal);
+        await wait(1000 + Math.random() * 1000, query.signal);
         return 'lost';
       }
       if (progress.position === undefined || isBefore(progress.position, position)) progress.position = position;
-    } else if (event.type === 'marker') {
+    } else if (!('position' in event)) {
       yield event;
     } else if (
       event.type === 'reset' ||

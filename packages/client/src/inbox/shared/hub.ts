@@ -36,7 +36,7 @@ export function createHub() {
   let heartbeatTimer: ReturnType<typeof setInterval> | undefined;
 
   function streamOf(opening: StreamRequest): Stream {
-    const key = JSON.stringify([opening.transport.base, opening.user, opening.filter]);
+    const key = JSON.stringify([opening.transport.base, opening.user, opening.filter, opening.include]);
     const stream =
       streams.get(key) ??
       createStream(opening, () => {
@@ -69,7 +69,7 @@ export function createHub() {
   };
 }
 
-function createStream({ transport, filter }: StreamRequest, onEnd: () => void): Stream {
+function createStream({ transport, filter, include }: StreamRequest, onEnd: () => void): Stream {
   const tabs = new Set<Tab>();
   const wakers = new Set<() => void>();
   const ended = new AbortController();
@@ -120,7 +120,7 @@ function createStream({ transport, filter }: StreamRequest, onEnd: () => void): 
   };
   async function run(): Promise<void> {
     try {
-      for await (const event of follow(core, { filter, signal: ended.signal }, false, progress)) {
+      for await (const event of follow(core, { filter, include, signal: ended.signal }, false, progress)) {
         if (event.type === 'connection') connection = event.connection;
         broadcast({ event, position: progress.position });
       }

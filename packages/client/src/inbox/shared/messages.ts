@@ -1,5 +1,5 @@
 import type { TransportOptions } from '../../transport.js';
-import type { InboxEvent } from '../types.js';
+import type { LiveQuery, StatefulInboxEvent } from '../types.js';
 
 /** How the worker sends requests. A function such as the `fetch` of the app cannot be sent to it. */
 export type WorkerTransport = Omit<TransportOptions, 'fetch'>;
@@ -9,6 +9,7 @@ export interface StreamRequest {
   readonly transport: WorkerTransport;
   readonly user: string;
   readonly filter: string | undefined;
+  readonly include: LiveQuery['include'];
 }
 
 export type ToWorker =
@@ -22,7 +23,7 @@ export type ToWorker =
 
 export type ToTab =
   /** `position`: that of the stream, also for events without one. */
-  | { readonly event: InboxEvent; readonly position: string | undefined }
+  | { readonly event: StatefulInboxEvent; readonly position: string | undefined }
   | { readonly ask: { readonly fresh: boolean } }
   /** Postern refuses the stream, such as for a wrong filter. */
   | { readonly problem: { readonly status: number; readonly body: string; readonly retryAfter: string | null } }

@@ -1,0 +1,56 @@
+import type { InboxStates, NotificationExtra } from '../../wire.js';
+import type { ItemState, ItemsPart, StatefulNotification } from './types.js';
+
+/** Up to where everything is read and archived, except what is marked otherwise. */
+export interface Positions extends Pick<InboxStates, 'archived_through'> {
+  readonly marker: Pick<InboxStates['marker'], 'last_read_sequence'>;
+}
+
+/**
+ * The state of a notification after an answer. What was marked on its own is in the answer. All others follow the positions: those that
+ * a position has passed since the last answer.
+ *
+ * @param from the positions of the last answer. Null: the answer is the first one, and has everything that was ever marked
+ */
+export function stateAfter(
+  { sequence, extra: { state } }: Pick<StatefulNotification, 'sequence' | 'extra'>,
+  listed: ItemState | undefined,
+  from: Positions | null,
+  { marker, archived_through: archivedThrough }: Positions,
+): ItemState {
+  if (listed !== undefined) {
+    const { read, archived, snoozed_until, action } = listed;
+    return { read, archived, snoozed_until, action };
+  }
+  const isRead = sequence <= marker.last_read_sequence;
+  const isArchived = sequence <= archivedThrough;
+  if (from === null) return { read: isRead, archived: isArchived, snoozed_until: null, action: null };
+  const read = state.read || (isRead && sequence > from.marker.last_read_sequence);
+  const archived = state.archived || (isArchived && sequence > from.archived_through);
+  return read === state.read && archived === state.archived ? state : { ...state, read, archived };
+}
+
+export const isSnoozed = ({ snoozed_until: until }: ItemState, now: number) =>
+  until !== null && Date.parse(until) > now;
+
+/**
+ * The part of the inbox that has a notification now, such as for an `InboxCopy`. Null: it has expired, and is in no part.
+ *
+ * @example
+ * ```ts
+ * import { createInboxCopy, partOf, type Postern } from '@postern/client';
+ * declare const postern: Postern;
+ *
+ * const items = await createInboxCopy(postern, { include: 'extra' }).items();
+ * console.log(items.filter((item) => partOf(item) === 'inbox'));
+ * ```
+ * @param now in milliseconds, as `Date.now()`
+ */
+export function partOf(
+  { extra: { state, expires_at: end } }: { readonly extra: Pick<NotificationExtra, 'state' | 'expires_at'> },
+  now = Date.now(),
+): ItemsPart | null {
+  if (state.archived) return 'archived';
+  if (isSnoozed(state, now)) return 'snoozed';
+  return end !== null && Date.parse(end) <= now ? null : 'inbox';
+}

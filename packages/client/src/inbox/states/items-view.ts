@@ -1,0 +1,190 @@
+import { coreOf } from '../../core.js';
+import { createStore } from '../../store.js';
+import { startTimer } from '../../time.js';
+import type { Postern } from '../../types.js';
+import type { InboxCounts } from '../../wire.js';
+import { emptyInbox } from '../shown.js';
+import type { Inbox, LiveQuery } from '../types.js';
+import { createInboxView } from '../view.js';
+import { partOf } from './apply-states.js';
+import { createChanges } from './changes.js';
+import { coalesced } from './coalesced.js';
+import { createFollower, maxTimerMs } from './follower.js';
+import { createItemStates } from './item-states.js';
+import type {
+  ItemState,
+  ItemsSnapshot,
+  ItemsView,
+  ItemsViewOptions,
+  StatefulItem,
+  StatefulNotification,
+} from './types.js';
+
+const noCounts: InboxCounts = { unseen: 0, unread: 0, is_capped: false, by: {} };
+
+/**
+ * A list of notifications with their states, and the numbers of a badge. It keeps itself up to date while somebody subscribes to it, on
+ * all devices of the user. An app that only needs the read position uses `createInboxView`, which loads less.
+ *
+ * @example
+ * ```ts
+ * import { createInbox, createItemsView, type Postern } from '@postern/client';
+ * declare const postern: Postern;
+ *
+ * const view = createItemsView(postern, createInbox(postern), { limit: 10 });
+ * view.subscribe(({ items, counts }) => console.log(counts.unseen, items.map(({ description }) => description)));
+ * const tomorrow = new Date(Date.now() + 86_400_000);
+ * const [first, second] = view.current.items;
+ * if (first) await view.archive([first.id]);
+ * if (second) await view.snooze([second.id], tomorrow);
+ * ```
+ */
+export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsViewOptions = {}): ItemsView {
+  const { filter, limit = 20, countsBy } = options;
+  const core = coreOf(postern);
+  const states = createItemStates(postern);
+  let view = options.view ?? 'inbox';
+  /** Whether the list of this view has not been read yet. */
+  let isSwitching = false;
+  let counts = noCounts;
+  let isUsed = false;
+  const { unread: _, ...emptyList } = emptyInbox;
+  const empty: ItemsSnapshot = { ...emptyList, view, items: [], counts, changeError: null };
+
+  const store = createStore<ItemsSnapshot>(empty, () => {
+    const removeListeners = [rows.onChange(show), postern.onChange(show)];
+    isUsed = true;
+    show();
+    return () => {
+      isUsed = false;
+      clearTimeout(expiryTimer);
+      for (const removeListener of removeListeners) removeListener();
+    };
+  });
+
+  /** The rows that were read last, with their states. Those that have left the part stay, so that they can come back. */
+  const rowsNow = () => rows.current.items as readonly StatefulItem[];
+  let expiryTimer: ReturnType<typeof setTimeout> | undefined;
+  const userNow = () => ('user_id' in postern.current ? postern.current.user_id : undefined);
+  let countedUser: string | undefined;
+
+  function show(): void {
+    if (countedUser !== userNow()) {
+      counts = noCounts;
+      countedUser = userNow();
+      changes.clear();
+    }
+    const { connection, hasMore, error } = rows.current;
+    const now = Date.now();
+    const all = rowsNow().map((row) => changes.apply(row));
+    const items = all
+      .filter((item) => partOf(item, now) === view)
+      .map((item) => ({ ...item, isUnread: !item.extra.state.read }));
+    const isSignedOut = postern.current.status === 'signed_out';
+    const loading = !isSignedOut && (rows.current.loading || (isSwitching && error === null));
+    const changeError = changes.error();
+    store.set({ view, items, counts, connection, hasMore, loading, error, changeError });
+    showAgainAtExpiry(items, now);
+    // What was read has left this part.
+    if (items.length === 0 && hasMore && !loading && error === null) void rows.loadMore();
+  }
+  /** Nothing is sent when a notification expires. */
+  function showAgainAtExpiry(items: readonly StatefulNotification[], now: number): void {
+    clearTimeout(expiryTimer);
+    const times = items.flatMap(({ extra: { expires_at: end } }) => (view === 'inbox' && end ? [Date.parse(end)] : []));
+    if (times.length === 0 || !isUsed) return;
+    const update = () => {
+      show();
+      void recount();
+    };
+    expiryTimer = startTimer(update, Math.min(maxTimerMs, Math.max(0, Math.min(...times) - now) + 1000));
+  }
+
+  const count = coalesced(async () => {
+    const user = userNow();
+    const next = await states.counts({ by: countsBy });
+    if (user !== userNow()) return;
+    // The same object, for components that render when it changes.
+    if (JSON.stringify(next) !== JSON.stringify(counts)) counts = next;
+    show();
+  });
+  const recount = () => count().catch(core.onError);
+
+  const follower = createFollower({
+    ...{ core, states, count },
+    rows: () => ({ items: rowsNow(), hasMore: rows.current.hasMore }),
+    part: () => view,
+  });
+  const changes = createChanges({ core, show });
+  const source: Inbox = {
+    ...inbox,
+    list(query = {}) {
+      const { signal } = query;
+      const listed = () => {
+        const shown = isSwitching ? limit : Math.min(100, Math.max(limit, rowsNow().length));
+        return states.list({ filter, view, limit: shown, signal });
+      };
+      const first = async () => {
+        const asked = view;
+        const page = await listed().page();
+        if (asked === view) isSwitching = false;
+        return page;
+      };
+      return {
+        ...listed(),
+        page: (at) => (at === undefined ? first() : states.list({ filter, view, limit, signal }).page(at)),
+      };
+    },
+    async marker() {
+      await count();
+      return emptyInbox.unread;
+    },
+    /** The events of the stream, and changes of states as changes of rows. */
+    live: ({ signal }: LiveQuery = {}) => follower.follow(inbox.live({ filter, include: 'extra', signal }), signal),
+  };
+  const rows = createInboxView(postern, source, { filter, limit });
+
+  /** Sends a change, and reads the states after it, because other devices may have changed them too. */
+  const change = (items: readonly string[] | number, values: Partial<ItemState>, request: () => Promise<unknown>) =>
+    changes.send(items, values, request, async () => {
+      await Promise.all([follower.sync(), count()]);
+    });
+  const changeAll = (values: Partial<ItemState>, send: 'markRead' | 'archive') => {
+    const through = Math.max(0, ...rowsNow().map(({ sequence }) => sequence));
+    return through === 0 ? Promise.resolve() : change(through, values, () => states[send]({ through, filter }));
+  };
+  const timeOf = (until: Date | string | null) => (until instanceof Date ? until.toISOString() : until);
+
+  return Object.assign(store, {
+    show(next: ItemsSnapshot['view']) {
+      if (next === view) return;
+      view = next;
+      isSwitching = true;
+      follower.readAgain();
+      show();
+    },
+    loadMore: () => rows.loadMore(),
+    markRead: (ids: readonly string[]) => change(ids, { read: true }, () => states.markRead(ids)),
+    markUnread: (ids: readonly string[]) => change(ids, { read: false }, () => states.markUnread(ids)),
+    archive: (ids: readonly string[]) => change(ids, { archived: true }, () => states.archive(ids)),
+    unarchive: (ids: readonly string[]) => change(ids, { archived: false }, () => states.unarchive(ids)),
+    snooze: (ids: readonly string[], until: Date | string | null) =>
+      change(ids, { snoozed_until: timeOf(until) }, () => states.snooze(ids, until)),
+    act: (id: string, key: string) =>
+      change([id], { read: true, action: { key, acted_at: new Date().toISOString() } }, () => states.act(id, key)),
+    markAllRead: () => changeAll({ read: true }, 'markRead'),
+    archiveAll: () => changeAll({ archived: true }, 'archive'),
+    async seen() {
+      const through = Math.max(0, ...rowsNow().map(({ sequence }) => sequence));
+      if (through === 0 || counts.unseen === 0) return true;
+      try {
+        await states.seen(through);
+        await count();
+        return true;
+      } catch (error) {
+        core.onError(error);
+        return false;
+      }
+    },
+  });
+}
