@@ -266,7 +266,7 @@ export type ChangedStates = {
   readonly unread: number;
   /** Whether there are more than `unread`. */
   readonly is_capped: boolean;
-  /** The same for each notification type that has unread notifications, if `by` asks for it. */
+  /** The same for each category or notification type that has unread notifications, if `by` asks for it. */
   readonly by: Readonly<Record<string, unknown>>;
   /** Those `ids` that the user does not have. The others are changed. */
   readonly not_found: readonly string[];
@@ -392,7 +392,7 @@ export type InboxCounts = {
   readonly unread: number;
   /** Whether there are more than `unread`. */
   readonly is_capped: boolean;
-  /** The same for each notification type that has unread notifications, if `by` asks for it. */
+  /** The same for each category or notification type that has unread notifications, if `by` asks for it. */
   readonly by: Readonly<Record<string, unknown>>;
 };
 
