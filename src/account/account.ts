@@ -168,7 +168,7 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
     const { userId, origin } = callingSession;
     throwIfErrors(await userErrors(change, rules));
     const proven = await proofs.check(callingSession, proof, allowed, current);
-    const prepared = await users.prepareChange(userId, change);
+    const prepared = await users.prepareChange(userId, change, { client: origin });
     return inTransaction(userId, async (tx) => {
       await proven.consume(tx);
       const user = await users.change(tx, userId, prepared, origin);
@@ -188,11 +188,11 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
       if (username !== undefined) {
         const change = { ...unproven, username };
         // Reports validation errors before the proof is used, since a proof can often be used only once.
-        await users.prepareChange(userId, change);
+        await users.prepareChange(userId, change, { client: origin });
         await limits.countOwnUsername(userId);
         return changeWithProof(callingSession, change, proof, defaultProofs);
       }
-      const prepared = await users.prepareChange(userId, unproven);
+      const prepared = await users.prepareChange(userId, unproven, { client: origin });
       await limits.countOwnChange(userId);
       return inTransaction(userId, (tx) => users.change(tx, userId, prepared, origin));
     },

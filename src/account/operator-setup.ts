@@ -115,7 +115,7 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
     if (owner === undefined) throw new Problem('proof_rejected');
     const { userId } = owner;
     // This check comes before the guess, so that a mistake in the form uses no guess.
-    const prepared = await users.prepare(newUserOf(details, link.role), userId);
+    const prepared = await users.prepare(newUserOf(details, link.role), userId, { client: origin });
     const challengeKey = { userId, id: factor_id.toLowerCase(), purpose: 'setup' } as const;
     const state = await countChallengeGuess(database.user(userId), challengeKey);
     if (state === undefined || state.link !== link.id) throw new Problem('proof_rejected');

@@ -156,7 +156,11 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
       });
       throw new Problem('code_rejected');
     }
-    const prepared = await users.prepareChange(userId, { [type]: address, [`${type}_verified`]: true });
+    const prepared = await users.prepareChange(
+      userId,
+      { [type]: address, [`${type}_verified`]: true },
+      { client: origin },
+    );
     const user = await database.user(userId).transaction(async (tx) => {
       await completeChallenge(tx, callingSession, id, 'code_rejected');
       const changedUser = await users.change(tx, userId, prepared, origin);
@@ -169,7 +173,7 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
   async function remove(callingSession: CallingSession, type: AddressType, proof: Proof): Promise<Account> {
     const { userId, origin } = callingSession;
     const proven = await proofs.check(callingSession, proof, defaultProofs);
-    const prepared = await users.prepareChange(userId, { [type]: null });
+    const prepared = await users.prepareChange(userId, { [type]: null }, { client: origin });
     const user = await database.user(userId).transaction(async (tx) => {
       await proven.consume(tx);
       return users.change(tx, userId, prepared, origin);

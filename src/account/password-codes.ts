@@ -54,7 +54,7 @@ export function createPasswordCodes({ database, users, codes, passwordMin }: Pas
       });
       if (counted.recipient === undefined) throw new Problem('too_many_requests');
       const code = newPasswordCode(passwordMin);
-      const prepared = await users.prepareChange(id, { password: code, must_change: true });
+      const prepared = await users.prepareChange(id, { password: code, must_change: true }, { client: null });
       await database.user(id).transaction(async (tx) => {
         const now = await users.getForUpdate(tx, id);
         requireRight(now);

@@ -7,30 +7,24 @@ import type { TestCodes } from '../credentials/test-identities/test-codes.js';
 import type { AccountUser } from '../identities/accounts.js';
 import { identityDigest } from '../identities/identity.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
-import type { RequestLimits } from '../limits/request-limits.js';
 import type { AddressType, CodeSender } from './code-sender.js';
 import type { OneStepProof, TwoStepProof } from './proofs.js';
 
 /** Proves by the account's password. */
-export function passwordProof(
-  hasher: PasswordHasher,
-  { inHashQueue }: Pick<RequestLimits, 'inHashQueue'>,
-): OneStepProof {
+export function passwordProof(hasher: PasswordHasher): OneStepProof {
   return {
     type: 'password',
     steps: 1,
-    verify: (user, secret, { clientAddress }) =>
-      inHashQueue(clientAddress, () => hasher.verify(user.passwordHash, secret)),
+    verify: (user, secret, origin) => hasher.verify(user.passwordHash, secret, origin),
   };
 }
 
 /** Proves by the account's PIN. */
-export function pinProof(pins: Pins, { inHashQueue }: Pick<RequestLimits, 'inHashQueue'>): OneStepProof {
+export function pinProof(pins: Pins): OneStepProof {
   return {
     type: 'pin',
     steps: 1,
-    verify: (user, secret, { clientAddress }) =>
-      inHashQueue(clientAddress, () => pins.verify(user.pinHash, user.userId, secret)),
+    verify: (user, secret, origin) => pins.verify(user.pinHash, user.userId, secret, origin),
   };
 }
 

@@ -126,7 +126,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
     // A code recovers only the secret that it was requested for.
     if (result.state.recovers !== (recovers ?? 'password')) throw new Problem('code_rejected');
     const { userId } = result;
-    const prepared = await users.prepareChange(userId, change);
+    const prepared = await users.prepareChange(userId, change, { client: origin });
     if (unproven) {
       await database.user(userId).transaction(async (tx) => {
         await lockAndCheckCode(tx, result);

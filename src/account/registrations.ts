@@ -138,7 +138,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     if (passkey === 'begin') return { options: { ...(await passkeys.options(state, answer)) }, expires_at: expiresAt };
     const credential = passkey && (await passkeys.read(state, passkey));
     const input = { ...fields, [state.type === 'email' ? 'email' : 'phone']: state.address };
-    const prepared = await users.prepare(input, state.user);
+    const prepared = await users.prepare(input, state.user, { client: origin });
     return database.user(userId).transaction(async (tx) => {
       if (!(await endChallenge(tx, { userId, id: checked.id }))) throw new Problem('code_rejected');
       const created = await users.create(tx, prepared, origin);

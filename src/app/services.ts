@@ -102,7 +102,10 @@ async function createParts(base: Base, options: ServicesOptions) {
     factors,
     testCodes,
     users: users.users,
-    exportSections: notifications.exportSections,
+    exportSections: [
+      { name: 'suppressions', items: (userId) => messaging.suppressions.exportOf(userId) },
+      ...notifications.exportSections,
+    ],
   });
   const login = createLoginServices(base, {
     steps,
@@ -207,6 +210,8 @@ function servicesOf(base: Base, parts: Parts): Services {
     pushTokens: push.tokens,
     outbox: messaging.outbox,
     receipts: messaging.receipts,
+    suppressions: messaging.suppressions,
+    mailEvents: messaging.mailEvents,
 
     // Administration
     users: users.users,

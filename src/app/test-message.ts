@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import { createOutbound } from '../delivery/outbound.js';
 import { newId } from '../lib/ids.js';
-import type { AcceptedSms } from '../messages/sms-sender.js';
+import type { AcceptedMessage } from '../messages/message-sender.js';
 import { createSmsProvider, createSmsSender } from './domains/sms.js';
 
 export interface TestMessage {
@@ -20,7 +20,7 @@ const lifetime = 600_000;
  * Sends a text message without a code. Does not use the queue.
  * @throws Error if no provider has accepted it
  */
-export async function sendTestMessage(config: Config, { to, provider, print }: TestMessage): Promise<AcceptedSms> {
+export async function sendTestMessage(config: Config, { to, provider, print }: TestMessage): Promise<AcceptedMessage> {
   // The person who runs the command sees the message, which has no code of a user.
   const output = { print, refusal: () => undefined };
   const outbound = createOutbound({ allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS });

@@ -76,7 +76,9 @@ export type EventType =
   | 'test_identity.created'
   | 'test_identity.deleted'
   | 'test_identity.used'
-  | 'sms.prefix_paused';
+  | 'sms.prefix_paused'
+  | 'suppression.created'
+  | 'suppression.deleted';
 
 /** An event about no user, such as a change of an API key. */
 export interface ServiceEvent {

@@ -1,6 +1,8 @@
+import ipaddr from 'ipaddr.js';
 import { hostsWithoutTls } from '../lib/postgres-hosts.js';
 import { isKeyPair } from '../lib/push-keys.js';
 import { isLoopback, parseUrl } from '../lib/urls.js';
+import type { MailProviderName } from './mail-settings.js';
 import type { SettingValues } from './settings.js';
 
 type Values = Partial<SettingValues>;
@@ -72,11 +74,21 @@ function openConnections(values: Values): string[] {
 
 const hostOf = (url: string) => (parseUrl(url)?.hostname ?? '').replace(/^\[|\]$/g, '');
 
-function trustedProxyRisk({ TRUST_PROXY: trust, HOST: host }: Values): string[] {
-  if (typeof trust !== 'number' || trust === 0 || host === undefined || isLoopback(host)) return [];
+function trustedProxyRisk({ TRUST_PROXY: trust = 0, HOST: host }: Values): string[] {
+  const isWide = typeof trust === 'number' ? trust > 0 : trust.some(isWideRange);
+  if (!isWide || host === undefined || isLoopback(host)) return [];
+  const hosts = typeof trust === 'number' ? 'every host' : 'a range of public hosts';
   return [
-    `TRUST_PROXY=${trust} trusts every host that can connect to ${host}. A client that reaches the port without your proxy can choose its address by X-Forwarded-For, and escape limits and blocks. Name the addresses of your proxies instead, such as TRUST_PROXY=10.0.0.2`,
+    `TRUST_PROXY=${trust} trusts ${hosts} that can connect to ${host}. A client that reaches the port without your proxy can choose its address by X-Forwarded-For, and escape limits and blocks. Name the addresses of your proxies instead, such as TRUST_PROXY=10.0.0.2`,
   ];
+}
+
+/** Whether a range has more addresses than the largest private ones, 10.0.0.0/8 and fc00::/7. */
+function isWideRange(range: string): boolean {
+  if (!range.includes('/')) return false;
+  const [first, bits] = ipaddr.parseCIDR(range);
+  if (first instanceof ipaddr.IPv4) return bits < 8;
+  return first.isIPv4MappedAddress() ? bits < 96 + 8 : bits < 7;
 }
 
 function secretKeyErrors({ DATABASE_URL, SECRET_KEY }: Values): string[] {
@@ -237,6 +249,9 @@ function guardedUrls(config: Values): NamedUrl[] {
     ['TWILIO_URL', config.TWILIO_URL],
     ['VONAGE_URL', config.VONAGE_URL],
     ['SNS_URL', config.SNS_URL],
+    ['RESEND_URL', config.RESEND_URL],
+    ['SES_URL', config.SES_URL],
+    ['MAIL_WEBHOOK_URL', config.MAIL_WEBHOOK_URL],
     ['BREACHED_PASSWORDS_URL', config.BREACHED_PASSWORDS_URL],
   ];
   for (const { name, url } of config.CUSTOM_AUTHENTICATORS ?? []) {
@@ -258,7 +273,7 @@ function breachedPasswordErrors({ BREACHED_PASSWORDS_FILE: file, BREACHED_PASSWO
 
 function codeErrors(config: Values): string[] {
   if (mayPrintCodes(config)) return [];
-  const providers = { SMS_PROVIDER: config.SMS_PROVIDER?.[0], MAIL_PROVIDER: config.MAIL_PROVIDER };
+  const providers = { SMS_PROVIDER: config.SMS_PROVIDER?.[0], MAIL_PROVIDER: config.MAIL_PROVIDER?.[0] };
   return (['SMS_PROVIDER', 'MAIL_PROVIDER'] as const)
     .filter((name) => providers[name] === 'console')
     .map((name) => `${name}=console prints codes: it needs a loopback HOST, or ALLOW_CONSOLE_CODES=true`);
@@ -285,7 +300,7 @@ export function withholdsCodes({ PUBLIC_URL: url, ALLOW_CONSOLE_CODES }: Values)
 }
 
 function withheldCodes(values: Values): string[] {
-  const providers = { SMS_PROVIDER: values.SMS_PROVIDER?.[0], MAIL_PROVIDER: mailProvider(values) };
+  const providers = { SMS_PROVIDER: values.SMS_PROVIDER?.[0], MAIL_PROVIDER: mailProviders(values)[0] };
   const names = (['SMS_PROVIDER', 'MAIL_PROVIDER'] as const).filter((name) => providers[name] === 'console');
   if (names.length === 0 || !withholdsCodes(values)) return [];
   return [
@@ -298,16 +313,27 @@ function mayPrintCodes({ HOST, ALLOW_CONSOLE_CODES }: Values): boolean {
   return ALLOW_CONSOLE_CODES !== false || HOST === undefined || isLoopback(HOST);
 }
 
-/** The provider of mail: MAIL_PROVIDER, or its default. */
-export function mailProvider(config: Values): 'console' | 'smtp' | 'none' {
+/** The providers of mail: MAIL_PROVIDER, or its default. Empty: no mail. */
+export function mailProviders(config: Values): readonly MailProviderName[] {
   if (config.MAIL_PROVIDER !== undefined) return config.MAIL_PROVIDER;
-  if (config.SMTP_URL !== undefined) return 'smtp';
-  return mayPrintCodes(config) ? 'console' : 'none';
+  if (config.SMTP_URL !== undefined) return ['smtp'];
+  return mayPrintCodes(config) ? ['console'] : [];
 }
 
+/** The settings that each provider of mail needs. */
+const requiredMailSettings = {
+  console: [],
+  smtp: ['SMTP_URL', 'MAIL_FROM'],
+  ses: ['SES_REGION', 'SES_ACCESS_KEY_ID', 'SES_SECRET_ACCESS_KEY', 'MAIL_FROM'],
+  resend: ['RESEND_API_KEY', 'MAIL_FROM'],
+  webhook: ['MAIL_WEBHOOK_URL', 'MAIL_WEBHOOK_SECRET', 'MAIL_FROM'],
+} as const;
+
 function mailErrors(config: Values): string[] {
-  if (mailProvider(config) !== 'smtp') return [];
-  const neededSettings = ['SMTP_URL', 'MAIL_FROM'] as const;
-  const missing = neededSettings.filter((name) => config[name] === undefined);
-  return missing.map((name) => `${name} is required to send mail by SMTP`);
+  const reported = new Set<string>();
+  return mailProviders(config).flatMap((provider) => {
+    const missing = requiredMailSettings[provider].filter((name) => config[name] === undefined && !reported.has(name));
+    for (const name of missing) reported.add(name);
+    return missing.map((name) => `${name} is required with MAIL_PROVIDER=${provider}`);
+  });
 }

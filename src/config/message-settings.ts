@@ -1,23 +1,7 @@
 import { resolve } from 'node:path';
-import { choice, flag, mailFrom, notices, ok, region, type Setting, smtpUrl } from './parsers.js';
+import { flag, notices, ok, region, type Setting } from './parsers.js';
 
 export const messageSettings = {
-  MAIL_PROVIDER: {
-    parse: choice('console', 'smtp', 'none'),
-    about:
-      'smtp: mail goes to SMTP_URL. console: codes are printed and shown in the outbox (development). none: no mail. When unset: smtp with SMTP_URL; else console if SMS_PROVIDER=console is allowed; else none.',
-  },
-  SMTP_URL: {
-    isSecret: true,
-    parse: smtpUrl,
-    about:
-      'The mail server: smtps://user:password@host (implicit TLS, port 465) or smtp://… (STARTTLS, port 587). With smtp to another machine STARTTLS is required, unless the URL ends in ?tls=none.',
-  },
-  MAIL_FROM: {
-    parse: mailFrom,
-    about:
-      'The sender of mail: an address, or a name and an address: Example <no-reply@example.com>. Required with SMTP_URL.',
-  },
   ALLOW_CONSOLE_CODES: {
     parse: flag,
     fallback: 'false',

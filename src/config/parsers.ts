@@ -1,6 +1,6 @@
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
-import ipaddr from 'ipaddr.js';
 import { getCountries, isSupportedCountry } from 'libphonenumber-js';
 import { type NoticeChannel, noticeChannels } from '../contract/administration.js';
 import { roles, secondFactorPolicies } from '../contract/user-fields.js';
@@ -225,9 +225,15 @@ export function bucketUrl(text: string): Parsed<{ readonly bucket: string; reado
   return ok({ bucket, prefix: path === '' ? '' : `${path.slice(1)}/` });
 }
 
+/**
+ * Whether a place is a bucket, and not the path of a folder. So is everything that looks like a URL, also with a quotation mark or a blank
+ * before it: it may contain a key, which the path of a folder would show in errors.
+ */
+export const isBucketUrl = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/|^\W*s3:|:[/\\]{2}/i.test(text);
+
 /** A folder as its full path, or a bucket as `s3://bucket/prefix`. */
 export function backupPlace(text: string): Parsed<string> {
-  if (!/^[a-z][a-z0-9+.-]*:\/+/i.test(text)) return ok(resolve(text));
+  if (!isBucketUrl(text)) return ok(resolve(text));
   const parsed = bucketUrl(text);
   return 'value' in parsed ? ok(text) : parsed;
 }
@@ -247,6 +253,17 @@ export function signingSecret(text: string): Parsed<Secret> {
   return isStrong ? ok(new Secret(text)) : invalid('must be whsec_ followed by base64 of at least 24 bytes');
 }
 
+/** Several secrets of Standard Webhooks, joined by commas. */
+export function signingSecrets(text: string): Parsed<readonly Secret[]> {
+  const secrets: Secret[] = [];
+  for (const part of text.split(',')) {
+    const parsed = signingSecret(part.trim());
+    if ('error' in parsed) return invalid(`${parsed.error}, or several of these joined by commas`);
+    secrets.push(parsed.value);
+  }
+  return ok(secrets);
+}
+
 /** More workers would open too many connections for one database, which several instances may share. */
 export const maxWorkers = 16;
 
@@ -261,8 +278,17 @@ export function workerCount(text: string): Parsed<number> {
 export function trustProxy(text: string): Parsed<number | readonly string[]> {
   if (/^\d{1,2}$/.test(text)) return ok(Number(text));
   const ranges = text.split(',').map((range) => range.trim());
-  const isValid = ranges.every((range) => ipaddr.isValid(range) || ipaddr.isValidCIDR(range));
-  return isValid ? ok(ranges) : invalid('must be the number of proxies, or addresses and CIDR ranges joined by commas');
+  return ranges.every(isAddressOrRange)
+    ? ok(ranges)
+    : invalid('must be the number of proxies, or addresses and CIDR ranges joined by commas');
+}
+
+/** Strict: other spellings of IPv4, such as `10/8`, `010.0.0.2` or `100`, are other addresses than they seem to be. */
+function isAddressOrRange(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || address.includes('%') || rest.length > 0) return false;
+  return bits === undefined || (/^(?:0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
 /** A region of phone numbers (ISO 3166-1 alpha-2). */

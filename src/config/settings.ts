@@ -6,6 +6,7 @@ import {
   passwordSettings,
   pinSettings,
 } from './login-settings.js';
+import { mailSettings } from './mail-settings.js';
 import { messageSettings } from './message-settings.js';
 import { notificationSettings, pushSettings } from './notification-settings.js';
 import type { Parsed, Setting } from './parsers.js';
@@ -35,6 +36,7 @@ export const settingGroups: Readonly<Record<string, Readonly<Record<string, Sett
   'Further authenticators': authenticatorSettings,
   'Locks and limits': limitSettings,
   'Codes and notices': messageSettings,
+  Mail: mailSettings,
   SMS: smsSettings,
   Notifications: notificationSettings,
   Push: pushSettings,
@@ -54,6 +56,7 @@ export const settings = {
   ...authenticatorSettings,
   ...limitSettings,
   ...messageSettings,
+  ...mailSettings,
   ...smsSettings,
   ...notificationSettings,
   ...pushSettings,

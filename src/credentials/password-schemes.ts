@@ -4,7 +4,14 @@ import { compose, sql, statement } from '../database/sql.js';
 import { nilId } from '../lib/ids.js';
 import { type FieldError, Problem } from '../lib/problem.js';
 import { dummyHashFor } from './hashes/registry.js';
-import { currentScheme, isReadableHash, isUnwrappedScheme, type PasswordHasher, schemeOf } from './passwords.js';
+import {
+  currentScheme,
+  type HashClient,
+  isReadableHash,
+  isUnwrappedScheme,
+  type PasswordHasher,
+  schemeOf,
+} from './passwords.js';
 import { schemeCost, totalSchemeCost } from './scheme-cost.js';
 
 /**
@@ -17,7 +24,7 @@ export interface PasswordSchemes {
    * Verifies a dummy hash of every scheme except the one that was verified already.
    * @param secret the typed text: the number of hashes and their time depend on it
    */
-  verifyOtherSchemes(verified: string | undefined, secret: string): Promise<void>;
+  verifyOtherSchemes(verified: string | undefined, secret: string, client: HashClient): Promise<void>;
 }
 
 /** The maximum number of schemes in addition to the current one. */
@@ -209,14 +216,14 @@ export function wrapHashesTask(hasher: PasswordHasher, version: string): Mainten
 /** Creates the check that makes every failed login take the same time, whatever scheme the user's hash has. */
 export function createPasswordSchemes(database: Database, hasher: PasswordHasher): PasswordSchemes {
   return {
-    async verifyOtherSchemes(verifiedHash, secret) {
+    async verifyOtherSchemes(verifiedHash, secret, client) {
       const verifiedScheme = verifiedHash === undefined ? currentScheme : schemeOf(verifiedHash);
       // A login with an imported hash has not verified a hash with the current scheme yet.
-      if (verifiedScheme !== currentScheme) await hasher.verify(undefined, secret);
+      if (verifiedScheme !== currentScheme) await hasher.verify(undefined, secret, client);
       // The list is not cached: with an old list, the time would show which users were imported since the list was
       // read.
       for (const scheme of await importedSchemes(database)) {
-        if (scheme !== verifiedScheme) await hasher.verify(dummyHashFor(scheme), secret);
+        if (scheme !== verifiedScheme) await hasher.verify(dummyHashFor(scheme), secret, client);
       }
     },
   };

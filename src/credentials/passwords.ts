@@ -17,16 +17,22 @@ export const currentScheme = '$argon2id$v=19$m=19456,t=2,p=1';
 /** A dummy hash with the current scheme: verifying it takes as long as a real hash. Nobody knows its password. */
 const dummyHash = `${currentScheme}$cG9zdGVybi1ub2JvZHkhIQ$aHfMiSR78eLTHAAGBs7kh1WCAUt7cjYfGqRjVIVHvlA`;
 
+/**
+ * For whom a hash is computed. The hashes of one client address wait for each other, so each hash that a client causes must name
+ * its address. Null: an operator, a backend or the service itself, whose hashes wait for no address.
+ */
+export type HashClient = { readonly clientAddress?: string | undefined } | null;
+
 /** Hashes and verifies passwords, with bounded concurrency. */
 export interface PasswordHasher {
-  /** @returns a PHC string. */
-  hash(password: string): Promise<string>;
+  /** @returns a PHC string. @throws Problem `overloaded` when a queue is full */
+  hash(password: string, client: HashClient): Promise<string>;
   /**
    * Takes the same time with or without a stored hash. If there is none, it verifies a dummy hash and returns false. An
    * imported hash may be that of another form of the text than Postern's, so each form is verified (see `formsOf`).
-   * @throws Problem `overloaded` when the queue is full
+   * @throws Problem `overloaded` when a queue is full
    */
-  verify(stored: string | undefined, password: string): Promise<boolean>;
+  verify(stored: string | undefined, password: string, client: HashClient): Promise<boolean>;
   /**
    * The text to store for a hash of another system: as it is, or wrapped in argon2id if it costs less than OWASP
    * recommends.
@@ -49,6 +55,8 @@ export interface HasherOptions {
   readonly onThreadLost?: (error: Error) => void;
   /** Called with the seconds that a hash took, without its wait for a thread of this process. */
   readonly onHashed?: (seconds: number) => void;
+  /** Runs the hashes of a client address when it is their turn. By default at once. */
+  readonly inTurn?: <T>(clientAddress: string | undefined, work: () => Promise<T>) => Promise<T>;
   /** Computes the hashes with the current scheme. Tests replace it, because they need no slow hashes. */
   readonly threads?: HashThreads | undefined;
 }
@@ -140,15 +148,19 @@ export function createPasswordHasher(options: HasherOptions = {}): PasswordHashe
       unfinished -= 1;
     }
   };
+  const { inTurn = (_address, work) => work() } = options;
+  const runFor = <T>(client: HashClient, work: () => Promise<T>): Promise<T> =>
+    client === null ? work() : inTurn(client.clientAddress, work);
+  async function verifyForms(stored: string | undefined, password: string): Promise<boolean> {
+    let matches = false;
+    for (const form of formsOf(password)) {
+      if (await runLimited(() => verifyStored(stored ?? dummyHash, form))) matches = true;
+    }
+    return matches && stored !== undefined;
+  }
   return {
-    hash: (password) => runLimited(() => threads.hash(normalise(password), parameters)),
-    async verify(stored, password) {
-      let matches = false;
-      for (const form of formsOf(password)) {
-        if (await runLimited(() => verifyStored(stored ?? dummyHash, form))) matches = true;
-      }
-      return matches && stored !== undefined;
-    },
+    hash: (password, client) => runFor(client, () => runLimited(() => threads.hash(normalise(password), parameters))),
+    verify: (stored, password, client) => runFor(client, () => verifyForms(stored, password)),
     async toStored(imported) {
       const hash = readStored(imported);
       if (!mustBeWrapped(hash)) return hash.stored;

@@ -8,6 +8,7 @@ export function createConsoleMail(write: (line: string) => void, refusal: Refusa
     async send(message) {
       demandAllowed(refusal);
       write(`Mail to ${message.to}: ${contentOf(message, message.subject)}`);
+      return { provider: 'console', reference: null };
     },
   };
 }

@@ -30,11 +30,14 @@ export class OutboundError extends Error {
   readonly code: OutboundErrorCode;
   /** The status, if the head of the response had arrived before its body failed. */
   readonly status: number | undefined;
+  /** Whether no byte of the request was sent. */
+  readonly isUnsent: boolean;
 
-  constructor(code: OutboundErrorCode, message: string, status?: number) {
+  constructor(code: OutboundErrorCode, message: string, status?: number, isUnsent = false) {
     super(message);
     this.code = code;
     this.status = status;
+    this.isUnsent = isUnsent || code === 'blocked_target' || code === 'invalid_url';
   }
 }
 
@@ -114,7 +117,7 @@ function guardedLookup(resolve: Resolve, allowPrivate: boolean): LookupFunction 
       (addresses) => {
         const [first] = addresses;
         if (first === undefined) {
-          callback(new OutboundError('unreachable', `${hostname} has no address`), '');
+          callback(new OutboundError('unreachable', `${hostname} has no address`, undefined, true), '');
         } else if (!allowPrivate && !addresses.every(isPublicAddress)) {
           callback(new OutboundError('blocked_target', `${hostname} has an address that is not public`), '');
         } else if (options.all) {

@@ -72,7 +72,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   return {
     async request(request) {
       const target = guard.check(request.url);
-      if (isClosed) throw new OutboundError('unreachable', 'the HTTP client is closed');
+      if (isClosed) throw new OutboundError('unreachable', 'the HTTP client is closed', undefined, true);
       const timeout = request.totalTimeoutMs ?? options.totalTimeoutMs ?? defaultTotalTimeoutMs;
       const signal = AbortSignal.timeout(timeout);
       agent ??= makeAgent();
@@ -156,11 +156,16 @@ function flatHeaders(headers: Dispatcher.ResponseData['headers']): Record<string
   return Object.fromEntries(flat);
 }
 
+/** The codes of failures to resolve a name, to connect, and to check a certificate. */
+const connectFailures = /^(?:ENOTFOUND|EAI_\w+|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|UNABLE_TO_\w+|\w*CERT\w*)$/;
+
 function outboundError(error: unknown, target: URL, signal: AbortSignal, status: number | undefined): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   if (signal.aborted || code === 'UND_ERR_CONNECT_TIMEOUT') {
-    return new OutboundError('timeout', `${target.hostname} did not answer in time`, status);
+    const isUnsent = code === 'UND_ERR_CONNECT_TIMEOUT';
+    return new OutboundError('timeout', `${target.hostname} did not answer in time`, status, isUnsent);
   }
-  return new OutboundError('unreachable', `${target.hostname} cannot be reached (${code})`, status);
+  const isUnsent = connectFailures.test(code);
+  return new OutboundError('unreachable', `${target.hostname} cannot be reached (${code})`, status, isUnsent);
 }

@@ -20,7 +20,6 @@ import { admissionPlugin, countRefused, sessionLimitPlugin } from './plugins/adm
 import { authorizationPlugin } from './plugins/authorization.js';
 import { compressionPlugin } from './plugins/compression.js';
 import { corsPlugin } from './plugins/cors.js';
-import { encodedPathsPlugin } from './plugins/encoded-paths.js';
 import { forwardedHeadersPlugin } from './plugins/forwarded-headers.js';
 import { handlerLimitPlugin } from './plugins/handler-limit.js';
 import { alwaysHeaders, headersPlugin } from './plugins/headers.js';
@@ -30,6 +29,7 @@ import { ndjsonBodyPlugin } from './plugins/ndjson-body.js';
 import { notFoundPlugin } from './plugins/not-found.js';
 import { asProblem, problemsPlugin, sendProblem } from './plugins/problems.js';
 import { publicPathPlugin, withoutPublicPath } from './plugins/public-path.js';
+import { requestTargetsPlugin, withOriginForm } from './plugins/request-targets.js';
 import { securityEventsPlugin } from './plugins/security-events.js';
 import { serializationPlugin } from './plugins/serialization.js';
 import { userReferencesPlugin } from './plugins/user-references.js';
@@ -93,7 +93,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   const app = createApp(options, {
     ...{ headers, isTrusted, sockets },
     listenerOf: (routes) =>
-      watched(withoutPublicPath(publicPath, traced(verifyHandler.listener(routes))), options.onRequest),
+      watched(withOriginForm(withoutPublicPath(publicPath, traced(verifyHandler.listener(routes)))), options.onRequest),
   });
 
   // `verify-handler.ts` bypasses these plugins: it has to do everything itself that these plugins do for all requests.
@@ -103,7 +103,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   serializationPlugin(app);
   problemsPlugin(app);
   headersPlugin(app, headers);
-  encodedPathsPlugin(app);
+  requestTargetsPlugin(app);
   if (behindTls && isTrusted !== false) httpsPlugin(app, { publicUrl: options.publicUrl, isTrusted });
   if (publicPath !== '') publicPathPlugin(app, publicPath);
   forwardedHeadersPlugin(app, options.log, options.logAddress);

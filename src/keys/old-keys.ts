@@ -27,6 +27,12 @@ const countOlderCodes = statement<{ id: string }, { count: number }>(
     where created_at < coalesce((select current_since from secret_keys where id = ${p.id}), 'infinity')`,
 );
 
+/** The digest of an address is computed again when somebody names the address. */
+const countOlderSuppressions = statement<{ id: string }, { count: number }>(
+  'suppressions_of_other_keys',
+  (p) => sql`select count(*)::int as count from suppressions where key_id <> ${p.id}`,
+);
+
 /** A process that was not seen for this time has ended without removing its row. */
 const lostAfter = sql`interval '90 seconds'`;
 
@@ -60,6 +66,8 @@ export async function countOldKeyUses(handle: Queryable, keys: SecretKeys): Prom
   }
   const [codes] = await handle.query(countOlderCodes({ id: keys.ids[0] ?? '' }));
   uses.push({ kind: 'recovery codes', count: codes?.count ?? 0 });
+  const [suppressions] = await handle.query(countOlderSuppressions({ id: keys.ids[0] ?? '' }));
+  uses.push({ kind: 'suppressed addresses', count: suppressions?.count ?? 0 });
   const [processes] = await handle.query(countOlderProcesses({ id: keys.ids[0] ?? '' }));
   uses.push({ kind: 'running processes, which you must restart', count: processes?.count ?? 0 });
   return uses.filter(({ count }) => count > 0);

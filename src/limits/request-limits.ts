@@ -43,19 +43,19 @@ export interface RequestLimits {
    */
   countOwnStates(userId: string): Promise<void>;
   /**
-   * Runs work that hashes a password or a PIN for a client: one of an address at a time, with pauses while more of them wait,
-   * so that one address leaves connections and cores to others. More of them run if the limit of addresses is higher than the
-   * default, and all of them without a limit. The work must not wait for other systems: the next ones wait for it, and it must
-   * not use this queue itself.
+   * Runs a login that hashes a password: three of an address at a time, so that one address leaves connections to others, and one
+   * of an account, so that an account whose row is locked delays no others of the same address. More of them run if the limit
+   * of addresses is higher than the default, and all of them without a limit. The hashes wait for each other too: see
+   * `createHashQueue`.
    * @throws Problem `overloaded` if too many wait
    */
-  inHashQueue<T>(address: string | undefined, work: () => Promise<T>): Promise<T>;
+  inLoginQueue<T>(request: QueuedRequest, work: () => Promise<T>): Promise<T>;
   /**
-   * Does the same for a request for a code, which takes still more work. The requests of one account run one after the other,
-   * so that an account whose row is locked delays no others of the same address.
+   * Does the same for a request for a code, which takes more work in the database: two of an address at a time, with pauses while
+   * more of them wait.
    * @throws Problem `overloaded` if too many wait
    */
-  inCodeQueue<T>(request: Pick<CodeToCount, 'userId' | 'clientAddress'>, work: () => Promise<T>): Promise<T>;
+  inCodeQueue<T>(request: QueuedRequest, work: () => Promise<T>): Promise<T>;
   /** The key and the size of each limit. */
   readonly counts: LimitCounts;
   /** The parameters of `countRequest`, for a statement that replaces `countLoginByAddress` and also does other work. */
@@ -76,6 +76,13 @@ export interface RequestLimits {
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countNewAddress(userId: string): Promise<void>;
+}
+
+/** A request for an account, which may exist or not. */
+export interface QueuedRequest {
+  readonly userId: string;
+  /** Null: an operator requests it, and no limit of an address holds. */
+  readonly clientAddress: string | undefined | null;
 }
 
 /** A request for a code. */
@@ -200,26 +207,53 @@ const queue = { maxWaiting: 200, timeoutMs: 10_000 };
 /** While more requests of an address wait, a place stays empty for this many times as long as a request took. */
 const rest = 3;
 
+interface AddressQueue {
+  /** How many requests run at a time by default. */
+  readonly places: number;
+  /** One more request runs at a time for each further `each` requests of the limit. */
+  readonly each: number;
+  /** See the limiter. */
+  readonly rest: number;
+}
+
 /**
- * A queue for each address. A burst of one address takes longer, and costs others little: see `rest` of the limiter.
+ * A queue for each address. A burst of one address takes longer, and costs others little.
  * @param limit how many requests an address may send; 0: any number, and then nothing waits
- * @param places how many of them run at a time by default
- * @param each one more request runs at a time for each further `each` requests of the limit
  */
-function addressQueue(limit: number, { places, each }: { readonly places: number; readonly each: number }) {
+function addressQueue(limit: number, { places, each, rest }: AddressQueue) {
   const inQueue = createKeyedLimiter({ ...queue, concurrency: Math.max(places, Math.ceil(limit / each)), rest });
   return <T>(address: string | undefined, work: () => Promise<T>): Promise<T> =>
     limit === 0 ? work() : inQueue(network(address), work);
 }
 
+/**
+ * Creates the queue of the hashes of passwords and PINs: one of an address at a time, with pauses while more of them wait. A second
+ * hash of the same address would take the second core of a small machine from others. More of them run if the limit of addresses is
+ * higher than the default, and all of them without a limit. The work must be the hash alone: the next ones wait for it.
+ * @param loginsPerAddress the limit of addresses; 0: none
+ */
+export const createHashQueue = (loginsPerAddress: number) =>
+  addressQueue(loginsPerAddress, { places: 1, each: 300, rest });
+
 /** Creates the request limits. One statement counts a request toward one limit. */
 export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
   const { database } = options;
   const counts = createLimitCounts(options);
-  // A second hash of the same address would take the second core of a small machine from others.
-  const inHashQueue = addressQueue(options.loginsPerAddress, { places: 1, each: 300 });
-  const inCodeQueue = addressQueue(options.messagesPerAddress, { places: 2, each: 100 });
-  const inAccountQueue = createKeyedLimiter({ ...queue, concurrency: 1 });
+  // The hashes have pauses of their own.
+  const inLoginQueue = addressQueue(options.loginsPerAddress, { places: 3, each: 100, rest: 0 });
+  const inCodeQueue = addressQueue(options.messagesPerAddress, { places: 2, each: 100, rest });
+  /**
+   * The requests of an address for one account run one after the other. Those of other addresses have turns of their own: a stranger
+   * who requests much for an account makes nobody else wait.
+   */
+  function inQueues(inAddressQueue: ReturnType<typeof addressQueue>): RequestLimits['inCodeQueue'] {
+    // With pauses too: requests that wait here do not wait for a hash, and so cause no pause there.
+    const inAccountQueue = createKeyedLimiter({ ...queue, concurrency: 1, rest });
+    return ({ userId, clientAddress }, work) =>
+      clientAddress === null
+        ? inAccountQueue(userId, work)
+        : inAccountQueue(`${network(clientAddress)} ${userId}`, () => inAddressQueue(clientAddress, work));
+  }
 
   async function countOwn(userId: string, count: RequestCount): Promise<void> {
     const [row] = await database.user(userId).query(takeAccountRequest(count));
@@ -235,9 +269,8 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
   }
 
   return {
-    inHashQueue,
-    inCodeQueue: ({ userId, clientAddress }, work) =>
-      inAccountQueue(userId, () => (clientAddress === null ? work() : inCodeQueue(clientAddress, work))),
+    inLoginQueue: options.loginsPerAddress === 0 ? (_request, work) => work() : inQueues(inLoginQueue),
+    inCodeQueue: inQueues(inCodeQueue),
     counts,
     loginCountByAddress: counts.loginsFrom,
     loginCountByAccount: counts.loginsTo,

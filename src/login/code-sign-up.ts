@@ -85,7 +85,7 @@ export function createSignUpByCode({
     const address = signUpAddress(open.challenge);
     if (address === undefined) return undefined;
     const userId = newId();
-    const prepared = await users.prepare({ [address.type]: address.canonical }, userId);
+    const prepared = await users.prepare({ [address.type]: address.canonical }, userId, { client: origin });
     try {
       return await database.transaction(async (tx) => {
         // This comes first: a parallel answer waits here for the row, and then finds no login.

@@ -1,5 +1,6 @@
 import { recordEvent } from '../audit/events.js';
 import type { Challenge, ClientChallenge } from '../credentials/challenge.js';
+import type { HashClient } from '../credentials/passwords.js';
 import type { PinPolicy } from '../credentials/pins/pin-check.js';
 import type { Pins } from '../credentials/pins/pins.js';
 import type { Database } from '../database/database.js';
@@ -95,9 +96,13 @@ export function createLoginCompletion(options: LoginCompletionOptions): LoginCom
   }
 
   /** Stores the PIN of the first approved login as the user's PIN, where that is configured. */
-  async function enrolFirstPin({ userId, pinHash }: AccountUser, pin: string | undefined): Promise<void> {
+  async function enrolFirstPin(
+    { userId, pinHash }: AccountUser,
+    pin: string | undefined,
+    client: HashClient,
+  ): Promise<void> {
     if (!enrolPin || pinPolicy === 'off' || pin === undefined || pinHash !== undefined) return;
-    const hash = await pins.hash(userId, pin);
+    const hash = await pins.hash(userId, pin, client);
     await database.user(userId).query(setFirstPin({ userId, pinHash: hash }));
   }
 
@@ -114,7 +119,7 @@ export function createLoginCompletion(options: LoginCompletionOptions): LoginCom
       const tasks = [
         () => claimTokens(user, device),
         rehash,
-        () => enrolFirstPin(user, pin),
+        () => enrolFirstPin(user, pin, origin),
         record.has_more_devices ? removeDevices : undefined,
       ];
       for (const task of tasks) {

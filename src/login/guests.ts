@@ -44,7 +44,7 @@ export function createGuests({
       await limits.countLoginByAddress(clientAddress);
       await limits.countGuest(clientAddress);
       const userId = newId();
-      const prepared = await users.prepare({}, userId, { isGuest: true });
+      const prepared = await users.prepare({}, userId, { isGuest: true, client: origin });
       const login = { authenticator: guestAuthenticator, device: describeDevice(request.device), keyThumbprint };
       return database.user(userId).transaction(async (tx) => {
         await users.create(tx, prepared, origin);

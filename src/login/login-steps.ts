@@ -28,7 +28,11 @@ export interface LoginSteps {
   /** @throws Problem `validation_failed` for a new password that is refused: then the answer counts as none */
   check(step: LoginStep, user: AccountUser, answer: ChallengeAnswer): Promise<StepCheck>;
   /** Checks a repeat of the request that approved the login by this step. Undefined: compare the digest of its secret. */
-  checkRepeat(step: LoginStep | undefined, user: AccountUser | undefined, secret: string): Promise<boolean> | undefined;
+  checkRepeat(
+    step: LoginStep | undefined,
+    user: AccountUser | undefined,
+    answer: Pick<ChallengeAnswer, 'secret' | 'origin'>,
+  ): Promise<boolean> | undefined;
   /** The effect of a repeat: the codes of the first answer cannot be shown again, so new ones replace them. */
   repeatEffect(step: LoginStep | undefined, userId: string): StepCheck['effect'];
 }
@@ -104,8 +108,8 @@ export function createLoginSteps(options: LoginStepsOptions): LoginSteps {
       };
     },
     // A fast digest of a password must not be stored, so the stored hash is compared.
-    checkRepeat: (step, user, secret) =>
-      step === 'new_password' ? hasher.verify(user?.passwordHash, secret) : undefined,
+    checkRepeat: (step, user, { secret, origin }) =>
+      step === 'new_password' ? hasher.verify(user?.passwordHash, secret, origin) : undefined,
     repeatEffect: (step, userId) => (step === 'enrolment' ? enrolment.repeatEffect(userId) : undefined),
   };
 }

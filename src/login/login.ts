@@ -76,38 +76,35 @@ export function createLogin(options: LoginOptions): Login {
     const userId = await lookup.identify(identity, origin.clientAddress);
     const attempt = { ...startedLogin, userId, deviceId: device.id };
     if (authenticator.steps === 1) {
-      const inQueue = <T>(work: () => Promise<T>) => limits.inHashQueue(origin.clientAddress, work);
+      const decide = () => decideAtOnce(authenticator, attempt, request);
       return authenticator.hashesSecret === true
-        ? inQueue(() => decideAtOnce(authenticator, attempt, request))
-        : decideAtOnce(authenticator, attempt, request, inQueue);
+        ? limits.inLoginQueue({ userId, clientAddress: origin.clientAddress }, decide)
+        : decide();
     }
     return begin(authenticator, attempt, { identity, pin: request.pin, signsUp, linkTo: request.link_to });
   }
 
-  /**
-   * Always evaluates the secret and the PIN, so the response time does not reveal which one was wrong.
-   * @param pinQueue runs the hash of the PIN, if this login is not in the queue of hashes itself
-   */
+  /** Always evaluates the secret and the PIN, so the response time does not reveal which one was wrong. */
   async function decideAtOnce(
     authenticator: SingleStep,
     attempt: StartedLogin & LoginAttempt,
     { secret = '', pin }: TokenRequest,
-    pinQueue?: (work: () => Promise<boolean>) => Promise<boolean>,
   ): Promise<LoginResult> {
     const { user, knownDevice, guess } = await lookup.findToGuess(attempt);
     const login = { ...attempt, epoch: user?.epoch ?? 0, knownDevice };
+    const { origin } = attempt;
     let next: LoginStep | undefined;
     let since = 0;
     const guessResult = await guess.evaluate(async () => {
       since = performance.now();
-      const secretRight = await authenticator.verify(user, secret, login.id);
-      const pinRight = await isPinCorrect(pins, pinPolicy, user, pin, pinQueue);
+      const secretRight = await authenticator.verify(user, { secret, authenticationId: login.id, origin });
+      const pinRight = await isPinCorrect(pins, pinPolicy, user, pin, origin);
       const areRight = secretRight && pinRight;
       if (user !== undefined && areRight) next = steps.next(user, login, 'first');
       return guessResults[decideStep(user, { areRight, hasNextStep: next !== undefined })];
     });
     // This comes after the failure is counted: if this work throws, the wrong guess must still count.
-    if (guessResult === 'wrong') await authenticator.afterFailure?.(user, since, secret);
+    if (guessResult === 'wrong') await authenticator.afterFailure?.(user, { since, secret, origin });
     if (user === undefined || guessResult === 'wrong') return reject(login);
     await completion.refuseLocked(user, login);
     if (next !== undefined) {
@@ -126,9 +123,9 @@ export function createLogin(options: LoginOptions): Login {
     await completion.finish(user, {
       device: login.device,
       record: approved,
-      origin: login.origin,
+      origin,
       pin,
-      rehash: () => authenticator.afterApproval?.(user, secret),
+      rehash: () => authenticator.afterApproval?.(user, { secret, origin }),
     });
     return { ...approved, token, user_id: user.userId };
   }

@@ -1,5 +1,5 @@
 import type { ChallengeAnswer } from '../credentials/challenge.js';
-import type { PasswordHasher } from '../credentials/passwords.js';
+import type { HashClient, PasswordHasher } from '../credentials/passwords.js';
 import type { AccountUser } from '../identities/accounts.js';
 import { Problem, throwIfErrors } from '../lib/problem.js';
 import type { PreparedChange, Users } from '../users/users.js';
@@ -13,10 +13,10 @@ export interface NewPasswordStepOptions {
 /** Creates the check of the step in which a user sets another password. It throws if the password is refused. */
 export function createNewPasswordCheck({ hasher, users }: NewPasswordStepOptions) {
   return async (user: AccountUser, { secret, origin }: ChallengeAnswer): Promise<StepCheck> => {
-    if (await hasher.verify(user.passwordHash, secret)) {
+    if (await hasher.verify(user.passwordHash, secret, origin)) {
       throwIfErrors([{ field: 'secret', code: 'password_unchanged' }]);
     }
-    const prepared = await prepareNewPassword(users, user.userId, secret);
+    const prepared = await prepareNewPassword(users, user.userId, secret, origin);
     return {
       isRight: true,
       async effect(tx) {
@@ -33,9 +33,10 @@ async function prepareNewPassword(
   users: NewPasswordStepOptions['users'],
   userId: string,
   password: string,
+  client: HashClient,
 ): Promise<PreparedChange> {
   try {
-    return await users.prepareChange(userId, { password });
+    return await users.prepareChange(userId, { password }, { client });
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'validation_failed') throw error;
     const errors = error.options.errors?.map((one) => ({ ...one, field: 'secret' })) ?? [];

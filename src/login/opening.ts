@@ -60,8 +60,7 @@ export function createLoginOpening(options: OpeningOptions, lookup: AccountLooku
       ? await beginSignUp(authenticator, { keys, login, user, identity })
       : await authenticator.begin(user, login.id);
     const message = await messages.admit(challenge.message, login, identity, { to: linkTo, device: login.device });
-    const inQueue = (work: () => Promise<boolean>) => limits.inHashQueue(attempt.origin.clientAddress, work);
-    const pinRefused = pin !== undefined && !(await isPinCorrect(pins, pinPolicy, user, pin, inQueue));
+    const pinRefused = pin !== undefined && !(await isPinCorrect(pins, pinPolicy, user, pin, attempt.origin));
     return open(login, challenge, { factor: 1, pinRefused, message });
   }
 

@@ -63,7 +63,7 @@ export function createSecretChecks(
   ): Promise<void> {
     await rejectAuthentication(database.user(open.user_id), open, origin);
     counters.add('logins.failed', open.factor === 1 ? 'wrong_secret' : 'wrong_second_factor', 1, open.authenticator);
-    if (open.factor === 1) await registry.get(open.authenticator)?.afterFailure?.(user, since, secret);
+    if (open.factor === 1) await registry.get(open.authenticator)?.afterFailure?.(user, { since, secret, origin });
   }
 
   /**
@@ -84,7 +84,8 @@ export function createSecretChecks(
     const step = open.factor === 2 ? awaitedStep(open.challenge) : undefined;
     if (open.status === 'approved') {
       const digest = open.approval_secret?.toString('base64') ?? '';
-      const isRight = await (steps.checkRepeat(step, user, secret) ?? codeMatches(keys, open.id, secret, digest));
+      const isRight = await (steps.checkRepeat(step, user, { secret, origin }) ??
+        codeMatches(keys, open.id, secret, digest));
       return { open, isRight, done: 'enrolment', since, effect: steps.repeatEffect(step, open.user_id) };
     }
     const challengeAnswer = { state: open.challenge, authenticationId: open.id, secret, origin };

@@ -89,9 +89,8 @@ export function createSecondStep(
     return decide(owner, identified, { ...input, givenId, checksPin, approvalKey, origin });
   }
 
-  /** The PINs of one address wait for each other. */
-  const checkPin = (user: AccountUser | undefined, pin: string | undefined, { clientAddress }: Origin) =>
-    isPinCorrect(pins, pinPolicy, user, pin, (work) => limits.inHashQueue(clientAddress, work));
+  const checkPin = (user: AccountUser | undefined, pin: string | undefined, origin: Origin) =>
+    isPinCorrect(pins, pinPolicy, user, pin, origin);
 
   /** @param identified a secret that was evaluated already; its login has a user */
   async function decide(

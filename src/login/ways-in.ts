@@ -15,7 +15,7 @@ export function createWaysIn(authenticators: readonly Authenticator[], pinPolicy
       return [
         {
           ...{ name, isOpenTo },
-          verify: (user, { secret, authenticationId }) => authenticator.verify(user, secret, authenticationId),
+          verify: (user, answer) => authenticator.verify(user, answer),
         },
       ];
     }

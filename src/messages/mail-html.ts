@@ -103,17 +103,22 @@ function htmlOf(part: MailPart, show: (text: string) => string): string {
       return valueRow(show(part.text));
     case 'facts':
       return row(
-        `<table role="presentation" cellpadding="0" cellspacing="0" border="0">${part.facts
-          .map(
-            ({ name, text }) =>
-              `<tr><td class="name" style="padding:2px 16px 2px 0;${font};font-size:15px;line-height:22px;color:${grey};vertical-align:top">${show(name)}</td><td class="text" style="padding:2px 0;${font};font-size:15px;line-height:22px;color:${ink};word-break:break-word">${show(text)}</td></tr>`,
-          )
-          .join('')}</table>`,
+        `<table role="presentation" cellpadding="4" cellspacing="0" border="0">${part.facts.map(factRow(show)).join('\n')}</table>`,
       );
     case 'paragraph':
       return row(show(part.text).replaceAll('\n', '<br>'));
   }
 }
+
+/**
+ * A name and its value. A list of mails shows the text without cells, and some programs remove all CSS: the colon, the line between the
+ * cells and the padding of the table keep both apart.
+ */
+const factRow =
+  (show: (text: string) => string) =>
+  ({ name, text }: { readonly name: string; readonly text: string }) =>
+    `<tr><td class="name" valign="top" style="padding:2px 16px 2px 0;${font};font-size:15px;line-height:22px;color:${grey}">${show(name)}:</td>
+<td class="text" valign="top" style="padding:2px 0;${font};font-size:15px;line-height:22px;color:${ink};word-break:break-word">${show(text)}</td></tr>`;
 
 const row = (content: string) =>
   `<tr><td class="text" style="padding:12px 32px 4px;${font};font-size:16px;line-height:24px;color:${ink}">${content}</td></tr>`;

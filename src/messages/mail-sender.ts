@@ -1,23 +1,23 @@
-/** One mail: a code or a notice. */
+import type { MessageSender } from './message-sender.js';
+
+/** One mail. */
 export interface MailMessage {
-  /** The id of the outbox row (UUID). It is the same for each retry. */
+  /** The id of the message (UUID). It is the same for each retry: `Message-ID` and the key of the provider come from it. */
   readonly id: string;
+  /** Such as `email.code`. */
+  readonly kind: string;
   readonly to: string;
   readonly subject: string;
   readonly text: string;
   /** The same text as HTML. It may show the logo by its content id. */
   readonly html: string;
-  /** Null in a notice. */
+  /** Null if the mail contains no code. */
   readonly code: string | null;
   /** Null unless the message holds the code of a login. */
   readonly authenticationId: string | null;
+  /** RFC 3339 with six fractional digits. */
+  readonly expiresAt: string;
 }
 
-/**
- * Sends mails. `send` throws when the mail was not accepted. Its errors are logged, so they must not contain the code, the
- * text or the server's credentials. An error with the property `permanent: true` prevents retries.
- */
-export interface MailSender {
-  readonly name: string;
-  send(message: MailMessage): Promise<void>;
-}
+/** Sends mails. An error with `isUnknownMailbox: true` says that the address does not exist (a hard bounce). */
+export type MailSender = MessageSender<MailMessage>;

@@ -15,10 +15,14 @@ export interface Outbox {
   list(request: ListRequest, options: { readonly withCodes: boolean }): Promise<Page<OutboxMessage>>;
   /**
    * Queues a message again if it failed or did not arrive. If it is already queued, this changes nothing.
-   * @returns the message, without its code
+   * @returns the message, without its code, and whether it was queued now
    * @throws Problem `not_found`, `message_not_failed`, `message_outdated`, `message_tried_too_often`
    */
-  retry(tx: Transaction, id: string, origin: Origin): Promise<OutboxMessage>;
+  retry(
+    tx: Transaction,
+    id: string,
+    origin: Origin,
+  ): Promise<{ readonly message: OutboxMessage; readonly isChanged: boolean }>;
 }
 
 /** The filter fields of lists of messages. */
@@ -100,7 +104,7 @@ export function createOutbox({ database, keys, showsCodes }: OutboxOptions): Out
       const [row] = await tx.query(lockMessage({ id }));
       if (row === undefined) throw new Problem('not_found');
       const { is_awaited: isAwaited, ...message } = row;
-      if (message.state === 'queued') return message;
+      if (message.state === 'queued') return { message, isChanged: false };
       if (message.state !== 'failed' && message.state !== 'undelivered') throw new Problem('message_not_failed');
       if (!isAwaited) throw new Problem('message_outdated');
       if (message.attempts >= maxAttempts)
@@ -114,7 +118,7 @@ export function createOutbox({ database, keys, showsCodes }: OutboxOptions): Out
         origin,
         data: { message_id: id, channel, kind, attempts },
       });
-      return queued;
+      return { message: queued, isChanged: true };
     },
   };
 }

@@ -5,10 +5,13 @@ import { sql, statement } from '../database/sql.js';
 import { describeUnreadable, type SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { Counters } from '../statistics/counters.js';
 import { addMessageJobs, codeAttempts, noticeAttempts } from './enqueue.js';
-import { codeKinds } from './kinds.js';
+import { codeKinds, codeMailKinds } from './kinds.js';
+import type { AcceptedMail, MailEvents } from './mail-events.js';
 import type { MailSender } from './mail-sender.js';
+import type { AcceptedMessage } from './message-sender.js';
 import type { SmsAdmission } from './sms-admission.js';
-import type { AcceptedSms, SmsSender } from './sms-sender.js';
+import type { SmsSender } from './sms-sender.js';
+import type { Suppressions } from './suppressions.js';
 import type { Templates } from './templates.js';
 
 /** Sends messages of the outbox after `dispatchMessages` has added their jobs: the queue's tasks `message.send…`. */
@@ -35,12 +38,14 @@ type FinalState = 'sent' | 'failed' | 'expired' | 'dropped';
 
 /** How a message ended. */
 type Result =
-  | ({ readonly state: 'sent' } & AcceptedSms)
+  | ({ readonly state: 'sent' } & AcceptedMessage)
   | {
       readonly state: Exclude<FinalState, 'sent'>;
       /** The provider that has refused the message. */
       readonly provider?: string | undefined;
       readonly error?: string;
+      /** The address, if the provider says that it does not exist. */
+      readonly unknownMailbox?: string | undefined;
     };
 
 interface MessageRow {
@@ -120,6 +125,11 @@ const smsCodes: ReadonlySet<string> = new Set(Object.keys(codeKinds).map((kind) 
 /** Whether a request for a code has caused the SMS. */
 const isSmsCode = (kind: string) => smsCodes.has(kind);
 
+/** Mails that somebody waits for. They are sent to suppressed addresses too: a login needs them, and few are sent. */
+const requestedMails: ReadonlySet<string> = new Set(
+  [...Object.keys(codeKinds), ...Object.keys(codeMailKinds)].map((kind) => `email.${kind}`),
+);
+
 /** Creates the job that sends messages. */
 export function createMessages(options: {
   readonly database: Database;
@@ -128,8 +138,12 @@ export function createMessages(options: {
   readonly templates: Templates;
   readonly counters: Counters;
   readonly smsAdmission: SmsAdmission;
+  readonly suppressions: Suppressions;
+  readonly mailEvents: MailEvents;
+  /** The providers that report what becomes of their mails. */
+  readonly reporting: ReadonlySet<string>;
 }): Messages {
-  const { database, keys, senders, templates, counters, smsAdmission } = options;
+  const { database, keys, senders, templates, counters, smsAdmission, suppressions, mailEvents, reporting } = options;
 
   /** @returns whether the statement changed the message */
   async function store(tx: Queryable, job: MessageJob, result: Result): Promise<boolean> {
@@ -141,12 +155,28 @@ export function createMessages(options: {
     return changedRows.length > 0;
   }
 
+  /** The mail, if its provider reports what becomes of it. */
+  function reportedMail(job: MessageJob, { channel, recipient }: MessageRow, result: Result): AcceptedMail | undefined {
+    if (channel !== 'email' || result.state !== 'sent' || recipient === null) return undefined;
+    const { provider, reference } = result;
+    if (reference === null || !reporting.has(provider)) return undefined;
+    return { userId: job.user_id, id: job.id, notificationId: null, provider, reference, address: recipient };
+  }
+
   async function finish(job: MessageJob, row: MessageRow, result: Result): Promise<void> {
+    const mail = reportedMail(job, row, result);
     await database.user(job.user_id).transaction(async (tx) => {
+      // Before the message: reports about an earlier attempt lock both in this order.
+      if (mail !== undefined) await mailEvents.recordAccepted(tx, mail);
       const isChanged = await store(tx, job, result);
+      if (mail !== undefined) await mailEvents.applyEarly(tx, mail);
       const { state } = result;
       if (!isChanged || state === 'dropped') return;
       const { channel, kind, authentication_id } = row;
+      if (result.state !== 'sent' && result.unknownMailbox !== undefined) {
+        const cause = { reason: 'hard_bounce', origin: { actor: 'system' }, userId: job.user_id } as const;
+        await suppressions.add(tx, [result.unknownMailbox], cause);
+      }
       const { provider = senders[channel]?.name } = result;
       await recordEvent(tx, {
         userId: job.user_id,
@@ -162,7 +192,7 @@ export function createMessages(options: {
     job: MessageJob,
     row: MessageRow & { readonly recipient: string },
     code: string | null,
-  ): Promise<AcceptedSms> {
+  ): Promise<AcceptedMessage> {
     const { channel, kind, recipient: to, authentication_id: authenticationId, expires_at: expiresAt } = row;
     const linkTo = row.params?.link_to;
     const values = {
@@ -176,8 +206,15 @@ export function createMessages(options: {
     const message = { id: job.id, kind, to, text, code, authenticationId, expiresAt };
     if (channel === 'sms' && senders.sms !== undefined) return senders.sms.send(message);
     if (channel === 'sms' || senders.email === undefined) throw new Error(`no provider for ${channel} is configured`);
-    await senders.email.send({ ...message, subject, html });
-    return { provider: senders.email.name, reference: null };
+    return senders.email.send({ ...message, subject, html });
+  }
+
+  /** Why a message may not be sent. */
+  async function refusalOf(job: MessageJob, { channel, kind }: MessageRow, to: string): Promise<string | undefined> {
+    if (isSmsCode(kind)) return smsAdmission.refusalOf(to);
+    if (channel !== 'email' || requestedMails.has(kind)) return undefined;
+    const isSuppressed = await suppressions.has(database.user(job.user_id), to);
+    return isSuppressed ? 'the address is suppressed' : undefined;
   }
 
   async function send(job: MessageJob): Promise<void> {
@@ -193,11 +230,11 @@ export function createMessages(options: {
       await database.user(job.user_id).query(putBack({ ...job, maxAttempts }));
       return;
     }
-    const refusal = isSmsCode(row.kind) ? await smsAdmission.refusalOf(recipient) : undefined;
+    const refusal = await refusalOf(job, row, recipient);
     if (refusal !== undefined) return finish(job, row, { state: 'dropped', error: refusal });
-    let acceptedSms: AcceptedSms;
+    let accepted: AcceptedMessage;
     try {
-      acceptedSms = await deliver(
+      accepted = await deliver(
         job,
         { ...row, recipient },
         encryptedCode === null ? null : decryptCode(keys, encryptedCode, job.id),
@@ -205,14 +242,15 @@ export function createMessages(options: {
     } catch (error) {
       const reason = (error as Error).message;
       if (attempts >= maxAttempts || isPermanent(error)) {
-        return finish(job, row, { state: 'failed', provider: providerOf(error), error: reason });
+        const unknownMailbox = isUnknownMailbox(error) ? recipient : undefined;
+        return finish(job, row, { state: 'failed', provider: providerOf(error), error: reason, unknownMailbox });
       }
       const values = { ...job, state: 'queued', error: reason } as const;
       const queued = await database.user(job.user_id).query(setState(values));
       if (queued.length === 0) return;
       throw error;
     }
-    await finish(job, row, { state: 'sent', ...acceptedSms });
+    await finish(job, row, { state: 'sent', ...accepted });
   }
 
   return { send };
@@ -230,6 +268,11 @@ function providerOf(error: unknown): string | undefined {
   return error instanceof Error && 'provider' in error && typeof error.provider === 'string'
     ? error.provider
     : undefined;
+}
+
+/** Whether the address of a mail does not exist. */
+function isUnknownMailbox(error: unknown): boolean {
+  return error instanceof Error && 'isUnknownMailbox' in error && error.isUnknownMailbox === true;
 }
 
 /** Whether the provider will never accept the message. */

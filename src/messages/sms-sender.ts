@@ -1,3 +1,5 @@
+import type { MessageSender } from './message-sender.js';
+
 /** One text message: a code or a notice. */
 export interface SmsMessage {
   /** The id of the outbox row (UUID). It is the same for each retry, so that a provider can drop duplicates. */
@@ -15,21 +17,5 @@ export interface SmsMessage {
   expiresAt: string;
 }
 
-/** A message that a provider has accepted. */
-export interface AcceptedSms {
-  /** The name of the provider. */
-  readonly provider: string;
-  /** The id that the provider gave to the message; null without one. */
-  readonly reference: string | null;
-}
-
-/**
- * Sends text messages. `send` throws when the message was not accepted. An error with `permanent: true` means that no
- * retry can succeed, and `provider` names the provider that failed. Errors are logged, so they must not contain the code,
- * the text or a secret of the provider.
- */
-export interface SmsSender {
-  /** The name of the provider; of several, all names joined by commas. */
-  readonly name: string;
-  send(message: SmsMessage): Promise<AcceptedSms>;
-}
+/** Sends text messages. */
+export type SmsSender = MessageSender<SmsMessage>;

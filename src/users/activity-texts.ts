@@ -126,6 +126,11 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
     'La dirección {identity} ya no acepta un código fijo para pruebas.',
   ),
   'test_identity.used': text('A fixed code for tests was used.', 'Se usó un código fijo para pruebas.'),
+  'suppression.created': text(
+    'Your mail address gets no mail except codes from now on.',
+    'Tu dirección de correo ya no recibe mensajes, salvo códigos.',
+  ),
+  'suppression.deleted': text('A mail address gets mail again.', 'Una dirección de correo vuelve a recibir mensajes.'),
   'sms.prefix_paused': text(
     'Codes to {prefix} are paused for an hour: {used} of {sent} were used.',
     'Los códigos a {prefix} se detienen una hora: se usaron {used} de {sent}.',

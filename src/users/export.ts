@@ -48,6 +48,11 @@ export function userSections(database: Database): readonly ExportSection[] {
     section('sessions', 'sessions', sql`id, authentication_id, device_id, created_at, expires_at`),
     section('activity', 'events', sql`id, type, ${actorForUser}, ${addressForUser}, ${ownData}, created_at`),
     section('messages', 'outbox', sql`id, channel, kind, recipient, state, created_at, updated_at`),
+    section(
+      'mail_reports',
+      'mail_deliveries',
+      sql`id, notification_id, provider, delivered_at, soft_bounced_at, hard_bounced_at, complained_at, created_at`,
+    ),
   ];
 }
 

@@ -85,7 +85,10 @@ export function createUserImport(options: UserImportOptions): UserImport {
       candidate,
       row() {
         row ??= limitHashes(async () => {
-          const values = await newUserValues(hashers, candidate.id, input, newUser.identities, { operator });
+          const values = await newUserValues(hashers, candidate.id, input, newUser.identities, {
+            operator,
+            client: null,
+          });
           return { candidate, identities: identitiesToSet(newUser.identities), values };
         });
         return row;

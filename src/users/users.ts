@@ -39,6 +39,7 @@ import {
 } from './queries.js';
 import {
   checkNewUser,
+  type HashedFor,
   type Identities,
   identitiesToSet,
   type NewUserOptions,
@@ -70,7 +71,7 @@ export interface Users {
    * @param id the id of the user, if something is bound to it already
    * @throws Problem `validation_failed` with all errors, `overloaded`
    */
-  prepare(input: NewUser, id?: string, options?: NewUserOptions): Promise<PreparedUser>;
+  prepare(input: NewUser, id: string | undefined, options: NewUserOptions & HashedFor): Promise<PreparedUser>;
   /**
    * @param options.mayAddScheme whether an imported hash may have a scheme that no other user has
    * @throws Problem `identity_taken` with the fields, `validation_failed` (`too_many_schemes`, `schemes_too_expensive`),
@@ -89,7 +90,7 @@ export interface Users {
    * Checks a change and hashes its secrets, outside any transaction. The hash of a PIN is bound to the user's id.
    * @throws Problem `validation_failed` with all errors, `overloaded`
    */
-  prepareChange(id: string, change: UserChange, from?: SecretsFrom): Promise<PreparedChange>;
+  prepareChange(id: string, change: UserChange, from: SecretsFrom & HashedFor): Promise<PreparedChange>;
   /**
    * Changes a user and notifies the user of changed credentials. A new or removed password and deactivation end every
    * login.
@@ -148,7 +149,7 @@ export function createUsers(options: UsersOptions): Users {
     return user;
   };
   return {
-    prepare: (input, id = newId(), kind = {}) => prepareUser(options, pins, input, id, kind),
+    prepare: (input, id = newId(), kind) => prepareUser(options, pins, input, id, kind),
     async create(tx, { id, identities, values }, origin, { mayAddScheme } = { mayAddScheme: false }) {
       // This comes first, so that a transaction that waits here holds no other lock.
       await registerScheme(tx, values.password_hash, { costLimit: options.hashCostLimit, canAddSchemes: mayAddScheme });
@@ -159,7 +160,7 @@ export function createUsers(options: UsersOptions): Users {
     },
     get: async (id) => toUser(await requireUser(findUser(database.user(id), id))),
     list: createUserList({ database, defaultRegion: options.defaultRegion, concurrency: options.searches ?? 2 }),
-    prepareChange: (id, change, from = {}) => prepareChange(options, pins, { id, change, from }),
+    prepareChange: (id, change, from) => prepareChange(options, pins, { id, change, from }),
     async change(tx, id, prepared, origin, noticeKind) {
       const before = await requireUser(findUserForUpdate(tx, id));
       const endLogins = await invalidateByChange(tx, before, prepared.values, origin);
@@ -218,7 +219,7 @@ async function prepareUser(
   pins: Pins,
   input: NewUser,
   id: string,
-  kind: NewUserOptions,
+  kind: NewUserOptions & HashedFor,
 ): Promise<PreparedUser> {
   const { identities, errors } = await checkNewUser(input, options, kind);
   throwIfErrors(errors);
@@ -234,7 +235,7 @@ async function registerScheme(tx: Queryable, hash: string | null, rules: SchemeR
 async function prepareChange(
   options: UsersOptions,
   pins: Pins,
-  { id, change, from }: { readonly id: string; readonly change: UserChange; readonly from: SecretsFrom },
+  { id, change, from }: { readonly id: string; readonly change: UserChange; readonly from: SecretsFrom & HashedFor },
 ): Promise<PreparedChange> {
   const errors: FieldError[] = [];
   const identities = readIdentities(change, options, errors);
@@ -253,11 +254,13 @@ async function prepareChange(
     ...(role !== undefined && { role }),
     ...(second_factor !== undefined && { second_factor }),
     ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
-    ...(password !== undefined && { password_hash: password === null ? null : await options.hasher.hash(password) }),
+    ...(password !== undefined && {
+      password_hash: password === null ? null : await options.hasher.hash(password, from.client),
+    }),
     ...(password !== undefined && {
       must_change: (from.operator === true && password !== null) || (change.must_change ?? false),
     }),
-    ...(pin !== undefined && { pin_hash: pin === null ? null : await pins.hash(id, pin) }),
+    ...(pin !== undefined && { pin_hash: pin === null ? null : await pins.hash(id, pin, from.client) }),
   };
   return { identities, values };
 }

@@ -3,6 +3,7 @@ import { pinPattern } from '../contract/common.js';
 import type { NewUser, UserChange } from '../contract/user.js';
 import { importedHashError } from '../credentials/imported-hash.js';
 import { type PasswordRules, type PersonalWords, passwordErrors } from '../credentials/password-policy.js';
+import type { HashClient } from '../credentials/passwords.js';
 import {
   canonicalExternalId,
   canonicalIdentity,
@@ -65,6 +66,11 @@ export interface SecretsFrom {
    * lasting secret (ASVS 5.0, 6.4.1 and 6.4.6). So such a password is for one use, and such a PIN is refused.
    */
   readonly operator?: boolean | undefined;
+}
+
+/** Whose request hashes the secrets of a user. */
+export interface HashedFor {
+  readonly client: HashClient;
 }
 
 /**

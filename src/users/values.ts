@@ -2,7 +2,7 @@ import type { NewUser } from '../contract/user.js';
 import type { PasswordHasher } from '../credentials/passwords.js';
 import type { Pins } from '../credentials/pins/pins.js';
 import type { NewUserValues } from './queries.js';
-import { type Identities, type NewUserOptions, shownIdentities } from './validation.js';
+import { type HashedFor, type Identities, type NewUserOptions, shownIdentities } from './validation.js';
 
 /** The column values of a checked new user. Hashes the password and the PIN; the hash of the PIN is bound to the id. */
 export async function newUserValues(
@@ -10,7 +10,7 @@ export async function newUserValues(
   id: string,
   input: NewUser,
   identities: Identities,
-  { isGuest = false, operator = false }: NewUserOptions = {},
+  { isGuest = false, operator = false, client }: NewUserOptions & HashedFor,
 ): Promise<NewUserValues> {
   const { password, password_hash: hash, pin } = input;
   return {
@@ -27,9 +27,13 @@ export async function newUserValues(
     email_verified: input.email_verified ?? true,
     phone_verified: input.phone_verified ?? true,
     password_hash:
-      password === undefined ? (hash === undefined ? null : await hasher.toStored(hash)) : await hasher.hash(password),
+      password === undefined
+        ? hash === undefined
+          ? null
+          : await hasher.toStored(hash)
+        : await hasher.hash(password, client),
     must_change: (operator && password !== undefined) || (input.must_change ?? false),
-    pin_hash: pin === undefined ? null : await pins.hash(id, pin),
+    pin_hash: pin === undefined ? null : await pins.hash(id, pin, client),
     metadata: JSON.stringify(input.metadata ?? {}),
   };
 }

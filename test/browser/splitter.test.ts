@@ -198,7 +198,7 @@ test('a friend signs up with an account at a provider, and signs in with it late
     await page.waitForURL((shown) => shown.origin === vendor.url);
     await page.click('a');
     await title(page, 'Your bills');
-    expect(page.url()).toBe(`${url}/`);
+    expect(await page.evaluate('location.href')).toBe(`${url}/`);
     await click(page, 'Sign out');
     await title(page, 'Sign in');
     await page.getByText('Last used').waitFor();

@@ -72,6 +72,32 @@ test('a number of trusted proxies is a risk where other hosts can connect', () =
   for (const HOST of ['127.0.0.1', '::1', 'localhost']) expect(warningsOf({ TRUST_PROXY: '2', HOST })).toEqual([]);
 });
 
+test.each([
+  ...['0.0.0.0/0', '::/0', '0.0.0.0/1,128.0.0.0/1', '10.0.0.2,::/1', '2000::/3', '10.0.0.0/7', '::ffff:0:0/96'],
+  ...['::ffff:0.0.0.0/97', '0:0:0:0:0:ffff:0:0/96'],
+])('the range of public addresses TRUST_PROXY=%s is a risk, as a number is', (TRUST_PROXY) => {
+  const warningsOf = (HOST: string) => readConfig({ SMS_PROVIDER: 'none', TRUST_PROXY, HOST }).warnings;
+  expect(warningsOf('0.0.0.0')).toEqual([expect.stringMatching(/trusts a range of public hosts that can connect/)]);
+  expect(warningsOf('127.0.0.1')).toEqual([]);
+});
+
+test.each([
+  ...['10.0.0.0/8', '::ffff:10.0.0.0/104', 'fc00::/7', '10.0.0.2', '::1', '::ffff:10.0.0.2', '2001:DB8::/32'],
+  ...['127.0.0.1, ::1', '172.16.0.0/12,192.168.0.0/16', '0.0.0.0/32'],
+])('TRUST_PROXY=%s names proxies, and is no risk', (TRUST_PROXY) => {
+  expect(readConfig({ SMS_PROVIDER: 'none', TRUST_PROXY, HOST: '::' }).warnings).toEqual([]);
+});
+
+test.each([
+  ...['true', 'loopback', '*', 'all', '100', '-1', '1.5', '0x1', '1e1', '10/8', '10.0/16', '127.1', '010.0.0.2'],
+  ...['0x0a.0.0.2', '167772162', '10.0.0.2/33', '10.0.0.2/08', '10.0.0.2/-1', '10.0.0.2/', '10.0.0.2/8/8', '::1/129'],
+  ...['fe80::1%eth0', '[::1]', '10.0.0.2:80', '10.0.0.2;10.0.0.3', '10.0.0.2,', 'proxy.internal', '10.0.0.*'],
+])('TRUST_PROXY=%s is refused, because it names other hosts than it seems to', (text) => {
+  expect(errorsOf({ TRUST_PROXY: text })).toEqual([
+    expect.stringMatching(/^TRUST_PROXY must be the number of proxies/),
+  ]);
+});
+
 describe('external authenticators', () => {
   const secret = `whsec_${Buffer.alloc(24).toString('base64')}`;
   const custom = (value: unknown) => errorsOf({ CUSTOM_AUTHENTICATORS: JSON.stringify(value) });
@@ -200,6 +226,33 @@ describe('IMAGE_STORAGE', () => {
     const backup = { BACKUP_S3_ACCESS_KEY_ID: 'test', BACKUP_S3_SECRET_ACCESS_KEY: 'test' };
     expect(errorsOf({ BACKUP_TO: 's3://my-bucket', ...backup })).toEqual([]);
   });
+
+  test.each([
+    ...[
+      's3://AKIA:sesame@bucket',
+      'S3://AKIA:sesame@b',
+      's3:AKIA:sesame@b',
+      '"s3://AKIA:sesame@b"',
+      ' s3://AKIA:sesame@b',
+    ],
+    ...[
+      "'s3:sesame'",
+      '\ufeffs3://sesame@b',
+      's3:\\\\sesame@b',
+      'https://sesame@b',
+      '/backups/s3://sesame@b',
+      '\ts3:sesame',
+    ],
+  ])('BACKUP_TO=%j is no folder, and its error does not show it', (BACKUP_TO) => {
+    expect(errorsOf({ BACKUP_TO })).toEqual(['BACKUP_TO must be s3://bucket or s3://bucket/prefix']);
+  });
+
+  test.each(['/backups/s3', './s3', 's3', '/a:b', 'a/b:c', '/mnt/nas:backups/x'])(
+    'BACKUP_TO=%s is a folder',
+    (BACKUP_TO) => {
+      expect(errorsOf({ BACKUP_TO })).toEqual([]);
+    },
+  );
 
   test.each(['my-bucket', 's3://', 's3://My-Bucket', 's3://bucket//a', 's3://bucket/a b', 's3://bucket/?x', '/images'])(
     'refuses %j',

@@ -89,9 +89,34 @@ describe('a CSV file', () => {
       expect(csvLine([`${blank}=1`])).toBe(`${blank}'=1`);
       expect(csvLine([`x;${blank}"@a`])).toBe(`"x;${blank}""'@a"`);
     }
+    for (const unseen of [
+      '\u00ad',
+      '\u061c',
+      '\u180e',
+      '\u200b\u200b',
+      '\u202e',
+      '\u2063',
+      '\u2066',
+      '\u{e0020}',
+      '\u0001',
+      '\u007f',
+    ]) {
+      expect(csvLine([`${unseen}=1`])).toBe(`${unseen}'=1`);
+      expect(csvLine([`x|${unseen}@a`])).toBe(`x|${unseen}'@a`);
+    }
+    for (const quotes of [1, 2, 3]) expect(csvLine([`x;${'"'.repeat(quotes)}=1`])).toContain("'=1");
     for (const line of ['\u2028', '\u2029', '\u0085', '|']) expect(csvLine([`x${line}=1`])).toContain("'=1");
     expect(csvLine(['＝1+1', '＋1', '－1', '＠a', 'x;＝1'])).toBe(`'＝1+1,'＋1,'－1,'＠a,"x;'＝1"`);
   });
+
+  test.each(['\t', ' ', '\n', ';', '\u2028', '; ', '\t"', '\u00ad'])(
+    'is written in time that grows with the text, of many %j',
+    (part) => {
+      const text = part.repeat(300_000);
+      expect(csvLine([`x${text}y`]).length).toBeGreaterThan(text.length);
+      expect(csvLine([`x|${text}=1`])).toContain("'=1");
+    },
+  );
 });
 
 describe('the encoding', () => {

@@ -18,7 +18,7 @@ describe('importedHashError', () => {
   ])('accepts argon2id with m=%d, t=%d, p=%d, and it can be verified', async (memoryCost, timeCost, parallelism) => {
     const text = await hash('a battery of horses', { algorithm: 2, memoryCost, timeCost, parallelism });
     expect(importedHashError(text)).toBeUndefined();
-    expect(await createPasswordHasher().verify(text, 'a battery of horses')).toBe(true);
+    expect(await createPasswordHasher().verify(text, 'a battery of horses', null)).toBe(true);
   });
 
   it.each([

@@ -89,8 +89,8 @@ it.each([
   for (const scheme of ['$2b$10', '$pbkdf2-sha256$1000', '$ssha-sha1']) expect((await create(scheme)).status).toBe(201);
   const hasher = createPasswordHasher({ threads });
   const stored = own === undefined ? undefined : dummyHashFor(own);
-  expect(await hasher.verify(stored, 'a wrong password')).toBe(false);
-  await createPasswordSchemes(postern.database, hasher).verifyOtherSchemes(stored, 'a wrong password');
+  expect(await hasher.verify(stored, 'a wrong password', null)).toBe(false);
+  await createPasswordSchemes(postern.database, hasher).verifyOtherSchemes(stored, 'a wrong password', null);
   const argon2id = '$argon2id$v=19$m=19456,t=2,p=1';
   expect(work.toSorted()).toEqual([argon2id, argon2id, argon2id, 'in the pool', 'in the pool', 'in the pool']);
 });

@@ -22,7 +22,9 @@ test.each([1, 2])('at most %i imported hashes run in the pool at a time, if that
   }).enable();
   try {
     const passwords = ['right', 'wrong', 'right', 'right', 'wrong', 'wrong'];
-    const verdicts = passwords.map((password) => hasher.verify(`pbkdf2_sha256$50000$seasalt$${output}`, password));
+    const verdicts = passwords.map((password) =>
+      hasher.verify(`pbkdf2_sha256$50000$seasalt$${output}`, password, null),
+    );
     expect(await Promise.all(verdicts)).toEqual(passwords.map((password) => password === 'right'));
   } finally {
     hook.disable();
@@ -48,7 +50,7 @@ describe('many passwords at once', () => {
     const sent = vi.spyOn(Worker.prototype, 'postMessage');
     const until = performance.now() + 120_000;
     while (new Set(sent.mock.contexts).size < count) {
-      await Promise.all([1, 2, 3].map(() => hasher.verify(undefined, 'x')));
+      await Promise.all([1, 2, 3].map(() => hasher.verify(undefined, 'x', null)));
       expect(performance.now()).toBeLessThan(until);
     }
     sent.mockClear();
@@ -57,9 +59,9 @@ describe('many passwords at once', () => {
 
   test('are verified while threads start, and refused when the queue is full', async () => {
     const hasher = createPasswordHasher({ concurrency: 1, queue: 3 });
-    const stored = await hasher.hash('right');
+    const stored = await hasher.hash('right', null);
     const results = await Promise.allSettled(
-      ['right', 'wrong', 'right', 'wrong', 'right', 'right'].map((password) => hasher.verify(stored, password)),
+      ['right', 'wrong', 'right', 'wrong', 'right', 'right'].map((password) => hasher.verify(stored, password, null)),
     );
     const refused = { reason: expect.objectContaining({ code: 'overloaded' }) };
     const [right, wrong] = [{ value: true }, { value: false }];
@@ -69,10 +71,10 @@ describe('many passwords at once', () => {
 
   test('are verified by threads, except imported hashes', async () => {
     const hasher = createPasswordHasher({ concurrency: 1 });
-    const stored = await hasher.hash('right');
+    const stored = await hasher.hash('right', null);
     const imported = await argon2('right', { algorithm: 2, memoryCost: 1024, timeCost: 2, parallelism: 1 });
     const sent = await startThreads(hasher, 1);
-    const all = (hash: string) => Promise.all([1, 2, 3].map(() => hasher.verify(hash, 'right')));
+    const all = (hash: string) => Promise.all([1, 2, 3].map(() => hasher.verify(hash, 'right', null)));
     expect(await all(imported)).toEqual([true, true, true]);
     expect(sent).not.toHaveBeenCalled();
     expect(await all(stored)).toEqual([true, true, true]);
@@ -84,7 +86,7 @@ describe('many passwords at once', () => {
     ['before', [undefined, 'pbkdf2_sha256$1$seasalt$I3JGYOyHUYGjY4Hz9tbxmBRpvhPh9wTBBWRYMZ0VKVk=']],
   ])('start a thread also %s an imported hash', async (_, pair) => {
     const hasher = createPasswordHasher({ concurrency: 1 });
-    expect(await Promise.all(pair.map((stored) => hasher.verify(stored, 'x')))).toEqual([false, false]);
+    expect(await Promise.all(pair.map((stored) => hasher.verify(stored, 'x', null)))).toEqual([false, false]);
     expect(started).toHaveLength(1);
   });
 
@@ -92,7 +94,7 @@ describe('many passwords at once', () => {
     const onThreadLost = vi.fn();
     const hasher = createPasswordHasher({ concurrency: 1, onThreadLost });
     await startThreads(hasher, 1);
-    const open = Promise.all([1, 2, 3].map(() => hasher.verify(undefined, 'x')));
+    const open = Promise.all([1, 2, 3].map(() => hasher.verify(undefined, 'x', null)));
     await started[0]?.terminate();
     expect(await open).toEqual([false, false, false]);
     expect(onThreadLost).toHaveBeenCalledOnce();
@@ -117,8 +119,8 @@ test.each([
   };
   const hasher = createPasswordHasher({ threads });
   const stored = dummyHashFor('$argon2id$v=19$m=19456,t=2,p=1') ?? '';
-  expect(await hasher.verify(stored, typed)).toBe(true);
-  expect(await hasher.verify(undefined, typed)).toBe(false);
+  expect(await hasher.verify(stored, typed, null)).toBe(true);
+  expect(await hasher.verify(undefined, typed, null)).toBe(false);
   const texts = [...new Set([typed, typed.normalize('NFC'), typed.normalize('NFKC')])];
   expect(texts).toHaveLength(forms);
   expect(verified).toEqual([...texts, ...texts]);

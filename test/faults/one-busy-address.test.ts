@@ -1,38 +1,59 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { User } from '../../src/contract/user.js';
 import type { HashThreads } from '../../src/credentials/hash-threads.js';
 import { openClient } from '../../src/database/connections/open-client.js';
-import { byPassword } from '../support/account.js';
+import { byPassword, codeTo } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { fastHashes } from '../support/fast-hashes.js';
 import { queriesOf } from '../support/queries.js';
+import { createRedirectSteps, publicUrl, returnTo } from '../support/redirects.js';
 import { testSql } from '../support/sql.js';
-import { createUser, emailLogin, login, newEmail, passwordLogin, signIn } from '../support/users.js';
+import {
+  codeOf,
+  createUser,
+  emailLogin,
+  login,
+  newEmail,
+  newPhone,
+  passwordLogin,
+  signIn,
+  smsLogin,
+} from '../support/users.js';
+import { startVendor, type Vendor } from '../support/vendor.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.js';
 
 let postern: TestApp;
 /** How many hashes run now, and the most that ran at a time. Each waits until `hold` resolves. */
 const hashing = { now: 0, most: 0 };
 let hold: Promise<void> | undefined;
+async function held<T>(compute: () => Promise<T>): Promise<T> {
+  hashing.now += 1;
+  hashing.most = Math.max(hashing.most, hashing.now);
+  await hold;
+  hashing.now -= 1;
+  return compute();
+}
 const heldHashes: HashThreads = {
   ...fastHashes,
-  async verify(stored, secret) {
-    hashing.now += 1;
-    hashing.most = Math.max(hashing.most, hashing.now);
-    await hold;
-    hashing.now -= 1;
-    return fastHashes.verify(stored, secret);
-  },
+  hash: (secret, options) => held(() => fastHashes.hash(secret, options)),
+  verify: (stored, secret) => held(() => fastHashes.verify(stored, secret)),
 };
 let service: WebhookReceiver;
+let vendor: Vendor;
 beforeAll(async () => {
   service = await startWebhookReceiver();
+  vendor = await startVendor();
   postern = await startTestApp(
     {
       ...{ TRUST_PROXY: '127.0.0.1', ALLOW_PRIVATE_NETWORK_TARGETS: 'true' },
       CUSTOM_AUTHENTICATORS: JSON.stringify({
         slow: { url: service.url, secret: `whsec_${'a'.repeat(32)}` },
         slower: { url: service.url, secret: `whsec_${'a'.repeat(32)}`, steps: 2 },
+      }),
+      ...{ REGISTRATION: 'on', PIN_ENROL: 'first_login', PUBLIC_URL: publicUrl, REDIRECT_URIS: returnTo },
+      OIDC_PROVIDERS: JSON.stringify({
+        google: { preset: 'google', client_id: 'ours', client_secret: 'a secret', issuer: vendor.url, sign_up: true },
       }),
     },
     { hashThreads: heldHashes },
@@ -41,7 +62,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await postern.close();
   await service.close();
+  await vendor.close();
 });
+const { begin: beginRedirect, end: endRedirect, goThrough } = createRedirectSteps(() => ({ postern, vendor }));
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 
@@ -85,20 +108,55 @@ test.each([
   await Promise.all(flood);
 });
 
-test('ten requests for codes of a locked account delay no other account of the same address', async () => {
-  const locked = await createUser(postern, { email: newEmail() });
-  const other = await createUser(postern, { email: newEmail() });
-  const code = ({ email }: { readonly email: string | null }) =>
-    postern.api('POST', '/v1/tokens', { body: emailLogin(email), ...from('11.0.0.2') });
-  await code(locked);
-  const client = await beginTransaction();
-  await client.query('select from message_limits for update');
-  const waitingRequests = Array.from({ length: 10 }, () => code(locked));
-  await eventually('a request to wait', async () => ((await waiting(client)) > 0 ? true : undefined));
-  expect((await code(other)).status).toBe(201);
-  expect(await waiting(client)).toBe(1);
-  await client.query('rollback');
-  await Promise.all(waitingRequests);
+const queued = {
+  codes: {
+    limits: 'message_limits',
+    ask: (user: User, address: string) =>
+      postern.api('POST', '/v1/tokens', { body: emailLogin(user.email), ...from(address) }),
+  },
+  logins: {
+    limits: 'guess_budgets',
+    ask: (user: User, address: string) =>
+      postern.api('POST', '/v1/tokens', { body: passwordLogin(user.username, 'wrong'), ...from(address) }),
+  },
+};
+
+describe.each(Object.entries(queued))('of many %s', (_, { limits, ask }) => {
+  /** Users whose rows exist and are locked now, and a function that unlocks them. */
+  async function lockedUsers(count: number) {
+    await postern.database.query(testSql('delete from request_limits'));
+    await postern.database.query(testSql(`delete from ${limits}`));
+    const users = await Promise.all(Array.from({ length: count }, () => createUser(postern, { email: newEmail() })));
+    for (const user of users) await ask(user, '11.0.2.1');
+    const client = await beginTransaction();
+    await client.query(`select from ${limits} for update`);
+    return { users, client };
+  }
+
+  test('ten of a locked account delay no other account of the same address', async () => {
+    const { users, client } = await lockedUsers(1);
+    const [locked = expect.unreachable()] = users;
+    const other = await createUser(postern, { email: newEmail() });
+    const waitingRequests = Array.from({ length: 10 }, () => ask(locked, '11.0.2.2'));
+    await eventually('a request to wait', async () => ((await waiting(client)) > 0 ? true : undefined));
+    expect((await ask(other, '11.0.2.2')).status).toBe(201);
+    expect(await waiting(client)).toBe(1);
+    await client.query('rollback');
+    await Promise.all(waitingRequests);
+  });
+
+  test('those of a stranger that wait for their turn do not delay another address with the same account', async () => {
+    const { users, client } = await lockedUsers(3);
+    const other = await createUser(postern, { email: newEmail() });
+    const places = users.map((user) => ask(user, '11.0.2.3'));
+    await eventually('requests to wait', async () => ((await waiting(client)) >= 2 ? true : undefined));
+    const ofStranger = Array.from({ length: 5 }, () => ask(other, '11.0.2.3'));
+    // A later request of the stranger has been answered, so those before it have been read.
+    expect((await postern.api('GET', '/livez', from('11.0.2.3'))).status).toBe(200);
+    expect((await ask(other, '11.0.2.4')).status).toBe(201);
+    await client.query('rollback');
+    await Promise.all([...places, ...ofStranger]);
+  });
 });
 
 test('a request for a code sends at most twice as many statements as a login with a password', async () => {
@@ -110,7 +168,7 @@ test('a request for a code sends at most twice as many statements as a login wit
   expect(ofCode.length).toBeLessThanOrEqual(2 * ofLogin.length);
 });
 
-test('one login of an address runs at a time, and those of another address do not wait for them', async () => {
+test('three logins of an address run at a time, and those of another address do not wait for them', async () => {
   await postern.database.query(testSql('delete from request_limits'));
   const client = await beginTransaction();
   // Logins of all accounts now wait when they take a guess.
@@ -120,11 +178,11 @@ test('one login of an address runs at a time, and those of another address do no
   );
   const isWaiting = (count: number) =>
     eventually(`${count} logins to wait`, async () => ((await waiting(client)) === count ? true : undefined));
-  await isWaiting(1);
+  await isWaiting(3);
   const other = postern.api('POST', '/v1/tokens', { body: passwordLogin('somebody', 'wrong'), ...from('11.0.0.4') });
-  await isWaiting(2);
+  await isWaiting(4);
   expect((await postern.api('GET', '/readyz')).status).toBe(200);
-  expect(await waiting(client)).toBe(2);
+  expect(await waiting(client)).toBe(4);
   await client.query('rollback');
   for (const { status } of await Promise.all([...flood, other])) expect(status).toBe(201);
 });
@@ -158,7 +216,55 @@ const flowsWithHashes: Record<string, () => Promise<(headers: object) => Promise
         ...headers,
       });
   },
+  'passwords that an operator has set for one login': async () => {
+    const user = await createUser(postern, { must_change: true });
+    const { body } = await login(postern, user);
+    return (headers) =>
+      postern.api('POST', `/v1/tokens/${body.id}/secret`, { body: { secret: newPassword, pin: '2468' }, ...headers });
+  },
+  'passwords that prove an account before another is linked': async () => {
+    vendor.reset();
+    const email = newEmail().replace('example.com', 'gmail.com');
+    await createUser(postern, { email });
+    vendor.account = { sub: crypto.randomUUID(), email, email_verified: true };
+    const { body, codeVerifier, url } = await beginRedirect();
+    const { app } = await goThrough(url);
+    const next = await endRedirect(body.id, app.get('code') ?? '', codeVerifier);
+    expect(next.body.challenge).toMatchObject({ type: 'link' });
+    const secret = JSON.stringify({ authenticator: 'password', secret: 'wrong' });
+    return (headers) => postern.api('POST', `/v1/tokens/${body.id}/secret`, { body: { secret }, ...headers });
+  },
+  'passwords and PINs of registrations': async () => {
+    const email = newEmail();
+    const { username } = await createUser(postern);
+    const { body } = await postern.api('POST', '/v1/registrations', {
+      body: { identity: { type: 'email', value: email } },
+    });
+    const secret = await codeTo(postern, email);
+    // Somebody has this name, so that no answer ends the registration.
+    const answer = { secret, username, password: newPassword, pin: '2468' };
+    return (headers) => postern.api('POST', `/v1/registrations/${body.id}`, { body: answer, ...headers });
+  },
+  'new passwords of accounts': async () => {
+    const { session } = await signIn(postern, await createUser(postern));
+    const body = { password: newPassword, proof: byPassword };
+    return (headers) => postern.api('PUT', '/v1/account/password', { bearer: session.token, body, ...headers });
+  },
+  'PINs of first logins': async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const { phone } = await createUser(postern, { phone: newPhone() });
+        const { body } = await postern.api('POST', '/v1/tokens', { body: smsLogin(phone), ...from('11.0.1.2') });
+        return { id: String(body.id), secret: await codeOf(postern, String(body.id)) };
+      }),
+    );
+    return (headers) => {
+      const { id, secret } = ids.pop() ?? expect.unreachable();
+      return postern.api('POST', `/v1/tokens/${id}/secret`, { body: { secret, pin: '2468' }, ...headers });
+    };
+  },
 };
+const newPassword = 'nine dull horses';
 
 test.each(Object.entries(flowsWithHashes))(
   'one hash of an address runs at a time, and another address does not wait for it: %s',
@@ -169,7 +275,8 @@ test.each(Object.entries(flowsWithHashes))(
     hashing.most = 0;
     const flood = Array.from({ length: 5 }, () => ask(from('11.0.0.5')));
     await eventually('the first hash', async () => (hashing.now > 0 ? true : undefined));
-    const other = postern.api('POST', '/v1/tokens', { body: passwordLogin('somebody', 'wrong'), ...from('11.0.0.6') });
+    const body = passwordLogin(`somebody${Math.random()}`, 'wrong');
+    const other = postern.api('POST', '/v1/tokens', { body, ...from('11.0.0.6') });
     await eventually('the hash of the other address', async () => (hashing.now > 1 ? true : undefined));
     expect((await postern.api('GET', '/readyz')).status).toBe(200);
     expect(hashing.most).toBe(2);

@@ -7,7 +7,7 @@ import { createInstallation, type FaultyService, isLong } from '../support/fault
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { createUser, signIn } from '../support/users.js';
 
-const connections = isLong ? 1000 : 300;
+const connections = isLong ? 1000 : 100;
 /** Milliseconds until a slow connection must be closed: the promise is 30 s, and a busy machine may be late. */
 const longest = isLong ? 30_000 : 90_000;
 /** The maximum factor by which other requests may become slower at the 99th percentile, on an idle machine. */
@@ -60,8 +60,8 @@ async function open(port: number, manner: keyof typeof manners): Promise<SlowCon
 }
 
 /** Milliseconds between two checks. Only the long form measures how long they take. */
-const pause = isLong ? 0 : 25;
-const leastChecks = isLong ? 200 : 20;
+const pause = isLong ? 0 : 100;
+const leastChecks = isLong ? 200 : 5;
 
 /**
  * The 99th percentile of the times of session checks, in milliseconds. Sends checks one after the other, at least
@@ -112,7 +112,7 @@ describe(`${connections} connections that send slowly`, () => {
       if (manner !== 'nothing')
         expect({ manner, answer }).toMatchObject({ answer: expect.stringMatching(/^HTTP\/1\.1 408 /) });
     }
-    expect(answeredMeanwhile).toBeGreaterThan(50);
+    expect(answeredMeanwhile).toBeGreaterThan(isLong ? 50 : 10);
     // Only an idle machine shows how long they take.
     if (isLong) expect(meanwhile / Math.max(before, after)).toBeLessThan(maxSlowdown);
     expect(await service.stop()).toBe(0);

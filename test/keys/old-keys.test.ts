@@ -35,6 +35,10 @@ beforeAll(async () => {
     ids[0],
     Buffer.alloc(32),
   ]);
+  await run(
+    "insert into suppressions (id, address_digest, key_id, reason, created_at) values ($1, $2, $3, 'manual', now())",
+    [newId(), before.digest('address', 'ada@example.com'), before.ids[0]],
+  );
   await recordCurrentKey(test.database, during);
 });
 afterAll(() => test.drop());
@@ -45,6 +49,7 @@ describe('a rotation of the secret key', () => {
       { kind: 'secrets of authenticator apps', count: apps },
       { kind: 'PINs', count: 1 },
       { kind: 'recovery codes', count: 1 },
+      { kind: 'suppressed addresses', count: 1 },
     ]);
     expect(await countOldKeyUses(test.database, before)).toEqual([]);
   });

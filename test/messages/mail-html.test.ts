@@ -109,6 +109,13 @@ describe('the HTML of a mail', () => {
       expect(element).toMatch(/class="(text|name|value)"/);
   });
 
+  test('keeps a name and its value apart without any style, and where a list of mails shows the text alone', () => {
+    const { html } = templates.render('email.new_device', 'es', { time: '2026-11-28 10:00 UTC', device: 'Firefox' });
+    const alone = html.replace(/^[\s\S]*<\/head>/, '').replaceAll(/<[^>]*>/g, '');
+    expect(alone.replaceAll(/\s+/g, ' ')).toContain('Dispositivo: Firefox');
+    expect(html).toMatch(/<table [^>]*cellpadding="4"[^>]*><tr><td class="name"/);
+  });
+
   test('is whole without images and without any style: the name stands for the logo, and the code on a line of its own', () => {
     const logo = { png: Buffer.alloc(1), width: 301, height: 96 };
     const { html } = createTemplates({ brand: { ...brand, logo }, own: new Map() }).render('email.code', 'en', code);

@@ -7,6 +7,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { type FcmFake, startFcm } from '../support/push-fakes/fcm.js';
 import { queriesOf } from '../support/queries.js';
+import { raceRounds } from '../support/rounds.js';
 import { testSql } from '../support/sql.js';
 import { codeOf, createUser, newEmail, newPhone, password, passwordLogin, signIn, smsLogin } from '../support/users.js';
 
@@ -245,7 +246,7 @@ describe('the first device of a user', () => {
   test('is one of two devices that log in at the same time on two instances: the other one causes a notice', async () => {
     const second = await postern.another();
     others.push(second);
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const user = await createUser(postern, { email: newEmail() });
       await Promise.all([signIn(postern, user), signIn(second, user)]);
       expect(await noticesTo(user)).toEqual([`email.new_device ${user.email}`]);
@@ -330,7 +331,7 @@ describe('a changed credential', () => {
 
   test('is reported once, though many jobs run for it in parallel', async () => {
     const { user } = await newOwner();
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       await postern.database.query(
         testSql(
           `with notice as (
@@ -343,7 +344,7 @@ describe('a changed credential', () => {
       );
     }
     const pins = (await noticesTo(user)).filter((message) => message.startsWith('email.pin_changed'));
-    expect(pins).toHaveLength(20);
+    expect(pins).toHaveLength(raceRounds);
   });
 
   test('is not reported after the user was deleted, and leaves no rows behind', async () => {

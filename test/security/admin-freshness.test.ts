@@ -19,6 +19,8 @@ const stale = [403, 'fresh_proof_required'];
 /** Admin requests that do more than read and need no recent proof, each with the reason why. */
 const withoutProof: Readonly<Record<string, string>> = {
   'POST /admin/v1/users/find': 'reads',
+  'POST /admin/v1/suppressions/find': 'reads',
+  'DELETE /admin/v1/suppressions/{id}': 'lets mails arrive again, and can be undone',
   'POST /admin/v1/login-diagnosis': 'reads',
   'POST /admin/v1/notifications/dry-run': 'reads',
   'POST /admin/v1/users/{id}/logout': 'takes rights away, and the user logs in again',

@@ -5,11 +5,11 @@ import { expiryTasks } from '../../src/database/maintenance/expiry.js';
 import { runMaintenanceOnce } from '../../src/database/maintenance/tasks.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { raceRounds } from '../support/rounds.js';
 import { testSql } from '../support/sql.js';
 import { createUser, login, signIn } from '../support/users.js';
 
 const max = 3;
-const rounds = process.env.CI_FULL === undefined ? 3 : 20;
 
 let postern: TestApp;
 let other: TestApp;
@@ -133,7 +133,7 @@ describe('a login on one device more than MAX_DEVICES', () => {
 });
 
 test('of fifty parallel logins on two instances no more than the limit stay, and each removed device is told once', async () => {
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < raceRounds; round += 1) {
     const user = await createUser(postern);
     const before = (await signInOn(user, max)).map(({ authentication }) => authentication.device_id);
     const devices = await Promise.all(

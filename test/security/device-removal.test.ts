@@ -4,10 +4,9 @@ import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { raceRounds } from '../support/rounds.js';
 import { testSql } from '../support/sql.js';
 import { codeOf, createUser, login, newPhone, signIn, smsLogin } from '../support/users.js';
-
-const rounds = 20;
 
 let one: TestApp;
 let other: TestApp;
@@ -100,8 +99,8 @@ describe('a login on a device that is removed meanwhile', () => {
   });
 });
 
-test(`removing a device in parallel with codes, tokens and new sessions leaves none of them, ${rounds} times`, async () => {
-  for (let round = 0; round < rounds; round += 1) {
+test(`removing a device in parallel with codes, tokens and new sessions leaves none of them, ${raceRounds} times`, async () => {
+  for (let round = 0; round < raceRounds; round += 1) {
     const { user, session, lost, device } = await newPerson();
     const { id, code } = await begin(user, device);
     const { body: unused } = await login(one, user, device);
@@ -137,8 +136,8 @@ test(`removing a device in parallel with codes, tokens and new sessions leaves n
   }
 });
 
-test(`of many parallel removals of a device at least one succeeds, ${rounds} times, and logins still work`, async () => {
-  for (let round = 0; round < rounds; round += 1) {
+test(`of many parallel removals of a device at least one succeeds, ${raceRounds} times, and logins still work`, async () => {
+  for (let round = 0; round < raceRounds; round += 1) {
     const { user, session, lost, device } = await newPerson();
     const logins = [one, other].map((instance) => login(instance, user, device));
     const removals = await Promise.all(

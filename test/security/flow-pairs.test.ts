@@ -169,6 +169,23 @@ const flows: Readonly<Record<string, Flow>> = {
       return (bearer) => account(bearer, 'PATCH', '', change);
     },
   },
+  'a proof at a provider': {
+    unless: 'totp',
+    async begin({ who }) {
+      const subject = randomUUID();
+      await admin('PUT', `/users/${who.user.id}/external-identities`, { provider: 'google', subject });
+      const { codeVerifier, codeChallenge } = newVerifier();
+      const { body } = await redirecting.api<StartedProof>('POST', '/v1/account/proofs', {
+        bearer: who.bearer,
+        body: { type: 'provider', provider: 'google', redirect_to: returnTo, code_challenge: codeChallenge },
+      });
+      vendor.account = { sub: subject, auth_time: Math.floor(Date.now() / 1000) };
+      const { app } = await goThrough(String(body.challenge?.url));
+      const secret = JSON.stringify({ code: app.get('code'), code_verifier: codeVerifier });
+      const change = { username: `u${randomUUID().slice(0, 8)}`, proof: { type: 'provider', id: body.id, secret } };
+      return (bearer) => account(bearer, 'PATCH', '', change);
+    },
+  },
   'a recovery of the password': recoveryOf('password'),
   'a recovery of the PIN': recoveryOf('pin'),
   'a login that links an account': {

@@ -6,6 +6,7 @@ import { createAdministration } from '../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { createRecoverySteps } from '../support/recovery.js';
+import { raceRounds } from '../support/rounds.js';
 import { testSql } from '../support/sql.js';
 import { codeOf, createUser, login, newEmail, signIn, smsLogin } from '../support/users.js';
 
@@ -26,7 +27,7 @@ afterAll(async () => {
 const { person, signInAgain, ask, refused, isLoggedIn } = createSelfService(() => postern);
 const { admin, eventsOf } = createAdministration(() => postern);
 const { begin, complete, recoverPin } = createRecoverySteps(() => postern);
-const rounds = Array.from({ length: 15 }, (_, round) => round);
+const rounds = Array.from({ length: raceRounds }, (_, round) => round);
 const logOut = (who: Pick<Person, 'bearer'>, body?: object) =>
   ask<{ ended: number }>(who, 'POST', '/logout-everywhere', body);
 /** Whether both instances accept the session. */

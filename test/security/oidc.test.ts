@@ -10,6 +10,7 @@ import { RedirectFailure } from '../../src/delivery/oidc/redirect-failure.js';
 import { createOutbound } from '../../src/delivery/outbound.js';
 import { type ApiAnswer, type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { clientId, type Issuer, startIssuer } from '../support/issuer.js';
+import { raceRounds } from '../support/rounds.js';
 import { testSql } from '../support/sql.js';
 import { createUser } from '../support/users.js';
 
@@ -87,7 +88,7 @@ describe('a login by id_token', () => {
 
   test('approves one of many parallel requests', async () => {
     const { subject } = await newLinkedUser();
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const { id, nonce } = await begin();
       const token = await attic.sign({ nonce, sub: subject });
       const answers = await Promise.all(Array.from({ length: 5 }, () => answer(id, token)));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { byPassword, createSelfService } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { raceRounds } from '../support/rounds.js';
 import { login, passwordLogin } from '../support/users.js';
 
 let postern: TestApp;
@@ -11,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => postern.close());
 
 const { person, signInAgain, ask, isLoggedIn } = createSelfService(() => postern);
-const rounds = Array.from({ length: 20 }, (_, round) => round);
+const rounds = Array.from({ length: raceRounds }, (_, round) => round);
 
 /** How many of these authentication tokens can still create a session. */
 async function countUsable(authentications: readonly Authentication[]): Promise<number> {

@@ -6,6 +6,7 @@ import { byPassword, type Person } from '../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { type AuthenticatorApp, createFactors } from '../support/factors.js';
 import { signInWithRole } from '../support/operators.js';
+import { raceRounds } from '../support/rounds.js';
 import { testSql } from '../support/sql.js';
 
 let postern: TestApp;
@@ -119,7 +120,7 @@ describe('a role', () => {
   });
 
   test('is not activated by a factor that is removed in parallel', async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const who = await withRole();
       const { app } = await enrolTotp(who);
       const activation = {

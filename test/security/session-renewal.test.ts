@@ -3,6 +3,7 @@ import type { RecordedProof } from '../../src/sessions/operators.js';
 import { byPassword } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { ageLogin, signInWithRole } from '../support/operators.js';
+import { raceRounds } from '../support/rounds.js';
 import { createUser, signIn } from '../support/users.js';
 
 /** The instances of one service: one checks sessions in batches with a cache, the other one checks each by itself. */
@@ -66,7 +67,7 @@ describe('the session token after a fresh proof', () => {
   });
 
   test('first uses at the same moment on both instances succeed, and end the old one', async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const { session } = await signIn(postern, await createUser(postern));
       const { body } = await prove(session.token);
       const uses = await Promise.all(

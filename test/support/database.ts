@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { createDatabase, type Database } from '../../src/database/database.js';
+import { createDatabase, type Database, type DatabaseOptions } from '../../src/database/database.js';
 import type { TestServer } from './global-setup.js';
 
 export type TestTarget = TestServer & { readonly database: string };
@@ -18,15 +18,18 @@ export interface TestDatabase {
  * A fresh database with the product's schema, on the run's server. Drop it in `afterAll`.
  * @param options of `create database`. The default copies the template of the tests. With other options, the database is
  *   empty
+ * @param limits `queryTimeout` is that of `createDatabase`. Tests in which statements wait for a lock that the test holds need a
+ *   long one: on a busy machine, the lock may be held for longer than the service waits
  */
 export async function createTestDatabase(
   options = `template ${inject('template')} strategy file_copy`,
+  limits: Pick<DatabaseOptions, 'queryTimeout'> = {},
 ): Promise<TestDatabase> {
   const server = inject('server');
   const name = `postern_test_${randomBytes(6).toString('hex')}`;
   await runInPostgresDatabase(server, `create database ${name} ${options}`);
   const target = { ...server, database: name };
-  const database = createDatabase({ target, size: 10, onConnectionError: () => undefined });
+  const database = createDatabase({ target, size: 10, onConnectionError: () => undefined, ...limits });
   return {
     target,
     url: connectionString(target),

@@ -1,12 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Polls until `look` returns a value. After the deadline it fails with the description. */
+/**
+ * Polls until `look` returns a value. After the deadline it fails with the description. The longer it waits, the longer are its
+ * pauses, since most looks are requests, which take the processor from what the test waits for.
+ */
 export async function eventually<T>(what: string, look: () => Promise<T | undefined>, deadline = 60_000): Promise<T> {
-  const end = performance.now() + deadline;
+  const begin = performance.now();
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (performance.now() > end) throw new Error(`waited ${deadline} ms without success for ${what}`);
-    await wait(15);
+    const waited = performance.now() - begin;
+    if (waited > deadline) throw new Error(`waited ${deadline} ms without success for ${what}`);
+    await wait(Math.min(50, Math.max(15, waited / 20)));
   }
 }

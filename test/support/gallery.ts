@@ -39,6 +39,14 @@ export const withoutPart = `[...element.shadowRoot.querySelectorAll('*')].flatMa
   return hasText || isControl || isFilled || hasBorder ? [node.cloneNode().outerHTML + ' ' + node.textContent.slice(0, 40)] : [];
 })`;
 
+/** The fields whose text a button covers. */
+const covered = `[...element.shadowRoot.querySelectorAll('.control button')].flatMap((button) => {
+  const input = button.parentElement.querySelector('input');
+  const [own, field, style] = [button.getBoundingClientRect(), input.getBoundingClientRect(), getComputedStyle(input)];
+  const [left, right] = [field.left + parseFloat(style.paddingLeft), field.right - parseFloat(style.paddingRight)];
+  return own.width > 0 && own.right > left && own.left < right ? [input.name] : [];
+})`;
+
 /** Looks at a state in each variant. */
 export async function look(name: string, shown: ElementPage): Promise<void> {
   const { page } = shown;
@@ -53,6 +61,7 @@ export async function look(name: string, shown: ElementPage): Promise<void> {
     await shown.expectAccessible();
     const [content, window] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
     expect([variant, content]).toEqual([variant, window]);
+    expect([variant, await page.evaluate(covered)]).toEqual([variant, []]);
   }
   await page.evaluate(`document.documentElement.dir = 'ltr', document.documentElement.style.fontSize = ''`);
   await expectNames(shown);

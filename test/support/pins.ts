@@ -7,4 +7,5 @@ export const pinHashOf = (secretKey: string, userId: string): Promise<string> =>
   createPins({ hasher: createPasswordHasher({ concurrency: 1 }), keys: createSecretKeys([secretKey]) }).hash(
     userId,
     '2468',
+    null,
   );

@@ -59,9 +59,12 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Builds dist/ if necessary. For `beforeAll`, with BUILD_TIMEOUT. */
+let build: Promise<unknown> | undefined;
+
+/** Builds dist/ if necessary. For `beforeAll`, with BUILD_TIMEOUT. Test files of one process share one build. */
 export async function buildService(): Promise<void> {
-  await promisify(execFile)(process.execPath, [projectFile('scripts/build.mjs')]);
+  build ??= promisify(execFile)(process.execPath, [projectFile('scripts/build.mjs')]);
+  await build;
 }
 
 /** The URL that the service prints when it is ready. Undefined before. */

@@ -33,7 +33,8 @@ export async function startProviderPages(texts?: object): Promise<ProviderPages>
   address.service = pages.app.url;
   const reshow: ProviderPages['reshow'] = async (shown, options = {}) => {
     await shown.until('typeof show === "function"');
-    await shown.page.evaluate(`show(${JSON.stringify({ url: pages.app.url, tag: 'postern-sign-in', ...options })})`);
+    const shownAgain = { url: pages.app.url, tag: 'postern-sign-in', texts, ...options };
+    await shown.page.evaluate(`show(${JSON.stringify(shownAgain)})`);
   };
   const leave: ProviderPages['leave'] = async ({ page }, button) => {
     // The button that was used last has a mark in its name.

@@ -1,4 +1,5 @@
 import { english as activity } from '../../packages/elements/src/account/activity-texts.js';
+import { english as proofs } from '../../packages/elements/src/account/dialog-texts.js';
 import { english as account } from '../../packages/elements/src/account/texts.js';
 import { english as errors } from '../../packages/elements/src/base/error-texts.js';
 import { english as shared } from '../../packages/elements/src/base/form-texts.js';
@@ -47,7 +48,7 @@ const tableOf = (table: Table, language: string, change: (text: string) => strin
 const tablesOf = (language: string, change: (text: string) => string) => ({
   shared: tableOf({ ...shared, ...errors }, language, change),
   'sign-in': tableOf({ ...signIn, ...later, ...enrolment }, language, change),
-  account: tableOf({ ...account, ...activity }, language, change),
+  account: tableOf({ ...account, ...activity, ...proofs }, language, change),
   inbox: tableOf({ ...inbox, ...inboxList, ...pushes, ...items }, language, change),
 });
 

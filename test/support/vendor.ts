@@ -70,7 +70,7 @@ export async function startVendor(): Promise<Vendor> {
     if (at.pathname === '/token') return answerToken(request, response);
     if (at.pathname === '/authorize') {
       const { to, answer } = await vendor.authorize(at.href);
-      const page = `<!doctype html><title>Vendor</title><a href="${to}?${answer}">Go on</a>`;
+      const page = `<!doctype html><title>Vendor</title><link rel="icon" href="data:,"><a href="${to}?${answer}">Go on</a>`;
       return response.writeHead(200, { 'content-type': 'text/html' }).end(page.replaceAll('&', '&amp;'));
     }
     return json(response, 404, {});

@@ -12,6 +12,7 @@ import { raceRounds } from '../support/rounds.js';
 import { testSql } from '../support/sql.js';
 
 const origin = { actor: 'system' };
+const byService = { client: null };
 
 let test: TestDatabase;
 let users: Users;
@@ -32,11 +33,11 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 const create = async (input: NewUser = { username: `u-${randomUUID()}` }): Promise<User> => {
-  const prepared = await users.prepare(input);
+  const prepared = await users.prepare(input, undefined, byService);
   return test.database.transaction((tx) => users.create(tx, prepared, origin));
 };
 const change = async (id: string, input: UserChange): Promise<User> => {
-  const prepared = await users.prepareChange(id, input);
+  const prepared = await users.prepareChange(id, input, byService);
   return test.database.transaction((tx) => users.change(tx, id, prepared, origin));
 };
 const codeOf = (result: PromiseSettledResult<unknown>) => {
@@ -60,13 +61,17 @@ describe('a user', () => {
   });
 
   it('needs no region for a phone number with a country code', async () => {
-    await expect(users.prepare({ phone: '+34 612 34 56 78' })).resolves.toMatchObject({
+    await expect(users.prepare({ phone: '+34 612 34 56 78' }, undefined, byService)).resolves.toMatchObject({
       values: { phone: '+34612345678' },
     });
   });
 
   it('is prepared without a write to the database: hashed, and bound to the id', async () => {
-    const { id, values } = await users.prepare({ username: 'prepared', password: 'a battery of horses', pin: '2468' });
+    const { id, values } = await users.prepare(
+      { username: 'prepared', password: 'a battery of horses', pin: '2468' },
+      undefined,
+      byService,
+    );
     expect(values.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(values.pin_hash).toMatch(/^k[0-9a-f]{8}\$argon2id\$/);
     await expect(users.get(id)).rejects.toMatchObject({ code: 'not_found' });
@@ -74,7 +79,11 @@ describe('a user', () => {
 
   it('leaves no rows behind when the creation is refused', async () => {
     const { username } = await create();
-    const prepared = await users.prepare({ username: username ?? '', email: `${randomUUID()}@example.com` });
+    const prepared = await users.prepare(
+      { username: username ?? '', email: `${randomUUID()}@example.com` },
+      undefined,
+      byService,
+    );
     const creation = test.database.transaction((tx) => users.create(tx, prepared, origin));
     await expect(creation).rejects.toMatchObject({
       code: 'identity_taken',

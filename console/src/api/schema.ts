@@ -84,6 +84,10 @@ export type AccountExport = {
   readonly activity: readonly ExportedRecord[];
   /** The messages to the user, without codes. */
   readonly messages: readonly ExportedRecord[];
+  /** What providers of mail reported about mails to the user. */
+  readonly mail_reports: readonly ExportedRecord[];
+  /** Why the mail address of the user gets no mail except codes, if so. */
+  readonly suppressions: readonly ExportedRecord[];
   /** The inbox, oldest first. */
   readonly notifications: readonly ExportedRecord[];
   /** The read position. */
@@ -1105,7 +1109,7 @@ export type MessageProvider = {
   readonly channel: 'sms' | 'email' | 'push';
   /** For SMS and mail, the name in the settings. For push: `apns`, `fcm` or `web_push`. */
   readonly name: string;
-  /** Whether it reports which messages have arrived. Only some SMS providers do. */
+  /** Whether it reports which messages have arrived. Some providers of SMS and mail do, if they are configured. */
   readonly has_receipts: boolean;
   /** Since when a process has counted it as failing: after three failures in a row, or, for SMS, a refusal because of its rate limit. Null: it works, or was not used yet. */
   readonly failing_since: string | null;
@@ -1116,7 +1120,7 @@ export type MessageProvider = {
 export type Metadata = Readonly<Record<string, unknown>>;
 
 export type MetricStatistics = {
-  readonly metric: 'logins.approved' | 'logins.failed' | 'locks' | 'devices.new' | 'sessions.created' | 'sessions.verified' | 'messages.sent' | 'messages.failed' | 'messages.expired' | 'messages.delivered' | 'messages.undelivered' | 'pushes.sent' | 'pushes.failed' | 'pushes.gone' | 'pushes.expired' | 'pushes.dropped' | 'webhooks.delivered' | 'webhooks.failed' | 'notifications.published' | 'notifications.pushed' | 'streams.open' | 'queue.jobs' | 'queue.latency' | 'database.size' | 'queue.age';
+  readonly metric: 'logins.approved' | 'logins.failed' | 'locks' | 'devices.new' | 'sessions.created' | 'sessions.verified' | 'messages.sent' | 'messages.failed' | 'messages.expired' | 'messages.delivered' | 'messages.undelivered' | 'mail.events' | 'pushes.sent' | 'pushes.failed' | 'pushes.gone' | 'pushes.expired' | 'pushes.dropped' | 'webhooks.delivered' | 'webhooks.failed' | 'notifications.published' | 'notifications.pushed' | 'streams.open' | 'queue.jobs' | 'queue.latency' | 'database.size' | 'queue.age';
   /** counter: events in the bucket. average: the average over the bucket. maximum: the highest value in the bucket. mean: the mean of the events in the bucket. */
   readonly kind: 'counter' | 'average' | 'maximum' | 'mean';
   /** The value over the whole time. */
@@ -2054,6 +2058,22 @@ export type Statistics = {
 };
 
 export type StatisticsStep = '1m' | '5m' | '15m' | '1h' | '6h' | '1d';
+
+export type SuppressedAddress = {
+  readonly email: string;
+};
+
+export type Suppression = {
+  readonly id: string;
+  /** hard_bounce: the mailbox does not exist. complaint: its owner has reported a mail as spam. soft_bounces: 5 mails of 14 days did not arrive. manual: an operator has added it. */
+  readonly reason: 'hard_bounce' | 'complaint' | 'soft_bounces' | 'manual';
+  readonly created_at: string;
+};
+
+export type SuppressionPage = {
+  readonly data: readonly Suppression[];
+  readonly page: PageInfo;
+};
 
 export type System = {
   /** The version of the process that answers. */
@@ -3707,6 +3727,67 @@ export type RetryMessageData = {
 };
 export type RetryMessageResponse = OutboxMessage;
 
+export type CreateSuppressionData = {
+  readonly url: '/admin/v1/suppressions';
+  readonly body: never;
+};
+export type CreateSuppressionResponse = Suppression;
+
+export type ListSuppressionsData = {
+  readonly url: '/admin/v1/suppressions';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type ListSuppressionsResponse = readonly Suppression[];
+
+export type GetSuppressionPageData = {
+  readonly url: '/admin/v1/suppressions/page';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type GetSuppressionPageResponse = SuppressionPage;
+
+export type FindSuppressionData = {
+  readonly url: '/admin/v1/suppressions/find';
+  readonly body: SuppressedAddress;
+};
+export type FindSuppressionResponse = Suppression;
+
+export type DeleteSuppressionData = {
+  readonly url: '/admin/v1/suppressions/{id}';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type DeleteSuppressionResponse = void;
+
 export type ListEventsData = {
   readonly url: '/admin/v1/events';
   readonly query?: {
@@ -3760,7 +3841,7 @@ export type StreamEventsResponse = unknown;
 export type GetStatisticsData = {
   readonly url: '/admin/v1/stats';
   readonly query: {
-    /** One or more metrics, joined by a comma: logins.approved, logins.failed, locks, devices.new, sessions.created, sessions.verified, messages.sent, messages.failed, messages.expired, messages.delivered, messages.undelivered, pushes.sent, pushes.failed, pushes.gone, pushes.expired, pushes.dropped, webhooks.delivered, webhooks.failed, notifications.published, notifications.pushed, streams.open, queue.jobs, queue.latency, database.size, queue.age. */
+    /** One or more metrics, joined by a comma: logins.approved, logins.failed, locks, devices.new, sessions.created, sessions.verified, messages.sent, messages.failed, messages.expired, messages.delivered, messages.undelivered, mail.events, pushes.sent, pushes.failed, pushes.gone, pushes.expired, pushes.dropped, webhooks.delivered, webhooks.failed, notifications.published, notifications.pushed, streams.open, queue.jobs, queue.latency, database.size, queue.age. */
     readonly metric: string;
     /** Where the first bucket starts, rounded down to the step: YYYY-MM-DD HH:MM:SS or RFC 3339. The default is a day before `to`. */
     readonly from?: string | undefined;

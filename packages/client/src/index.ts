@@ -16,16 +16,14 @@ export {
   type AccountOperation,
   type AccountOperations,
   type Proof,
-  type ProofChoice,
   type ProofFor,
-  type ProofRequest,
   type ProofType,
-  type Prover,
   passwordProof,
   pinProof,
-  type SentCode,
   totpProof,
-} from './account/proofs.js';
+} from './account/proof.js';
+export type { ProofChoice, ProofRequest, Prover, SentCode } from './account/proofs.js';
+export type { ResumedProof } from './account/redirects.js';
 export type { FlowCode, FlowOptions, FlowStep } from './codes/flow.js';
 export {
   createRecovery,

@@ -25,6 +25,7 @@ export interface ProblemStatuses {
   readonly no_active_token: 401;
   readonly account_locked: 403;
   readonly address_blocked: 403;
+  readonly invalid_mail_event: 401;
   readonly invalid_receipt_signature: 403;
   readonly insufficient_scope: 403;
   readonly second_factor_required: 403;

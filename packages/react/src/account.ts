@@ -27,7 +27,16 @@ export interface AccountActions {
 
 type Method = (...args: never[]) => Promise<unknown>;
 /** Methods that do not change `data`. */
-const readMethods = ['get', 'listPasskeys', 'listIdentities', 'activity', 'export', 'proofChoices', 'deleteAccount'];
+const readMethods = [
+  'get',
+  'listPasskeys',
+  'listIdentities',
+  'activity',
+  'export',
+  'proofChoices',
+  'resumeProof',
+  'deleteAccount',
+];
 
 const isPending = (result: unknown): result is { readonly confirm: Method } =>
   typeof result === 'object' && result !== null && 'confirm' in result;

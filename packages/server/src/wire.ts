@@ -143,6 +143,10 @@ export type AccountExport = {
   readonly activity: readonly ExportedRecord[];
   /** The messages to the user, without codes. */
   readonly messages: readonly ExportedRecord[];
+  /** What providers of mail reported about mails to the user. */
+  readonly mail_reports: readonly ExportedRecord[];
+  /** Why the mail address of the user gets no mail except codes, if so. */
+  readonly suppressions: readonly ExportedRecord[];
   /** The inbox, oldest first. */
   readonly notifications: readonly ExportedRecord[];
   /** The read position. */

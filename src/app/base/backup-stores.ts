@@ -5,7 +5,7 @@ import { createBackupBucket } from '../../backups/places/bucket.js';
 import { createBackupFolder, isFolder } from '../../backups/places/folder.js';
 import { type BackupStore, listStored, parseBackupName } from '../../backups/places/place.js';
 import type { Config } from '../../config/config.js';
-import { bucketUrl } from '../../config/parsers.js';
+import { bucketUrl, isBucketUrl } from '../../config/parsers.js';
 import { createOutbound } from '../../delivery/outbound.js';
 
 /** A place of backups, and how to close its connections. */
@@ -14,12 +14,9 @@ export interface OpenStore {
   close(): Promise<void>;
 }
 
-/** Whether a place is a bucket. Other URLs are not the paths of folders either: only `s3://` opens, in lower case. */
-export const isBucket = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/+/i.test(location);
-
 /** Opens a folder, or a bucket as `s3://bucket/prefix`. The code for buckets is loaded only then. @throws BackupError */
 export async function openBackupStore(config: Config, location: string): Promise<OpenStore> {
-  if (!isBucket(location)) return { store: createBackupFolder(location), close: async () => undefined };
+  if (!isBucketUrl(location)) return { store: createBackupFolder(location), close: async () => undefined };
   const parsed = bucketUrl(location);
   if (!('value' in parsed)) {
     // The location may contain a secret key, which people know from other programs.
@@ -57,10 +54,10 @@ export interface OpenBackupPlace extends OpenStore {
 
 /** Opens the place of a backup: a file or an object, or the newest backup of a folder or bucket. @throws BackupError */
 export async function openBackupAt(config: Config, location: string): Promise<OpenBackupPlace> {
-  const isSingleBackup = isBucket(location)
+  const isSingleBackup = isBucketUrl(location)
     ? parseBackupName(basename(location)) !== undefined
     : !(await isFolder(location));
-  if (isSingleBackup && !isBucket(location) && !existsSync(location))
+  if (isSingleBackup && !isBucketUrl(location) && !existsSync(location))
     throw new BackupError(`There is no backup ${location}.`);
   const { store, close } = await openBackupStore(config, isSingleBackup ? dirname(location) : location);
   try {

@@ -12,6 +12,7 @@ import { secretKeysForStart } from '../../keys/start-keys.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { createPacer, type Pacer } from '../../lib/pacing.js';
 import type { Tracing } from '../../lib/tracing.js';
+import { createHashQueue } from '../../limits/request-limits.js';
 import { createCounters } from '../../statistics/counters.js';
 import { createMeters, type MeterStore } from '../../statistics/meters.js';
 import { type Reporter, startReporter } from '../../statistics/reporter.js';
@@ -123,6 +124,7 @@ export async function openBase(
     queue: resources.waitingHashes,
     onThreadLost: (error) => log.warn({ err: error }, 'a password hashing thread failed or could not start'),
     ...(meters && { onHashed: meters.passwordHash.observe }),
+    inTurn: createHashQueue(config.LOGIN_LIMIT_PER_ADDRESS),
     threads: hashThreads,
   });
   const listening = { url: '', port: config.PORT, consolePort: config.CONSOLE_PORT };

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../config/config.js';
-import { mailProvider, withholdsCodes } from '../../config/contradictions.js';
+import { mailProviders, withholdsCodes } from '../../config/contradictions.js';
 import { isLoopback } from '../../lib/urls.js';
 
 /** Whether the console providers of SMS and mail may print codes. */
@@ -17,7 +17,7 @@ export interface ConsoleCodes {
  * request closes the output until the process ends, and the log says why. ALLOW_CONSOLE_CODES=true overrides both.
  */
 export function createConsoleCodes(config: Config, log: { warn(fields: object, message: string): void }): ConsoleCodes {
-  const isUsed = config.SMS_PROVIDER.includes('console') || mailProvider(config) === 'console';
+  const isUsed = config.SMS_PROVIDER.includes('console') || mailProviders(config).includes('console');
   let refusal = withholdsCodes(config) ? 'PUBLIC_URL is not a loopback URL' : undefined;
   const canChange = isUsed && !config.ALLOW_CONSOLE_CODES && refusal === undefined;
   return {

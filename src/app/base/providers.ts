@@ -1,23 +1,28 @@
 import type { Config } from '../../config/config.js';
-import { mailProvider } from '../../config/contradictions.js';
+import { mailProviders } from '../../config/contradictions.js';
 import type { MessageProvider } from '../../contract/operation/system.js';
 import type { Database } from '../../database/database.js';
-import type { OnHealth } from '../../delivery/provider-health.js';
+import type { OnHealth } from '../../delivery/providers/provider-health.js';
 import { storeProviderHealth } from '../../messages/providers/health.js';
 import type { Logger } from './log.js';
 
-/** A provider of messages or pushes that is configured. No two that can fail have the same name. */
-export type ConfiguredProvider = Pick<MessageProvider, 'channel' | 'name'>;
+/** A provider of messages or pushes that is configured. */
+export interface ConfiguredProvider extends Pick<MessageProvider, 'channel' | 'name'> {
+  /** The name under which its failures are stored. No two that can fail have the same. */
+  readonly healthName: string;
+}
+
+/** SMS and mail can both have a provider `webhook`. */
+export const mailHealthName = (name: string) => (name === 'webhook' ? 'mail_webhook' : name);
 
 /** The configured providers: those of SMS in their order, mail, and the push services. */
 export function configuredProviders(config: Config): ConfiguredProvider[] {
-  const mail = mailProvider(config);
   const pushServices = { apns: config.APNS_KEY, fcm: config.FCM_SERVICE_ACCOUNT, web_push: config.VAPID_PUBLIC_KEY };
   return [
-    ...config.SMS_PROVIDER.map((name) => ({ channel: 'sms' as const, name })),
-    ...(mail === 'none' ? [] : [{ channel: 'email' as const, name: mail }]),
+    ...config.SMS_PROVIDER.map((name) => ({ channel: 'sms' as const, name, healthName: name })),
+    ...mailProviders(config).map((name) => ({ channel: 'email' as const, name, healthName: mailHealthName(name) })),
     ...Object.entries(pushServices).flatMap(([name, setting]) =>
-      setting === undefined ? [] : [{ channel: 'push' as const, name }],
+      setting === undefined ? [] : [{ channel: 'push' as const, name, healthName: name }],
     ),
   ];
 }

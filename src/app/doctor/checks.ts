@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { checkPrograms } from '../../backups/dumps/check.js';
 import { readBackupTimes, readLogArchive } from '../../backups/state.js';
 import type { Config } from '../../config/config.js';
-import { mailProvider } from '../../config/contradictions.js';
+import { mailProviders } from '../../config/contradictions.js';
+import { type MailProviderName, sesUrl } from '../../config/mail-settings.js';
 import { snsUrl } from '../../config/sms-settings.js';
 import { importedSchemes } from '../../credentials/password-schemes.js';
 import { totalSchemeCost } from '../../credentials/scheme-cost.js';
@@ -260,23 +261,23 @@ async function checkSmsProvider(provider: Config['SMS_PROVIDER'][number], config
     case 'console':
       return warn('sms', 'codes are printed and shown in the outbox: for development only');
     case 'webhook':
-      return checkSmsHost('the webhook', config.SMS_WEBHOOK_URL);
+      return checkHost('sms', 'the webhook', config.SMS_WEBHOOK_URL);
     case 'twilio':
-      return checkSmsHost(provider, config.TWILIO_URL);
+      return checkHost('sms', provider, config.TWILIO_URL);
     case 'vonage':
-      return checkSmsHost(provider, config.VONAGE_URL);
+      return checkHost('sms', provider, config.VONAGE_URL);
     case 'sns':
-      return checkSmsHost(provider, snsUrl(config));
+      return checkHost('sms', provider, snsUrl(config));
     default:
       return fail('sms', `SMS_PROVIDER ${String(provider satisfies never)} is unknown`);
   }
 }
 
-async function checkSmsHost(provider: string, url = ''): Promise<Finding> {
+async function checkHost(what: string, provider: string, url = ''): Promise<Finding> {
   const { hostname } = new URL(url);
   return (await canResolve(hostname.replace(/^\[|\]$/g, '')))
-    ? ok('sms', `the host ${hostname} of ${provider} resolves`)
-    : fail('sms', `the host ${hostname} of ${provider} cannot be resolved`);
+    ? ok(what, `the host ${hostname} of ${provider} resolves`)
+    : fail(what, `the host ${hostname} of ${provider} cannot be resolved`);
 }
 
 async function canResolve(host: string): Promise<boolean> {
@@ -286,11 +287,31 @@ async function canResolve(host: string): Promise<boolean> {
   );
 }
 
-/** Checks that the mail server can be resolved and is reached with TLS. */
-export async function checkMail(config: Config): Promise<Finding> {
-  const provider = mailProvider(config);
-  if (provider === 'none') return ok('mail', 'off: no mail is sent');
-  if (provider === 'console') return warn('mail', 'codes are printed and shown in the outbox: for development only');
+/** Checks that the hosts of the providers of mail can be resolved, and that the mail server is reached with TLS. */
+export async function checkMail(config: Config): Promise<Finding[]> {
+  const providers = mailProviders(config);
+  if (providers.length === 0) return [ok('mail', 'off: no mail is sent')];
+  return Promise.all(providers.map((provider) => checkMailProvider(provider, config)));
+}
+
+async function checkMailProvider(provider: MailProviderName, config: Config): Promise<Finding> {
+  switch (provider) {
+    case 'console':
+      return warn('mail', 'codes are printed and shown in the outbox: for development only');
+    case 'smtp':
+      return checkMailServer(config);
+    case 'ses':
+      return checkHost('mail', provider, sesUrl(config));
+    case 'resend':
+      return checkHost('mail', provider, config.RESEND_URL);
+    case 'webhook':
+      return checkHost('mail', 'the webhook', config.MAIL_WEBHOOK_URL);
+    default:
+      return fail('mail', `MAIL_PROVIDER ${String(provider satisfies never)} is unknown`);
+  }
+}
+
+async function checkMailServer(config: Config): Promise<Finding> {
   const { host = '', tls } = config.SMTP_URL ?? {};
   const resolves = await canResolve(host);
   if (!resolves) return fail('mail', `the server ${host} cannot be resolved`);

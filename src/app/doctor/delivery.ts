@@ -50,9 +50,9 @@ export async function providerFindings(handle: Queryable, config: Config): Promi
       ? []
       : [warn(checkNames.sms, `codes to ${prefix} are paused until ${until}: ${used} of ${sent} in a day were used`)],
   );
-  const broken = configuredProviders(config).flatMap(({ channel, name }) =>
+  const broken = configuredProviders(config).flatMap(({ channel, name, healthName }) =>
     failing
-      .filter((provider) => provider.name === name)
+      .filter((provider) => provider.name === healthName)
       .map(({ failing_since, last_error }) =>
         warn(checkNames[channel], `${name} has failed since ${failing_since}: ${last_error}`),
       ),

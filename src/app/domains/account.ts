@@ -81,9 +81,9 @@ export function createAccountServices(
     hasRedirectUris: config.REDIRECT_URIS !== undefined,
   };
   const methods = [
-    passwordProof(hasher, limits),
+    passwordProof(hasher),
     codeProof({ keys, codes, testCodes: parts.testCodes }),
-    pinProof(pins, limits),
+    pinProof(pins),
     ...factors.proofMethods,
     providerProof(proving),
   ];
@@ -110,8 +110,7 @@ export function createAccountServices(
   });
   const proofs = createProofs({
     ...{ database, guesses, limits, codes, methods, hasSecondFactor, nextPins: pinRecoveries },
-    hasPassword: (user, password, { clientAddress }) =>
-      limits.inHashQueue(clientAddress, () => hasher.verify(user.passwordHash, password)),
+    hasPassword: (user, password, origin) => hasher.verify(user.passwordHash, password, origin),
     provingProviders: createProvingProviders(proving),
   });
   const sessionlessDeps = { database, keys, users, limits, codes, sessionless, rules, humanCheck: parts.humanCheck };

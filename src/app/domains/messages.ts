@@ -1,15 +1,11 @@
-import type { Config } from '../../config/config.js';
-import { mailProvider } from '../../config/contradictions.js';
+import { mailProviders } from '../../config/contradictions.js';
 import { type MessageChannel, messageChannels, type NoticeChannel } from '../../contract/administration.js';
 import { type Relay, startRelay } from '../../database/relay.js';
-import { createConsoleMail } from '../../delivery/console-messages.js';
-import { withMailHealth } from '../../delivery/provider-health.js';
 import type { JobGroup } from '../../delivery/queue.js';
-import { createSmtpMail } from '../../delivery/smtp.js';
+import { canonicalIdentity } from '../../identities/identity.js';
 import { dispatchMessages } from '../../messages/dispatch.js';
 import { messageTasks } from '../../messages/enqueue.js';
-import { logoId, type MailBrand } from '../../messages/mail-html.js';
-import type { MailSender } from '../../messages/mail-sender.js';
+import { createMailEvents, type MailEvents } from '../../messages/mail-events.js';
 import { createNoticeSending, type NoticeJob, type ShowNotice } from '../../messages/notice-sending.js';
 import { createNotices, type Notices, noticeTask } from '../../messages/notices.js';
 import { createOperatorMails, type OperatorMails } from '../../messages/operator-mails.js';
@@ -17,10 +13,12 @@ import { createOutbox, type Outbox } from '../../messages/outbox.js';
 import { createReceipts, type Receipts } from '../../messages/providers/receipts.js';
 import { createMessages, type MessageJob, type MessageSenders } from '../../messages/send.js';
 import { createSmsAdmission, type SmsAdmission } from '../../messages/sms-admission.js';
+import { createSuppressions, type Suppressions } from '../../messages/suppressions.js';
 import { createTemplates } from '../../messages/templates.js';
 import { noticeType } from '../../notifications/push/notice.js';
 import type { Base } from '../base/base.js';
 import { createHealthRecorder } from '../base/providers.js';
+import { createMailEventReaders, createMailSender, reportsMails } from './mail.js';
 import { type ConsoleOutput, createReceiptReaders, createSmsSender } from './sms.js';
 
 /** Codes and notices by SMS, mail, push and inbox. */
@@ -32,6 +30,8 @@ export interface Messaging {
   readonly smsAdmission: SmsAdmission;
   readonly outbox: Outbox;
   readonly receipts: Receipts;
+  readonly suppressions: Suppressions;
+  readonly mailEvents: MailEvents;
   /** The job of the queue that creates the messages of a notice. */
   noticeTasks(show: ShowNotice): JobGroup['tasks'];
   /** The jobs of each channel. A provider that hangs blocks its own channel only. */
@@ -52,15 +52,32 @@ export async function createMessaging(
   },
 ): Promise<Messaging> {
   const onHealth = createHealthRecorder({ database, log });
-  const mail = createMailSender(config, texts.brand, options.consoleOutput);
+  const { consoleOutput } = options;
   const senders: MessageSenders = {
-    sms: await createSmsSender(config, outbound, options.consoleOutput, onHealth),
-    email: mail && withMailHealth(mail, { onHealth }),
+    sms: await createSmsSender(config, outbound, consoleOutput, onHealth),
+    email: await createMailSender({ config, brand: texts.brand, outbound, consoleOutput }, onHealth),
   };
   const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
   const templates = createTemplates({ brand: texts.brand, own: texts.texts });
   const smsAdmission = createSmsAdmission(database, config.SMS_COUNTRIES);
-  const messages = createMessages({ database, keys, senders, templates, counters, smsAdmission });
+  const suppressions = createSuppressions({ database, keys });
+  const reporting = new Set<string>(mailProviders(config).filter((name) => reportsMails(name, config)));
+  const mailEvents = createMailEvents({
+    ...{ database, keys, counters, suppressions },
+    readers: await createMailEventReaders(config, outbound),
+    canonical: (address) => canonicalIdentity('email', address)?.canonical,
+  });
+  const messages = createMessages({
+    database,
+    keys,
+    senders,
+    templates,
+    counters,
+    smsAdmission,
+    suppressions,
+    mailEvents,
+    reporting,
+  });
   const isConfigured = (channel: NoticeChannel) => {
     if (channel === 'push') return options.hasPush;
     return channel === 'inbox' ? config.NOTIFICATION_TYPES.includes(noticeType) : channels.includes(channel);
@@ -69,12 +86,14 @@ export async function createMessaging(
   // The codes of the console providers are not secret.
   const consoleChannels = channels.filter((channel) => senders[channel]?.name === 'console');
   const showsCodes = (channel: MessageChannel) =>
-    consoleChannels.includes(channel) && options.consoleOutput.refusal() === undefined;
+    consoleChannels.includes(channel) && consoleOutput.refusal() === undefined;
   let relay: Relay | undefined;
   return {
     channels,
     notices,
     smsAdmission,
+    suppressions,
+    mailEvents,
     operatorMails: createOperatorMails({ isConfigured: senders.email !== undefined, consoleUrl }),
     receipts: createReceipts({ database, counters, readers: await createReceiptReaders(config) }),
     outbox: createOutbox({ database, keys, showsCodes }),
@@ -97,28 +116,4 @@ export async function createMessaging(
       return relay;
     },
   };
-}
-
-function createMailSender(
-  config: Config,
-  { logo }: MailBrand,
-  { print, refusal }: ConsoleOutput,
-): MailSender | undefined {
-  const provider = mailProvider(config);
-  const { SMTP_URL: target, MAIL_FROM: from } = config;
-  switch (provider) {
-    case 'none':
-      return undefined;
-    case 'console':
-      return createConsoleMail(print, refusal);
-    case 'smtp':
-      if (target === undefined || from === undefined) throw new Error('the configuration was not checked');
-      return createSmtpMail({
-        target: { ...target, password: target.password?.reveal() },
-        from,
-        logo: logo && { png: logo.png, contentId: logoId },
-      });
-    default:
-      throw new Error(`unknown MAIL_PROVIDER ${String(provider satisfies never)}`);
-  }
 }

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.js';
 import type { PushChannel } from '../../contract/push.js';
 import { type Relay, startRelay } from '../../database/relay.js';
 import { checkTargetUrl } from '../../delivery/outbound-guard.js';
-import { withPushHealth } from '../../delivery/provider-health.js';
+import { withPushHealth } from '../../delivery/providers/provider-health.js';
 import { createPushSenders, type PushSettings } from '../../delivery/push/senders.js';
 import type { JobGroup } from '../../delivery/queue.js';
 import { deletePushToken, findPushTarget, findReachableDevices, listDeviceStates } from '../../devices/push-devices.js';

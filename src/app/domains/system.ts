@@ -1,4 +1,5 @@
 import { listBackups } from '../../backups/state.js';
+import { mailProviders } from '../../config/contradictions.js';
 import type { Finding, System } from '../../contract/operation/system.js';
 import { readSchemaState } from '../../database/schema-state.js';
 import { readDatabaseState, readMigrations, readQueueState } from '../../database/state.js';
@@ -16,6 +17,7 @@ import { checkDisks } from '../doctor/disks.js';
 import { checkImages } from '../doctor/images.js';
 import { testIdentityFindings } from '../doctor/test-identities.js';
 import { webhookFindings } from '../doctor/webhooks.js';
+import { reportsMails } from './mail.js';
 import { receiptUrlOf } from './sms.js';
 
 /** How long the findings are cached, in milliseconds. Their checks resolve host names and read stored values. */
@@ -54,7 +56,7 @@ export function createSystemInformation(
       attempt('database role', () => checks.checkRole(database, config)),
       attempt('sms', () => checks.checkSms(config)),
       attempt('providers', () => providerFindings(database, config)),
-      attempt('mail', async () => [await checks.checkMail(config)]),
+      attempt('mail', () => checks.checkMail(config)),
       attempt('templates', () => checks.checkTemplates(config)),
       attempt('disk', () => checkDisks(config)),
       attempt('images', () => checkImages(config)),
@@ -91,12 +93,15 @@ export function createSystemInformation(
         now,
         instances,
         queue,
-        providers: configuredProviders(config).map(({ channel, name }) => {
-          const failure = failing.find((provider) => provider.name === name);
+        providers: configuredProviders(config).map(({ channel, name, healthName }) => {
+          const failure = failing.find((provider) => provider.name === healthName);
           return {
             channel,
             name,
-            has_receipts: config.SMS_PROVIDER.some((sms) => sms === name && receiptUrlOf(sms, config) !== undefined),
+            has_receipts:
+              channel === 'email'
+                ? mailProviders(config).some((mail) => mail === name && reportsMails(mail, config))
+                : config.SMS_PROVIDER.some((sms) => sms === name && receiptUrlOf(sms, config) !== undefined),
             failing_since: failure?.failing_since ?? null,
             last_error: failure?.last_error ?? null,
           };

@@ -138,6 +138,14 @@ function deliveryFamilies(totalsOf: TotalsOf): Family[] {
       ),
     ),
     counter(
+      'postern_mail_events_total',
+      'Reports of providers about mails. ignored: repeated, or about no mail that Postern has sent in the last 30 days.',
+      totalsOf('mail.events').map(({ label, detail, value }) => ({
+        labels: { provider: detail, outcome: label },
+        value,
+      })),
+    ),
+    counter(
       'postern_pushes_total',
       'Pushes to devices, when their outcome is final. gone: the push service says that the token is no longer valid. dropped: the push was not sent, because it is no longer wanted.',
       outcomes(

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chown, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { parseJsonObject } from '../../lib/json-object.js';
@@ -8,7 +9,6 @@ import { createPrivateFolder } from '../../lib/private-file.js';
 import { manifestPath, type ReadEntry } from '../container/archive.js';
 import { BackupError } from '../container/error.js';
 import { syncFolder } from '../places/folder.js';
-import { textOf } from './open.js';
 
 /** The list of a backup's files, and what a restored copy must contain. */
 export const Manifest = Type.Object({
@@ -79,14 +79,14 @@ export async function extract<T extends TSchema>(
   },
 ): Promise<Static<T>> {
   const { isAllowed, schema, account } = options;
-  let manifest: unknown;
+  let text: Buffer | undefined;
   const paths = new Set<string>();
   for await (const entry of entries) {
     if (paths.has(entry.path)) throw new BackupError(`The backup contains ${entry.path} twice.`);
     paths.add(entry.path);
     if (entry.path === manifestPath) {
       if (entry.size > maxManifestBytes) throw new BackupError('The list of files in the backup is too long.');
-      manifest = parseJsonObject(await textOf(entry.content));
+      text = await buffer(entry.content);
       continue;
     }
     if (!isAllowed(entry.path)) throw new BackupError(`The backup contains the unexpected file ${entry.path}.`);
@@ -95,6 +95,8 @@ export async function extract<T extends TSchema>(
     else await writeFile(path, entry);
     if (account !== undefined && entry.path.startsWith('postgres')) await chown(path, account.uid, account.gid);
   }
+  // Only now the origin of the list is known. Objects can take many times the memory of their text.
+  const manifest: unknown = text && parseJsonObject(text.toString());
   if (!Value.Check(schema, manifest)) throw new BackupError('The backup has no list of its files: it is damaged.');
   return manifest;
 }

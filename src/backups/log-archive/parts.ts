@@ -90,9 +90,10 @@ export async function readPart(
 ): Promise<{ readonly header: PartHeader; readonly content: Buffer }> {
   const { header, entries } = await openArchive(store.read(name), { trust, path: headerPath, parse });
   const parts: Buffer[] = [];
+  const expected = new Set([contentPath, manifestPath]);
   for await (const entry of entries) {
-    // The content is kept in memory, so its length is checked first.
-    if (![contentPath, manifestPath].includes(entry.path) || entry.size > maxPartBytes) throw damaged(store, name);
+    // The content is kept in memory before its origin is known, so its length is checked first, and each file comes once.
+    if (!expected.delete(entry.path) || entry.size > maxPartBytes) throw damaged(store, name);
     if (entry.path === contentPath) for await (const part of entry.content) parts.push(part);
   }
   const content = Buffer.concat(parts);

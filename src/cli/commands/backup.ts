@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { version } from '../../app/banner.js';
 import { backupKeys, backupSource, dumpVerification, imageFolderOf } from '../../app/base/backup-source.js';
-import { isBucket, type OpenBackupPlace, openBackupAt, openBackupStore } from '../../app/base/backup-stores.js';
+import { type OpenBackupPlace, openBackupAt, openBackupStore } from '../../app/base/backup-stores.js';
 import { openExistingTarget, openTarget } from '../../app/base/database-target.js';
 import { refuseExisting } from '../../backups/base/extract.js';
 import { type OpenBackup, openBackup } from '../../backups/base/open.js';
@@ -18,6 +18,7 @@ import { backupFileAt, isFolder } from '../../backups/places/folder.js';
 import { restoreFiles } from '../../backups/restore.js';
 import { type VerifiedBackup, verifyBackup } from '../../backups/verify.js';
 import { type Config, readConfig } from '../../config/config.js';
+import { isBucketUrl } from '../../config/parsers.js';
 import type { Log } from '../../embedded/membership.js';
 import { quietLog } from '../support/dependencies.js';
 import { CommandError } from '../support/failure.js';
@@ -103,7 +104,7 @@ async function create(
 ): Promise<void> {
   const config = readConfig(io.env);
   const database = await openExistingTarget(config, quietLog(io));
-  const isStore = isBucket(to) || (await isFolder(to));
+  const isStore = isBucketUrl(to) || (await isFolder(to));
   const openStore = isStore ? await openBackupStore(config, to) : undefined;
   try {
     const source = await backupSource(config, database.target, { includesSecretKey: withSecretKey, version });

@@ -81,7 +81,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
   // On its own, because a missing right fails the checks above.
   yield* await attempt('database role', () => withDatabase(io, (handle) => checkRole(handle, config)));
   yield* await attempt('sms', () => checkSms(config));
-  yield* await attempt('mail', async () => [await checkMail(config)]);
+  yield* await attempt('mail', () => checkMail(config));
   yield* await attempt('templates', () => checkTemplates(config));
   yield* await attempt('images', () => checkImages(config));
   yield checkPush(config);

@@ -75,7 +75,7 @@ async function inviteExistingUser(
   const users = await openUsers(io, database, config);
   const links = createEnrollmentLinks(() => consoleUrl(config));
   const { id } = await findUser(database, users, config, idOrIdentity);
-  const change = await users.prepareChange(id, { role });
+  const change = await users.prepareChange(id, { role }, { client: null });
   return database.user(id).transaction(async (tx) => {
     const user = await users.getForUpdate(tx, id);
     // A change to the same role would suspend it until the second factor is enrolled.

@@ -52,7 +52,7 @@ async function createUser(io: Io, options: CreateOptions): Promise<void> {
   const input = toNewUser(options, options.passwordStdin === true ? await readPassword(io) : options.password);
   const user = await withDatabase(io, async (database, config) => {
     const users = await openUsers(io, database, config);
-    const prepared = await users.prepare(input, undefined, { operator: true });
+    const prepared = await users.prepare(input, undefined, { operator: true, client: null });
     return database.transaction((tx) => users.create(tx, prepared, cliOrigin));
   });
   if (options.json === true) return printJson(io.stdout, user);

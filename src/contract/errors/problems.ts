@@ -163,6 +163,12 @@ export const errors = {
     'Las solicitudes desde esta dirección están bloqueadas.',
     'An operator has blocked the address of the client, or a range that contains it. Ask the operator. `postern blocks list` shows the blocks.',
   ),
+  invalid_mail_event: error(
+    401,
+    'The report does not come from the provider, or is older than five minutes.',
+    'El informe no procede del proveedor, o tiene más de cinco minutos.',
+    'Only a provider of mail calls this. Check the secret of its events (`RESEND_WEBHOOK_SECRET`, `POSTMARK_WEBHOOK_SECRET`, `MAIL_WEBHOOK_SECRET`, or `SES_TOPIC_ARN`) and the clock of this machine.',
+  ),
   invalid_receipt_signature: error(
     403,
     'The signature of the receipt is not valid.',

@@ -44,6 +44,12 @@ export const metrics = {
     about: 'Codes and notices that were sent but did not arrive, as the provider reports',
     labels: 'the channel',
   },
+  'mail.events': {
+    kind: 'counter',
+    about: 'Reports of providers about mails',
+    labels:
+      'delivered, soft_bounce, hard_bounce, complaint, or ignored (repeated, or about no mail of the last 30 days)',
+  },
   'pushes.sent': { kind: 'counter', about: 'Pushes that a push service has accepted', labels: 'the channel' },
   'pushes.failed': { kind: 'counter', about: 'Pushes that a push service has refused', labels: 'the channel' },
   'pushes.gone': { kind: 'counter', about: 'Pushes to devices whose token is no longer valid', labels: 'the channel' },

@@ -75,7 +75,8 @@ const MessageProvider = Type.Object(
       description: 'For SMS and mail, the name in the settings. For push: `apns`, `fcm` or `web_push`.',
     }),
     has_receipts: Type.Boolean({
-      description: 'Whether it reports which messages have arrived. Only some SMS providers do.',
+      description:
+        'Whether it reports which messages have arrived. Some providers of SMS and mail do, if they are configured.',
     }),
     failing_since: Type.Unsafe<string | null>({
       ...NullableTime,

@@ -1,4 +1,5 @@
 import type { AccountUser } from '../../identities/accounts.js';
+import type { HashClient } from '../passwords.js';
 import type { Pins } from './pins.js';
 
 export type PinPolicy = 'required' | 'optional' | 'off';
@@ -15,18 +16,17 @@ export function pinRule(policy: PinPolicy, user: AccountUser | undefined): PinRu
 /**
  * Whether the PIN of a login is correct. The time depends on whether a PIN was sent, never on the user. If the user has
  * no PIN, a dummy hash is verified and any well-formed PIN passes.
- * @param inQueue runs the hash when it is its turn; by default at once
  */
 export async function isPinCorrect(
   pins: Pins,
   policy: PinPolicy,
   user: AccountUser | undefined,
   pin: string | undefined,
-  inQueue: (work: () => Promise<boolean>) => Promise<boolean> = (work) => work(),
+  client: HashClient,
 ): Promise<boolean> {
   const rule = pinRule(policy, user);
   if (rule === 'ignored') return true;
   if (pin === undefined) return rule === 'any';
-  const matches = await inQueue(() => pins.verify(user?.pinHash, user?.userId, pin));
+  const matches = await pins.verify(user?.pinHash, user?.userId, pin, client);
   return rule === 'any' || matches;
 }

@@ -1,5 +1,5 @@
 import { pinKeyNames, type SecretKeys } from '../../lib/crypto/secret-keys.js';
-import type { PasswordHasher } from '../passwords.js';
+import type { HashClient, PasswordHasher } from '../passwords.js';
 
 /**
  * Hashes and verifies PINs. A PIN has few digits, so a slow hash alone does not protect it if the database leaks. The
@@ -8,9 +8,9 @@ import type { PasswordHasher } from '../passwords.js';
  */
 export interface Pins {
   /** @returns `k`, a fingerprint of the key, and a PHC string: `k1a2b3c4d$argon2id$…`. */
-  hash(userId: string, pin: string): Promise<string>;
+  hash(userId: string, pin: string, client: HashClient): Promise<string>;
   /** Takes the same time with or without a stored hash. Also false if SECRET_KEY no longer has the key of the hash. */
-  verify(stored: string | undefined, userId: string | undefined, pin: string): Promise<boolean>;
+  verify(stored: string | undefined, userId: string | undefined, pin: string, client: HashClient): Promise<boolean>;
   /** Whether SECRET_KEY has the key of a stored hash. Without it no PIN is correct. */
   isReadable(stored: string): boolean;
 }
@@ -27,15 +27,15 @@ export function createPins({ hasher, keys }: { hasher: PasswordHasher; keys: Sec
     keys.digests('pin', `${userId}:${pin}`).map((digest) => digest.toString('base64'));
 
   return {
-    async hash(userId, pin) {
+    async hash(userId, pin, client) {
       const [fingerprint = ''] = fingerprints;
       const [input = ''] = peppered(userId, pin);
-      return fingerprint + (await hasher.hash(input));
+      return fingerprint + (await hasher.hash(input, client));
     },
-    async verify(stored, userId, pin) {
+    async verify(stored, userId, pin, client) {
       const key = keyOf(stored);
       const input = peppered(userId ?? '', pin)[key] ?? '';
-      return hasher.verify(key === -1 ? undefined : stored?.slice(fingerprintLength), input);
+      return hasher.verify(key === -1 ? undefined : stored?.slice(fingerprintLength), input, client);
     },
     isReadable: (stored) => keyOf(stored) !== -1,
   };

@@ -45,6 +45,21 @@ const indexed: readonly AgedRows[] = [
   { table: 'message_limits', key: ['key'], time: 'updated_at', age: days(1) },
   { table: 'idempotency_keys', key: ['caller', 'key_digest'], time: 'created_at', age: sql`25 * ${hour}` },
   { table: 'outbox', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
+  { table: 'mail_deliveries', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
+  {
+    table: 'early_mail_reports',
+    key: ['provider', 'provider_reference', 'address_digest', 'outcome'],
+    time: 'created_at',
+    age: sql`interval '10 minutes'`,
+  },
+  // A mailbox that bounced a year ago may exist again. If not, the next mail suppresses it again.
+  {
+    table: 'suppressions',
+    key: ['id'],
+    time: 'created_at',
+    age: days(365),
+    condition: sql`reason in ('hard_bounce', 'soft_bounces')`,
+  },
   // The nonce of a DPoP proof is valid for 30 minutes.
   {
     name: 'expire used_proofs',

@@ -1,7 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch';
 import type { SmsSender } from '../../messages/sms-sender.js';
 import type { Outbound } from '../outbound.js';
-import { callProvider, type Refusal, type RefusalMeaning } from './provider-call.js';
+import { callProvider, type Refusal, type RefusalMeaning } from '../providers/provider-call.js';
 import { type SenderIds, senderFor } from './sender-ids.js';
 
 export interface SnsOptions {

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, parseJsonObject } from '../../lib/json-o
 import type { Receipt, ReceiptReader } from '../../messages/providers/receipts.js';
 import type { SmsMessage, SmsSender } from '../../messages/sms-sender.js';
 import type { Outbound } from '../outbound.js';
-import { callProvider, type Refusal, type RefusalMeaning } from './provider-call.js';
+import { callProvider, type Refusal, type RefusalMeaning } from '../providers/provider-call.js';
 import type { ReceiptUrl } from './receipt-url.js';
 import { type SenderIds, senderFor } from './sender-ids.js';
 

@@ -1,10 +1,17 @@
 import type { FastifyRequest } from 'fastify';
 
+/**
+ * Only blanks and tabs surround names and values (RFC 6265, 4.2.1). `trim` would remove more, such as the byte A0: another host of the
+ * domain may set a cookie with this byte before `__Host-`, because browsers do not see the prefix then.
+ */
+const withoutBlanks = (text: string) => text.replace(/^[ \t]+/, '').replace(/(?<![ \t])[ \t]+$/, '');
+
 /** The values of all cookies with these names. A browser can send several cookies with one name. */
 export function cookieValues({ headers: { cookie = '' } }: FastifyRequest, names: readonly string[]): string[] {
   return cookie.split(';').flatMap((pair) => {
     const [name = '', ...value] = pair.split('=');
-    return names.includes(name.trim()) ? [value.join('=').trim()] : [];
+    // A pair without `=` is a value without a name.
+    return value.length > 0 && names.includes(withoutBlanks(name)) ? [withoutBlanks(value.join('='))] : [];
   });
 }
 

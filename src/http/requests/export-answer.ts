@@ -17,6 +17,8 @@ export const exportSchema: TSchema = Type.Object(
     sessions: list('All stored sessions.'),
     activity: list('The events of the account.'),
     messages: list('The messages to the user, without codes.'),
+    mail_reports: list('What providers of mail reported about mails to the user.'),
+    suppressions: list('Why the mail address of the user gets no mail except codes, if so.'),
     notifications: list('The inbox, oldest first.'),
     markers: list('The read position.'),
     notification_states: list('The states of single notifications.'),

@@ -18,7 +18,7 @@ import { isJsonObject } from '../../lib/json-object.js';
 import type { Origin } from '../../lib/origin.js';
 import { Problem } from '../../lib/problem.js';
 import type { TokenUse } from '../../sessions/dpop/dpop-verifier.js';
-import type { SecretsFrom } from '../../users/validation.js';
+import type { HashedFor, SecretsFrom } from '../../users/validation.js';
 import { bareAddress } from '../admission/client-address.js';
 import type { QueryParameters } from './parameters.js';
 
@@ -68,7 +68,10 @@ export interface Caller {
 }
 
 /** Who chose the secrets in a request: an operator with a session, or a backend with an API key. */
-export const secretsFrom = ({ name }: Caller): SecretsFrom => ({ operator: name.startsWith('user:') });
+export const secretsFrom = ({ name }: Caller): SecretsFrom & HashedFor => ({
+  operator: name.startsWith('user:'),
+  client: null,
+});
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -27,8 +27,10 @@ import type { Login } from '../../login/login.js';
 import type { LoginProviders } from '../../login/providers/login-providers.js';
 import type { Redirects } from '../../login/providers/redirects.js';
 import type { Tokens } from '../../login/tokens.js';
+import type { MailEvents } from '../../messages/mail-events.js';
 import type { Outbox } from '../../messages/outbox.js';
 import type { Receipts } from '../../messages/providers/receipts.js';
+import type { Suppressions } from '../../messages/suppressions.js';
 import type { Images } from '../../notifications/images/images.js';
 import type { ItemStates } from '../../notifications/inbox/item-states.js';
 import type { ReadPositions } from '../../notifications/inbox/read-position.js';
@@ -64,6 +66,7 @@ import { adminNotificationRoutes } from './admin/notifications.js';
 import { adminOutboxRoutes } from './admin/outbox.js';
 import { adminSetUpLinkRoutes } from './admin/set-up-links.js';
 import { adminStatisticsRoutes } from './admin/stats.js';
+import { adminSuppressionRoutes } from './admin/suppressions.js';
 import { adminSystemRoutes, type SystemInformation } from './admin/system.js';
 import { adminTestIdentityRoutes } from './admin/test-identities.js';
 import { adminUserBulkRoutes } from './admin/users/bulk.js';
@@ -103,6 +106,7 @@ import { deviceRoutes } from './v1/devices.js';
 import { deviceTokenRoutes } from './v1/devices-tokens.js';
 import { imageRoutes } from './v1/images.js';
 import { loginOptionRoutes } from './v1/login-options.js';
+import { mailEventRoutes } from './v1/mail-events.js';
 import { markerRoutes } from './v1/marker.js';
 import { messageReceiptRoutes } from './v1/message-receipts.js';
 import { changesRoutes } from './v1/notification-changes.js';
@@ -184,6 +188,8 @@ export interface Services extends WebhookServices {
   readonly blocks: Blocks;
   readonly testIdentities: TestIdentities;
   readonly outbox: Outbox;
+  readonly suppressions: Suppressions;
+  readonly mailEvents: MailEvents;
 }
 
 /** Which routes a server has. Every server has the routes for users and the probes. */
@@ -231,6 +237,7 @@ export function registerRoutes(
   notificationPushRoutes(app, services);
   deviceTokenRoutes(app, services);
   messageReceiptRoutes(app, services);
+  mailEventRoutes(app, services);
   if (administration) adminRoutes(app, services);
   if (console !== undefined) consoleRoutes(app, services, console);
   webhookKeyRoutes(app, services);
@@ -257,6 +264,7 @@ function adminRoutes(app: App, services: Services): void {
   adminNotificationRoutes(app, services);
   adminUserNotificationRoutes(app, services);
   adminOutboxRoutes(app, services);
+  adminSuppressionRoutes(app, services);
   adminEventRoutes(app, services);
   adminStatisticsRoutes(app, services);
   adminSystemRoutes(app, services);

@@ -14,6 +14,7 @@ export type KeyPurpose =
   | 'limit'
   | 'human_check'
   | 'dpop'
+  | 'address'
   | 'seal';
 
 /**
@@ -97,6 +98,7 @@ export function createSecretKeys(secrets: readonly string[]): SecretKeys {
     limit: keys('limit'),
     human_check: keys('human_check'),
     dpop: keys('dpop'),
+    address: keys('address'),
     seal: keys('seal'),
   };
   const ids = secrets.map(createKeyId);

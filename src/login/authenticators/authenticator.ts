@@ -1,5 +1,6 @@
 import type { Challenge, ChallengeAnswer, NextChallenge } from '../../credentials/challenge.js';
 import type { AccountUser, Candidate } from '../../identities/accounts.js';
+import type { Origin } from '../../lib/origin.js';
 import type { RedirectRequest } from '../providers/redirect-state.js';
 
 /**
@@ -15,10 +16,13 @@ interface AuthenticatorBase {
   readonly name: string;
   /**
    * Called after each failure, for any reason. Use it to make all failures take the same time.
-   * @param since when the evaluation began, by `performance.now()`
-   * @param secret as it was sent
+   * @param answer.since when the evaluation began, by `performance.now()`
+   * @param answer.secret as it was sent
    */
-  afterFailure?(candidate: Candidate | undefined, since: number, secret: string): Promise<void>;
+  afterFailure?(
+    candidate: Candidate | undefined,
+    answer: { readonly since: number; readonly secret: string; readonly origin: Origin },
+  ): Promise<void>;
   /**
    * Finds what this authenticator needs and the user does not have, such as a password; undefined if nothing is
    * missing. An authenticator without this function decides by data that Postern does not have.
@@ -37,15 +41,22 @@ export type Requirement =
   | 'passkey'
   | 'external_identity';
 
+/** The secret of a login in one step. */
+export interface SingleAnswer {
+  readonly secret: string;
+  readonly authenticationId: string;
+  readonly origin: Origin;
+}
+
 /** Decides in one step, from the secret of the login request. */
 export interface SingleStep extends AuthenticatorBase {
   readonly steps: 1;
   /** Whether it hashes the secret, and waits for no other system. Then the logins of one address wait for each other. */
   readonly hashesSecret?: true;
   /** Must take the same time for every candidate (together with `afterFailure`), and must not throw for a wrong secret. */
-  verify(candidate: Candidate | undefined, secret: string, authenticationId: string): Promise<boolean>;
+  verify(candidate: Candidate | undefined, answer: SingleAnswer): Promise<boolean>;
   /** Called with the right secret after the login is approved. Use it to rehash the secret. An error is only logged. */
-  afterApproval?(candidate: Candidate, secret: string): Promise<void>;
+  afterApproval?(candidate: Candidate, answer: Omit<SingleAnswer, 'authenticationId'>): Promise<void>;
 }
 
 /** Begins a challenge and decides by its answer. */

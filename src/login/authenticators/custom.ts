@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ChallengeAnswer } from '../../credentials/challenge.js';
 import type { Candidate } from '../../identities/accounts.js';
-import type { Authenticator } from './authenticator.js';
+import type { Authenticator, SingleAnswer } from './authenticator.js';
 
 /** The data of a user that a custom authenticator gets. Undefined members: the user has no such identity or locale. */
 export type CustomUser = Pick<Candidate, 'username' | 'email' | 'phone' | 'locale'> & { readonly id: string };
@@ -40,9 +40,12 @@ export function customAuthenticator(options: CustomAuthenticatorOptions): Authen
   const { name, steps, endpoint, tickMs = 500 } = options;
 
   const waitForTick = (since: number) => wait(tickMs - ((performance.now() - since) % tickMs));
-  const afterFailure = (_candidate: Candidate | undefined, since: number) => waitForTick(since);
+  const afterFailure = (_candidate: Candidate | undefined, { since }: { readonly since: number }) => waitForTick(since);
 
-  async function verify(candidate: Candidate | undefined, secret: string, authenticationId: string): Promise<boolean> {
+  async function verify(
+    candidate: Candidate | undefined,
+    { secret, authenticationId }: Pick<SingleAnswer, 'secret' | 'authenticationId'>,
+  ): Promise<boolean> {
     const since = performance.now();
     try {
       return await endpoint.verify(customUser(candidate), secret, authenticationId);
@@ -66,8 +69,7 @@ export function customAuthenticator(options: CustomAuthenticatorOptions): Authen
       }
       return { state: {}, lifetime: challengeLifetime };
     },
-    verify: ({ secret, authenticationId }: ChallengeAnswer, candidate: Candidate | undefined) =>
-      verify(candidate, secret, authenticationId),
+    verify: (answer: ChallengeAnswer, candidate: Candidate | undefined) => verify(candidate, answer),
   };
 }
 

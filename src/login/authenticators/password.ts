@@ -17,15 +17,16 @@ export function passwordAuthenticator(database: Database, hasher: PasswordHasher
     name: 'password',
     steps: 1,
     hashesSecret: true,
-    verify: (candidate, secret) => hasher.verify(candidate?.passwordHash, secret),
+    verify: (candidate, { secret, origin }) => hasher.verify(candidate?.passwordHash, secret, origin),
     async findMissing({ passwordHash }) {
       if (passwordHash === undefined) return 'password';
       return isReadableHash(passwordHash) ? undefined : 'readable_password_hash';
     },
-    afterFailure: (candidate, _since, secret) => schemes.verifyOtherSchemes(candidate?.passwordHash, secret),
-    async afterApproval({ userId, passwordHash }, secret) {
+    afterFailure: (candidate, { secret, origin }) =>
+      schemes.verifyOtherSchemes(candidate?.passwordHash, secret, origin),
+    async afterApproval({ userId, passwordHash }, { secret, origin }) {
       if (passwordHash === undefined || !needsRehash(passwordHash, secret)) return;
-      const hash = await hasher.hash(secret);
+      const hash = await hasher.hash(secret, origin);
       await database.user(userId).query(replaceHash({ userId, verified: passwordHash, hash }));
     },
   };

@@ -27,7 +27,7 @@ export async function createProviderUser(
 ): Promise<string> {
   const id = newId();
   const input = { ...(address && { email: address.canonical }), ...(name && { name: usableName(name) }) };
-  const prepared = await users.prepare(input, id, { hasExternalIdentity: true });
+  const prepared = await users.prepare(input, id, { hasExternalIdentity: true, client: origin });
   try {
     return await database.user(id).transaction(async (tx) => {
       // This comes first: a parallel login of the same account waits here, and then finds the user.

@@ -32,8 +32,10 @@ export interface RedirectCallbacksOptions {
   readonly onFailure: (provider: string, error: unknown, id: string) => void;
 }
 
-/** Milliseconds that a code, a posted answer and a result are kept. */
+/** Milliseconds that a code of a login or a link, a posted answer and a result are kept. */
 const shortly = 60_000;
+/** Milliseconds that the code of a proof is good, as those of other proofs are. Only the session's device can use it. */
+const proofMs = 300_000;
 /** Milliseconds in which an exchange with the provider ends, with its wait for a place. */
 const exchangeMs = 22_000;
 const pollMs = 100;
@@ -116,9 +118,9 @@ export function createRedirectCallbacks(
       }));
       if (isFailure) return changed;
       const test = current.state.test && ({ step: 'account' } as const);
-      return (
-        changed && { ...changed, test, code: { digest: digestOf(code), until }, account: encrypt(result, login.id) }
-      );
+      const codeUntil = current.state.isFresh ? current.now + proofMs : until;
+      const digest = digestOf(code);
+      return changed && { ...changed, test, code: { digest, until: codeUntil }, account: encrypt(result, login.id) };
     });
     return isStored ? next : expired(login);
   }

@@ -4,13 +4,19 @@ import { Problem } from '../../lib/problem.js';
 
 /** The maximum number of stored images of one user, and of uploads within an hour. */
 const limits = { stored: 1000, perHour: 100 };
+/** Fewer for a guest: a stranger becomes one without a proof, and 20 times an hour. */
+const guestLimits = { stored: 10, perHour: 10 };
 
-const countImages = statement<{ userId: string }, { stored: number; recent: number; retry_after: number }>(
+const countImages = statement<
+  { userId: string },
+  { stored: number; recent: number; retry_after: number; is_guest: boolean }
+>(
   'images_count',
   (p) => sql`
     select count(*) as stored, count(*) filter (where created_at > hour_ago) as recent,
            greatest(1, ceil(extract(epoch from min(created_at - hour_ago) filter (where created_at > hour_ago))))::int
-             as retry_after
+             as retry_after,
+           coalesce((select is_guest from users where id = ${p.userId}), false) as is_guest
     from images, (select db_now() - interval '1 hour' as hour_ago) clock
     where user_id = ${p.userId}`,
 );
@@ -24,8 +30,9 @@ const lockUser = statement<{ userId: string }, { user_id: string }>(
 export async function refuseBeyondQuota(handle: Queryable, userId: string): Promise<void> {
   const [count] = await handle.query(countImages({ userId }));
   if (count === undefined) return;
-  if (count.stored >= limits.stored) throw new Problem('too_many_images', { params: { max: limits.stored } });
-  if (count.recent >= limits.perHour) throw new Problem('too_many_requests', { retryAfter: count.retry_after });
+  const { stored, perHour } = count.is_guest ? guestLimits : limits;
+  if (count.stored >= stored) throw new Problem('too_many_images', { params: { max: stored } });
+  if (count.recent >= perHour) throw new Problem('too_many_requests', { retryAfter: count.retry_after });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { trustOf } from '../../../src/backups/base/open.js';
+import { textEntry, writeArchive } from '../../../src/backups/container/archive.js';
 import { listParts, readPart, removeContained, writePart } from '../../../src/backups/log-archive/parts.js';
 import { createBackupBucket } from '../../../src/backups/places/bucket.js';
 import { ageEncryption } from '../../../src/lib/crypto/age.js';
@@ -150,5 +151,27 @@ describe('a part of the log', () => {
       [20, 30],
     ]);
     expect(objects.size).toBe(2);
+  });
+});
+
+describe('a file that somebody has put in the place of a part', () => {
+  it.each([
+    ['the content twice', [textEntry('log', 'a'.repeat(512)), textEntry('log', 'a'.repeat(512))]],
+    ['an empty content first', [textEntry('log', ''), textEntry('log', 'a'.repeat(512))]],
+    ['another list', [textEntry('log', 'a'.repeat(512)), textEntry('manifest.json', '{}')]],
+    ['another file', [textEntry('log', 'a'.repeat(512)), textEntry('log.more', '')]],
+    ['a second header', [textEntry('postern-log.json', '{}'), textEntry('log', 'a'.repeat(512))]],
+  ])('with %s is refused before more of it is kept in memory', async (_, entries) => {
+    const { store, objects } = emptyStore();
+    const name = `${folder}/0000000000000000-0000000000000200.tar`;
+    async function* all() {
+      yield textEntry('postern-log.json', JSON.stringify({ format: 1, ...header, start: 0 }));
+      yield* entries;
+    }
+    objects.set(name, await buffer(writeArchive(all(), () => ({}), key)));
+    const [part = expect.unreachable()] = await listParts(store, folder);
+    await expect(readPart(store, part, { archive: header.archive, trust: trustOf(keys) })).rejects.toThrow(
+      'is damaged',
+    );
   });
 });

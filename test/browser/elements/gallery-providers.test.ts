@@ -49,8 +49,8 @@ const states: Readonly<Record<string, () => Promise<ElementPage>>> = {
   },
   async 'sign-in-provider-leaving'() {
     const shown = await signIn();
-    // The browser waits for an answer.
-    await shown.page.route('**/redirects/*', () => undefined);
+    // After an answer without a page, the browser stays.
+    await shown.page.route('**/redirects/*', (route) => route.fulfill({ status: 204 }));
     await press(shown, 'Continue with Google');
     return text(shown, 'Going to Google…');
   },

@@ -282,7 +282,7 @@ test('a registration with a passkey needs no password', async () => {
   await field(shown, 'Email or phone number').fill(email);
   await press(shown, 'Continue');
   await field(shown, 'Code').fill(await codeTo(pages.app, email));
-  await press(shown, 'Use a passkey instead of a password');
+  await press(shown, 'Use a passkey instead');
   await isLoggedIn(shown);
   expect(await shown.page.evaluate('client.createAccount(postern).get()')).toMatchObject({ has_password: false });
 });

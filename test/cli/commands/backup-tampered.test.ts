@@ -167,9 +167,7 @@ describe('a backup on a machine without its key', () => {
     expect(await postern(`${line} --unauthenticated`, elsewhere)).toMatchObject({ code: 0 });
     expect(await readFile(pathOf('trusted/postgres/postgresql.auto.conf'), 'utf8')).not.toContain('edited');
     expect(await postern(`backup verify ${backup} --unauthenticated`, elsewhere)).toMatchObject({ code: 0 });
-    expect(await postern(`backup verify ${backup}`, { ...elsewhere, SECRET_KEY: secretKey })).toMatchObject({
-      code: 0,
-    });
+    // With the key in SECRET_KEY, the next test verifies it.
   });
 });
 

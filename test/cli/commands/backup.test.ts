@@ -210,6 +210,9 @@ describe('postern backup', () => {
       's3://AKIA:sesame@bucket',
       's3://bucket?secret=sesame',
       's3://sesame:',
+      ...['S3://AKIA:sesame@bucket', 's3:/AKIA:sesame@bucket', 's3:AKIA:sesame@bucket', 's3:\\\\AKIA:sesame@bucket'],
+      ...['"s3://AKIA:sesame@bucket"', "'s3://AKIA:sesame@bucket'", '\ufeffs3://AKIA:sesame@bucket', '=s3:sesame'],
+      ...['https://AKIA:sesame@bucket.s3.example', 'backups/s3://AKIA:sesame@bucket', '\u00a0s3://AKIA:sesame@b'],
     ]) {
       for (const command of [`create --to ${place}`, `verify ${place}`, `restore ${place} --to ${pathOf('never')}`]) {
         const { code, stdout, stderr } = await postern(`backup ${command}`);

@@ -207,6 +207,14 @@ describe('doctor', () => {
       about('mail', { MAIL_PROVIDER: 'smtp', SMTP_URL: url, MAIL_FROM: 'no-reply@example.com' });
     expect(await smtp('smtp://localhost')).toEqual([0, 'ok    mail: the server localhost resolves']);
     expect(await smtp('smtps://192.0.2.1')).toEqual([0, 'ok    mail: the server 192.0.2.1 resolves']);
+    const several = await runCommand(['doctor'], {
+      ...{ ...env, MAIL_PROVIDER: 'smtp,webhook', SMTP_URL: 'smtp://localhost', MAIL_FROM: 'no-reply@example.com' },
+      ...{ MAIL_WEBHOOK_URL: 'https://nobody.invalid/mails', MAIL_WEBHOOK_SECRET: `whsec_${'a'.repeat(44)}` },
+    });
+    expect(several.stdout.match(/^.*\bmail: .+$/gm)).toEqual([
+      'ok    mail: the server localhost resolves',
+      'FAIL  mail: the host nobody.invalid of the webhook cannot be resolved',
+    ]);
     const clear = await smtp('smtp://192.0.2.1?tls=none');
     expect(clear).toEqual([0, expect.stringMatching(/^warn {2}mail: goes to 192\.0\.2\.1 without TLS/)]);
     expect(await smtp('smtps://nobody.invalid')).toEqual([

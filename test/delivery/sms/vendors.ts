@@ -1,15 +1,15 @@
-import { createHash, createHmac, generateKeyPairSync } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import { generateKeyPairSync } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { onTestFinished } from 'vitest';
 import { createOutbound, type Outbound, type OutboundOptions } from '../../../src/delivery/outbound.js';
+import { ProviderError } from '../../../src/delivery/providers/provider-error.js';
 import { createReceiptUrl } from '../../../src/delivery/sms/receipt-url.js';
 import type { SenderIds } from '../../../src/delivery/sms/sender-ids.js';
-import { SmsError } from '../../../src/delivery/sms/sms-error.js';
 import { createSns } from '../../../src/delivery/sms/sns.js';
 import { createTwilio } from '../../../src/delivery/sms/twilio.js';
 import { createVonage } from '../../../src/delivery/sms/vonage.js';
 import type { SmsMessage, SmsSender } from '../../../src/messages/sms-sender.js';
+import { isSignedByAws } from '../aws-signature.js';
 import { type ReceivedRequest, startHttp } from '../local-server.js';
 
 export const message: SmsMessage = {
@@ -113,7 +113,7 @@ export const startSns = () =>
     async check(request) {
       const form = new URLSearchParams(request.body);
       if (request.method !== 'POST' || request.url !== '/') return 'the route';
-      if (!isSignedByAws(request)) return 'the signature';
+      if (!isSignedByAws(request, { accessKeyId, secretAccessKey, service: 'sns' })) return 'the signature';
       if (form.get('Action') !== 'Publish' || form.get('Version') !== '2010-03-31') return 'the action';
       return form.get('PhoneNumber') === message.to && form.get('Message') === message.text ? undefined : 'the message';
     },
@@ -153,32 +153,13 @@ async function startVendor({ name, secret, env, accepted, create, check }: Vendo
   };
 }
 
-/** Computes the signature a second time, as the documentation of AWS Signature Version 4 describes it. */
-function isSignedByAws({ headers, body }: ReceivedRequest): boolean {
-  const [, date = '', signedHeaders = '', signature] =
-    /^AWS4-HMAC-SHA256 Credential=AKIAEXAMPLE0EXAMPLE0\/(\d{8})\/eu-west-1\/sns\/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$/.exec(
-      headers.authorization ?? '',
-    ) ?? [];
-  if (!['host', 'x-amz-date'].every((name) => signedHeaders.split(';').includes(name))) return false;
-  const lines = signedHeaders.split(';').map((name) => `${name}:${textOf(headers, name)}\n`);
-  const digest = (text: string) => createHash('sha256').update(text).digest('hex');
-  const canonical = ['POST', '/', '', lines.join(''), signedHeaders, digest(body)].join('\n');
-  const time = textOf(headers, 'x-amz-date');
-  const toSign = ['AWS4-HMAC-SHA256', time, `${date}/eu-west-1/sns/aws4_request`, digest(canonical)].join('\n');
-  const mac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
-  const key = ['eu-west-1', 'sns', 'aws4_request'].reduce(mac, mac(`AWS4${secretAccessKey}`, date));
-  return mac(key, toSign).toString('hex') === signature;
-}
-
-const textOf = (headers: IncomingHttpHeaders, name: string) => String(headers[name] ?? '');
-
 /** Returns the error of a refused message, and checks that it contains nothing of the message and no secret. */
-export async function refusalOf(vendor: Vendor, sending: Promise<unknown>): Promise<SmsError> {
+export async function refusalOf(vendor: Vendor, sending: Promise<unknown>): Promise<ProviderError> {
   const error = await sending.then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!(error instanceof SmsError)) throw new Error(`no SmsError: ${String(error)}`);
+  if (!(error instanceof ProviderError)) throw new Error(`no ProviderError: ${String(error)}`);
   const logged = `${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`;
   for (const forbidden of ['482913', '2025550123', 'Grüße', vendor.secret, 'secret text']) {
     if (logged.includes(forbidden)) throw new Error(`the error holds ${forbidden}`);

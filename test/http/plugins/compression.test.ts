@@ -1,6 +1,12 @@
-import { get, type IncomingHttpHeaders } from 'node:http';
+import { createServer, get, type IncomingHttpHeaders } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import Fastify from 'fastify';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { compressFiles } from '../../../src/http/plugins/compression.js';
+import { requestTargetsPlugin, withOriginForm } from '../../../src/http/plugins/request-targets.js';
+import type { App } from '../../../src/http/requests/route.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { createUser, signIn } from '../../support/users.js';
 
@@ -109,4 +115,30 @@ test('other spellings of a path share the compressed file, and leave room for ot
   for (const other of ['/docs/static/swagger-ui-bundle.js', '/docs']) {
     expect((await send(other, app.adminKey, 'br')).headers['content-encoding'], other).toBe('br');
   }
+});
+
+test('whole URLs share the compressed file whatever host they name, and fragments get none', async () => {
+  const files = Fastify({ serverFactory: (routes) => createServer(withOriginForm(routes)) }) as unknown as App;
+  onTestFinished(() => files.close());
+  requestTargetsPlugin(files);
+  compressFiles(files);
+  let reads = 0;
+  files.get('/files/*', async () => {
+    reads += 1;
+    return `read ${reads}`;
+  });
+  await files.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = files.server.address() as AddressInfo;
+  const ask = async (target: string) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n`);
+    const [head = '', body = ''] = (await text(socket.setEncoding('latin1'))).split('\r\n\r\n');
+    return head.includes('content-encoding') ? String(gunzipSync(Buffer.from(body, 'latin1'))) : head.split(' ')[1];
+  };
+  const spellings = ['http://a', 'http://b', 'HTTP://c:80', 'https://d', 'http://e@f', ''];
+  for (const before of spellings) {
+    for (const after of ['', '?x', '?http://y'])
+      expect([before, await ask(`${before}/files/one${after}`)]).toEqual([before, 'read 1']);
+  }
+  for (const fragment of ['#1', '#2', '#1?x']) expect(await ask(`/files/one${fragment}`)).toBe('500');
 });

@@ -19,7 +19,7 @@ import { testSql } from '../../support/sql.js';
 let test: TestDatabase;
 let notifications: Notifications;
 beforeAll(async () => {
-  test = await createTestDatabase();
+  test = await createTestDatabase(undefined, { queryTimeout: 60_000 });
   notifications = createTestNotifications(test.database);
 });
 afterAll(() => test.drop());
@@ -234,5 +234,5 @@ describe('the time of a statement that waited for a lock', () => {
 async function untilWaitingForLocks(number: number): Promise<void> {
   const waiting = "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
   const look = async () => ((await test.database.query(testSql(waiting))).length === number ? true : undefined);
-  await eventually(`${number} acts to wait for the lock`, look, 1500); // below the lock timeout
+  await eventually(`${number} acts to wait for the lock`, look);
 }

@@ -43,7 +43,7 @@ async function inboxOf(userId: string) {
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 describe('single notifications that are published at the same time', () => {
-  test('are numbered without a gap in every inbox, 20 times', async () => {
+  test('are numbered without a gap in every inbox', async () => {
     for (let round = 0; round < raceRounds; round += 1) {
       const [busy = '', ...others] = await createInboxes(db.database, 10);
       const to = upTo(40).flatMap((nth) => [busy, others[nth % others.length] ?? '']);
@@ -92,10 +92,13 @@ describe('single notifications that are published at the same time', () => {
       const rest = others.map((userId) => publishTo(userId));
       await Promise.all([first, ...rest]);
       await eventually('the notification for the locked inbox to wait', async () => {
-        const { rowCount } = await holder.query(
-          'select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0',
+        // Not on the connection of the holder: a transaction sees the activity of the moment in which it first asked.
+        const blocked = await db.database.query(
+          testSql(
+            'select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0',
+          ),
         );
-        return rowCount === 1 ? true : undefined;
+        return blocked.length === 1 ? true : undefined;
       });
       await holder.query('commit');
       expect(await late).toMatchObject({ user_id: locked, sequence: 1 });

@@ -30,6 +30,7 @@ const eventLooks: readonly (readonly [prefix: string, icon: IconName, tone: Tone
   ['key.', 'key', 'idle'],
   ['webhook.', 'link', 'idle'],
   ['block.created', 'ban', 'idle'],
+  ['suppression.created', 'ban', 'idle'],
   ['setup_link.', 'link', 'idle'],
   ['proof.rejected', 'circleCross', 'bad'],
   ['', 'info', 'idle'],

@@ -30,7 +30,9 @@ export function Providers() {
           list.length === 0 ? (
             <Panel>
               <Empty title={text.none}>{text.noneWhy}</Empty>
-              <Secret label={text.example} value={example} />
+              <div className={styles.example}>
+                <Secret label={text.example} value={example} />
+              </div>
             </Panel>
           ) : (
             list.map((provider) => (
@@ -89,8 +91,11 @@ function Provider({ provider, onTest }: { provider: LoginProvider; onTest: () =>
         )}
         {fault !== undefined && (
           <Notice kind="bad">
-            <strong>{text.failsSince}</strong> {fault.message} <Time value={fault.happened_at} />
+            <strong>{text.failsSince}</strong> {fault.message}
             <p className={styles.remedy}>{fault.remedy}</p>
+            <p className={styles.happened}>
+              {text.lastTime} <Time value={fault.happened_at} />
+            </p>
           </Notice>
         )}
         {state === 'unused' && <Notice kind="info">{text.neverUsed}</Notice>}

@@ -137,9 +137,9 @@ function Result({ result }: { result: ProviderTest }) {
               [
                 text.mail,
                 <span key="mail" className={styles.long}>
-                  {account.email === null ? '—' : <bdi>{account.email}</bdi>}{' '}
+                  {account.email === null ? '—' : <bdi>{account.email}</bdi>}
                   {account.email !== null && (
-                    <span className={styles.quiet}>{account.runs_mailbox ? text.mailbox : text.noMailbox}</span>
+                    <span className={styles.under}>{account.runs_mailbox ? text.mailbox : text.noMailbox}</span>
                   )}
                 </span>,
               ],

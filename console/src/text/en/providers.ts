@@ -10,6 +10,7 @@ export const providers = {
   testOf: (title: string) => `Test ${title}`,
   incomplete: 'Signing in by redirect does not work yet:',
   failsSince: 'Signing in with this provider fails.',
+  lastTime: 'Last time:',
   neverUsed: 'Nobody has signed in with this provider yet. Test it before you offer it.',
   redirectUri: 'Redirect URI (add it to your app at the provider)',
   issuer: 'Issuer',
@@ -34,7 +35,7 @@ export const providers = {
     exchange: 'The provider exchanges its code',
     account: 'The account is read',
   },
-  stepStates: { done: 'done', current: 'waiting', failed: 'failed', open: 'open' },
+  stepStates: { done: 'done', current: 'waiting', failed: 'failed', open: 'not yet' },
   waiting:
     'If the page of the provider shows an error about the redirect URI, add the redirect URI to your app there. If it does not know the client, compare client_id.',
   passed: 'The test worked.',
@@ -51,6 +52,6 @@ export const providers = {
   mail: 'Mail address',
   name: 'Name',
   mailbox: 'The provider runs this mailbox',
-  noMailbox: 'a code of ours has to prove it',
+  noMailbox: 'A code of ours has to prove it',
   again: 'Test again',
 };

@@ -12,6 +12,7 @@ export const providers: Texts['providers'] = {
   testOf: (title) => `Probar ${title}`,
   incomplete: 'Los inicios de sesión por redirección aún no funcionan:',
   failsSince: 'Los inicios de sesión con este proveedor fallan.',
+  lastTime: 'La última vez:',
   neverUsed: 'Nadie ha iniciado sesión con este proveedor todavía. Pruébalo antes de ofrecerlo.',
   redirectUri: 'URI de redirección (añádela a tu aplicación en el proveedor)',
   issuer: 'Emisor',

@@ -19,16 +19,10 @@ import type {
   RecoveryCodes,
   StartedExternalIdentity,
 } from '../wire.js';
+import { type AccountOperation, type ProofFor, passwordProof } from './proof.js';
 import { createProofCalls, type ProofOptions } from './proof-calls.js';
-import {
-  type AccountOperation,
-  choicesFor,
-  type ProofFor,
-  type ProofRequest,
-  type Prover,
-  passkeysOf,
-  passwordProof,
-} from './proofs.js';
+import { choicesFor, type ProofRequest, type Prover, passkeysOf } from './proofs.js';
+import type { ResumedProof } from './redirects.js';
 
 /** A change that has started. A second request completes it. */
 export interface PendingChange {
@@ -128,6 +122,14 @@ export interface AccountClient<P extends boolean = boolean> {
    * @param address in an app: the address with which the browser came back
    */
   readonly resumeLink: (address?: string, options?: Abortable) => Promise<ExternalIdentity | null>;
+  /**
+   * The proof with which the browser has come back from a provider, and the operation that the user had begun. Call it when the page
+   * loads, and pass the proof to the operation within five minutes. Null if the address has no answer, or that of a proof that this
+   * browser did not begin. Rejects with a ProviderError or CancelledError if there is no proof.
+   *
+   * @param address in an app: the address with which the browser came back
+   */
+  readonly resumeProof: (address?: string) => Promise<ResumedProof | null>;
   /** Rejects with `last_way_in` if it is the only way to log in. */
   readonly unlinkIdentity: (
     identity: Pick<ExternalIdentity, 'id' | 'provider'>,
@@ -205,8 +207,8 @@ export function createAccount(
         core.call<T>({ ...change('POST', `${path}/${started.id}`, { secret }), signal }),
     };
   }
-  /** Only pages that link accounts by redirect load this code. */
-  const loadLink = () => loadPart(() => import('./link.js'));
+  /** Only pages that link accounts by redirect load this code, and that of proofs by redirect. */
+  const loadRedirects = () => loadPart(() => import('./redirects.js'));
   return {
     get: (options) => read('', options),
     update: (body, { signal } = {}) => core.call({ method: 'PATCH', path: root, body, signal }),
@@ -251,14 +253,15 @@ export function createAccount(
     linkIdentity: (provider, options) =>
       begin('link_identity', `external-identities/${encodeURIComponent(provider)}`, {}, options, linkOf),
     linkProvider: async (provider, options = {}) =>
-      (await loadLink()).link(core, provider, options, (body) =>
+      (await loadRedirects()).link(core, provider, options, (body) =>
         callWithProof(
           'link_identity',
           change('POST', `external-identities/${encodeURIComponent(provider)}`, body),
           options,
         ),
       ),
-    resumeLink: async (...input) => (await loadLink()).resumeLink(core, ...input),
+    resumeLink: async (...input) => (await loadRedirects()).resumeLink(core, ...input),
+    resumeProof: async (...input) => (await loadRedirects()).resumeProof(core, ...input),
     unlinkIdentity: ({ id, provider }, options) =>
       callWithProof('unlink_identity', remove(`/external-identities/${encodeURIComponent(provider)}/${id}`), options),
     activity: (query = {}) => listOf(core, `${root}/activity`, query),

@@ -2,7 +2,8 @@ import type { Core } from '../core.js';
 import { CancelledError, isProblem, UsageError } from '../errors.js';
 import { type Abortable, throwIfAborted } from '../platform.js';
 import type { Call } from '../transport.js';
-import { type AccountOperation, bodyOf, choicesFor, isProof, type ProofRequest, type Prover } from './proofs.js';
+import { type AccountOperation, bodyOf, isProof } from './proof.js';
+import { choicesFor, type ProofRequest, type Prover } from './proofs.js';
 
 export type ProofOptions = Abortable & { readonly proof?: unknown };
 

@@ -1,103 +1,21 @@
 import type { Core } from '../core.js';
 import type { Problem } from '../errors.js';
+import type { RedirectOptions } from '../login/redirects.js';
 import type { Abortable } from '../platform.js';
+import type { OidcProvider } from '../registered.js';
 import { loadPart } from '../transport.js';
 import type { PasskeyAdapter } from '../types.js';
-import type { AccountDetails, ProofOption, ProofStart, StartedProof, ProofType as WireProofType } from '../wire.js';
-
-/** The types of proof that this package can create. */
-export type ProofType = Exclude<WireProofType, 'provider'>;
-
-// `Symbol.for`: all copies of this package share it. A member with a symbol is not in JSON, so a log shows no secret.
-const contentKey = Symbol.for('@postern/client.proof');
-
-interface ProofBody {
-  readonly type: ProofType;
-  readonly id?: string | undefined;
-  readonly secret: string;
-}
-
-/** Proves that the user is present. Valid for one operation. Only functions of this package create proofs. */
-export interface Proof<T extends ProofType = ProofType> {
-  readonly type: T;
-  readonly [contentKey]: ProofBody & { readonly type: T };
-}
-
-const proofOf = <T extends ProofType>(type: T, secret: string, id?: string): Proof<T> => ({
-  type,
-  [contentKey]: { type, secret, ...(id !== undefined && { id }) },
-});
-/** The member `proof` of a request. */
-export const bodyOf = (proof: Proof): ProofBody => proof[contentKey];
-/** Whether a function of this package created the value. */
-export const isProof = (value: unknown): value is Proof =>
-  typeof value === 'object' && value !== null && contentKey in value;
-
-/**
- * A proof with the password of the account.
- *
- * @example
- * ```ts
- * import { createAccount, passwordProof, type Postern } from '@postern/client';
- * declare const postern: Postern;
- *
- * await createAccount(postern).setUsername('ada', { proof: passwordProof('the moon and back again') });
- * ```
- */
-export const passwordProof = (password: string): Proof<'password'> => proofOf('password', password);
-
-/**
- * A proof with the six digits of the authenticator app, or with a recovery code.
- *
- * @example
- * ```ts
- * import { createAccount, type Postern, totpProof } from '@postern/client';
- * declare const postern: Postern;
- *
- * await createAccount(postern).removeTotp({ proof: totpProof('271828') });
- * ```
- */
-export const totpProof = (code: string): Proof<'totp'> => proofOf('totp', code);
-
-/**
- * A proof with the PIN. Only changes of the PIN accept it.
- *
- * @example
- * ```ts
- * import { createAccount, pinProof, type Postern } from '@postern/client';
- * declare const postern: Postern;
- *
- * await createAccount(postern).setPin('1357', { proof: pinProof('2468') });
- * ```
- */
-export const pinProof = (pin: string): Proof<'pin'> => proofOf('pin', pin);
-
-type CommonProof = 'password' | 'code' | 'passkey' | 'totp';
-type ProofWithoutCode = 'password' | 'passkey' | 'totp';
-
-/** The proofs that each operation accepts. */
-export interface AccountOperations {
-  readonly set_username: CommonProof;
-  readonly set_password: CommonProof;
-  readonly set_email: CommonProof;
-  readonly remove_email: CommonProof;
-  readonly set_phone: CommonProof;
-  readonly remove_phone: CommonProof;
-  /** A code sets only the first PIN. */
-  readonly set_pin: CommonProof | 'pin';
-  readonly remove_pin: ProofWithoutCode | 'pin';
-  readonly enrol_totp: CommonProof;
-  readonly remove_totp: ProofWithoutCode;
-  readonly renew_recovery_codes: ProofWithoutCode;
-  readonly add_passkey: CommonProof;
-  readonly remove_passkey: CommonProof;
-  readonly link_identity: CommonProof;
-  readonly unlink_identity: CommonProof;
-  readonly delete_account: CommonProof;
-}
-export type AccountOperation = keyof AccountOperations;
-/** A proof that an operation accepts. */
-export type ProofFor<O extends AccountOperation> = { [T in AccountOperations[O]]: Proof<T> }[AccountOperations[O]];
+import type { AccountDetails, ProofOption, ProofStart, ProofType, StartedProof } from '../wire.js';
+import {
+  type AccountOperation,
+  type AccountOperations,
+  type Proof,
+  type ProofFor,
+  passwordProof,
+  pinProof,
+  proofOf,
+  totpProof,
+} from './proof.js';
 
 /** A code was sent. */
 export interface SentCode {
@@ -120,6 +38,18 @@ interface ProofChoices {
   /** A code of the authenticator app, or a recovery code. */
   readonly totp: { readonly type: 'totp'; readonly prove: (code: string) => Proof<'totp'> };
   readonly pin: { readonly type: 'pin'; readonly prove: (pin: string) => Proof<'pin'> };
+  /** A new login at a provider whose account is linked. */
+  readonly provider: {
+    readonly type: 'provider';
+    /** The name of the provider in `OIDC_PROVIDERS`, such as `google`. */
+    readonly provider: OidcProvider;
+    /**
+     * Sends the browser to the provider and back. Null: this page is left. When it loads again, call `resumeProof` of the account.
+     * The proof itself only in an app whose `open` returns the address. Rejects with a CancelledError if the user closes it, and
+     * with a ProviderError if the provider did not confirm it.
+     */
+    readonly prove: (options?: RedirectOptions & Abortable) => Promise<Proof<'provider'> | null>;
+  };
 }
 /** A proof that the operation accepts and that this user can give. */
 export type ProofChoice<T extends ProofType = ProofType> = T extends ProofType ? ProofChoices[T] : never;
@@ -148,12 +78,13 @@ export async function choicesFor<O extends AccountOperation>(
 ): Promise<ProofRequest<O>['choices']> {
   const { proofs } = await core.call<AccountDetails>({ path: '/v1/account', signal, expects: 'proofs' });
   const purpose = operation.endsWith('_pin') ? 'pin' : 'account';
-  const acceptsCode = !['remove_pin', 'remove_totp', 'renew_recovery_codes'].includes(operation);
+  // Neither a code nor a provider alone removes another secret.
+  const isRemoval = ['remove_pin', 'remove_totp', 'renew_recovery_codes'].includes(operation);
   const isAccepted = (choice: ProofChoice): choice is ProofChoice<AccountOperations[O]> =>
-    acceptsCode || choice.type !== 'code';
+    !(isRemoval && /^(code|provider)$/.test(choice.type));
   return proofs
     .filter(({ accepted_for }) => accepted_for.includes(purpose))
-    .flatMap((option) => choiceOf(core, option) ?? [])
+    .flatMap((option) => choiceOf(core, operation, option) ?? [])
     .filter(isAccepted);
 }
 
@@ -162,7 +93,11 @@ export const passkeysOf = async ({ passkeys }: Core): Promise<PasskeyAdapter> =>
   passkeys ?? (await loadPart(() => import('../login/passkeys.js'))).browserPasskeys;
 
 /** Undefined for a type that this version does not know. */
-function choiceOf(core: Core, { type, start, destination }: ProofOption): ProofChoice | undefined {
+function choiceOf(
+  core: Core,
+  operation: AccountOperation,
+  { type, start, destination, provider = '' }: ProofOption,
+): ProofChoice | undefined {
   const begin = (type: ProofStart, { signal }: Abortable = {}) =>
     core.call<StartedProof>({ method: 'POST', path: '/v1/account/proofs', body: { type }, signal, expects: 'id' });
   switch (type) {
@@ -190,6 +125,12 @@ function choiceOf(core: Core, { type, start, destination }: ProofOption): ProofC
           const resendAt = new Date(expiresAt + Date.parse(resend_at) - Date.parse(expires_at));
           return { expiresAt: new Date(expiresAt), resendAt, prove: (code) => proofOf(type, code, id) };
         },
+      };
+    case 'provider':
+      return {
+        ...{ type, provider },
+        prove: async (options?: RedirectOptions & Abortable) =>
+          (await loadPart(() => import('./redirects.js'))).proveAt(core, operation, provider, options),
       };
     default:
       return undefined;

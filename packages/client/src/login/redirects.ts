@@ -18,13 +18,15 @@ export interface RedirectOptions {
   readonly open?: ((url: string, redirectTo: string) => MaybePromise<string | null | undefined>) | undefined;
 }
 
-/** What a redirect is for: a login, or a further account at a provider of the user who is signed in. */
-type Purpose = 'login' | 'link';
+/** What a redirect is for: a login, or a further account or a proof of the user who is signed in. */
+type Purpose = 'login' | 'link' | 'proof';
 
 /** A redirect that this browser began, as the storage keeps it. */
 interface Begun {
   readonly purpose: Purpose;
   readonly name: string;
+  /** The change of the account that a proof is for. */
+  readonly operation?: string | undefined;
   /** The service whose answer is expected. */
   readonly issuer: string;
   /** Absent if a backend keeps it. */
@@ -49,7 +51,7 @@ export interface Departure {
 }
 
 /** A browser that has come back. */
-export interface Return extends Pick<Begun, 'name'> {
+export interface Return extends Pick<Begun, 'name' | 'operation'> {
   readonly id: string;
   readonly expiresAt: Date;
   /** What completes the redirect, as `POST …/{id}` takes it. @throws ProviderError, CancelledError, ForeignAnswerError */
@@ -143,6 +145,7 @@ export async function beginRedirect<T extends Started>(
   name: string,
   { redirectTo = pageAddress(), open = openerOfPage() }: RedirectOptions,
   start: (body: { readonly redirect_to: string; readonly code_challenge?: string }) => Promise<T>,
+  operation?: string,
 ): Promise<Departure> {
   if (redirectTo === undefined || open === undefined) {
     throw new UsageError('This is no page. Pass `redirectTo`, and `open`, which opens a browser.');
@@ -158,7 +161,7 @@ export async function beginRedirect<T extends Started>(
   if (challenge?.type !== 'redirect' || typeof url !== 'string') throw new ForeignAnswerError(201);
   const expiresAt = Date.now() + lifetimeMs;
   const issuer = url.slice(0, url.lastIndexOf('/redirects/'));
-  await remember(core, id, { purpose, name, issuer, verifier, expiresAt });
+  await remember(core, id, { purpose, name, operation, issuer, verifier, expiresAt });
   return { id, url, expiresAt: new Date(expiresAt), leave: async () => open(url, redirectTo) };
 }
 
@@ -173,9 +176,9 @@ export async function findReturn(core: Core, purpose: Purpose, address: string):
   if (begun !== undefined && begun.purpose !== purpose) return undefined;
   browserOfPage()?.clean(address, withoutAnswer(address));
   if (begun === undefined) return undefined;
-  const { name, issuer, verifier, expiresAt } = begun;
+  const { name, operation, issuer, verifier, expiresAt } = begun;
   return {
-    ...{ id, name, expiresAt: new Date(expiresAt) },
+    ...{ id, name, operation, expiresAt: new Date(expiresAt) },
     secret() {
       if (iss !== issuer) throw new ProviderError('failed');
       if (error === 'access_denied') throw new CancelledError();

@@ -12,6 +12,9 @@ import {
   type LoginState,
   memoryStorage,
   type PosternStorage,
+  type Proof,
+  type ProofChoice,
+  type ProofRequest,
   passwordProof,
 } from '../../src/index.js';
 import { bytesOf, sha256 } from '../../src/sha256.js';
@@ -339,6 +342,83 @@ test('a link that another user completes is refused', async () => {
     .password({ identity: other.username ?? '', password });
   await expect(createAccount(postern).resumeLink(address)).rejects.toMatchObject({
     code: 'external_identity_rejected',
+  });
+});
+
+describe('a proof', () => {
+  /** A user who has only an account at the provider. */
+  async function newcomer() {
+    gmail();
+    vendor.account = { sub: vendor.account.sub };
+    // The proofs of a key name the address of the service, which is not PUBLIC_URL here.
+    const { addKey: _, ...storage } = memoryStorage();
+    const postern = clientOf(app, { storage });
+    const redirectTo = 'com.example.app:/callback';
+    const open = (url: string) => browser().goThrough(url);
+    inStep(await createLogin(postern).redirect('oidc:google', { redirectTo, open }), 'done');
+    vendor.account = { ...vendor.account, auth_time: Math.floor(Date.now() / 1000) };
+    return { postern, redirectTo, open };
+  }
+  const choose = (provide: (choice: ProofChoice<'provider'>) => Promise<Proof<'provider'> | null>) => {
+    const asked: ProofRequest[] = [];
+    const prove = async (request: ProofRequest): Promise<Proof<'provider'> | null> => {
+      asked.push(request);
+      const choice = request.choices.find(({ type }) => type === 'provider');
+      return choice?.type === 'provider' ? provide(choice) : null;
+    };
+    return { asked, prove };
+  };
+
+  test('is a new login at the provider, and its user can then set a password', async () => {
+    const { postern, redirectTo, open } = await newcomer();
+    const { asked, prove } = choose((choice) => choice.prove({ redirectTo, open }));
+    const account = createAccount(postern, { prove });
+    await account.setPassword('the moon and back again');
+    expect(asked).toMatchObject([
+      { operation: 'set_password', choices: [{ type: 'provider', provider: 'google' }, {}] },
+    ]);
+    expect(vendor.authorizations.at(-1)?.get('prompt')).toBe('login');
+    expect(await account.proofChoices('remove_totp')).toMatchObject([{ type: 'password' }]);
+  });
+
+  test('leads over another page, and is taken up once when the page loads again', async () => {
+    const { postern } = await newcomer();
+    const shown = stubPage(`${page}?tab=1#part`);
+    const { prove } = choose((choice) => choice.prove());
+    const left = createAccount(postern, { prove }).setUsername('grace-by-proof');
+    await expect(left).rejects.toMatchObject({ kind: 'cancelled' });
+    shown.location.href = await browser().goThrough(shown.left.at(-1) ?? '');
+    expect(await createAccount(postern).resumeLink()).toBeNull();
+    expect((await createLogin(postern).resumeRedirect()).step).toBe('start');
+    const resumed = await createAccount(postern).resumeProof();
+    expect(shown.location.href).toBe(page);
+    expect(resumed?.operation).toBe('set_username');
+    expect(JSON.stringify(resumed)).not.toContain('code_verifier');
+    expect(await createAccount(postern).resumeProof()).toBeNull();
+    if (resumed === null) throw new Error('There is no proof.');
+    const account = createAccount(postern);
+    expect(await account.setUsername('grace-by-proof', { proof: resumed.proof })).toMatchObject({
+      username: 'grace-by-proof',
+    });
+    // It is valid for one operation.
+    const again = account.setUsername('ada-by-proof', { proof: resumed.proof });
+    await expect(again).rejects.toMatchObject({ code: 'proof_rejected' });
+  });
+
+  test('is missing if the person cancels at the provider, or closes the browser', async () => {
+    const { postern, redirectTo, open } = await newcomer();
+    vendor.denial = { error: 'access_denied' };
+    for (const leaving of [open, () => null]) {
+      const { prove } = choose((choice) => choice.prove({ redirectTo, open: leaving }));
+      const refused = createAccount(postern, { prove }).setUsername('nobody');
+      await expect(refused).rejects.toMatchObject({ kind: 'cancelled' });
+    }
+    vendor.denial = undefined;
+    // The provider does not say that the person has logged in now.
+    vendor.account = { sub: vendor.account.sub };
+    const { prove } = choose((choice) => choice.prove({ redirectTo, open }));
+    const unproven = createAccount(postern, { prove }).setUsername('nobody');
+    await expect(unproven).rejects.toMatchObject({ kind: 'provider', code: 'failed' });
   });
 });
 

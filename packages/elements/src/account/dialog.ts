@@ -1,11 +1,23 @@
-import { type AccountClient, isPosternError } from '@postern/client';
+import { type AccountClient, isPosternError, type OfferedLogins } from '@postern/client';
 import { type Child, element, replaceContent } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, type Form } from '../base/form.js';
 import { dialogStyle } from './dialog-style.js';
+import { withDialogTexts } from './dialog-texts.js';
 import { prove } from './prove.js';
 import type { AccountChange, Dialog, Step } from './questions.js';
+import { keepChange } from './return.js';
 import type { StartTexts } from './texts.js';
+
+export interface DialogOptions {
+  readonly client: AccountClient<true>;
+  readonly words: StartTexts;
+  readonly signal: AbortSignal;
+  readonly report: (error: unknown) => void;
+  readonly providers: () => OfferedLogins['logins'];
+  /** The key of the button that the user has pressed. */
+  readonly pressed: () => string;
+}
 
 /** Changes of a credential or a factor. A new password ends the other logins by itself. */
 const credentialChanges: ReadonlySet<AccountChange> = new Set([
@@ -24,12 +36,8 @@ const credentialChanges: ReadonlySet<AccountChange> = new Set([
  * One modal dialog for all changes. This module is loaded at the first change. The browser keeps the focus in the
  * dialog, and restores it when the dialog closes.
  */
-export function createDialog(
-  client: AccountClient<true>,
-  words: StartTexts,
-  signal: AbortSignal,
-  report: (error: unknown) => void,
-): Dialog {
+export function createDialog({ client, words: shown, signal, report, providers, pressed }: DialogOptions): Dialog {
+  const words = withDialogTexts(shown);
   const title = element('h2', { id: 'dialog-title', part: 'heading' });
   const body = element('div', { class: 'body' });
   const footer = element(
@@ -45,6 +53,7 @@ export function createDialog(
     footer,
   );
   let onClose: () => void = () => undefined;
+  let typed: Readonly<Record<string, string>> = {};
   // The event comes in a later task, when the dialog may already show something else.
   node.addEventListener('close', () => node.open || onClose());
   signal.addEventListener('abort', () => node.close());
@@ -75,9 +84,9 @@ export function createDialog(
     };
   }
 
-  async function ask(change: AccountChange, step: Step | undefined): Promise<boolean> {
+  async function ask(change: AccountChange, step: Step | undefined, values?: Step['values']): Promise<boolean> {
     if (step === undefined) return askSteps(signOutOthers());
-    const isChanged = await askSteps(step);
+    const isChanged = await askSteps({ ...step, values });
     if (isChanged && credentialChanges.has(change)) await askSteps(signOutOthers());
     return isChanged;
   }
@@ -85,14 +94,19 @@ export function createDialog(
   function askSteps(firstStep: Step): Promise<boolean> {
     return new Promise((resolve) => {
       const showStep = (step: Step) => {
-        const { submit, fields = [], introduction = [], isDangerous = false } = step;
+        const { submit, introduction = [], isDangerous = false, cancelled = words.cancelled, values } = step;
+        const fields = (step.fields ?? []).map((field) => ({ ...field, value: values?.[field.name] ?? field.value }));
+        const proven = values && element('p', { class: 'notice', part: 'notice' }, words.proven);
         // A step without fields after the first one only shows a result, such as recovery codes.
         const isLast = step.fields === undefined && !isDangerous && step !== firstStep;
         footer.hidden = isLast;
-        const showForm = () => show(step.title, [...introduction, form.node], () => resolve(isLast));
+        const showForm = () => show(step.title, [proven, ...introduction, form.node], () => resolve(isLast));
         const form: Form = createForm({
           ...{ words, fields, submit, isDangerous, labelledBy: 'dialog-title' },
           async onSubmit(values) {
+            typed = Object.fromEntries(
+              fields.flatMap(({ name, kind }) => (/password|pin|code/.test(kind) ? [] : [[name, values[name] ?? '']])),
+            );
             try {
               const nextStep = await step.onSubmit(values);
               if (signal.aborted) return;
@@ -108,7 +122,7 @@ export function createDialog(
               // The dialog shows a proof instead of the form.
               if (!form.node.isConnected) showForm();
               report(error);
-              await showError(form, error, words, signal);
+              await showError(form, error, { ...words, cancelled }, signal);
             }
           },
         });
@@ -119,7 +133,11 @@ export function createDialog(
   }
   const dialog: Dialog = {
     ...{ node, style: dialogStyle, ask, show },
-    prove: (request) => prove(request, { words, dialog, signal, report }) as Promise<never>,
+    prove: (request) =>
+      prove(request, {
+        ...{ words, dialog, signal, report, providers: providers() },
+        onLeave: () => keepChange({ key: pressed(), values: typed }),
+      }) as Promise<never>,
   };
   return dialog;
 }

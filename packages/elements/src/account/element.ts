@@ -6,6 +6,7 @@ import {
   type OfferedLogins,
   offeredLogins,
   type Postern,
+  type ResumedProof,
 } from '@postern/client';
 import { loadPart } from '@postern/client/internal';
 import { element, replaceContent } from '../base/dom.js';
@@ -15,6 +16,7 @@ import { smallButton } from '../base/small-button.js';
 import { addressSection, profileSection } from './credentials.js';
 import { identitySection, securitySection } from './factors.js';
 import type { AccountChange, Dialog } from './questions.js';
+import type { BegunChange } from './return.js';
 import type { AccountSection, Context } from './sections.js';
 import { style } from './style.js';
 import { english, type StartTexts } from './texts.js';
@@ -41,6 +43,19 @@ const sectionBuilders: Readonly<
   activity: async (context) => (await loadHistory()).activitySection(context),
   data: async (context) => (await loadHistory()).dataSection(context),
 };
+
+/** What the sections and the dialog of one client share. */
+interface LoadState {
+  readonly client: AccountClient<true>;
+  readonly dialog: () => Promise<Dialog>;
+  readonly content: HTMLElement;
+  readonly status: HTMLElement;
+  readonly signal: AbortSignal;
+  offered?: OfferedLogins;
+  /** The proof with which the browser has come back from a provider, until it is used. */
+  resumed?: ResumedProof | undefined;
+}
+
 const isSection = (name: string): name is AccountSection => Object.hasOwn(sectionBuilders, name);
 
 /**
@@ -49,7 +64,7 @@ const isSection = (name: string): name is AccountSection => Object.hasOwn(sectio
  *
  * Parts: `section`, `heading`, `list`, `row`, `name`, `value`, `entry`, `time`, `tag`, `icon`, `skeleton`, `dialog`, `form`, `field`,
  * `label`, `input`, `code`, `checkbox`, `hint`, `button`, `button-primary`, `button-danger`, `button-reveal`, `link`, `qr`, `secret`,
- * `recovery-codes`, `recovery-code`, `issue`.
+ * `recovery-codes`, `recovery-code`, `notice`, `issue`.
  *
  * @example
  * ```ts
@@ -99,11 +114,20 @@ export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
     const status = element('p', { class: 'sr-only', role: 'status' });
     const report = (error: unknown) => void this.report(error);
     replaceContent(this.root, content, status);
+    /** The key of the button that the user has pressed last. */
+    let pressed = '';
+    content.addEventListener('click', ({ target }) => {
+      pressed = (target as Element).closest<HTMLElement>('[data-key]')?.dataset.key ?? '';
+    });
     let loadedDialog: Promise<Dialog> | undefined;
     const dialog = () =>
       (loadedDialog ??= loadPart(() => import('./dialog.js'))
         .then(({ createDialog }) => {
-          const dialog = createDialog(client, words, signal, report);
+          const dialog = createDialog({
+            ...{ client, words, signal, report },
+            providers: () => shared.offered?.logins ?? [],
+            pressed: () => pressed,
+          });
           this.adoptStyle(dialog.style);
           this.root.append(dialog.node);
           return dialog;
@@ -113,8 +137,14 @@ export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
           throw error;
         }));
     const client = createAccount(postern, {
-      prove: async (request) => (await dialog()).prove(request),
+      async prove(request) {
+        const { resumed } = shared;
+        shared.resumed = undefined;
+        const isGood = request.problem === null && resumed?.operation === request.operation;
+        return isGood ? (resumed.proof as never) : (await dialog()).prove(request);
+      },
     });
+    const shared: LoadState = { client, dialog, content, status, signal };
     let user: string | undefined;
     const unsubscribe = postern.subscribe((state) => {
       if (state.status === 'starting') return;
@@ -126,7 +156,7 @@ export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
       }
       user = nextUser;
       if (nextUser === '') replaceContent(content, this.#note(words.signed_out));
-      else void this.#load(postern, client, dialog, content, status, signal);
+      else void this.#load(postern, shared);
     });
     signal.addEventListener('abort', unsubscribe);
   }
@@ -148,22 +178,17 @@ export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
   }
 
   /** Reads the account, and shows its sections. */
-  async #load(
-    postern: Postern,
-    client: AccountClient<true>,
-    dialog: () => Promise<Dialog>,
-    container: HTMLElement,
-    status: HTMLElement,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #load(postern: Postern, state: LoadState): Promise<void> {
     const { words, language } = this;
+    const { client, dialog, content: container, status, signal } = state;
     const devices = createDevices(postern);
     const report = (error: unknown) => void this.report(error);
-    let offered: OfferedLogins;
+    let typed: BegunChange['values'] | undefined;
     const show = async (key?: string): Promise<void> => {
       try {
         const account = await client.get({ signal });
-        offered ??= await offeredLogins(postern, { signal });
+        state.offered ??= await offeredLogins(postern, { signal });
+        const { offered } = state;
         const { oidc } = this.settings ?? {};
         const base = { words, language, postern, client, devices, account, offered, oidc, signal, report };
         const context: Context = { ...base, change };
@@ -190,7 +215,10 @@ export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
     };
     const change: Context['change'] = async (key, operation, step) => {
       try {
-        const isDone = await (await dialog()).ask(operation, step);
+        const values = typed;
+        typed = undefined;
+        const isDone = await (await dialog()).ask(operation, step, values);
+        state.resumed = undefined;
         if (!isDone) return;
       } catch (error) {
         // The dialog could not be loaded.
@@ -205,17 +233,29 @@ export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
       await show(key);
       replaceContent(status, words.saved);
     };
-    const linked = await client.resumeLink(undefined, { signal }).catch((error: unknown) => error);
+    // Only a browser that comes back from a provider loads this part.
+    const returned = /[?&]authentication_id=/.test(location.search)
+      ? await loadPart(() => import('./return.js'))
+          .then(({ takeReturn }) => takeReturn(client, signal))
+          .catch((error: unknown) => error as Error)
+      : null;
     await show();
-    if (signal.aborted || linked === null) return;
-    // The browser has come back from a provider.
-    if (!(linked instanceof Error)) {
+    if (signal.aborted || returned === null) return;
+    if (returned instanceof Error) {
+      if (!isPosternError(returned) || returned.kind === 'usage') throw returned;
+      report(returned);
+      const { provider_cancelled: cancelled, provider_failed: failed } = words;
+      const text = await textOf(returned, { ...words, cancelled, failed });
+      container.prepend(element('p', { class: 'issue', part: 'issue', role: 'alert' }, text));
+    } else if (returned.kind === 'linked') {
       this.emit('postern-changed', { operation: 'link_identity' });
       status.textContent = words.saved;
-    } else if (isPosternError(linked)) {
-      report(linked);
-      container.prepend(element('p', { class: 'issue', part: 'issue', role: 'alert' }, await textOf(linked, words)));
-    } else throw linked;
+    } else {
+      const { key = '', values = {} } = returned.begun ?? {};
+      state.resumed = returned.proof;
+      typed = values;
+      container.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.click();
+    }
   }
 
   /** A section with its heading. If it cannot be read, it shows an error, and the other sections are still shown. */

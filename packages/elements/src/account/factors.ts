@@ -1,6 +1,7 @@
 import type { ExternalIdentity, Passkey } from '@postern/client';
 import { type Child, element } from '../base/dom.js';
 import { fill } from '../base/texts.js';
+import { leaveTo, providerOf, titleOf } from './away.js';
 import { passwordRow, pinRows } from './credentials.js';
 import { loadSecrets } from './load-secrets.js';
 import type { Step } from './questions.js';
@@ -42,8 +43,8 @@ async function factorRows(context: Context): Promise<readonly Child[]> {
       introduction: [element('p', { class: 'muted', part: 'hint' }, words.new_codes_hint)],
     },
     async onSubmit() {
-      const { showCodes } = await loadSecrets();
-      return showCodes(context, (await client.renewRecoveryCodes()).recovery_codes);
+      const { showAccountCodes } = await loadSecrets();
+      return showAccountCodes(context, (await client.renewRecoveryCodes()).recovery_codes);
     },
   };
   const addStep: Step = {
@@ -128,36 +129,31 @@ interface LinkableProvider {
   readonly takesRedirect: boolean;
 }
 
-/** The providers of the service. Without redirects, only the page itself can ask one for an id_token. */
-function providersOf({ offered, oidc }: Pick<Context, 'offered' | 'oidc'>) {
+/** The providers whose accounts this page can link. Without redirects, only the page itself can ask one for an id_token. */
+function linkableProviders({ offered, oidc }: Pick<Context, 'offered' | 'oidc'>) {
   const providers = offered.logins.flatMap(({ authenticator, title, takes_redirect }): LinkableProvider[] => {
-    const [, kind, name = ''] = /^(oidc|oauth):(.+)$/.exec(authenticator) ?? [];
-    return kind === undefined ? [] : [{ name, title: title ?? name, takesRedirect: takes_redirect === true }];
+    const name = providerOf(authenticator);
+    return name === undefined ? [] : [{ name, title: title ?? name, takesRedirect: takes_redirect === true }];
   });
   const isLinkable = ({ name, takesRedirect }: LinkableProvider) =>
     takesRedirect ||
     (oidc !== undefined && offered.logins.some(({ authenticator }) => authenticator === `oidc:${name}`));
-  return { providers, linkable: providers.filter(isLinkable) };
+  return providers.filter(isLinkable);
 }
-
-/** Sends this page to a provider. It ends when the page leaves, or with null when the user comes back without an answer. */
-const leaveTo = (url: string, signal: AbortSignal) =>
-  new Promise<null>((resolve) => {
-    addEventListener('pageshow', () => resolve(null), { once: true, signal });
-    location.assign(url);
-  });
 
 /** Accounts at providers. Null if there are none and the page cannot link any. */
 export async function identitySection(context: Context): Promise<HTMLElement | null> {
-  const { words, client, oidc, change, signal } = context;
+  const { words, client, oidc, offered, change, signal } = context;
   const identities = await client.listIdentities({ signal });
-  const { providers, linkable } = providersOf(context);
-  const unlinkedProviders = linkable.filter(({ name }) => !identities.some(({ provider }) => provider === name));
+  const unlinkedProviders = linkableProviders(context).filter(
+    ({ name }) => !identities.some(({ provider }) => provider === name),
+  );
   if (identities.length === 0 && unlinkedProviders.length === 0) return null;
-  const titleOf = (provider: string) => providers.find(({ name }) => name === provider)?.title ?? provider;
   const unlinkStep = (identity: ExternalIdentity): Step => ({
     ...{ title: words.unlink, submit: words.unlink, isDangerous: true },
-    introduction: [element('p', { part: 'hint' }, fill(words.unlink_hint, { provider: titleOf(identity.provider) }))],
+    introduction: [
+      element('p', { part: 'hint' }, fill(words.unlink_hint, { provider: titleOf(offered.logins, identity.provider) })),
+    ],
     async onSubmit() {
       await client.unlinkIdentity(identity);
       return undefined;
@@ -167,6 +163,7 @@ export async function identitySection(context: Context): Promise<HTMLElement | n
     ...{
       title: words.link,
       submit: words.continue,
+      cancelled: words.provider_cancelled,
       introduction: [element('p', { class: 'muted', part: 'hint' }, fill(words.link_hint, { provider: title }))],
     },
     async onSubmit() {
@@ -183,7 +180,7 @@ export async function identitySection(context: Context): Promise<HTMLElement | n
   });
   return lines(
     ...identities.map((identity) => {
-      const title = titleOf(identity.provider);
+      const title = titleOf(offered.logins, identity.provider);
       const key = `link-${identity.provider}`;
       const unlink = () => change(key, 'unlink_identity', unlinkStep(identity));
       return row(

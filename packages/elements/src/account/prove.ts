@@ -1,17 +1,22 @@
-import { isPosternError, type Proof, type ProofChoice, type ProofRequest } from '@postern/client';
+import { isPosternError, type OfferedLogins, type Proof, type ProofChoice, type ProofRequest } from '@postern/client';
 import { anySignal } from '@postern/client/internal';
 import { digitsOf, element, linkButton } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, disableUntil, type Form } from '../base/form.js';
 import { fill } from '../base/texts.js';
+import { leaveTo, titleOf } from './away.js';
+import type { DialogTexts } from './dialog-texts.js';
 import type { Dialog } from './questions.js';
 import type { StartTexts } from './texts.js';
 
 interface ProveOptions {
-  readonly words: StartTexts;
+  readonly words: StartTexts & DialogTexts;
   readonly dialog: Dialog;
   readonly signal: AbortSignal;
   readonly report: (error: unknown) => void;
+  readonly providers: OfferedLogins['logins'];
+  /** The page leaves for a proof at a provider. When it is back, it loads again. */
+  readonly onLeave: () => void;
 }
 
 /** Asks for one of the proofs that the account accepts now. */
@@ -19,7 +24,7 @@ export function prove(
   { choices, problem }: Pick<ProofRequest, 'choices' | 'problem'>,
   options: ProveOptions,
 ): Promise<Proof | null> {
-  const { words, dialog, signal, report } = options;
+  const { words, dialog, signal, report, providers, onLeave } = options;
   const formAbort = new AbortController();
   const anyAbort = anySignal(signal, formAbort.signal);
   const formOptions = { words, labelledBy: 'dialog-title' };
@@ -53,19 +58,25 @@ export function prove(
 
     function choiceName(choice: ProofChoice): string {
       if (choice.type === 'code') return fill(words.send_code_to, { to: choice.to });
+      if (choice.type === 'provider')
+        return fill(words.use_provider, { provider: titleOf(providers, choice.provider) });
       return { password: words.use_password, totp: words.use_app, pin: words.use_pin, passkey: words.use_passkey }[
         choice.type
       ];
     }
-    /** Sends the request of a form. The form shows its error. */
-    async function showFailure(form: () => Form, sendRequest: () => Promise<void>): Promise<void> {
+    /** Sends the request of a form. The form shows its error. @param cancelled the error if the user cancels it elsewhere */
+    async function showFailure(
+      form: () => Form,
+      sendRequest: () => Promise<void>,
+      cancelled = words.cancelled,
+    ): Promise<void> {
       try {
         await sendRequest();
       } catch (error) {
         if (anyAbort.aborted) return;
         if (!isPosternError(error) || error.kind === 'usage') throw error;
         report(error);
-        await showError(form(), error, words, anyAbort);
+        await showError(form(), error, { ...words, cancelled }, anyAbort);
       }
     }
     function choiceForm(choice: ProofChoice): Form {
@@ -105,6 +116,21 @@ export function prove(
               async () => finish(await choice.prove({ signal: anyAbort })),
             );
           const form: Form = createForm({ ...formOptions, fields: [], submit: words.use_passkey, onSubmit });
+          return form;
+        }
+        case 'provider': {
+          const open = (url: string) => {
+            onLeave();
+            return leaveTo(url, anyAbort);
+          };
+          const onSubmit = () =>
+            showFailure(
+              () => form,
+              async () => void (await choice.prove({ open, signal: anyAbort })),
+              words.provider_cancelled,
+            );
+          const form: Form = createForm({ ...formOptions, fields: [], submit: choiceName(choice), onSubmit });
+          form.node.prepend(element('p', { class: 'muted', part: 'hint' }, words.use_provider_hint));
           return form;
         }
         case 'code': {

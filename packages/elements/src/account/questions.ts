@@ -18,6 +18,10 @@ export interface Step {
   readonly fields?: readonly FieldOptions[];
   readonly submit: string;
   readonly isDangerous?: boolean;
+  /** The error if the user cancels it elsewhere. By default it speaks of a passkey. */
+  readonly cancelled?: string;
+  /** What is in the fields at the beginning, by their names. Then the user has confirmed already that it is the user. */
+  readonly values?: Readonly<Record<string, string>> | undefined;
   /** Called with the values that the user has entered. Then the dialog closes, or shows the returned step. */
   readonly onSubmit: (values: Readonly<Record<string, string>>) => Promise<Step | undefined>;
 }
@@ -30,9 +34,10 @@ export interface Dialog {
   /**
    * Shows the step and those after it. Without a step, and after a change of a credential, it offers to sign out on all other
    * devices.
+   * @param values what the user had typed into the first step, if the change goes on after a proof elsewhere
    * @returns false if the user cancelled
    */
-  ask(change: AccountChange, step: Step | undefined): Promise<boolean>;
+  ask(change: AccountChange, step: Step | undefined, values?: Step['values']): Promise<boolean>;
   /** Shows other content in the open dialog, such as a proof. `onCancel` runs if the user closes it. */
   show(title: string, content: readonly Child[], onCancel: () => void): void;
 }

@@ -2,12 +2,13 @@ import type { PendingAddress, PendingTotp } from '@postern/client';
 import { digitsOf, element, linkButton, replaceContent } from '../base/dom.js';
 import { picture } from '../base/qr-picture.js';
 import { fill } from '../base/texts.js';
+import { type DialogTexts, withDialogTexts } from './dialog-texts.js';
 import type { Step } from './questions.js';
 import type { Context } from './sections.js';
 
 /** Shows the key of an authenticator app, and asks for its first code. */
 export function confirmApp(context: Context, pending: PendingTotp): Step {
-  const { words } = context;
+  const words = withDialogTexts(context.words);
   return {
     ...{ title: words.authenticator_app, submit: words.continue },
     introduction: [
@@ -18,13 +19,14 @@ export function confirmApp(context: Context, pending: PendingTotp): Step {
     fields: [{ name: 'code', kind: 'code', label: words.authenticator_code }],
     async onSubmit({ code = '' }) {
       const { recovery_codes } = await pending.confirm(digitsOf(code));
-      return showCodes(context, recovery_codes);
+      return showCodes({ words }, recovery_codes);
     },
   };
 }
 
 /** Asks for the code that was sent to a new address. */
-export function confirmAddress({ words }: Context, pending: PendingAddress, to: string): Step {
+export function confirmAddress({ words: shown }: Context, pending: PendingAddress, to: string): Step {
+  const words = withDialogTexts(shown);
   return {
     ...{ title: words.confirm_address, submit: words.continue },
     introduction: [element('p', { class: 'muted', part: 'hint' }, fill(words.code_sent_to, { to }))],
@@ -56,7 +58,7 @@ function saveFile(name: string, content: Blob): void {
   URL.revokeObjectURL(url);
 }
 
-type KeyTexts = Pick<Context['words'], 'or_type' | 'open_app' | 'copy_key' | 'copied'>;
+type KeyTexts = Pick<DialogTexts, 'or_type' | 'open_app' | 'copy_key' | 'copied'>;
 
 /** The key of an authenticator app for users who cannot scan it: in groups, to copy, and as a link for an app on this device. */
 export function appKey(
@@ -77,10 +79,12 @@ export function appKey(
   ];
 }
 
-type CodesTexts = Pick<
-  Context['words'],
-  'recovery_codes' | 'recovery_codes_once' | 'codes_saved' | 'copy' | 'copied' | 'download' | 'codes_file'
->;
+type CodesTexts = Pick<Context['words'], 'recovery_codes' | 'download'> &
+  Pick<DialogTexts, 'recovery_codes_once' | 'codes_saved' | 'copy' | 'copied' | 'codes_file'>;
+
+/** Shows the recovery codes of an account. */
+export const showAccountCodes = ({ words }: Context, codes: readonly string[]): Step =>
+  showCodes({ words: withDialogTexts(words) }, codes);
 
 /** Shows recovery codes, which the service never shows again. */
 export function showCodes({ words }: { readonly words: CodesTexts }, codes: readonly string[]): Step {

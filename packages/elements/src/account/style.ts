@@ -10,7 +10,7 @@ export const style = `${issueStyle}${actStyle}${skeletonStyle}.issue .act { marg
 .lines, .waiting { background: var(--_ground); border: 1px solid var(--_line); border-radius: calc(var(--_radius) + 4px); }
 .line { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 20px; padding: 12px var(--_space); min-height: 60px; }
 .line + .line { border-top: 1px solid var(--_line); }
-.line:has(> svg) { position: relative; padding-inline-start: calc(var(--_space) + 34px); }
+.line:has(> svg) { position: relative; padding-inline-start: calc(var(--_space) + 2.125rem); }
 .line > svg { position: absolute; inset-block-start: 16px; inset-inline-start: var(--_space); color: var(--_muted); }
 [part~=entry] .name { font-weight: 400; }
 .description { flex: 1 1 8rem; display: grid; min-width: 0; }

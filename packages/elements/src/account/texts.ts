@@ -1,5 +1,6 @@
 import { type FormTexts, english as formTexts } from '../base/form-texts.js';
 import type { ActivityTexts } from './activity-texts.js';
+import type { DialogTexts } from './dialog-texts.js';
 
 const accountTexts = {
   signed_out: 'Sign in to see your account.',
@@ -35,30 +36,17 @@ const accountTexts = {
   addresses: 'Addresses',
   change_address: 'Change: {name}',
   change_address_hint: 'We send a code to it, to check that it is yours.',
-  confirm_address: 'Enter the code',
-  code_sent_to: 'We sent a code to {to}. It is valid for five minutes.',
   remove_address: 'Remove: {name}',
   remove_address_hint: 'You can no longer sign in or recover your account with it.',
   security: 'Security',
   authenticator_app: 'Authenticator app',
   app_hint: 'After your password, you then type a code that the app shows.',
-  scan_qr: 'Scan this with your authenticator app, then type the code that it shows.',
-  qr: 'QR code for the authenticator app',
-  or_type: 'Or type this key into the app:',
-  open_app: 'Open in an app on this device',
-  copy_key: 'Copy the key',
   remove_app: 'Remove the authenticator app',
   remove_app_hint: 'Your recovery codes stop working too, unless you have a passkey.',
   recovery_codes: 'Recovery codes',
   recovery_codes_hint: 'In case you lose your second factor',
-  recovery_codes_once:
-    'Each code works once, if you have lost your second factor. Keep them in a safe place: nobody can show them again.',
   new_codes: 'New codes',
   new_codes_hint: 'The old codes stop working.',
-  codes_saved: 'I have saved them',
-  copy: 'Copy all',
-  copied: 'Copied',
-  codes_file: 'recovery-codes',
   passkey: 'Passkey',
   passkeys: 'Passkeys',
   no_passkeys: 'Sign in with your fingerprint, face or the PIN of your device',
@@ -102,24 +90,16 @@ const accountTexts = {
   delete_account_confirm: 'Your account and everything in it are deleted permanently.',
   type_to_delete: 'Type “{name}” to confirm',
   not_the_name: 'That is not “{name}”. Nothing was deleted.',
-  prove: 'Confirm that it is you',
-  prove_why: 'This protects your account if somebody else uses your device.',
-  no_proof:
-    'Your account has no way to confirm this yet. Set a password with “Forgot your password?” when you sign in.',
-  use_password: 'Use your password',
-  use_app: 'Use the authenticator app',
-  use_pin: 'Use your PIN',
-  current_pin: 'Current PIN',
-  or_recovery_code: 'A recovery code works too.',
-  send_code_to: 'Send a code to {to}',
-  resend: 'Send a new code',
-  resend_in: 'New code in {time}',
+  provider_cancelled: 'You have cancelled. Try again.',
+  provider_failed: 'The provider did not confirm it. Try again.',
 };
 
 export const english = { ...formTexts, ...accountTexts };
 
-/** The texts that the first view needs. Those of the activity load with it, unless the page has its own. */
-export type StartTexts = FormTexts & { readonly [K in keyof typeof accountTexts]: string } & Partial<ActivityTexts>;
+/** The texts that the first view needs. Those of the activity and of dialogs load with them, unless the page has its own. */
+export type StartTexts = FormTexts & { readonly [K in keyof typeof accountTexts]: string } & Partial<
+    ActivityTexts & DialogTexts
+  >;
 
 /** The keys of the texts of `<postern-account>`. */
-export type AccountTexts = StartTexts & ActivityTexts;
+export type AccountTexts = StartTexts & ActivityTexts & DialogTexts;

@@ -58,6 +58,6 @@ const svg = 'http://www.w3.org/2000/svg';
 /** An icon of 20 by 20 units, drawn with lines. Screen readers ignore it. */
 export function icon(path: string): SVGElement {
   const shape = fillElement(document.createElementNS(svg, 'path'), { d: path }, []);
-  const attributes = { viewBox: '0 0 20 20', width: 20, height: 20, part: 'icon', 'aria-hidden': 'true' };
+  const attributes = { viewBox: '0 0 20 20', width: '1.25rem', height: '1.25rem', part: 'icon', 'aria-hidden': 'true' };
   return fillElement(document.createElementNS(svg, 'svg'), attributes, [shape]);
 }

@@ -13,7 +13,7 @@ form { display: grid; gap: var(--_space); }
 .input:focus-visible { outline-offset: 0; border-color: transparent; }
 .input[aria-invalid] { border-color: var(--_danger); }
 .input.code { font-family: ${mono}; font-size: 1.25em; letter-spacing: 0.18em; }
-.control:has(.eye) .input { padding-inline-end: 46px; }
+.control:has(.eye) .input { padding-inline-end: 2.875rem; }
 .eye { position: absolute; inset-block: 0; inset-inline-end: 5px; margin-block: auto; }
 .eye[aria-pressed=true] { color: var(--_accent); }
 ${issueStyle}.notice { padding: 10px 14px; border-radius: var(--_radius); background: var(--_surface);
@@ -26,11 +26,12 @@ ${issueStyle}.notice { padding: 10px 14px; border-radius: var(--_radius); backgr
 .button.danger { border-color: var(--_danger); color: var(--_danger); }
 .button { position: relative; }
 .button[aria-disabled=true] { cursor: progress; }
-.button[aria-disabled=true]::after { content: ""; position: absolute; inset-inline-end: 14px; width: 16px; height: 16px; border-radius: 50%;
+.button[aria-disabled=true]::after, .turning::before { content: ""; width: 1rem; height: 1rem; border-radius: 50%;
   border: 2px solid currentColor; border-inline-end-color: transparent; animation: turn 0.8s linear infinite; }
+.button[aria-disabled=true]::after { position: absolute; inset-inline-end: 14px; }
+.turning::before { display: inline-block; margin-inline-end: 8px; vertical-align: -0.125em; }
 @keyframes turn { to { transform: rotate(1turn); } }
-.row { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: center; justify-content: space-between; }
-.row:not(:has(> :not([hidden]) ~ :not([hidden]))) { justify-content: center; }
+.row { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: center; justify-content: center; text-align: center; }
 @media (pointer: coarse) { .input, .button { font-size: max(1em, 16px); } .link { padding-block: 10px; } .icon { min-width: 40px; height: 40px; } }
 @media (forced-colors: active) { .button.primary { border-color: ButtonText; } }
 `;

@@ -118,7 +118,10 @@ function createField(
       label,
       isOptional && element('span', { class: 'muted', part: 'hint' }, ` ${words.optional}`),
     ),
-    element('div', { class: 'control' }, input, attributes.type === 'password' && showPasswordButton(input, words)),
+    // A secret runs from left to right in every page, and the button stands at its end.
+    attributes.type === 'password'
+      ? element('div', { class: 'control', dir: 'ltr' }, input, showPasswordButton(input, words))
+      : element('div', { class: 'control' }, input),
     hint && element('p', { class: 'muted small', part: 'hint', id: `${id}-hint` }, hint),
     errorText,
   );

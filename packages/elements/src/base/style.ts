@@ -38,7 +38,7 @@ button:disabled { cursor: default; }
 .link { color: var(--_accent); font-weight: ${token.wStrong}; padding-block: 4px; border-radius: 4px; }
 .link:hover:enabled { text-decoration: underline; text-underline-offset: 2px; }
 .link:disabled { color: var(--_muted); font-weight: 400; }
-.icon { display: grid; place-items: center; min-width: 32px; height: 32px; border-radius: var(--_radius); color: var(--_muted); }
+.icon { display: grid; place-items: center; min-width: 2rem; height: 2rem; border-radius: var(--_radius); color: var(--_muted); }
 .icon:hover { background: var(--_surface); color: var(--_ink); }
 .muted { color: var(--_muted); }
 .small { font-size: 0.8667em; }

@@ -80,7 +80,7 @@ export const spanish: SignInTexts & EnrolmentTexts = {
   recovered: 'Guardado. Ahora inicia sesión.',
   recovered_pin_later: 'Guardado. Tu PIN nuevo es válido desde {time}. Hasta entonces usa el anterior.',
   register: 'Crear una cuenta',
-  register_passkey: 'Usar una llave de acceso en vez de una contraseña',
+  register_passkey: 'Usar una llave de acceso',
   add_pin: 'Añadir un PIN',
   register_hint: 'Recibirás un código para comprobar que la dirección es tuya.',
   register_sent: 'Enviamos un mensaje a {to}. El código que contiene es válido durante cinco minutos.',

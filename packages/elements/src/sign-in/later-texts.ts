@@ -51,7 +51,7 @@ export const english = {
   recover_sent: 'If there is an account with {to}, we sent a code there. It is valid for five minutes.',
   recovered: 'Saved. Sign in with it now.',
   recovered_pin_later: 'Saved. Your new PIN is valid from {time}. Until then, use the old one.',
-  register_passkey: 'Use a passkey instead of a password',
+  register_passkey: 'Use a passkey instead',
   add_pin: 'Add a PIN',
   register_hint: 'You get a code, to check that the address is yours.',
   register_sent: 'We sent a message to {to}. The code in it is valid for five minutes.',

@@ -18,7 +18,7 @@ export function redirectView(context: LaterContext, first: LoginRedirect): View 
   const provider = titleOf(context, first.authenticator);
   const { node: alert, showIssue } = issueBox();
   const text = first.url === null ? words.returning : words.leaving;
-  const lead = element('p', { class: 'lead muted', part: 'hint', role: 'status' }, fill(text, { provider }));
+  const lead = element('p', { class: 'lead muted turning', part: 'hint', role: 'status' }, fill(text, { provider }));
   const retryButton = primaryButton(words.try_again, () => state.busy || void state.retry?.());
   // The browser may be slow to leave, or have refused to.
   const attributes = { class: 'link small', part: 'link', href: first.url ?? undefined };
@@ -108,7 +108,12 @@ export function linkView(context: LaterContext, first: LoginLink): View {
       sentTo?.destination &&
         element('p', { class: 'muted', part: 'hint', role: 'status' }, fill(words.code_sent, { to })),
       form?.node ?? alert,
-      sentTo !== null && linkButton(words.resend, () => state.busy || void state.send(sentTo.authenticator)),
+      sentTo !== null &&
+        element(
+          'div',
+          { class: 'row' },
+          linkButton(words.resend, () => state.busy || void state.send(sentTo.authenticator)),
+        ),
       form && others.length > 0 && element('div', { class: 'or muted small', part: 'divider' }, words.or),
       ...others.map(wayButton),
     );

@@ -12,10 +12,11 @@ export const style = `${formStyle}
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--_line); }
 .small .small { font-size: inherit; }
 .others { display: grid; gap: 8px; }
+.others:has(form) { gap: var(--_space); }
 .others .button { width: 100%; }
 .two { grid-template-columns: repeat(auto-fit, minmax(min(100%, 8.5rem), 1fr)); }
-.mark { flex: none; width: 18px; height: 18px; stroke: none; }
-.mark.letter { display: grid; place-items: center; border-radius: 4px; background: var(--_surface); font-size: 12px; font-weight: ${wTitle}; }
+.mark { flex: none; width: 1.125rem; height: 1.125rem; stroke: none; }
+.mark.letter { display: grid; place-items: center; border-radius: 4px; background: var(--_surface); font-size: 0.75rem; font-weight: ${wTitle}; }
 .tag { padding: 1px 7px; border-radius: 4px; background: var(--_surface); color: var(--_muted); font-size: 0.8em; font-weight: ${wStrong}; }
 .button:hover .tag, .button:hover .letter { background: var(--_ground); }
 .chosen { display: flex; align-items: center; justify-content: space-between; gap: 12px; padding: 6px 12px; border-radius: var(--_radius);

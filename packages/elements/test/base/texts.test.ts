@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { english as englishActivity } from '../../src/account/activity-texts.js';
+import { english as englishDialog } from '../../src/account/dialog-texts.js';
 import { spanish as spanishAccount } from '../../src/account/es.js';
 import { english as englishAccount } from '../../src/account/texts.js';
 import { english as englishErrors } from '../../src/base/error-texts.js';
@@ -20,7 +21,7 @@ const holes = (text: string) => [...new Set([...text.matchAll(/\{\w+\}/g)].map(S
 test.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
   ['the inbox', { ...englishInbox, ...englishList, ...englishPushes, ...englishItems }, spanishInbox],
   ['sign-in', { ...englishErrors, ...englishSignIn, ...englishLater, ...englishEnrolment }, spanishSignIn],
-  ['the account', { ...englishErrors, ...englishAccount, ...englishActivity }, spanishAccount],
+  ['the account', { ...englishErrors, ...englishAccount, ...englishActivity, ...englishDialog }, spanishAccount],
 ])(
   'the Spanish texts of %s have the same keys and places for values as the English ones',
   (_name, english, spanish) => {

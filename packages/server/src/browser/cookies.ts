@@ -34,7 +34,8 @@ export function createCookie(
       ...(domain === undefined ? [] : [`Domain=${domain}`]),
     ].join('; ');
   const valuesIn = (header = '') => {
-    const found = header.split(';').map((pair) => pair.trim());
+    // Not `trim`, which removes more than blanks: another host may set a cookie with the byte A0 before `__Host-`.
+    const found = header.split(';').map((pair) => pair.replace(/^[ \t]+/, '').replace(/(?<![ \t])[ \t]+$/, ''));
     const values = found.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
     return [...new Set(values)];
   };

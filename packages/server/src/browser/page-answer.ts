@@ -48,14 +48,18 @@ export async function answerToPage(
   if (page.endsLogin) removeLogin(page, headers);
   // A guest who has become a user is refused, too.
   if (page.mergesGuest && (answer.ok || status === 400)) removeGuest(page, headers);
+  const addRedirectCookies = (answerText: string) => {
+    const values = redirect?.cookiesAfter(parseObject(answerText) ?? {}) ?? [];
+    for (const value of values) headers.append('set-cookie', value);
+  };
   const isJson = /\bjson\b/.test(answer.headers.get('content-type') ?? '');
   if (request.method === 'GET' || !answer.ok || !isJson) {
+    if (answer.ok) addRedirectCookies('');
     const hasNoBody = request.method === 'HEAD' || [204, 205, 304].includes(status);
     return new Response(hasNoBody ? null : answer.body, { status, headers });
   }
   const answerText = await answer.text();
-  const redirectCookie = redirect?.cookieAfter(parseObject(answerText) ?? {});
-  if (redirectCookie !== undefined) headers.append('set-cookie', redirectCookie);
+  addRedirectCookies(answerText);
   const { text, token, seconds, device } = withoutToken(answerText);
   if (token !== undefined) {
     headers.append('set-cookie', cookies.login.set(token, seconds));

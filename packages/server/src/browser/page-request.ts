@@ -108,11 +108,12 @@ export async function bodyToPosternOf(page: PageRequest): Promise<ForwardedBody 
     const init = { body: JSON.stringify({ token: guest }) };
     return { init, contentType: 'application/json', asksForGuest: false };
   }
-  const isStart = startsLogin.test(route);
-  if (request.method === 'POST' && (isStart || mayRedirect(route))) {
+  const isStart = request.method === 'POST' && startsLogin.test(route);
+  const redirects = mayRedirect(request.method, route);
+  if (request.body !== null && !onlyReads(request) && (isStart || redirects)) {
     const text = await limitedText(request);
     if (text === undefined) return problemResponse(413, 'payload_too_large', 'The body is too large.');
-    const redirect = mayRedirect(route) ? await withPkce(route, text, cookieHeader, cookies.redirect) : undefined;
+    const redirect = redirects ? await withPkce(route, text, cookieHeader, cookies.redirect) : undefined;
     const body = withDevice(redirect?.text ?? text, isStart ? cookies.device.read(cookieHeader) : undefined);
     return { init: { body }, redirect, asksForGuest: isStart && parseObject(text)?.authenticator === 'guest' };
   }

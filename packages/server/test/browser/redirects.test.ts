@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { createRedirectBrowser } from '../../../../test/support/redirect-browser.js';
 import { startVendor, type Vendor } from '../../../../test/support/vendor.js';
-import { createLogin, createPostern, type Fetch } from '../../../client/src/index.js';
+import { createAccount, createLogin, createPostern, type Fetch } from '../../../client/src/index.js';
 import { createBrowserSession, createPosternServer } from '../../src/index.js';
 
 const publicUrl = 'http://127.0.0.1:9';
@@ -87,6 +87,33 @@ test('the backend keeps the code verifier in a cookie, and the page never has it
   expect(started?.body.code_challenge).toBe(createHash('sha256').update(verifier).digest('base64url'));
   expect(JSON.parse(`${ended?.body.secret}`)).toEqual({ code: expect.any(String), code_verifier: verifier });
   expect([...page.cookies.keys()].sort()).toEqual(['__Host-postern', '__Host-postern-device']);
+});
+
+test('the backend keeps the code verifier of a proof, too, and adds it to the change that uses the proof', async () => {
+  vendor.account = { sub: randomUUID() };
+  const page = startPage();
+  const browser = createRedirectBrowser(vendor, { publicUrl, url: app.url });
+  const open = (url: string) => browser.goThrough(url);
+  await createLogin(page.postern).redirect('oidc:google', { redirectTo, open });
+  vendor.account = { ...vendor.account, auth_time: Math.floor(Date.now() / 1000) };
+  const account = createAccount(page.postern, {
+    async prove({ choices }) {
+      const choice = choices.find(({ type }) => type === 'provider');
+      return choice?.type === 'provider' ? choice.prove({ redirectTo, open }) : null;
+    },
+  });
+  const name = `grace-${randomUUID().slice(0, 8)}`;
+  expect(await account.setUsername(name)).toMatchObject({ username: name });
+  expect(JSON.stringify(page.byPage)).not.toMatch(/code_verifier|code_challenge/);
+  const proven = page.byBackend.find(({ body }) => body.proof !== undefined)?.body.proof as { readonly secret: string };
+  expect(JSON.parse(proven.secret)).toEqual({
+    code: expect.any(String),
+    code_verifier: expect.stringMatching(/^.{43}$/),
+  });
+  expect([...page.cookies.keys()].filter((cookie) => cookie.includes('redirect'))).toEqual([]);
+  // An answer without a body removes the cookie, too.
+  await account.deleteAccount();
+  expect([...page.cookies.keys()].filter((cookie) => cookie.includes('redirect'))).toEqual([]);
 });
 
 test('two logins of one browser at the same time keep their own verifiers', async () => {

@@ -3,7 +3,7 @@ import { type Outbox, outboxFilterFields } from '../../../messages/outbox.js';
 import { listRoutes } from '../../lists/list-routes.js';
 import type { Idempotent } from '../../requests/idempotent.js';
 import { IdParams, pathId } from '../../requests/parameters.js';
-import { type App, callerOf, originOf } from '../../requests/route.js';
+import { type App, callerOf, originOf, requireScope } from '../../requests/route.js';
 
 /** Routes that list messages, and send a failed one again. Only `admin` sees codes: a code lets the reader log in as the user. */
 export function adminOutboxRoutes(app: App, { outbox, idempotent }: { outbox: Outbox; idempotent: Idempotent }): void {
@@ -43,7 +43,11 @@ export function adminOutboxRoutes(app: App, { outbox, idempotent }: { outbox: Ou
     async handler(request, reply) {
       const id = pathId(request.params);
       return idempotent(request, reply, (commit) =>
-        commit(async (tx) => ({ status: 200, body: await outbox.retry(tx, id, originOf(request)) })),
+        commit(async (tx) => {
+          const { message, isChanged } = await outbox.retry(tx, id, originOf(request));
+          if (!isChanged) requireScope(callerOf(request), 'users:read');
+          return { status: 200, body: message };
+        }),
       );
     },
   });

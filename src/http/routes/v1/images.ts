@@ -35,7 +35,7 @@ export function imageRoutes(app: App, services: ImageServices): void {
         operationId: 'uploadImage',
         schemas: '',
         tag: 'Images',
-        quota: ' A user can upload 100 images an hour and keep 1000.',
+        quota: ' A user can upload 100 images an hour and keep 1000, and a guest 10.',
       },
     );
     uploadRoute(

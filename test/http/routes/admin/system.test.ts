@@ -160,7 +160,7 @@ describe('the providers', () => {
       const found = (await read()).body.providers.find(({ channel }) => channel === 'email');
       return found?.failing_since === null ? undefined : found;
     });
-    expect(mail?.last_error).toBe('the mail server 127.0.0.1 cannot be reached (ECONNREFUSED)');
+    expect(mail?.last_error).toBe('smtp: the mail server 127.0.0.1 cannot be reached (ECONNREFUSED)');
   });
 });
 

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Notification } from '../../../../src/contract/notification.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
+import { stepClock } from '../../../support/clock.js';
 import { type EventStream, endOf, eventsOf, openStream, type StreamOptions } from '../../../support/event-stream.js';
 import { eventually } from '../../../support/eventually.js';
 import { createTestNotifications, publishAll } from '../../../support/inbox.js';
@@ -287,18 +288,16 @@ describe('the limit of streams of a user', () => {
 
 describe('a session that ends', () => {
   it('is announced, and ends the stream', async () => {
-    const short = await postern.another({ SESSION_TTL: '6s' });
-    try {
-      const user = await createUser(short);
-      const { session } = await signIn(short, user);
-      const stream = await openStream(short.url, { bearer: session.token });
-      expect(await eventsOf(stream, 'session_expiring', 1)).toEqual([{ expires_at: session.expires_at }]);
-      expect(stream.end).toBeUndefined();
-      expect(await endOf(stream)).toBe('ended');
-      expect(stream.events).toHaveLength(1);
-      expect((await openStream(short.url, { bearer: session.token })).status).toBe(401);
-    } finally {
-      await short.close();
-    }
+    const { session } = await signIn(postern, await createUser(postern));
+    const stream = await openStream(postern.url, { bearer: session.token });
+    onTestFinished(() => stepClock(postern.database, '0 minutes'));
+    // Sessions last for 15 minutes, and 30 seconds before their end the client is warned.
+    await stepClock(postern.database, '14 minutes 35 seconds');
+    expect(await eventsOf(stream, 'session_expiring', 1)).toEqual([{ expires_at: session.expires_at }]);
+    expect(stream.end).toBeUndefined();
+    await stepClock(postern.database, '15 minutes');
+    expect(await endOf(stream)).toBe('ended');
+    expect(stream.events).toHaveLength(1);
+    expect((await openStream(postern.url, { bearer: session.token })).status).toBe(401);
   });
 });

@@ -178,11 +178,48 @@ const refusals: readonly [string, (login: BoundLogin) => string | undefined, str
     'The claim iat',
   ],
 ];
+/** Other spellings of the URL, and values that no number or text of a claim has. */
+const oddClaims: readonly [string, () => Record<string, unknown>, string][] = [
+  ...(
+    [
+      ['another port', (url) => url.replace(/:\d+/, ':1')],
+      ['the host as a user of another', (url) => url.replace('/v1', '@evil.example/v1')],
+      ['no scheme', (url) => url.replace('http:', '')],
+      ['the path alone', () => '/v1/sessions'],
+      ['a slash at the end', (url) => `${url}/`],
+      ['an encoded letter', (url) => url.replace('sessions', '%73essions')],
+      ['an encoded slash', (url) => url.replace('/sessions', '%2fsessions')],
+      ['two slashes', (url) => url.replace('/v1', '//v1')],
+      ['upper case in the path', (url) => url.replace('v1', 'V1')],
+      ['a parameter of the path', (url) => `${url};x`],
+      ['a dot after the host', (url) => url.replace(/:(\d+)/, '.:$1x')],
+      ['a list', (url) => [url]],
+    ] satisfies [string, (url: string) => unknown][]
+  ).map(([title, spell]): [string, () => Record<string, unknown>, string] => [
+    `with ${title} in htu`,
+    () => ({ htu: spell(`${postern.url}/v1/sessions`) }),
+    title === 'a list' ? 'needs the claims' : 'htu must be',
+  ]),
+  ['with a method in lower case', () => ({ htm: 'post' }), 'htm must be'],
+  ['with a time far beyond all times', () => ({ iat: 1e308 }), 'The claim iat'],
+  ['with a time far before all times', () => ({ iat: -1e308 }), 'The claim iat'],
+  ['with a time as a text', () => ({ iat: String(Math.floor(Date.now() / 1000)) }), 'needs the claims'],
+  ['with an empty jti', () => ({ jti: '' }), 'needs the claims'],
+  ['with a number as jti', () => ({ jti: 7 }), 'needs the claims'],
+  ['with a long jti', () => ({ jti: 'j'.repeat(256) }), 'needs the claims'],
+  ['with a number as nonce', () => ({ nonce: 7 }), 'needs the claims'],
+  ['with the digest of the token in another spelling', () => ({ ath: `${'A'.repeat(43)}=` }), 'ath must be'],
+];
 const toFtp = () => `${postern.url.replace('http:', 'ftp:')}/v1/sessions`;
 const secondsFromNow = (seconds: number) => Date.now() / 1000 + seconds;
 
 describe('a bound token', () => {
-  test.each(refusals)('is refused %s', async (_, proofOf, detail) => {
+  const odd = oddClaims.map(([title, claims, detail]): (typeof refusals)[number] => [
+    title,
+    (boundLogin) => proofFor(postern, boundLogin, { claims: claims() }),
+    detail,
+  ]);
+  test.each([...refusals, ...odd])('is refused %s', async (_, proofOf, detail) => {
     const boundLogin = await newBoundLogin();
     const refused = await requestSession(postern, boundLogin.token, proofOf(boundLogin));
     expect(codesOf(refused)).toEqual([401, 'invalid_dpop_proof']);

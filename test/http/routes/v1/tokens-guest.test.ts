@@ -396,3 +396,26 @@ test('a guest who was not used for 90 days is deleted, and no other user is', as
   for (const id of [unused.id, used.id, grown.id, user.id]) statuses.push((await admin('GET', `/users/${id}`)).status);
   expect(statuses).toEqual([404, 200, 200, 200]);
 });
+
+test('a guest uploads ten images at most, and more after the first credential', async () => {
+  const { id, bearer } = await guest();
+  const insert = `insert into images (id, user_id, check_after, created_at, updated_at)
+    select gen_random_uuid(), $1, db_now() + interval '1 day', at, at
+    from generate_series(1, 10), (select db_now() - $2 * interval '1 minute' as at) t`;
+  const send = async () => {
+    const body = { encoded: Buffer.from('no image').toString('base64') };
+    const answer = await postern.api<ProblemAnswer>('POST', '/v1/images', { bearer, body });
+    return answer.body.errors[0]?.code;
+  };
+  expect(await send()).toBe('invalid_image');
+  await postern.database.query(testSql(insert, [id, 90]));
+  expect(await send()).toBe('too_many_images');
+  await postern.database.query(testSql('update images set created_at = db_now() where user_id = $1', [id]));
+  await postern.database.query(
+    testSql('delete from images where id = (select id from images where user_id = $1 limit 1)', [id]),
+  );
+  expect(await send()).toBe('invalid_image');
+  await postern.database.query(testSql(insert, [id, 90]));
+  await postern.database.query(testSql('update users set is_guest = false where id = $1', [id]));
+  expect(await send()).toBe('invalid_image');
+});

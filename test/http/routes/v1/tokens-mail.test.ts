@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import type { Event, OutboxMessage } from '../../../../src/contract/administration.js';
 import type { Authentication } from '../../../../src/contract/authentication.js';
+import type { Suppression } from '../../../../src/contract/suppression.js';
 import type { Database } from '../../../../src/database/database.js';
+import { startGateway, startResend } from '../../../delivery/mail/mail-vendors.js';
+import { createAdministration } from '../../../support/administration.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { type MailServer, startMailServer, startRudeServer } from '../../../support/mail-server.js';
@@ -97,7 +101,11 @@ describe('a mail server', () => {
     await hurry(postern.database);
     await hurry(postern.database);
     const message = await messageOf(postern, body.id);
-    expect(message).toMatchObject({ state: 'sent', attempts: 3, last_error: 'the mail server answered 451 to DATA' });
+    expect(message).toMatchObject({
+      state: 'sent',
+      attempts: 3,
+      last_error: 'smtp: the mail server answered 451 to DATA',
+    });
     expect((await mailTo(server, user.email)).headers.get('message-id')).toBe(`<${message.id}@example.org>`);
     expect(server.received).toHaveLength(1);
   });
@@ -109,7 +117,7 @@ describe('a mail server', () => {
     server.refuse({ status: 550, at: 'RCPT' });
     const { body } = await start(postern, emailLogin(user.email));
     const message = await messageOf(postern, body.id, ['failed']);
-    expect(message).toMatchObject({ attempts: 1, last_error: 'the mail server answered 550 to RCPT TO' });
+    expect(message).toMatchObject({ attempts: 1, last_error: 'smtp: the mail server answered 550 to RCPT TO' });
     await eventually('an empty queue', async () => {
       const jobs = await postern.database.query(testSql('select 1 from graphile_worker._private_jobs'));
       return jobs.length === 0 ? true : undefined;
@@ -166,4 +174,110 @@ test('login by mail is unavailable without a mail server', async () => {
   cleanUps.push(() => postern.close());
   const { status } = await start(postern, emailLogin(newEmail()));
   expect(status).toBe(422);
+});
+
+describe('several providers of mail', () => {
+  test('send a mail by the next one when the first one refuses it, or loses its answer three times', async () => {
+    const server = await newServer();
+    const resend = await startResend();
+    const postern = await startTestApp({
+      ...resend.env,
+      MAIL_PROVIDER: 'resend,smtp',
+      SMTP_URL: `smtp://relay:a%20relay%20password@127.0.0.1:${server.port}`,
+    });
+    cleanUps.push(() => postern.close());
+    const send = async () => {
+      const { email } = await createUser(postern, { email: newEmail() });
+      const { body } = await start(postern, emailLogin(email));
+      const { id, state, provider } = await messageOf(postern, body.id);
+      return [id, state, provider];
+    };
+    resend.answer(undefined, { status: 403, body: '{"name":"invalid_api_key"}' }, 'reset', 'reset', 'reset');
+    const sent = [await send(), await send(), await send(), await send()];
+    expect(sent.map(([, ...rest]) => rest)).toEqual(['resend', 'smtp', 'smtp', 'smtp'].map((name) => ['sent', name]));
+    const [first, second, third] = sent.map(([id]) => id);
+    // The provider has failed, so the fourth mail does not try it.
+    expect(resend.received.map(({ headers }) => headers['idempotency-key'])).toEqual([
+      first,
+      second,
+      third,
+      third,
+      third,
+    ]);
+    expect([server.received.length, resend.faults]).toEqual([3, []]);
+    const rows = await postern.database.query<{ provider_reference: string }>(
+      testSql('select provider_reference from outbox where id = any($1) order by created_at', [[first, second]]),
+    );
+    expect(rows.map((row) => row.provider_reference)).toEqual([resend.reference, second]);
+  });
+
+  test('do not try an address that the first one has refused', async () => {
+    const server = await newServer();
+    const gateway = await startGateway();
+    const postern = await startTestApp({
+      ...gateway.env,
+      MAIL_PROVIDER: 'webhook,smtp',
+      SMTP_URL: `smtp://relay:a%20relay%20password@127.0.0.1:${server.port}`,
+    });
+    cleanUps.push(() => postern.close());
+    const user = await createUser(postern, { email: newEmail() });
+    gateway.answer({ status: 422, body: '{"error":"recipient_refused"}' });
+    const { body } = await start(postern, emailLogin(user.email));
+    expect(await messageOf(postern, body.id, ['failed'])).toMatchObject({
+      ...{ attempts: 1, provider: null },
+      last_error: 'webhook: the gateway says that the recipient refuses mail (422)',
+    });
+    expect(server.requestedRecipients).toEqual([]);
+  });
+});
+
+describe('an address that the provider does not know', () => {
+  test('is suppressed: it gets codes, and no notices until an operator deletes the suppression', async () => {
+    const gateway = await startGateway();
+    const postern = await startTestApp({ ...gateway.env, MAIL_PROVIDER: 'webhook' });
+    cleanUps.push(() => postern.close());
+    const { admin } = createAdministration(() => postern);
+    const user = await createUser(postern, { email: newEmail() });
+    const typesOf = () => gateway.received.map(({ body }) => JSON.parse(body).type);
+    const newDevice = async (make: string, state: string) => {
+      await signIn(postern, user, { make, model: 'X' });
+      return eventually(`a notice that is ${state}`, async () => {
+        const query = `filter=user_id:${user.id},kind:email.new_device,state:${state}`;
+        return (await admin<OutboxMessage[]>('GET', `/outbox?${query}`)).body[0];
+      });
+    };
+    await signIn(postern, user);
+    gateway.answer({ status: 422, body: '{"error":"unknown_mailbox"}' });
+    expect(await newDevice('Fairphone', 'failed')).toMatchObject({ attempts: 1, provider: null });
+    const { body: suppression } = await admin<Suppression>('POST', '/suppressions/find', { email: user.email });
+    expect(suppression.reason).toBe('hard_bounce');
+    const { body: events } = await admin<Event[]>('GET', `/users/${user.id}/activity?limit=10`);
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        ...{ type: 'suppression.created', actor: 'system' },
+        data: { suppression_id: suppression.id, reason: 'hard_bounce' },
+      }),
+    );
+
+    expect(await newDevice('Samsung', 'dropped')).toMatchObject({ last_error: 'the address is suppressed' });
+    const { body } = await start(postern, emailLogin(user.email));
+    expect(await messageOf(postern, body.id)).toMatchObject({ state: 'sent' });
+    expect(typesOf()).toEqual(['email.new_device', 'email.code']);
+
+    await admin('DELETE', `/suppressions/${suppression.id}`);
+    await newDevice('Nokia', 'sent');
+    expect(typesOf()).toEqual(['email.new_device', 'email.code', 'email.new_device']);
+  });
+
+  test('is not suppressed because the provider refuses the mail for another reason', async () => {
+    const gateway = await startGateway();
+    const postern = await startTestApp({ ...gateway.env, MAIL_PROVIDER: 'webhook' });
+    cleanUps.push(() => postern.close());
+    const { admin } = createAdministration(() => postern);
+    const user = await createUser(postern, { email: newEmail() });
+    gateway.answer({ status: 422, body: '{"error":"recipient_refused"}' });
+    const { body } = await start(postern, emailLogin(user.email));
+    await messageOf(postern, body.id, ['failed']);
+    expect((await admin('POST', '/suppressions/find', { email: user.email })).status).toBe(404);
+  });
 });

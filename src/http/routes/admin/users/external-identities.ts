@@ -3,7 +3,7 @@ import { ExternalIdentity, ExternalIdentityLink } from '../../../../contract/ext
 import type { ExternalIdentities } from '../../../../users/external-identities.js';
 import type { Users } from '../../../../users/users.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { type App, callerOf, originOf, requireRightToChange } from '../../../requests/route.js';
+import { type App, callerOf, originOf, requireRightToChange, requireScope } from '../../../requests/route.js';
 
 const url = '/admin/v1/users/:id/external-identities';
 const Params = Type.Object({
@@ -54,7 +54,11 @@ export function adminExternalIdentityRoutes(
     async handler(request) {
       const user = await users.get(pathId(request.params));
       requireRightToChange(callerOf(request), user);
-      return externalIdentities.link(user.id, request.body, originOf(request));
+      const before = await externalIdentities.selectLinks(user.id);
+      const link = await externalIdentities.link(user.id, request.body, originOf(request));
+      // Linking again only reads the link.
+      if (before.some(({ id }) => id === link.id)) requireScope(callerOf(request), 'users:read');
+      return link;
     },
   });
 

@@ -2,7 +2,14 @@ import { LockRequest, LogoutResult, User } from '../../../../contract/user.js';
 import type { Database } from '../../../../database/database.js';
 import type { Users } from '../../../../users/users.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { type App, callerOf, memberOf, originOf, requireRightToChange } from '../../../requests/route.js';
+import {
+  type App,
+  callerOf,
+  memberOf,
+  originOf,
+  requireRightToChange,
+  requireRightToSee,
+} from '../../../requests/route.js';
 
 /** Routes that lock, unlock and log out a user. Each takes effect from the next request on, on all instances. */
 export function adminUserLockRoutes(
@@ -33,8 +40,11 @@ export function adminUserLockRoutes(
     async handler(request, reply) {
       const id = pathId(request.params);
       const locked = await database.user(id).transaction(async (tx) => {
-        requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
-        return users.lock(tx, id, request.body, originOf(request));
+        const before = await users.getForUpdate(tx, id);
+        requireRightToChange(callerOf(request), before);
+        const user = await users.lock(tx, id, request.body, originOf(request));
+        requireRightToSee(callerOf(request), before, user);
+        return user;
       });
       return reply.send(locked);
     },
@@ -55,8 +65,11 @@ export function adminUserLockRoutes(
     async handler(request, reply) {
       const id = pathId(request.params);
       const unlocked = await database.user(id).transaction(async (tx) => {
-        requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
-        return users.unlock(tx, id, originOf(request));
+        const before = await users.getForUpdate(tx, id);
+        requireRightToChange(callerOf(request), before);
+        const user = await users.unlock(tx, id, originOf(request));
+        requireRightToSee(callerOf(request), before, user);
+        return user;
       });
       return reply.send(unlocked);
     },

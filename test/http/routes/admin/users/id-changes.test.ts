@@ -35,6 +35,45 @@ describe('changing a user', () => {
     expect(await change(both, {})).toBe(200);
   });
 
+  test('and every other request of a key without users:read that changes nothing does not read', async () => {
+    const { id } = await createUser(postern, { name: 'Ada', password: undefined, metadata: { plan: 'free' } });
+    const { token } = (await admin<{ token: string }>('POST', '/keys', { name: 'a key', scopes: ['users:write'] }))
+      .body;
+    const send = async (method: string, path: string, body?: object) => {
+      const answer = await postern.api(method, `/admin/v1/users/${id}${path}`, {
+        bearer: token,
+        ...(body && { body }),
+      });
+      if (answer.status !== 200) expect(answer.text).not.toContain('Ada');
+      return answer.status;
+    };
+    for (const same of [
+      ...[{ pin: null }, { password: null }, { pin: null, password: null }, { must_change: false }, { locale: null }],
+      ...[{ email: null }, { phone: null, name: 'Ada' }, { metadata: { plan: 'free' } }, { role: 'user' }],
+    ])
+      expect([same, await send('PATCH', '', same)]).toEqual([same, 403]);
+    expect(await send('POST', '/unlock')).toBe(403);
+    const until = { until: '2099-01-01T00:00:00Z', reason: 'Stolen' };
+    for (const lock of [until, { permanent: true }]) {
+      expect(await send('POST', '/lock', lock)).toBe(200);
+      expect(await send('POST', '/lock', lock)).toBe(403);
+    }
+    expect(await send('POST', '/unlock')).toBe(200);
+    expect(await send('POST', '/unlock')).toBe(403);
+    expect(await send('DELETE', '/second-factors')).toBe(403);
+    expect(await send('DELETE', '/pin-recovery')).not.toBe(200);
+    expect(await send('PATCH', '', { pin: '2468' })).toBe(200);
+    expect(await send('PATCH', '', { pin: null })).toBe(200);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['HEAD', ''],
+      ['GET', '/external-identities'],
+      ['GET', '/devices'],
+      ['GET', '/tokens'],
+    ] as const)
+      expect(await send(method, path)).toBe(403);
+  });
+
   test('changes only the members of the request', async () => {
     const user = await createUser(postern, { name: 'Ada', locale: 'en', metadata: { plan: 'free' } });
     const { status, body } = await admin('PATCH', `/users/${user.id}`, {

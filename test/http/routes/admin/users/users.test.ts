@@ -5,6 +5,7 @@ import type { IssuedApiKey, Scope } from '../../../../../src/contract/administra
 import type { User } from '../../../../../src/contract/user.js';
 import { createAdministration } from '../../../../support/administration.js';
 import { type ApiAnswer, type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';
+import { raceRounds } from '../../../../support/rounds.js';
 import { testSql } from '../../../../support/sql.js';
 import { createUser, login, newPhone, password } from '../../../../support/users.js';
 
@@ -188,7 +189,7 @@ describe('creating a user', () => {
   });
 
   test('gives an identity to one of many parallel requests', async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const body = { username: newName(), email: `${newName()}@example.com`, phone: newPhone() };
       const answers = await Promise.all(Array.from({ length: 8 }, () => admin('POST', '/users', body)));
       expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);

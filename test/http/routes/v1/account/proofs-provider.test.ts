@@ -5,6 +5,7 @@ import type { StartedProof } from '../../../../../src/contract/account/proof.js'
 import type { NewSession } from '../../../../../src/contract/session.js';
 import { createSelfService, type Person } from '../../../../support/account.js';
 import { startTestApp, type TestApp } from '../../../../support/app.js';
+import { stepClock } from '../../../../support/clock.js';
 import { createFactors } from '../../../../support/factors.js';
 import { createRedirectSteps, newVerifier, publicUrl, returnTo } from '../../../../support/redirects.js';
 import { startVendor, type Vendor } from '../../../../support/vendor.js';
@@ -113,6 +114,25 @@ test('it belongs to the session and the device that have started it', async () =
   const other = { ...who, bearer: session.body.token };
   expect(await refused(other, 'DELETE', '', { proof })).toEqual([400, 'proof_rejected']);
   expect((await ask(who, 'DELETE', '', { proof })).status).toBe(204);
+});
+
+test('is good for five minutes, so that the person can fill in a form after it', async () => {
+  try {
+    for (const [seconds_, answer] of [
+      [280, []],
+      [310, [400, 'proof_rejected']],
+    ] as const) {
+      const who = await newcomer();
+      vendor.account = { ...vendor.account, auth_time: seconds() };
+      const { proof } = await prove(who);
+      await stepClock(postern.database, `${seconds_} seconds`);
+      const changed = await ask(who, 'PATCH', '', { username: `u-${randomUUID().slice(0, 8)}`, proof });
+      expect(changed.status).toBe(answer[0] ?? 200);
+      await stepClock(postern.database, '0');
+    }
+  } finally {
+    await stepClock(postern.database, '0');
+  }
 });
 
 test('is not offered without id_tokens, without a link, and beside a second factor', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { message, refusalOf, startSns, startTwilio, startVonage } from './vendors.js';
+import { message, refusalOf, startSns, startTwilio, startVonage } from '../sms/vendors.js';
 
 describe.each([
   ['twilio', startTwilio],

@@ -1,20 +1,15 @@
 import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
-import type { SmtpTarget } from '../lib/urls.js';
-import type { MailMessage, MailSender } from '../messages/mail-sender.js';
+import type { SmtpTarget } from '../../lib/urls.js';
+import type { MailSender } from '../../messages/mail-sender.js';
+import { ProviderError } from '../providers/provider-error.js';
+import { composedMail, demandPlainRecipient, type MailOrigin, postmarkHeader } from './mail-content.js';
 
-/** The sender of mails. */
-export interface MailSenderAddress {
-  /** The display name; may be empty. */
-  readonly name: string;
-  readonly address: string;
-}
-
-export interface SmtpMailOptions {
+export interface SmtpMailOptions extends MailOrigin {
   readonly target: SmtpTarget;
-  readonly from: MailSenderAddress;
-  /** The logo (PNG), which mails show by its content id. */
-  readonly logo?: { readonly png: Buffer; readonly contentId: string } | undefined;
+  /** Whether the server is Postmark's, and its events are read. */
+  readonly isPostmark?: boolean;
   /** Milliseconds to connect. The default is 3000. */
   readonly connectTimeoutMs?: number;
   /** Milliseconds for one mail in total. The default is 10,000. */
@@ -23,33 +18,20 @@ export interface SmtpMailOptions {
   readonly ca?: ConnectionOptions['ca'];
 }
 
-/**
- * Safe to log: its message contains the failed step and the server's status, but no part of the mail, no recipient and
- * no password.
- */
-class SmtpError extends Error {
-  override readonly name = 'SmtpError';
-  /** Whether the server will never accept this mail, so that it is not retried. */
-  readonly permanent: boolean;
-
-  constructor(message: string, permanent = false) {
-    super(message);
-    this.permanent = permanent;
-  }
-}
+const name = 'smtp';
 
 /**
  * Sends each mail to an SMTP server (RFC 5321) on a connection of its own, so that no mail waits for another. TLS is
  * implicit (RFC 8314) or by STARTTLS (RFC 3207). If the server accepted a mail but its response was lost, the mail is
- * sent again with the same Message-ID.
+ * sent again with the same Message-ID. The reference of an accepted mail is its id, because servers report no other.
  */
 export function createSmtpMail(options: SmtpMailOptions): MailSender {
-  const { target, from, logo, connectTimeoutMs = 3000, totalTimeoutMs = 10_000, ca } = options;
+  const { target, isPostmark = false, connectTimeoutMs = 3000, totalTimeoutMs = 10_000, ca } = options;
   const { host, tls, user, password } = target;
   return {
-    name: 'smtp',
+    name,
     async send(message) {
-      if (!plainAddress.test(message.to)) throw new SmtpError('the recipient is not a plain mail address', true);
+      demandPlainRecipient(name, message);
       // Loaded with the first mail, to save memory in services that send none.
       const { createTransport } = await import('nodemailer');
       const connection = await openConnection(target, connectTimeoutMs);
@@ -67,62 +49,34 @@ export function createSmtpMail(options: SmtpMailOptions): MailSender {
         ignoreTLS: tls === 'none',
         ...(user !== undefined && { auth: { user, pass: password } }),
         tls: { ...(ca !== undefined && { ca }) },
-        disableFileAccess: true,
-        disableUrlAccess: true,
         maxResponseSize: 65_536,
       });
+      let hasContentBegun = false;
+      transport.use('stream', (mail, done) => {
+        // The library reads the content when the server has asked for it.
+        mail.message.processFunc((content) =>
+          Readable.from(
+            (async function* () {
+              hasContentBegun = true;
+              yield* content;
+            })(),
+          ),
+        );
+        done();
+      });
       try {
-        await transport.sendMail(contentOf(message, from, logo));
+        await transport.sendMail(composedMail(message, options, isPostmark ? { [postmarkHeader]: message.id } : {}));
         // The library sends QUIT and closes the connection. The process need not wait for that.
         connection.unref();
+        return { provider: name, reference: message.id };
       } catch (error) {
         connection.destroy();
-        if (isLate) throw new SmtpError(`the mail server ${host} did not answer in time`);
-        throw toSmtpError(error, host, /[^\0-\x7f]/.test(message.to));
+        const unanswered = hasContentBegun ? 'unclear' : 'unavailable';
+        if (isLate) throw new ProviderError(name, unanswered, `the mail server ${host} did not answer in time`);
+        throw toProviderError(error, { host, unanswered, isUtf8: /[^\0-\x7f]/.test(message.to) });
       }
     },
   };
-}
-
-/** One unquoted mailbox (RFC 5321, 4.1.2). The library would read a text with a comma as several addresses. */
-const plainAddress = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u;
-
-function contentOf(
-  { id, to, subject, text, html }: MailMessage,
-  from: MailSenderAddress,
-  logo: SmtpMailOptions['logo'],
-) {
-  return {
-    from,
-    to: { name: '', address: to },
-    envelope: { from: from.address, to: [quotedIfNeeded(to)] },
-    subject,
-    text,
-    html,
-    // Part of the mail, because programs load no images from servers before the reader agrees.
-    attachments:
-      logo === undefined
-        ? []
-        : [
-            {
-              filename: 'logo.png',
-              contentType: 'image/png',
-              content: logo.png,
-              cid: logo.contentId,
-              contentDisposition: 'inline' as const,
-            },
-          ],
-    messageId: `<${id}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
-    // RFC 3834, 5: automatic responders, such as out-of-office replies, do not answer.
-    headers: { 'Auto-Submitted': 'auto-generated' },
-  };
-}
-
-/** Some operators have addresses with dots in a row or before the @. In SMTP they are quoted (RFC 5321, 4.1.2). */
-function quotedIfNeeded(address: string): string {
-  const at = address.lastIndexOf('@');
-  const local = address.slice(0, at);
-  return /\.\.|\.$/.test(local) ? `"${local}"${address.slice(at)}` : address;
 }
 
 function openConnection({ host, port }: SmtpTarget, timeoutMs: number): Promise<Socket> {
@@ -130,11 +84,11 @@ function openConnection({ host, port }: SmtpTarget, timeoutMs: number): Promise<
     const socket = connect({ host, port, noDelay: true });
     const timer = setTimeout(() => {
       socket.destroy();
-      reject(new SmtpError(`the mail server ${host} cannot be reached in time`));
+      reject(new ProviderError(name, 'unavailable', `the mail server ${host} cannot be reached in time`));
     }, timeoutMs);
     const fail = (error: Error) => {
       clearTimeout(timer);
-      reject(toSmtpError(error, host));
+      reject(toProviderError(error, { host, unanswered: 'unavailable', isUtf8: false }));
     };
     socket.once('error', fail);
     socket.once('connect', () => {
@@ -151,11 +105,22 @@ function openConnection({ host, port }: SmtpTarget, timeoutMs: number): Promise<
 /** The SMTP commands that an error message may name. */
 const commands = ['MAIL FROM', 'RCPT TO', 'DATA', 'AUTH', 'STARTTLS', 'EHLO', 'HELO'];
 
-/**
- * Does not include the server's text: it may repeat what was sent. The enhanced status code is that of RFC 3463.
- * @param isUtf8 whether the recipient needs SMTPUTF8
- */
-function toSmtpError(error: unknown, host: string, isUtf8 = false): SmtpError {
+/** The enhanced status codes of a mailbox or domain that does not exist (RFC 3463, 3.2; RFC 7505, 4.1). */
+const unknownMailbox = /^5\.1\.(?:1|2|3|6|10)$/;
+/** The texts of servers that send no enhanced status code. Only these: a 550 may also mean that the server refuses the sender. */
+const unknownMailboxText =
+  /\b(?:no such (?:user|recipient|mailbox|address)|(?:user|recipient|mailbox|address|account) (?:is )?(?:unknown|not found|does(?: not|n.t) exist)|unknown (?:user|recipient|mailbox|address)|no mailbox)\b/i;
+
+interface Attempt {
+  readonly host: string;
+  /** What a lost connection means. */
+  readonly unanswered: 'unclear' | 'unavailable';
+  /** Whether the recipient needs SMTPUTF8. */
+  readonly isUtf8: boolean;
+}
+
+/** Does not include the server's text: it may repeat what was sent. The enhanced status code is that of RFC 3463. */
+function toProviderError(error: unknown, { host, unanswered, isUtf8 }: Attempt): ProviderError {
   const { code, command, responseCode, response, message } = error as Record<string, unknown>;
   if (typeof responseCode === 'number') {
     const [, enhanced = ''] = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(String(response)) ?? [];
@@ -163,19 +128,27 @@ function toSmtpError(error: unknown, host: string, isUtf8 = false): SmtpError {
     const status = [responseCode, enhanced].filter((part) => part !== '').join(' ');
     // RFC 5321, 4.2.1: 5xx is permanent. But an operator can correct the sender or the password, so only errors about
     // the recipient or the mail itself are final.
-    const isFinal = responseCode >= 500 && (refusedCommand === 'RCPT TO' || refusedCommand === 'DATA');
+    const isAboutRecipient = responseCode >= 500 && refusedCommand === 'RCPT TO';
+    const isAboutMail = responseCode >= 500 && refusedCommand === 'DATA';
     // RFC 6531: such a recipient needs the extension SMTPUTF8 on the way to its mailbox.
     const hint =
-      isUtf8 && isFinal && refusedCommand === 'RCPT TO'
+      isUtf8 && isAboutRecipient
         ? ': the address has letters that are not ASCII, which the server may not support (SMTPUTF8)'
         : '';
     const step = refusedCommand === undefined ? '' : ` to ${refusedCommand}`;
-    return new SmtpError(`the mail server answered ${status}${step}${hint}`, isFinal);
+    const isUnknown = enhanced === '' ? unknownMailboxText.test(String(response)) : unknownMailbox.test(enhanced);
+    return new ProviderError(
+      name,
+      isAboutRecipient ? 'invalid' : isAboutMail ? 'refused' : 'unavailable',
+      `the mail server answered ${status}${step}${hint}`,
+      undefined,
+      isAboutRecipient && isUnknown,
+    );
   }
   // The library reports failures of TLS with the code of other socket errors.
   if (code === 'ETLS' || /certificate|altnames/i.test(String(message))) {
-    return new SmtpError(`TLS with the mail server ${host} failed: see its certificate`);
+    return new ProviderError(name, 'unavailable', `TLS with the mail server ${host} failed: see its certificate`);
   }
   const reason = /^[A-Z][A-Z0-9_]{2,40}$/.test(String(code)) ? ` (${String(code)})` : '';
-  return new SmtpError(`the mail server ${host} cannot be reached${reason}`);
+  return new ProviderError(name, unanswered, `the mail server ${host} cannot be reached${reason}`);
 }

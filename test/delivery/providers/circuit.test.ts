@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createCircuit } from '../../../src/delivery/sms/circuit.js';
+import { createCircuit } from '../../../src/delivery/providers/circuit.js';
 
 function circuitWithClock() {
   let time = 0;

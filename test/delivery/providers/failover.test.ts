@@ -1,6 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import { createFailover } from '../../../src/delivery/sms/failover.js';
-import { message, startSns, startTwilio, startVonage } from './vendors.js';
+import { describe, expect, it, test } from 'vitest';
+import { createFailover } from '../../../src/delivery/providers/failover.js';
+import { ProviderError, type ProviderFailure } from '../../../src/delivery/providers/provider-error.js';
+import type { ProviderHealth } from '../../../src/delivery/providers/provider-health.js';
+import { message, startSns, startTwilio, startVonage } from '../sms/vendors.js';
 
 const unavailable = { status: 500 };
 const invalidNumber = { status: 400, body: '{"code":21211}' };
@@ -134,4 +136,127 @@ describe('several providers', () => {
       provider: 'sns',
     });
   });
+});
+
+/** A provider. Each message fails with the next error, or is accepted if there is none. */
+function createTestProvider(name: string, ...errors: (Error | undefined)[]) {
+  const received: string[] = [];
+  return {
+    name,
+    received,
+    async send(id: string) {
+      received.push(id);
+      const error = errors.shift();
+      if (error !== undefined) throw error;
+      return { provider: name, reference: id };
+    },
+  };
+}
+const failure = (kind: ProviderFailure) => new ProviderError('first', kind, 'a reason');
+
+describe('an unclear answer', () => {
+  test('sends the message twice more to the same provider with the same id, and then to the next one', async () => {
+    const first = createTestProvider('first', failure('unclear'), failure('unclear'), failure('unclear'));
+    const second = createTestProvider('second');
+    const accepted = await createFailover({ providers: [first, second] }).send('a');
+    expect([accepted, first.received, second.received]).toEqual([
+      { provider: 'second', reference: 'a' },
+      ['a', 'a', 'a'],
+      ['a'],
+    ]);
+  });
+
+  test('and then a clear one ends the repeats', async () => {
+    for (const [kind, provider] of [
+      ['unavailable', 'second'],
+      ['refused', 'second'],
+      [undefined, 'first'],
+    ] as const) {
+      const first = createTestProvider('first', failure('unclear'), kind && failure(kind));
+      const second = createTestProvider('second');
+      expect((await createFailover({ providers: [first, second] }).send('a')).provider).toBe(provider);
+      expect(first.received).toHaveLength(2);
+    }
+    const first = createTestProvider('first', failure('unclear'), failure('invalid'));
+    const second = createTestProvider('second');
+    await expect(createFailover({ providers: [first, second] }).send('a')).rejects.toMatchObject({
+      failure: 'invalid',
+    });
+    expect(second.received).toEqual([]);
+  });
+
+  test('of the only provider can be tried again later', async () => {
+    const first = createTestProvider('first', failure('unclear'), failure('unclear'), failure('unclear'));
+    const sending = createFailover({ providers: [first] }).send('a');
+    await expect(sending).rejects.toMatchObject({ failure: 'unclear', permanent: false });
+    expect(first.received).toHaveLength(3);
+  });
+});
+
+/** A single provider with its reports. */
+function createReported() {
+  const reports: ProviderHealth[] = [];
+  let time = 0;
+  let next: Error | undefined;
+  const sender = createFailover({
+    providers: [
+      {
+        name: 'smtp',
+        async send() {
+          if (next !== undefined) throw next;
+          return { provider: 'smtp', reference: null };
+        },
+      },
+    ],
+    onHealth: (health) => reports.push(health),
+    now: () => time,
+  });
+  return {
+    reports: () => reports.splice(0).map(({ provider, error }) => error ?? `${provider} works`),
+    advanceClock(milliseconds: number) {
+      time += milliseconds;
+    },
+    async send(error?: Error) {
+      next = error;
+      if (error === undefined) await sender.send('a');
+      else await expect(sender.send('a')).rejects.toBe(error);
+    },
+  };
+}
+
+const broken = new Error('the mail server answered 535 to AUTH');
+const refused = Object.assign(new Error('the mail server answered 550 to RCPT TO'), { permanent: true });
+
+test('a mail server fails after three failures in a row, until it accepts a mail', async () => {
+  const { send, reports } = createReported();
+  await send();
+  expect(reports()).toEqual(['smtp works']);
+  await send();
+  await send(broken);
+  await send(broken);
+  expect(reports()).toEqual([]);
+  await send(broken);
+  expect(reports()).toEqual([`smtp: ${broken.message}`]);
+  await send();
+  expect(reports()).toEqual(['smtp works']);
+});
+
+test('a mail that the server refuses because of its recipient shows that the server works', async () => {
+  const { send, reports } = createReported();
+  await send(broken);
+  await send(broken);
+  await send(refused);
+  await send(broken);
+  await send(broken);
+  expect(reports()).toEqual(['smtp works']);
+});
+
+test('a failure that lasts is reported again from time to time', async () => {
+  const { send, reports, advanceClock } = createReported();
+  for (let count = 0; count < 10; count += 1) await send(broken);
+  expect(reports()).toEqual([`smtp: ${broken.message}`]);
+  advanceClock(60_000);
+  await send(broken);
+  await send(broken);
+  expect(reports()).toEqual([`smtp: ${broken.message}`]);
 });

@@ -1,5 +1,4 @@
-import type { MailSender } from '../messages/mail-sender.js';
-import type { PushOutcome, PushSender } from '../notifications/push/sender.js';
+import type { PushOutcome, PushSender } from '../../notifications/push/sender.js';
 
 /** Whether a provider works. */
 export interface ProviderHealth {
@@ -22,25 +21,6 @@ interface HealthOptions {
   readonly now?: () => number;
 }
 
-/** Sends mails through `sender`, and reports whether it works. A mail that the server refuses for ever shows that it works. */
-export function withMailHealth(sender: MailSender, options: HealthOptions): MailSender {
-  const health = createHealth(sender.name, options);
-  return {
-    name: sender.name,
-    async send(message) {
-      try {
-        await sender.send(message);
-        health.succeed();
-      } catch (error) {
-        const isAboutMail = error instanceof Error && 'permanent' in error && error.permanent === true;
-        if (isAboutMail) health.succeed();
-        else health.fail((error as Error).message);
-        throw error;
-      }
-    },
-  };
-}
-
 /** Sends pushes through `sender`, and reports whether it works. A token that is gone shows that it works. */
 export function withPushHealth(sender: PushSender, options: HealthOptions): PushSender {
   const health = createHealth(sender.channel, options);
@@ -55,8 +35,18 @@ export function withPushHealth(sender: PushSender, options: HealthOptions): Push
   };
 }
 
+/** Counts the results of a provider. */
+export interface Health {
+  succeed(): void;
+  /**
+   * @param error why, in words
+   * @param isFailing whether it counts as failing now. By default, it does after some failures in a row.
+   */
+  fail(error: string, isFailing?: boolean): void;
+}
+
 /** Reports each change. Repeats the report from time to time while a provider fails, but not while it works. */
-function createHealth(provider: string, { onHealth, now = () => performance.now() }: HealthOptions) {
+export function createHealth(provider: string, { onHealth, now = () => performance.now() }: HealthOptions): Health {
   let failures = 0;
   let isKnownToWork = false;
   let reportedAt = Number.NEGATIVE_INFINITY;
@@ -68,9 +58,9 @@ function createHealth(provider: string, { onHealth, now = () => performance.now(
       isKnownToWork = true;
       onHealth({ provider, error: undefined });
     },
-    fail(error: string) {
+    fail(error, isFailing) {
       failures += 1;
-      if (failures < failureThreshold || now() - reportedAt < reportInterval) return;
+      if (!(isFailing ?? failures >= failureThreshold) || now() - reportedAt < reportInterval) return;
       isKnownToWork = false;
       reportedAt = now();
       onHealth({ provider, error });

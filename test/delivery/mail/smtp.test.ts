@@ -1,25 +1,28 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSmtpMail, type SmtpMailOptions } from '../../src/delivery/smtp.js';
-import { parseSmtpUrl } from '../../src/lib/urls.js';
-import type { MailMessage } from '../../src/messages/mail-sender.js';
+import { createSmtpMail, type SmtpMailOptions } from '../../../src/delivery/mail/smtp.js';
+import { ProviderError } from '../../../src/delivery/providers/provider-error.js';
+import { parseSmtpUrl } from '../../../src/lib/urls.js';
+import type { MailMessage } from '../../../src/messages/mail-sender.js';
 import {
   type MailServer,
   type MailServerOptions,
   selfSigned,
   startMailServer,
   startRudeServer,
-} from '../support/mail-server.js';
+} from '../../support/mail-server.js';
 
 const message: MailMessage = {
   id: '582a5abb-1335-4794-4855-11e067b8c55e',
+  kind: 'email.code',
   to: 'ada@example.com',
   subject: '482913 es su código',
   text: 'Su código es 482913.\n\nGrüße',
   html: '<!doctype html><title>Código</title><p>Su código es 482913.</p><p>Grüße</p>',
   code: '482913',
   authenticationId: null,
+  expiresAt: '2017-10-19T17:02:03.181879Z',
 };
 const login = { user: 'relay', password: 'p@ss:wörd' };
 const credentials = `${login.user}:${encodeURIComponent(login.password)}@`;
@@ -36,6 +39,24 @@ async function newRudeServer(...parameters: Parameters<typeof startRudeServer>) 
   return server;
 }
 
+/** A server that accepts everything, except for the commands with another answer. `.` is the end of the content. */
+async function newTalk(answers: Readonly<Record<string, string | 'end' | 'silence'>>) {
+  return newRudeServer((socket) => {
+    let isContent = false;
+    socket.write('220 ready\r\n');
+    createInterface({ input: socket }).on('line', (line) => {
+      if (isContent && line !== '.') return;
+      isContent = false;
+      const command = Object.keys(answers).find((start) => line.startsWith(start));
+      const answer = command === undefined ? (line === 'DATA' ? '354 go on' : '250 ok') : answers[command];
+      if (answer === 'silence') return;
+      if (answer === 'end') return void socket.destroy();
+      isContent = answer?.startsWith('354') === true;
+      socket.write(`${answer}\r\n`);
+    });
+  });
+}
+
 function sender(url: string, options: Partial<SmtpMailOptions> = {}) {
   const target = parseSmtpUrl(url);
   if (target === undefined) return expect.unreachable(`${url} is no SMTP_URL`);
@@ -46,14 +67,17 @@ function sender(url: string, options: Partial<SmtpMailOptions> = {}) {
  * Returns a failure. Checks that a log of it would contain nothing of the mail, the password or the answer of the server
  * (`refused: …`).
  */
-async function failureOf(sending: Promise<void>): Promise<{ text: string; permanent: unknown }> {
+async function failureOf(
+  sending: Promise<unknown>,
+): Promise<{ text: string; permanent: boolean; failure: string; isUnknownMailbox: boolean }> {
   const error = await sending.then(
     () => expect.unreachable('the mail was sent'),
-    (reason: Error & { permanent?: unknown }) => reason,
+    (reason: unknown) => (reason instanceof ProviderError ? reason : expect.unreachable(String(reason))),
   );
-  const text = `${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`;
-  expect(text).not.toMatch(/482913|código|Grüße|ada@example|wörd|refused:/);
-  return { text: error.message, permanent: error.permanent };
+  const logged = `${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`;
+  expect(logged).not.toMatch(/482913|código|Grüße|ada@example|wörd|refused:/);
+  const { reason: text, permanent, failure, isUnknownMailbox } = error;
+  return { text, permanent, failure, isUnknownMailbox };
 }
 
 describe('mail by SMTP', () => {
@@ -179,10 +203,47 @@ describe('mail by SMTP', () => {
     expect(lines).toContain('RCPT TO:<"a..b."@docomo.ne.jp>');
   });
 
+  it('says whether the mailbox does not exist, which is no fault of the sender or its network', async () => {
+    for (const [answer, isUnknown] of [
+      ['550 5.1.1 <ada@example.com>: Recipient address rejected', true],
+      ['550-5.1.1 The account does not exist\r\n550 5.1.1 see the help', true],
+      ['556 5.1.10 the domain takes no mail', true],
+      ['550 No such user here', true],
+      ['550 5.7.1 no such user for a sender like you', false],
+      ['550 your address is on a list', false],
+      ['552 5.2.2 mailbox full', false],
+      ['450 4.1.1 no such user yet', false],
+    ] as const) {
+      const { port } = await newTalk({ 'RCPT TO': answer });
+      const { failure, isUnknownMailbox } = await failureOf(sender(`smtp://127.0.0.1:${port}?tls=none`).send(message));
+      expect([answer, failure, isUnknownMailbox]).toEqual([
+        answer,
+        answer.startsWith('4') ? 'unavailable' : 'invalid',
+        isUnknown,
+      ]);
+    }
+  });
+
+  it('may have arrived if the server ends the connection or is silent after the content, and not before', async () => {
+    const failureAfter = async (answers: Record<string, string | 'end' | 'silence'>) => {
+      const { port } = await newTalk(answers);
+      const mail = sender(`smtp://127.0.0.1:${port}?tls=none`, { totalTimeoutMs: 300 });
+      return (await failureOf(mail.send(message))).failure;
+    };
+    for (const what of ['end', 'silence'] as const) {
+      for (const command of ['EHLO', 'MAIL FROM', 'RCPT TO', 'DATA']) {
+        expect([command, what, await failureAfter({ [command]: what })]).toEqual([command, what, 'unavailable']);
+      }
+      expect([what, await failureAfter({ '.': what })]).toEqual([what, 'unclear']);
+    }
+    expect(await failureAfter({ '.': '451 later' })).toBe('unavailable');
+    expect(await failureAfter({ '.': '554 never' })).toBe('refused');
+  });
+
   it('fails temporarily if the password is refused', async () => {
     const server = await newServer({ login });
     const failed = await failureOf(sender(`smtp://relay:wrong-wörd@127.0.0.1:${server.port}`).send(message));
-    expect(failed).toEqual({ text: expect.stringMatching(/^the mail server answered 535/), permanent: false });
+    expect(failed).toMatchObject({ text: expect.stringMatching(/^the mail server answered 535/), permanent: false });
   });
 
   it('fails in time if the server is down, disconnects, sends invalid data or does not answer', async () => {

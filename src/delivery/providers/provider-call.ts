@@ -1,21 +1,24 @@
-import type { AcceptedSms } from '../../messages/sms-sender.js';
+import type { AcceptedMessage } from '../../messages/message-sender.js';
 import type { Outbound, OutboundRequest } from '../outbound.js';
 import { OutboundError } from '../outbound-guard.js';
 import { retryAfterSeconds } from '../push/responses.js';
-import { SmsError, type SmsFailure } from './sms-error.js';
+import { ProviderError, type ProviderFailure } from './provider-error.js';
 
 /** An answer of a provider that did not accept the message. */
 export interface Refusal {
   readonly status: number;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
   /** The text of the body; empty if it could not be read. */
   readonly body: string;
 }
 
 /** What a refusal means. */
 export interface RefusalMeaning {
-  readonly failure: SmsFailure;
+  readonly failure: ProviderFailure;
   /** The reason as a text for operators. */
   readonly reason: string;
+  readonly isUnknownMailbox?: boolean;
 }
 
 /** How to read the answers of one provider. */
@@ -27,6 +30,11 @@ export interface ProviderCall {
   reference(body: string): string | undefined;
   /** Finds the meaning of a refusal. If it returns undefined, the HTTP status decides. */
   interpret(refusal: Refusal): RefusalMeaning | undefined;
+  /**
+   * Whether the request contains an id of the message, so that it can be repeated: a lost answer or an error of the server
+   * is then `unclear` instead of `unavailable`.
+   */
+  readonly isRepeatable?: boolean;
 }
 
 /** A longer id of a provider is not stored. */
@@ -35,38 +43,46 @@ const maxReferenceLength = 255;
 /**
  * Hands a message to a provider. Any 2xx answer accepts the message, even if the body of the answer is broken: another
  * attempt would send the message twice.
- * @throws SmsError
+ * @throws ProviderError
  */
-export async function callProvider(call: ProviderCall): Promise<AcceptedSms> {
+export async function callProvider(call: ProviderCall): Promise<AcceptedMessage> {
   const { name } = call;
-  const { status, body, retryAfter } = await exchange(call);
+  const { status, headers, body, retryAfter } = await exchange(call);
   if (status >= 200 && status < 300) {
     const reference = call.reference(body);
     const isStorable = reference !== undefined && reference !== '' && reference.length <= maxReferenceLength;
     return { provider: name, reference: isStorable ? reference : null };
   }
-  const { failure, reason } = call.interpret({ status, body }) ?? byStatus(status);
-  throw new SmsError(name, failure, `${reason} (${status})`, retryAfter);
+  const meaning = call.interpret({ status, headers, body }) ?? byStatus(status, call.isRepeatable ?? false);
+  const { failure, reason, isUnknownMailbox } = meaning;
+  throw new ProviderError(name, failure, `${reason} (${status})`, retryAfter, isUnknownMailbox);
 }
 
-/** @throws SmsError if the provider sent no status */
-async function exchange({ name, outbound, request }: ProviderCall) {
+/** @throws ProviderError if the provider sent no status */
+async function exchange({ name, outbound, request, isRepeatable = false }: ProviderCall) {
   try {
     const { status, headers, body } = await outbound.request(request);
     const retryAfter = status === 429 || status === 503 ? retryAfterSeconds(headers['retry-after']) : undefined;
-    return { status, body: body.toString('utf8'), retryAfter };
+    return { status, headers, body: body.toString('utf8'), retryAfter };
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    if (error.status !== undefined) return { status: error.status, body: '', retryAfter: undefined };
-    throw new SmsError(name, 'unavailable', error.message);
+    if (error.status !== undefined) return { status: error.status, headers: {}, body: '', retryAfter: undefined };
+    throw new ProviderError(name, isRepeatable && !error.isUnsent ? 'unclear' : 'unavailable', error.message);
   }
 }
 
+/** A gateway sends these statuses too, when the provider may have taken the request. 503 says that it has not. */
+const unclearStatuses = [408, 500, 502, 504];
+
 /** What a status means without a known error code. An operator can correct the account, so that a retry succeeds. */
-function byStatus(status: number): RefusalMeaning {
+function byStatus(status: number, isRepeatable: boolean): RefusalMeaning {
   if (status === 401 || status === 403)
     return { failure: 'unavailable', reason: 'the account or its credentials are refused' };
   if (status === 402) return { failure: 'unavailable', reason: 'the account has no credit' };
   if (status === 429) return { failure: 'unavailable', reason: 'too many messages at a time' };
-  return { failure: 'unavailable', reason: 'the provider failed or did not understand the request' };
+  const isUnclear = isRepeatable && unclearStatuses.includes(status);
+  return {
+    failure: isUnclear ? 'unclear' : 'unavailable',
+    reason: 'the provider failed or did not understand the request',
+  };
 }

@@ -1,0 +1,68 @@
+import type { Core } from '../core.js';
+import { CancelledError } from '../errors.js';
+import { beginRedirect, findReturn, forget, type RedirectOptions } from '../login/redirects.js';
+import { type Abortable, platform } from '../platform.js';
+import type { ExternalIdentity, StartedExternalIdentity, StartedProof } from '../wire.js';
+import { type AccountOperation, type Proof, proofOf } from './proof.js';
+
+/** Sends the browser to a provider, to link an account there. @param start sends the request that begins it, with a proof */
+export async function link(
+  core: Core,
+  provider: string,
+  { redirectTo, open, signal }: RedirectOptions & Abortable,
+  start: (body: object) => Promise<StartedExternalIdentity>,
+): Promise<ExternalIdentity | null> {
+  const departure = await beginRedirect(core, 'link', provider, { redirectTo, open }, start);
+  const address = await departure.leave();
+  if (address === null) throw new CancelledError();
+  return address === undefined ? null : resumeLink(core, address, { signal });
+}
+
+/** Completes the link with which the browser has come back. Null if this browser did not begin one. */
+export async function resumeLink(
+  core: Core,
+  address = platform().location?.href ?? '',
+  { signal }: Abortable = {},
+): Promise<ExternalIdentity | null> {
+  const found = await findReturn(core, 'link', address);
+  if (found === undefined) return null;
+  const { id, name } = found;
+  await forget(core, id);
+  const path = `/v1/account/external-identities/${encodeURIComponent(name)}/${id}`;
+  return core.call({ method: 'POST', path, body: { secret: found.secret() }, signal });
+}
+
+/** A proof with which the browser has come back from a provider. */
+export interface ResumedProof {
+  /** The operation that the user had begun. */
+  readonly operation: AccountOperation;
+  /** Valid for five minutes, on this device. */
+  readonly proof: Proof<'provider'>;
+}
+
+/** Sends the browser to a provider, where the user logs in again. */
+export async function proveAt(
+  core: Core,
+  operation: AccountOperation,
+  provider: string,
+  { signal, ...options }: RedirectOptions & Abortable = {},
+): Promise<Proof<'provider'> | null> {
+  const start = (body: object) =>
+    core.call<StartedProof>({
+      ...{ method: 'POST', path: '/v1/account/proofs', signal, expects: 'id' },
+      body: { type: 'provider', provider, ...body },
+    });
+  const departure = await beginRedirect(core, 'proof', provider, options, start, operation);
+  const address = await departure.leave();
+  if (address === null) throw new CancelledError();
+  return address === undefined ? null : ((await resumeProof(core, address))?.proof ?? null);
+}
+
+/** The proof with which the browser has come back. Null if this browser did not begin one. */
+export async function resumeProof(core: Core, address = platform().location?.href ?? ''): Promise<ResumedProof | null> {
+  const found = await findReturn(core, 'proof', address);
+  if (found?.operation === undefined) return null;
+  const { id, operation } = found;
+  await forget(core, id);
+  return { operation: operation as AccountOperation, proof: proofOf('provider', found.secret(), id) };
+}

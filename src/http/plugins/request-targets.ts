@@ -1,0 +1,34 @@
+import type { RequestListener } from 'node:http';
+import { Problem } from '../../lib/problem.js';
+import type { App } from '../requests/route.js';
+
+/** The part of an absolute target before its path (RFC 9112, 3.2.2). */
+const schemeAndHost = /^https?:\/\/[^/?#\\]+/i;
+
+/**
+ * Gives each request the short form of its target: a path and a query. A client of a proxy sends whole URLs, and everything
+ * that reads or remembers a target would otherwise see another one for each host.
+ */
+export function withOriginForm(listener: RequestListener): RequestListener {
+  return (request, response) => {
+    const { url = '' } = request;
+    if (url.charCodeAt(0) !== 0x2f) request.url = url.replace(schemeAndHost, '').replace(/^(?=\?|$)/, '/');
+    listener(request, response);
+  };
+}
+
+/** A letter or a digit that is percent-encoded, before the query. */
+const encodedLetter = /^[^?#]*%(?:3\d|[46][1-9a-f]|[57][0-9a])/i;
+
+/**
+ * Refuses targets that a proxy could read in another way. No client needs encoded letters or digits in a path (RFC 3986, 2.3), and
+ * a proxy that compares paths as they are sent would protect `/admin/`, but not `/%61dmin/`. A fragment is never sent (RFC 9112,
+ * 3.2), and where it begins, the path ends for one reader and goes on for another.
+ */
+export function requestTargetsPlugin(app: App): void {
+  app.addHook('onRequest', ({ raw: { url = '' } }, _reply, done) => {
+    const isOther = url.charCodeAt(0) !== 0x2f && url !== '*';
+    const isRefused = isOther || url.includes('#') || (url.includes('%') && encodedLetter.test(url));
+    done(isRefused ? new Problem('malformed_request') : undefined);
+  });
+}

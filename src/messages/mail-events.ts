@@ -1,0 +1,290 @@
+import { recordEvent } from '../audit/events.js';
+import type { SuppressionReason } from '../contract/suppression.js';
+import type { Database, Transaction } from '../database/database.js';
+import { literal, sql, statement } from '../database/sql.js';
+import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import { Problem } from '../lib/problem.js';
+import type { Counters } from '../statistics/counters.js';
+import type { Suppressions } from './suppressions.js';
+
+/** A report of a provider about a mail that it has accepted. */
+export interface MailEvent {
+  /** The id that the provider gave the mail. */
+  readonly reference: string;
+  /** The recipient, in any spelling. */
+  readonly address: string;
+  /** `soft_bounce`: the mail did not arrive, and another one may. */
+  readonly outcome: 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint';
+}
+
+/** The request of a provider. */
+export interface MailEventRequest {
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The body as it was sent. */
+  readonly body: string;
+}
+
+/** Reads the reports of one provider. */
+export interface MailEventReader {
+  /** The name in the path. */
+  readonly name: string;
+  /** The name of the provider that accepted the mails. */
+  readonly provider: string;
+  /** @returns undefined if the request does not come from the provider, or is too old */
+  read(request: MailEventRequest): Promise<readonly MailEvent[] | undefined>;
+}
+
+/** Takes the reports of providers about mails. */
+export interface MailEvents {
+  /**
+   * Changes the state of the mails, and suppresses addresses. A repeated or unknown report changes nothing.
+   * @throws Problem `not_found` for a provider without a secret, `invalid_mail_event`
+   */
+  accept(name: string, request: MailEventRequest): Promise<void>;
+  /**
+   * Stores that a provider has accepted a mail, so that its reports can be matched. Call it before the state of the mail
+   * changes, in the same transaction.
+   */
+  recordAccepted(tx: Transaction, mail: AcceptedMail): Promise<void>;
+  /** Applies the reports that came before the mail was recorded. Call it after the state of the mail has changed. */
+  applyEarly(tx: Transaction, mail: AcceptedMail): Promise<void>;
+}
+
+/** A mail that a provider has accepted. */
+export interface AcceptedMail {
+  readonly userId: string;
+  readonly id: string;
+  /** The notification of a step. Null: the mail is a message of the outbox. */
+  readonly notificationId: string | null;
+  readonly provider: string;
+  readonly reference: string;
+  /** Canonical. */
+  readonly address: string;
+}
+
+interface DeliveryRow {
+  readonly userId: string;
+  readonly id: string;
+  readonly notificationId: string | null;
+  readonly provider: string;
+  readonly reference: string;
+  readonly digest: Buffer;
+}
+
+/** If a message is sent again, only the reports about its last attempt count. */
+const upsertDelivery = statement<DeliveryRow>(
+  'mail_delivery_accepted',
+  (p) => sql`
+  insert into mail_deliveries (user_id, id, notification_id, provider, provider_reference, address_digest, created_at)
+  values (${p.userId}, ${p.id}, ${p.notificationId}, ${p.provider}, ${p.reference}, ${p.digest}, db_now())
+  on conflict (user_id, id) do update set provider = excluded.provider,
+    provider_reference = excluded.provider_reference, address_digest = excluded.address_digest, delivered_at = null,
+    soft_bounced_at = null, hard_bounced_at = null, complained_at = null, created_at = excluded.created_at`,
+);
+
+/** While this lock is held, no report about the mail is taken as early, and none as matched. */
+const lockReference = statement<{ reference: string }>(
+  'mail_reference_lock',
+  (p) => sql`select pg_advisory_xact_lock(hashtextextended(${p.reference}, 7203415047))`,
+);
+
+/** More early reports than this are dropped: they are about mails of other programs. */
+const maxEarlyReports = 10_000;
+
+const storeEarly = statement<{ provider: string; reference: string; digest: Buffer; outcome: string }>(
+  'mail_report_early',
+  (p) => sql`
+  insert into early_mail_reports (provider, provider_reference, address_digest, outcome, created_at)
+  select ${p.provider}, ${p.reference}, ${p.digest}, ${p.outcome}, db_now()
+  where (select count(*) from (select from early_mail_reports limit ${literal(maxEarlyReports)}) stored) < ${literal(maxEarlyReports)}
+  on conflict do nothing`,
+);
+const takeEarly = statement<Match, { outcome: MailEvent['outcome'] }>(
+  'mail_reports_take_early',
+  (p) => sql`
+  delete from early_mail_reports
+  where provider = ${p.provider} and provider_reference = ${p.reference} and address_digest = any (${p.digests}::bytea[])
+  returning outcome`,
+);
+
+interface Match {
+  readonly provider: string;
+  readonly reference: string;
+  readonly digests: readonly Buffer[];
+}
+
+interface Matched {
+  readonly user_id: string;
+  readonly id: string;
+}
+
+const lockDelivery = statement<Match, Matched>(
+  'mail_delivery_lock',
+  (p) => sql`
+  select user_id, id from mail_deliveries
+  where provider = ${p.provider} and provider_reference = ${p.reference} and address_digest = any (${p.digests}::bytea[])
+  for update`,
+);
+
+const times = {
+  delivered: sql`delivered_at`,
+  soft_bounce: sql`soft_bounced_at`,
+  hard_bounce: sql`hard_bounced_at`,
+  complaint: sql`complained_at`,
+} as const;
+
+/** Returns a row for the first report of its kind. */
+const markOnce = (outcome: MailEvent['outcome']) =>
+  statement<Matched, object>(
+    `mail_delivery_${outcome}`,
+    (p) => sql`
+    update mail_deliveries set ${times[outcome]} = db_now()
+    where user_id = ${p.user_id} and id = ${p.id} and ${times[outcome]} is null
+    returning 1 as changed`,
+  );
+const marks = {
+  delivered: markOnce('delivered'),
+  soft_bounce: markOnce('soft_bounce'),
+  hard_bounce: markOnce('hard_bounce'),
+  complaint: markOnce('complaint'),
+} as const;
+
+/** An address that does not get this number of mails of 14 days is suppressed. */
+const maxSoftBounces = 5;
+
+/** Counts the bounces of one address one after another, so that one of them sees all. */
+const lockAddress = statement<{ digest: string }>(
+  'mail_address_lock',
+  (p) => sql`select pg_advisory_xact_lock(hashtextextended(${p.digest}, 7203415046))`,
+);
+const countSoftBounces = statement<{ digests: readonly Buffer[] }, { count: number }>(
+  'mail_soft_bounces',
+  (p) => sql`
+  select count(*)::int as count from (
+    select from mail_deliveries
+    where address_digest = any (${p.digests}::bytea[]) and soft_bounced_at > db_now() - interval '14 days'
+    limit ${literal(maxSoftBounces)}) bounces`,
+);
+
+interface ChangedMessage {
+  readonly kind: string;
+  readonly authentication_id: string | null;
+}
+
+/** A bounce is later than the acceptance by the mail server, whichever report comes first. */
+const setDelivered = statement<Matched, ChangedMessage>(
+  'mail_message_delivered',
+  (p) => sql`
+  update outbox set state = 'delivered', updated_at = db_now()
+  where user_id = ${p.user_id} and id = ${p.id} and channel = 'email' and state = 'sent'
+  returning kind, authentication_id`,
+);
+const setUndelivered = statement<Matched & { reason: string }, ChangedMessage>(
+  'mail_message_undelivered',
+  (p) => sql`
+  update outbox set state = 'undelivered', last_error = ${p.reason}, updated_at = db_now()
+  where user_id = ${p.user_id} and id = ${p.id} and channel = 'email' and state in ('sent', 'delivered')
+  returning kind, authentication_id`,
+);
+
+const reasons = {
+  soft_bounce: 'the mailbox did not take the mail',
+  hard_bounce: 'the mailbox does not exist',
+} as const;
+
+/** The greatest length of a reference, in characters, as providers may give it. */
+const maxReferenceLength = 255;
+
+export interface MailEventsOptions {
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly counters: Counters;
+  readonly suppressions: Suppressions;
+  readonly readers: readonly MailEventReader[];
+  /** The canonical form of an address; undefined if it has none. */
+  readonly canonical: (address: string) => string | undefined;
+}
+
+/** Creates the service that takes reports about mails. */
+export function createMailEvents(options: MailEventsOptions): MailEvents {
+  const { database, keys, counters, suppressions, readers, canonical } = options;
+
+  async function suppress(tx: Transaction, address: string, reason: SuppressionReason, userId: string) {
+    await suppressions.add(tx, [address], { reason, origin: { actor: 'system' }, userId });
+  }
+
+  /** The message of the outbox, if the mail was one. */
+  async function changeMessage(tx: Transaction, provider: string, mail: Matched, outcome: MailEvent['outcome']) {
+    if (outcome === 'complaint') return;
+    const reason = outcome === 'delivered' ? undefined : `${provider}: ${reasons[outcome]}`;
+    const change = reason === undefined ? setDelivered(mail) : setUndelivered({ ...mail, reason });
+    const [message] = await tx.query(change);
+    if (message === undefined) return;
+    // A delivery gets no event of its own, because there is already an event for the sent message.
+    if (reason !== undefined) {
+      const data = { message_id: mail.id, ...message, provider, reason };
+      await recordEvent(tx, { userId: mail.user_id, type: 'message.undelivered', origin: { actor: 'system' }, data });
+    }
+    tx.onCommit(() =>
+      counters.add(reason === undefined ? 'messages.delivered' : 'messages.undelivered', 'email', 1, provider),
+    );
+  }
+
+  /** @returns whether the report was the first of its kind */
+  async function applyTo(
+    tx: Transaction,
+    provider: string,
+    mail: Matched,
+    { address, outcome }: Pick<MailEvent, 'address' | 'outcome'>,
+  ) {
+    const digests = keys.digests('address', address);
+    if (outcome === 'soft_bounce') await tx.query(lockAddress({ digest: digests[0]?.toString('hex') ?? '' }));
+    if ((await tx.query(marks[outcome](mail))).length === 0) return false;
+    await changeMessage(tx, provider, mail, outcome);
+    if (outcome === 'hard_bounce' || outcome === 'complaint') await suppress(tx, address, outcome, mail.user_id);
+    if (outcome === 'soft_bounce') {
+      const [bounces] = await tx.query(countSoftBounces({ digests }));
+      if ((bounces?.count ?? 0) >= maxSoftBounces) await suppress(tx, address, 'soft_bounces', mail.user_id);
+    }
+    return true;
+  }
+
+  /** @returns whether the report was the first of its kind about a mail of this service */
+  async function apply(provider: string, { reference, address: text, outcome }: MailEvent): Promise<boolean> {
+    const address = canonical(text);
+    if (address === undefined || reference === '' || reference.length > maxReferenceLength) return false;
+    const digests = keys.digests('address', address);
+    return database.transaction(async (tx) => {
+      await tx.query(lockReference({ reference }));
+      const [mail] = await tx.query(lockDelivery({ provider, reference, digests }));
+      if (mail !== undefined) return applyTo(tx, provider, mail, { address, outcome });
+      await tx.query(storeEarly({ provider, reference, digest: keys.digest('address', address), outcome }));
+      return false;
+    });
+  }
+
+  return {
+    async recordAccepted(tx, { address, ...mail }) {
+      await tx.query(lockReference({ reference: mail.reference }));
+      await tx.query(upsertDelivery({ ...mail, digest: keys.digest('address', address) }));
+    },
+    async applyEarly(tx, { userId, id, provider, reference, address }) {
+      const early = await tx.query(takeEarly({ provider, reference, digests: keys.digests('address', address) }));
+      const name = readers.find((reader) => reader.provider === provider)?.name ?? provider;
+      for (const { outcome } of early) {
+        const isApplied = await applyTo(tx, provider, { user_id: userId, id }, { address, outcome });
+        if (isApplied) tx.onCommit(() => counters.add('mail.events', outcome, 1, name));
+      }
+    },
+    async accept(name, request) {
+      const reader = readers.find((candidate) => candidate.name === name);
+      if (reader === undefined) throw new Problem('not_found');
+      const events = await reader.read(request);
+      if (events === undefined) throw new Problem('invalid_mail_event');
+      for (const event of events) {
+        const isApplied = await apply(reader.provider, event);
+        counters.add('mail.events', isApplied ? event.outcome : 'ignored', 1, name);
+      }
+    },
+  };
+}

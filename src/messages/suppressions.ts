@@ -1,0 +1,163 @@
+import { recordEvent, recordServiceEvent } from '../audit/events.js';
+import type { Suppression, SuppressionReason } from '../contract/suppression.js';
+import type { Database, Queryable, Transaction } from '../database/database.js';
+import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
+import { sql, statement } from '../database/sql.js';
+import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import type { FilterFields } from '../lib/filter/fields.js';
+import { newId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { Problem } from '../lib/problem.js';
+
+/** Why an address is suppressed, and who caused it. */
+export interface SuppressionCause {
+  readonly reason: SuppressionReason;
+  readonly origin: Origin;
+  /** The user whose mail did not arrive. Undefined: an operator has added the address. */
+  readonly userId?: string;
+}
+
+/**
+ * The addresses that get no mail except codes. All addresses are canonical. They are stored as keyed digests, and found by the
+ * digest of each key of SECRET_KEY.
+ */
+export interface Suppressions {
+  has(handle: Queryable, address: string): Promise<boolean>;
+  find(handle: Queryable, address: string): Promise<Suppression | undefined>;
+  /**
+   * Suppresses addresses. One that is suppressed stays as it is.
+   * @returns the suppression of each address, in their order
+   */
+  add(tx: Transaction, addresses: readonly string[], cause: SuppressionCause): Promise<Suppression[]>;
+  /** The suppression of the address that a user has now, as a part of the export of the user's data. */
+  exportOf(userId: string): AsyncIterable<readonly Suppression[]>;
+  list(request: ListRequest): Promise<Page<Suppression>>;
+  /** @throws Problem `not_found` */
+  remove(tx: Transaction, id: string, origin: Origin): Promise<void>;
+}
+
+const columns = sql`id, reason, created_at`;
+const source: ListSource = { columns, from: sql`suppressions` };
+
+export const suppressionFilterFields: FilterFields = {
+  id: { kind: 'id' },
+  reason: { kind: 'enum', values: ['hard_bounce', 'complaint', 'soft_bounces', 'manual'] },
+  created_at: { kind: 'time' },
+};
+
+interface Found extends Suppression {
+  readonly address_digest: Buffer;
+}
+
+const selectFound = statement<{ digests: readonly Buffer[] }, Found>(
+  'suppression_find',
+  (p) => sql`select ${columns}, address_digest from suppressions where address_digest = any (${p.digests}::bytea[])`,
+);
+
+interface NewRows {
+  readonly ids: readonly string[];
+  readonly digests: readonly Buffer[];
+  readonly keyId: string;
+  readonly reason: SuppressionReason;
+}
+
+/** Parallel requests insert in the same order, so none waits for another one that waits for it. */
+const insertRows = statement<NewRows, Found>(
+  'suppression_insert',
+  (p) => sql`
+  insert into suppressions (id, address_digest, key_id, reason, created_at)
+  select id, digest, ${p.keyId}, ${p.reason}, db_now()
+  from unnest(${p.ids}::uuid[], ${p.digests}::bytea[]) as added (id, digest) order by digest
+  on conflict (address_digest) do nothing
+  returning ${columns}, address_digest`,
+);
+
+/** Only the owner of the address or an operator names it, so its digest is computed again when it is named. */
+const renewDigest = statement<{ id: string; digest: Buffer; keyId: string }>(
+  'suppression_renew_digest',
+  (p) => sql`
+  update suppressions set address_digest = ${p.digest}, key_id = ${p.keyId}
+  where id = ${p.id} and not exists (select from suppressions other where other.address_digest = ${p.digest})`,
+);
+
+const selectAddress = statement<{ userId: string }, { email: string }>(
+  'suppression_user_address',
+  (p) => sql`select email from users where id = ${p.userId} and email is not null`,
+);
+
+const deleteOne = statement<{ id: string }, Suppression>(
+  'suppression_delete',
+  (p) => sql`delete from suppressions where id = ${p.id} returning ${columns}`,
+);
+
+export function createSuppressions({
+  database,
+  keys,
+}: {
+  readonly database: Database;
+  readonly keys: SecretKeys;
+}): Suppressions {
+  const keyId = keys.ids[0] ?? '';
+  const digestsOf = (address: string) => keys.digests('address', address);
+
+  async function find(handle: Queryable, address: string): Promise<Suppression | undefined> {
+    const digests = digestsOf(address);
+    const [current] = digests;
+    const [found] = await handle.query(selectFound({ digests }));
+    if (found === undefined || current === undefined) return undefined;
+    const { address_digest: digest, ...suppression } = found;
+    if (!digest.equals(current)) await handle.query(renewDigest({ id: found.id, digest: current, keyId }));
+    return suppression;
+  }
+
+  async function record(tx: Transaction, { id, reason }: Suppression, { origin, userId }: SuppressionCause) {
+    const event = { type: 'suppression.created', origin, data: { suppression_id: id, reason } } as const;
+    await (userId === undefined ? recordServiceEvent(tx, event) : recordEvent(tx, { ...event, userId }));
+  }
+
+  return {
+    find,
+    has: async (handle, address) => (await find(handle, address)) !== undefined,
+    async add(tx, addresses, cause) {
+      const unique = [...new Set(addresses)];
+      const known = new Map<string, Suppression>();
+      const foundRows = await tx.query(selectFound({ digests: unique.flatMap(digestsOf) }));
+      const byDigest = new Map(foundRows.map((row) => [row.address_digest.toString('hex'), row]));
+      for (const address of unique) {
+        const row = digestsOf(address)
+          .map((digest) => byDigest.get(digest.toString('hex')))
+          .find((found) => found !== undefined);
+        if (row !== undefined) known.set(address, withoutDigest(row));
+      }
+      const added = unique.filter((address) => !known.has(address));
+      if (added.length > 0) {
+        const digests = added.map((address) => keys.digest('address', address));
+        const { reason } = cause;
+        const inserted = await tx.query(insertRows({ ids: added.map(() => newId()), digests, keyId, reason }));
+        for (const row of inserted) await record(tx, row, cause);
+        // A parallel request may have inserted the others.
+        const all = inserted.length === added.length ? inserted : await tx.query(selectFound({ digests }));
+        for (const row of all) {
+          const address = added[digests.findIndex((digest) => digest.equals(row.address_digest))];
+          if (address !== undefined) known.set(address, withoutDigest(row));
+        }
+      }
+      return addresses.flatMap((address) => known.get(address) ?? []);
+    },
+    async *exportOf(userId) {
+      const handle = database.user(userId);
+      const [user] = await handle.query(selectAddress({ userId }));
+      const found = user === undefined ? undefined : await find(handle, user.email);
+      if (found !== undefined) yield [found];
+    },
+    list: (request) => readPage<Suppression>(database, source, request),
+    async remove(tx, id, origin) {
+      const [removed] = await tx.query(deleteOne({ id }));
+      if (removed === undefined) throw new Problem('not_found');
+      const data = { suppression_id: id, reason: removed.reason };
+      await recordServiceEvent(tx, { type: 'suppression.deleted', origin, data });
+    },
+  };
+}
+
+const withoutDigest = ({ id, reason, created_at }: Found): Suppression => ({ id, reason, created_at });
