@@ -22,11 +22,13 @@ export interface Form {
   readonly imageUrl: string;
   readonly link: string;
   readonly expires: string;
+  /** Empty: the category of the type. */
+  readonly category: string;
 }
 
 export const emptyForm: Form = {
   ...{ type: '', key: '', actor: '', actorId: '', number: '', description: '', objectId: '', text: '' },
-  ...{ image: null, imageUrl: '', link: '', expires: '' },
+  ...{ image: null, imageUrl: '', link: '', expires: '', category: '' },
 };
 
 /** The fields of the form by the names of the API, which errors use. */
@@ -43,6 +45,7 @@ export const fieldNames = {
   image: 'imageUrl',
   url: 'link',
   expires_at: 'expires',
+  category: 'category',
 } as const satisfies Record<keyof Content, keyof Form>;
 
 /** The form with a type that the installation has: a new form has none, and a draft can be older than the settings. */
@@ -51,7 +54,7 @@ export function withKnownType(form: Form, types: readonly string[]): Form {
 }
 
 /** A notification without its users, and without what only the code of an app writes. */
-export type Content = Omit<NotificationInput, 'user_id' | 'user_ids' | 'data' | 'actions'>;
+export type Content = Omit<NotificationInput, 'user_id' | 'user_ids' | 'data' | 'actions' | 'replace_key'>;
 
 /** The content in the form of the API. Empty fields are left out. */
 export function contentOf(form: Form): Content {
@@ -65,6 +68,7 @@ export function contentOf(form: Form): Content {
     image: form.imageUrl.trim(),
     url: form.link.trim(),
     expires_at: form.expires.trim(),
+    category: form.category.trim(),
   };
   const number = form.number.trim();
   return {

@@ -23,7 +23,7 @@ interface FieldsProps {
 }
 
 /** The fields that are hidden until somebody asks for them. */
-const moreFields = ['text', 'objectId', 'actorId', 'imageUrl', 'link', 'expires'] as const;
+const moreFields = ['text', 'objectId', 'actorId', 'imageUrl', 'link', 'expires', 'category'] as const;
 
 /** The content of a notification, by the names of the interface. Errors are shown at their fields. */
 export function ContentFields({ form, types, fieldErrors, onChange }: FieldsProps) {
@@ -81,6 +81,7 @@ export function ContentFields({ form, types, fieldErrors, onChange }: FieldsProp
           {field('imageUrl', { type: 'url', hint: text.imageUrlHint })}
           {field('link', { spellCheck: false, hint: text.linkHint })}
           {field('expires', { spellCheck: false, hint: text.expiresHint })}
+          {field('category', { spellCheck: false, hint: text.categoryHint })}
         </div>
       )}
     </>

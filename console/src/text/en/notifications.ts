@@ -69,6 +69,8 @@ export const notifications = {
   linkHint: 'Opens with the notification: https, or a scheme of your app.',
   expires: 'Expires',
   expiresHint: 'Not counted from then on, such as 2030-01-31T12:00:00Z.',
+  category: 'Category',
+  categoryHint: 'Empty: the category of the type.',
   dryRun: {
     title: 'Dry run',
     run: 'Run',

@@ -73,6 +73,8 @@ export const notifications: Texts['notifications'] = {
   linkHint: 'Se abre con la notificación: https o un esquema de tu aplicación.',
   expires: 'Caduca',
   expiresHint: 'Desde entonces no se cuenta, por ejemplo 2030-01-31T12:00:00Z.',
+  category: 'Categoría',
+  categoryHint: 'Vacía: la categoría del tipo.',
   dryRun: {
     title: 'Prueba',
     run: 'Probar',

@@ -1,1 +1,0 @@
-var e=/^(?=[\t\r])|((?:^|[;|\t\r\n\u0085\u2028\u2029])[\s\u0000-\u001f\u200b-\u200f\u2060\ufeff]*"?)(?=[=+\-@＝＋－＠﹢﹣﹦﹫⁺⁻⁼₊₋₌−])/g;function t(t){return t.map(t=>{let n=(t==null?``:typeof t==`string`?t:JSON.stringify(t)).replace(e,`$1'`);return/[",;\t\r\n]/.test(n)?`"${n.replaceAll(`"`,`""`)}"`:n}).join(`,`)}export{t};

@@ -1,0 +1,1 @@
+var e=String.raw`[;|\t\r\n\u0085\u2028\u2029]`,t=String.raw`(?:(?!${e})[\s\p{Cc}\p{Cf}])*`,n=new RegExp(String.raw`^(?=[\t\r])|((?:^|${e})${t}"*)(?=[=+\-@＝＋－＠﹢﹣﹦﹫⁺⁻⁼₊₋₌−])`,`gu`);function r(e){return e.map(e=>{let t=(e==null?``:typeof e==`string`?e:JSON.stringify(e)).replace(n,`$1'`);return/[",;\t\r\n]/.test(t)?`"${t.replaceAll(`"`,`""`)}"`:t}).join(`,`)}export{r as t};
