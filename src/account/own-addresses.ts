@@ -4,6 +4,7 @@ import type { Proof } from '../contract/account/proof.js';
 import { countChallengeGuess, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
 import { codeDigest, codeLifetime, codeMatches, newCode } from '../credentials/codes.js';
 import type { Database } from '../database/database.js';
+import { getAccount } from '../identities/accounts.js';
 import { canonicalIdentity, type Identity, identityDigest } from '../identities/identity.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newId } from '../lib/ids.js';
@@ -14,7 +15,14 @@ import type { RequestLimits } from '../limits/request-limits.js';
 import type { Users } from '../users/users.js';
 import { toAccount } from './account.js';
 import type { AddressType, CodeSender } from './code-sender.js';
-import { type CallingSession, completeChallenge, defaultProofs, firstCredentialProofs, type Proofs } from './proofs.js';
+import {
+  addressProofs,
+  type CallingSession,
+  completeChallenge,
+  defaultProofs,
+  hasOnlyProviders,
+  type Proofs,
+} from './proofs.js';
 
 /** The user's own mail address and phone number. A new one takes effect when the user enters the code sent to it. */
 export interface OwnAddresses {
@@ -38,7 +46,7 @@ export interface OwnAddresses {
 export interface NewAddress {
   /** The address as the user has typed it. */
   readonly value: string;
-  /** Undefined: the user is a guest. */
+  /** Undefined: the user is a guest, or the login is the proof. */
   readonly proof: Proof | undefined;
   /** `human_check` of the request. */
   readonly humanCheck: string | undefined;
@@ -98,7 +106,7 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     { value, proof, humanCheck: token }: NewAddress,
   ): Promise<StartedChallenge> {
     const address = readAddress(options, type, value);
-    const proven = await proofs.check(callingSession, proof, firstCredentialProofs);
+    const proven = await proofs.check(callingSession, proof, addressProofs);
     if (proven.type === 'none') {
       // Everybody can be a guest, so the codes of guests cost as much work as those of strangers.
       await options.humanCheck?.pass({
@@ -111,7 +119,10 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     const { userId, deviceId, origin } = callingSession;
     const id = newId();
     const code = newCode();
-    const state = { code: codeDigest(keys, id, code), address: address.canonical };
+    const state = {
+      ...{ code: codeDigest(keys, id, code), address: address.canonical },
+      ...(proven.type === 'login' && { only: 'first' }),
+    };
     return database.user(userId).transaction(async (tx) => {
       await proven.consume(tx);
       const challenge = await startChallenge(tx, {
@@ -139,11 +150,13 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     await limits.countLoginByAccount(userId, deviceId);
     if (id === undefined) throw new Problem('code_rejected');
     let address = '';
+    let isOnlyFirst = false;
     const result = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () => {
       const state = await countChallengeGuess(database.user(userId), { userId, id, purpose: type, deviceId });
       // There is no code to guess, so this is not counted as a wrong guess.
       if (state === undefined) throw new Problem('code_rejected');
       address = state.address ?? '';
+      isOnlyFirst = state.only === 'first';
       // A correct code does not reset the budget: an attacker with a session could reset it with an address of the attacker.
       return codeMatches(keys, id, secret, state.code ?? '') ? 'neutral' : 'wrong';
     });
@@ -163,6 +176,9 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     );
     const user = await database.user(userId).transaction(async (tx) => {
       await completeChallenge(tx, callingSession, id, 'code_rejected');
+      // The login was the proof for a first address only. A change that ran in parallel may have added one.
+      const now = isOnlyFirst ? (await getAccount(tx, userId)).user : undefined;
+      if (isOnlyFirst && (now === undefined || !hasOnlyProviders(now))) throw new Problem('code_rejected');
       const changedUser = await users.change(tx, userId, prepared, origin);
       await recordEvent(tx, { userId, type: 'identity.verified', origin, data: { field: type } });
       return changedUser;

@@ -125,8 +125,20 @@ export interface CurrentPassword {
 
 /** The accepted types of proof for an action. See `check` for users with a second factor. */
 export type AllowedProofs = (user: AccountUser) => readonly AcceptedProof[];
-/** A type of proof. `none`: the user is a guest, who has nothing to prove. */
-export type AcceptedProof = ProofType | 'none';
+/**
+ * A type of proof. `none`: the user is a guest, who has nothing to prove. `login`: the login of the session is the proof, see
+ * `LoginAsProof`.
+ */
+export type AcceptedProof = ProofType | 'none' | 'login';
+
+/**
+ * Whether the login of a session counts as a proof by itself: it is at most 10 minutes old, and was made by a provider at which
+ * nobody can prove to be present. The user must have no provider that proves it.
+ */
+export type LoginAsProof = (
+  handle: Queryable,
+  callingSession: Pick<CallingSession, 'userId' | 'sessionId'>,
+) => Promise<boolean>;
 
 export interface ProofsOptions {
   readonly database: Database;
@@ -141,6 +153,7 @@ export interface ProofsOptions {
   readonly hasPassword: (user: AccountUser, password: string, origin: Origin) => Promise<boolean>;
   /** The names of the providers with which the user can prove to be present. */
   readonly provingProviders: (user: AccountUser) => Promise<readonly string[]>;
+  readonly loginAsProof: LoginAsProof;
 }
 
 /** The proofs for most changes: all except the PIN, which is too short. */
@@ -150,6 +163,24 @@ export const defaultProofs: AllowedProofs = () => ['password', 'code', 'passkey'
 export const firstCredentialProofs: AllowedProofs = (user) => [
   ...defaultProofs(user),
   ...(user.isGuest ? (['none'] as const) : []),
+];
+
+/**
+ * Whether a user has neither an address nor a secret of Postern, so that no proof is possible except one by a provider. An
+ * unproven address is an address too.
+ */
+export const hasOnlyProviders = (user: AccountUser): boolean =>
+  ![user.email, user.phone, user.unproven.email, user.unproven.phone, user.passwordHash, user.pinHash].some(
+    (one) => one !== undefined,
+  ) &&
+  !user.hasPasskey &&
+  !user.hasTotp &&
+  !user.isGuest;
+
+/** The proofs for a new address. The login itself is enough for the first one of a user who can prove nothing (decision 54). */
+export const addressProofs: AllowedProofs = (user) => [
+  ...firstCredentialProofs(user),
+  ...(hasOnlyProviders(user) ? (['login'] as const) : []),
 ];
 
 /** The proofs that are a second factor (decision 15). */
@@ -254,7 +285,7 @@ function createProofStart(options: ProofsOptions): Proofs['begin'] {
 
 /** Creates `Proofs.check`. */
 function createProofCheck(options: ProofsOptions): Proofs['check'] {
-  const { database, guesses, methods, hasSecondFactor, hasPassword } = options;
+  const { database, guesses, methods, hasSecondFactor, hasPassword, loginAsProof } = options;
 
   async function check(
     callingSession: CallingSession,
@@ -266,6 +297,13 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
     const user = await countAndGetUser(options, callingSession);
     const accepted = acceptedTypes(user, allowed);
     if (proof === undefined && accepted.includes('none')) return provenBy('none', callingSession, user, allowed);
+    if (
+      proof === undefined &&
+      accepted.includes('login') &&
+      (await loginAsProof(database.user(userId), callingSession))
+    ) {
+      return provenBy('login', callingSession, user, allowed);
+    }
     const { method, secret, id } = readProof(methods, proof, accepted);
     const needsPassword = current !== undefined && user.passwordHash !== undefined && method.type !== 'password';
     if (needsPassword && current.password === undefined) {
@@ -315,6 +353,7 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
         const { user: now } = await getAccount(tx, user.userId);
         const acceptedNow = now && acceptedTypes(now, allowed);
         if (acceptedNow?.includes(type) !== true) throw new Problem('proof_rejected');
+        if (type === 'login' && !(await loginAsProof(tx, callingSession))) throw new Problem('proof_rejected');
       },
     };
   }

@@ -1,10 +1,12 @@
+import { isNotAhead } from '../database/clock.js';
 import type { Database } from '../database/database.js';
+import { sql, statement } from '../database/sql.js';
 import type { AccountUser } from '../identities/accounts.js';
 import { type FieldError, throwIfErrors } from '../lib/problem.js';
 import type { IdentityProvider } from '../login/providers/provider.js';
 import type { Redirects } from '../login/providers/redirects.js';
 import { findByExternalIdentity, listExternalIdentities } from '../users/external-identities.js';
-import type { TwoStepProof } from './proofs.js';
+import type { LoginAsProof, TwoStepProof } from './proofs.js';
 
 interface ProviderProofParts {
   readonly database: Database;
@@ -28,6 +30,31 @@ export function createProvingProviders({ database, providers, hasRedirectUris }:
     if (usable.length === 0) return [];
     const linked = await listExternalIdentities(database.user(userId), userId);
     return usable.flatMap(({ name, hasIssuer }) => (linked.some(({ issuer }) => hasIssuer(issuer)) ? [name] : []));
+  };
+}
+
+const findFreshLogin = statement<{ userId: string; sessionId: string }, { authenticator: string }>(
+  'account_fresh_login',
+  (p) => sql`
+  select a.authenticator
+  from sessions s join authentications a on a.user_id = s.user_id and a.id = s.authentication_id
+  where s.user_id = ${p.userId} and s.id = ${p.sessionId} and a.approved_at >= db_now() - interval '10 minutes'
+    and ${isNotAhead(sql`a.approved_at`)}`,
+);
+
+/** Creates `LoginAsProof`: logins at a provider without id_tokens, of users who cannot prove by another provider. */
+export function createLoginAsProof({
+  providers,
+  hasRedirectUris,
+}: Pick<ProviderProofParts, 'providers' | 'hasRedirectUris'>): LoginAsProof {
+  return async (handle, { userId, sessionId }) => {
+    const [login] = await handle.query(findFreshLogin({ userId, sessionId }));
+    const provider = providers.find(({ authenticator }) => authenticator === login?.authenticator);
+    // With id_tokens, the user proves by a new login there. Without them, every login is a redirect.
+    if (provider === undefined || provider.accountOf !== undefined) return false;
+    const linked = await listExternalIdentities(handle, userId);
+    const isLinked = ({ hasIssuer }: IdentityProvider) => linked.some(({ issuer }) => hasIssuer(issuer));
+    return isLinked(provider) && !(hasRedirectUris && providers.some((one) => provesPresence(one) && isLinked(one)));
   };
 }
 

@@ -8,7 +8,7 @@ import { createPasswordCodes } from '../../account/password-codes.js';
 import { createPinRecoveries } from '../../account/pin-recoveries.js';
 import { codeProof, passwordProof, pinProof } from '../../account/proof-methods.js';
 import { createProofs } from '../../account/proofs.js';
-import { createProvingProviders, providerProof } from '../../account/provider-proof.js';
+import { createLoginAsProof, createProvingProviders, providerProof } from '../../account/provider-proof.js';
 import { createRecoveries } from '../../account/recoveries.js';
 import { createRegistrations } from '../../account/registrations.js';
 import { createSessionlessCodes } from '../../account/sessionless-codes.js';
@@ -112,6 +112,7 @@ export function createAccountServices(
     ...{ database, guesses, limits, codes, methods, hasSecondFactor, nextPins: pinRecoveries },
     hasPassword: (user, password, origin) => hasher.verify(user.passwordHash, password, origin),
     provingProviders: createProvingProviders(proving),
+    loginAsProof: createLoginAsProof(proving),
   });
   const sessionlessDeps = { database, keys, users, limits, codes, sessionless, rules, humanCheck: parts.humanCheck };
   return {

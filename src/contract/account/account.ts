@@ -4,7 +4,7 @@ import { HumanCheckToken, Id, NullableString, pinPattern, Text, Time } from '../
 import { UserChange } from '../user.js';
 import { IsGuest, PinRecovery, Role, RoleActive, SecondFactors, userFieldsWith } from '../user-fields.js';
 import { IdentityText } from './code.js';
-import { Proof, ProofOption, ProofUnlessGuest, proofExample } from './proof.js';
+import { AddressProof, Proof, ProofOption, proofExample } from './proof.js';
 
 const Capabilities = Type.Array(Scope, {
   description:
@@ -145,11 +145,11 @@ export const PinChange = Type.Object(
 export type PinChange = Static<typeof PinChange>;
 
 export const EmailChange = Type.Object(
-  { email: IdentityText, proof: ProofUnlessGuest, human_check: HumanCheckToken },
+  { email: IdentityText, proof: AddressProof, human_check: HumanCheckToken },
   { title: 'EmailChange', examples: [{ email: 'ada@example.com', proof: proofExample }] },
 );
 export const PhoneChange = Type.Object(
-  { phone: IdentityText, proof: ProofUnlessGuest, human_check: HumanCheckToken },
+  { phone: IdentityText, proof: AddressProof, human_check: HumanCheckToken },
   { title: 'PhoneChange', examples: [{ phone: '+15551234567', proof: proofExample }] },
 );
 

@@ -37,6 +37,12 @@ export const ProofUnlessGuest = Type.Optional({
   ...Proof,
   description: 'Required, unless the user is a guest (`is_guest`).',
 });
+/** The proof of a new address. A fresh login at a provider can take its place. */
+export const AddressProof = Type.Optional({
+  ...Proof,
+  description:
+    'Required, unless the user is a guest (`is_guest`), or has nothing but an account at a provider without id_tokens and logged in there at most ten minutes ago: such a login is the proof for the first address.',
+});
 
 export const proofStartTypes = ['sms', 'email', 'passkey', 'provider'] as const;
 export type ProofStart = (typeof proofStartTypes)[number];

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AccountDetails } from '../../../../../src/contract/account/account.js';
 import type { StartedProof } from '../../../../../src/contract/account/proof.js';
 import type { NewSession } from '../../../../../src/contract/session.js';
-import { createSelfService, type Person } from '../../../../support/account.js';
+import { codeTo, createSelfService, type Person } from '../../../../support/account.js';
 import { startTestApp, type TestApp } from '../../../../support/app.js';
 import { stepClock } from '../../../../support/clock.js';
 import { createFactors } from '../../../../support/factors.js';
 import { createRedirectSteps, newVerifier, publicUrl, returnTo } from '../../../../support/redirects.js';
+import { newEmail, newPhone } from '../../../../support/users.js';
 import { startVendor, type Vendor } from '../../../../support/vendor.js';
 
 let vendor: Vendor;
@@ -155,4 +156,113 @@ test('is not offered without id_tokens, without a link, and beside a second fact
   const { proof } = await prove(who);
   await enrolTotp(who, proof);
   expect(await types(who)).toContain('provider second_factor_required');
+});
+
+describe('the first address of a user who has only an account at a provider without id_tokens', () => {
+  const required = [422, 'proof required'];
+  const viaPlain = () => newcomer(atPlain, 'oauth:github');
+  const begin = (who: Person, email: string) => ask<{ id: string }>(who, 'POST', '/email', { email });
+  const change = (who: Person, body: object) =>
+    postern.api('PATCH', `/admin/v1/users/${who.user.id}`, { bearer: postern.adminKey, body });
+  const confirm = async (who: Person, email: string, id: string) =>
+    (await ask(who, 'POST', `/email/${id}`, { secret: await codeTo(postern, email) })).status;
+  let subject = 600_000;
+  beforeEach(() => {
+    subject += 1;
+    plain.account = { id: subject };
+  });
+
+  test('is proven by the login, and then codes to it are the proof', async () => {
+    const who = await viaPlain();
+    const email = newEmail();
+    const { status, body } = await begin(who, email);
+    expect(status).toBe(201);
+    expect(await confirm(who, email, body.id)).toBe(200);
+    expect((await ask<AccountDetails>(who, 'GET', '')).body).toMatchObject({ email, email_verified: true });
+    // Neither another address nor a phone number follows.
+    expect(await refused(who, 'POST', '/email', { email: newEmail() })).toEqual(required);
+    expect(await refused(who, 'POST', '/phone', { phone: newPhone() })).toEqual(required);
+  });
+
+  test('needs a login of the last ten minutes', async () => {
+    try {
+      const who = await viaPlain();
+      await stepClock(postern.database, '9 minutes');
+      expect((await begin(who, newEmail())).status).toBe(201);
+      await stepClock(postern.database, '11 minutes');
+      expect(await refused(who, 'POST', '/email', { email: newEmail() })).toEqual(required);
+      // The login of another user is no proof, and neither is a new login of the user in another session.
+      await viaPlain();
+      plain.account = { id: subject + 100_000 };
+      await viaPlain();
+      expect(await refused(who, 'POST', '/email', { email: newEmail() })).toEqual(required);
+    } finally {
+      await stepClock(postern.database, '0');
+    }
+  });
+
+  test('is all that the login proves', async () => {
+    const who = await viaPlain();
+    const { codeChallenge } = newVerifier();
+    const redirect = { redirect_to: returnTo, code_challenge: codeChallenge };
+    const attempts: readonly [string, string, object][] = [
+      ['PUT', '/password', { password: 'the moon and back again' }],
+      ['PATCH', '', { username: `u-${randomUUID().slice(0, 8)}` }],
+      ['POST', '/passkeys', {}],
+      ['POST', '/totp', {}],
+      ['POST', '/external-identities/google', redirect],
+      ['DELETE', '/email', {}],
+      ['DELETE', '', {}],
+    ];
+    for (const [method, path, body] of attempts) {
+      const [status, ...errors] = await refused(who, method, path, body);
+      expect({ method, path, status, isRefused: errors.includes('proof required') }).toEqual({
+        ...{ method, path, status: 422, isRefused: true },
+      });
+    }
+  });
+
+  test.each<[string, object]>([
+    ['a password', { password: 'the moon and back again' }],
+    ['a phone number', { phone: newPhone() }],
+    ['an address that nobody has proven', { email: newEmail(), email_verified: false }],
+  ])('is proven by no login of a user who has %s', async (_title, fields) => {
+    const who = await viaPlain();
+    expect((await change(who, fields)).status).toBe(200);
+    expect(await refused(await viaPlain(), 'POST', '/email', { email: newEmail() })).toEqual(required);
+  });
+
+  test('is proven by no login of a user whom another provider proves to be present', async () => {
+    const who = await viaPlain();
+    const path = `/admin/v1/users/${who.user.id}/external-identities`;
+    const body = { provider: 'google', subject: randomUUID() };
+    expect((await postern.api('PUT', path, { bearer: postern.adminKey, body })).status).toBe(200);
+    expect(await refused(who, 'POST', '/email', { email: newEmail() })).toEqual(required);
+    expect(await refused(await newcomer(), 'POST', '/email', { email: newEmail() })).toEqual(required);
+  });
+
+  test('is one, also if changes run in parallel', async () => {
+    try {
+      const who = await viaPlain();
+      const email = newEmail();
+      const begun = await Promise.all([begin(who, email), begin(who, email), begin(who, email)]);
+      // A user gets one code to a new address in a minute.
+      expect(begun.map(({ status }) => status).toSorted()).toEqual([201, 429, 429]);
+      const id = begun.find(({ status }) => status === 201)?.body.id ?? '';
+      await stepClock(postern.database, '70 seconds');
+      const phone = newPhone();
+      const started = await ask<{ id: string }>(who, 'POST', '/phone', { phone });
+      expect(started.status).toBe(201);
+      const secrets = await Promise.all([codeTo(postern, email), codeTo(postern, phone)]);
+      const answers = await Promise.all([
+        ask(who, 'POST', `/email/${id}`, { secret: secrets[0] }),
+        ask(who, 'POST', `/phone/${started.body.id}`, { secret: secrets[1] }),
+      ]);
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+      const { body } = await ask<AccountDetails>(who, 'GET', '');
+      expect([body.email, body.phone].filter((one) => one !== null)).toHaveLength(1);
+    } finally {
+      await stepClock(postern.database, '0');
+    }
+  });
 });
