@@ -1,5 +1,4 @@
 import { recordEvent } from '../audit/events.js';
-import type { ProofType } from '../contract/account/proof.js';
 import { newLongCode, normalizeLongCode } from '../credentials/codes.js';
 import {
   endPendingPin,
@@ -21,6 +20,7 @@ import { finishPinRecovery } from '../users/change-effects.js';
 import { findEpochForUpdate } from '../users/queries.js';
 import type { Users } from '../users/users.js';
 import { type AddressType, addressTypes, type CodeSender } from './code-sender.js';
+import type { AcceptedProof } from './proofs.js';
 import type { AddressInput, SessionlessCodes } from './sessionless-codes.js';
 
 /**
@@ -40,7 +40,7 @@ export interface PinRecoveries extends PendingPins {
    * Call it after a proof has set a password or a factor, because these can authorize a change of the PIN. If the proof
    * was a code, then for as long as the delay of a recovery, only the PIN itself can authorize a change of the PIN.
    */
-  requirePinAfterCode(tx: Queryable, userId: string, proof: ProofType | 'none'): Promise<void>;
+  requirePinAfterCode(tx: Queryable, userId: string, proof: AcceptedProof): Promise<void>;
   /** Cancels the pending PIN. @throws Problem `not_found` */
   cancel(tx: Queryable, userId: string, origin: Origin): Promise<void>;
   /**
@@ -142,7 +142,7 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
     });
   }
 
-  async function requirePinAfterCode(tx: Queryable, userId: string, proof: ProofType | 'none'): Promise<void> {
+  async function requirePinAfterCode(tx: Queryable, userId: string, proof: AcceptedProof): Promise<void> {
     if (proof === 'code' && delay > 0) await requirePinForPinChange(tx, userId, delay);
   }
 
