@@ -213,7 +213,7 @@ export async function startCategories(options: CategoriesOptions): Promise<Categ
         throw error;
       }
     },
-    refresh: () => watch.refresh().catch(() => undefined),
+    refresh: () => watch.refresh().catch(onError),
     stop: watch.stop,
   };
 }
