@@ -9,7 +9,7 @@ import {
   NamedCategoryInput,
 } from '../../../contract/category.js';
 import type { Handle } from '../../../database/database.js';
-import { isUnchanged } from '../../../lib/http-headers.js';
+import { allowsChange, isUnchanged } from '../../../lib/http-headers.js';
 import type { Categories } from '../../../notifications/categories/categories.js';
 import { maxSetBytes } from '../../../notifications/categories/check.js';
 import { dryRunQuery, readDryRun } from '../../requests/parameters.js';
@@ -78,23 +78,17 @@ function setRoutes(app: App, { categories, database }: CategoryServices): void {
       checkBody: categories.errorsOf,
     },
     async handler(request, reply) {
-      const ifMatch = request.headers['if-match'];
       const { changes, tag } = await database.transaction((tx) =>
         categories.replace(tx, request.body, {
           origin: originOf(request),
           isDryRun: readDryRun(request.query),
-          isExpected: (current) => ifMatch === undefined || matches(ifMatch, current),
+          isExpected: (current) => allowsChange(request.headers['if-match'], current),
         }),
       );
       await categories.refresh();
       return reply.header('ETag', tag).send(changes);
     },
   });
-}
-
-/** Whether `If-Match` has the tag, by strong comparison (RFC 9110, section 13.1.1). */
-function matches(ifMatch: string, tag: string): boolean {
-  return ifMatch.trim() === '*' || ifMatch.split(',').some((entry) => entry.trim() === tag);
 }
 
 function readRoutes(app: App, { categories }: CategoryServices): void {
