@@ -5,6 +5,7 @@ import { literal, sql, statement } from '../database/sql.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { Problem } from '../lib/problem.js';
 import type { Counters } from '../statistics/counters.js';
+import { maxReferenceLength } from './message-sender.js';
 import type { Suppressions } from './suppressions.js';
 
 /** A report of a provider about a mail that it has accepted. */
@@ -149,7 +150,7 @@ const marks = {
   complaint: markOnce('complaint'),
 } as const;
 
-/** An address that does not get this number of mails of 14 days is suppressed. */
+/** An address is suppressed when this number of mails within 14 days did not arrive. */
 const maxSoftBounces = 5;
 
 /** Counts the bounces of one address one after another, so that one of them sees all. */
@@ -191,9 +192,6 @@ const reasons = {
   soft_bounce: 'the mailbox did not take the mail',
   hard_bounce: 'the mailbox does not exist',
 } as const;
-
-/** The greatest length of a reference, in characters, as providers may give it. */
-const maxReferenceLength = 255;
 
 export interface MailEventsOptions {
   readonly database: Database;

@@ -130,8 +130,7 @@ const requestedMails: ReadonlySet<string> = new Set(
   [...Object.keys(codeKinds), ...Object.keys(codeMailKinds)].map((kind) => `email.${kind}`),
 );
 
-/** Creates the job that sends messages. */
-export function createMessages(options: {
+export interface MessagesOptions {
   readonly database: Database;
   readonly keys: SecretKeys;
   readonly senders: MessageSenders;
@@ -142,8 +141,11 @@ export function createMessages(options: {
   readonly mailEvents: MailEvents;
   /** The providers that report what becomes of their mails. */
   readonly reporting: ReadonlySet<string>;
-}): Messages {
-  const { database, keys, senders, templates, counters, smsAdmission, suppressions, mailEvents, reporting } = options;
+}
+
+/** Creates the job that sends messages. */
+export function createMessages(options: MessagesOptions): Messages {
+  const { database, keys, senders, counters, templates, smsAdmission, suppressions, mailEvents } = options;
 
   /** @returns whether the statement changed the message */
   async function store(tx: Queryable, job: MessageJob, result: Result): Promise<boolean> {
@@ -155,16 +157,8 @@ export function createMessages(options: {
     return changedRows.length > 0;
   }
 
-  /** The mail, if its provider reports what becomes of it. */
-  function reportedMail(job: MessageJob, { channel, recipient }: MessageRow, result: Result): AcceptedMail | undefined {
-    if (channel !== 'email' || result.state !== 'sent' || recipient === null) return undefined;
-    const { provider, reference } = result;
-    if (reference === null || !reporting.has(provider)) return undefined;
-    return { userId: job.user_id, id: job.id, notificationId: null, provider, reference, address: recipient };
-  }
-
   async function finish(job: MessageJob, row: MessageRow, result: Result): Promise<void> {
-    const mail = reportedMail(job, row, result);
+    const mail = reportedMail(options, job, row, result);
     await database.user(job.user_id).transaction(async (tx) => {
       // Before the message: reports about an earlier attempt lock both in this order.
       if (mail !== undefined) await mailEvents.recordAccepted(tx, mail);
@@ -186,27 +180,6 @@ export function createMessages(options: {
       });
       tx.onCommit(() => counters.add(`messages.${state}`, channel, 1, provider));
     });
-  }
-
-  async function deliver(
-    job: MessageJob,
-    row: MessageRow & { readonly recipient: string },
-    code: string | null,
-  ): Promise<AcceptedMessage> {
-    const { channel, kind, recipient: to, authentication_id: authenticationId, expires_at: expiresAt } = row;
-    const linkTo = row.params?.link_to;
-    const values = {
-      ...row.params,
-      minutes: String(row.minutes),
-      ...(code !== null && { code }),
-      // The fragment is not sent to a server, so no access log has the code.
-      ...(linkTo !== undefined && { link: `${linkTo}#${authenticationId}.${code}` }),
-    };
-    const { subject, text, html } = templates.render(kind, row.locale ?? undefined, values);
-    const message = { id: job.id, kind, to, text, code, authenticationId, expiresAt };
-    if (channel === 'sms' && senders.sms !== undefined) return senders.sms.send(message);
-    if (channel === 'sms' || senders.email === undefined) throw new Error(`no provider for ${channel} is configured`);
-    return senders.email.send({ ...message, subject, html });
   }
 
   /** Why a message may not be sent. */
@@ -235,6 +208,7 @@ export function createMessages(options: {
     let accepted: AcceptedMessage;
     try {
       accepted = await deliver(
+        options,
         job,
         { ...row, recipient },
         encryptedCode === null ? null : decryptCode(keys, encryptedCode, job.id),
@@ -254,6 +228,42 @@ export function createMessages(options: {
   }
 
   return { send };
+}
+
+/** The mail, if its provider reports what becomes of it. */
+function reportedMail(
+  { reporting }: MessagesOptions,
+  job: MessageJob,
+  { channel, recipient }: MessageRow,
+  result: Result,
+): AcceptedMail | undefined {
+  if (channel !== 'email' || result.state !== 'sent' || recipient === null) return undefined;
+  const { provider, reference } = result;
+  if (reference === null || !reporting.has(provider)) return undefined;
+  return { userId: job.user_id, id: job.id, notificationId: null, provider, reference, address: recipient };
+}
+
+/** Renders a message, and hands it to its provider. */
+async function deliver(
+  { templates, senders }: MessagesOptions,
+  job: MessageJob,
+  row: MessageRow & { readonly recipient: string },
+  code: string | null,
+): Promise<AcceptedMessage> {
+  const { channel, kind, recipient: to, authentication_id: authenticationId, expires_at: expiresAt } = row;
+  const linkTo = row.params?.link_to;
+  const values = {
+    ...row.params,
+    minutes: String(row.minutes),
+    ...(code !== null && { code }),
+    // The fragment is not sent to a server, so no access log has the code.
+    ...(linkTo !== undefined && { link: `${linkTo}#${authenticationId}.${code}` }),
+  };
+  const { subject, text, html } = templates.render(kind, row.locale ?? undefined, values);
+  const message = { id: job.id, kind, to, text, code, authenticationId, expiresAt };
+  if (channel === 'sms' && senders.sms !== undefined) return senders.sms.send(message);
+  if (channel === 'sms' || senders.email === undefined) throw new Error(`no provider for ${channel} is configured`);
+  return senders.email.send({ ...message, subject, html });
 }
 
 /** @throws Error while the key is missing. If the key returns before the code expires, a later attempt sends the code. */

@@ -15,6 +15,7 @@ import { isJsonObject } from '../../lib/json-object.js';
 import type { Origin } from '../../lib/origin.js';
 import type { Pacer } from '../../lib/pacing.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
+import { TemplateTooLarge } from '../templates/render.js';
 import { renderMessage } from '../templates/templates.js';
 import { allCategories, changesBetween, completeCategory } from './category.js';
 import { type CategoryRules, categoryErrors, isCategoryName, maxSetBytes, setErrors } from './check.js';
@@ -199,20 +200,7 @@ export async function startCategories(options: CategoriesOptions): Promise<Categ
       const after = new Map([...before].filter(([each]) => each !== name));
       await write(tx, { before, after }, origin);
     },
-    async preview(name, { channel, locale = 'en', notification }) {
-      const { templates, data_schema: schema } = await find(database, name);
-      const { actor = null, description, url = null, data = null } = notification;
-      if (schema !== null) throwIfErrors(createDataCheck(schema)(data, 'notification.data'));
-      const values = { actor, description, url, data, user: { name: exampleUser }, app: options.app };
-      try {
-        return renderMessage(templates, { channel, locale, timeZone: 'UTC' }, values);
-      } catch (error) {
-        if (error instanceof Error && error.name === 'TemplateTooLarge') {
-          return throwIfErrorsNever([{ field: 'notification', code: 'template_too_large' }]);
-        }
-        throw error;
-      }
-    },
+    preview: async (name, request) => renderPreview(await find(database, name), request, options.app),
     refresh: () => watch.refresh().catch(onError),
     stop: watch.stop,
   };
@@ -221,8 +209,21 @@ export async function startCategories(options: CategoriesOptions): Promise<Categ
 /** The name of the user in previews. */
 const exampleUser = 'Ada Lovelace';
 
-function throwIfErrorsNever(errors: readonly FieldError[]): never {
-  throw new Problem('validation_failed', { errors });
+/** @throws Problem `validation_failed` */
+function renderPreview(
+  { templates, data_schema: schema }: Category,
+  { channel, locale = 'en', notification }: MessagePreviewRequest,
+  app: string,
+): MessagePreview {
+  const { actor = null, description, url = null, data = null } = notification;
+  if (schema !== null) throwIfErrors(createDataCheck(schema)(data, 'notification.data'));
+  const values = { actor, description, url, data, user: { name: exampleUser }, app };
+  try {
+    return renderMessage(templates, { channel, locale, timeZone: 'UTC' }, values);
+  } catch (error) {
+    if (!(error instanceof TemplateTooLarge)) throw error;
+    throw new Problem('validation_failed', { errors: [{ field: 'notification', code: 'template_too_large' }] });
+  }
 }
 
 /** Compiles the schema of a category when it is first used. */

@@ -108,7 +108,7 @@ function createCertificates(outbound: Pick<Outbound, 'request'>, origin: string)
     try {
       return await fetchKey(url.href);
     } catch {
-      // Not reachable, or no certificate. SNS repeats the message.
+      // The host cannot be reached, or has sent no certificate. SNS repeats the message.
       return undefined;
     } finally {
       isFetching = false;
@@ -132,7 +132,7 @@ function eventsOf(notification: JsonObject): MailEvent[] {
       if (!isJsonObject(bounce)) return [];
       return events(bounce.bounceType === 'Permanent' ? 'hard_bounce' : 'soft_bounce', bounce.bouncedRecipients);
     case 'Complaint':
-      // Somebody has marked a mail as no spam.
+      // Somebody has marked the mail as not spam.
       if (!isJsonObject(complaint) || complaint.complaintFeedbackType === 'not-spam') return [];
       return events('complaint', complaint.complainedRecipients);
     case 'Delivery':

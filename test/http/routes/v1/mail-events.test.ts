@@ -9,6 +9,7 @@ import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { startFakeGateway } from '../../../support/mail-gateway.js';
 import { scrape } from '../../../support/metrics.js';
+import { raceRounds } from '../../../support/rounds.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, emailLogin, messageOf, newEmail } from '../../../support/users.js';
 
@@ -159,7 +160,7 @@ describe('a report about a mail', () => {
 });
 
 describe('soft bounces', () => {
-  /** Mails to one address that were accepted some days ago. */
+  /** Mails to one address that were accepted. */
   async function mailsTo(email: string, count: number): Promise<string[]> {
     const user = await createUser(postern, { email });
     const ids = Array.from({ length: count }, () => randomUUID());
@@ -182,7 +183,7 @@ describe('soft bounces', () => {
     const [last = ''] = others;
     await bounce(last, email);
     expect(await reasonOf(email)).toBe('soft_bounces');
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const another = newEmail();
       const ids = await mailsTo(another, 5);
       await Promise.all(ids.map((id) => bounce(id, another)));
