@@ -146,9 +146,19 @@ describe('the category of a notification', () => {
   test('that is unknown makes no publisher wait for a second connection while it holds one', async () => {
     const { user } = await newPerson();
     const items = [item(user, { category: 'nobody.knows' }), item(user)];
-    // More transactions than connections.
-    const answers = await Promise.all(Array.from({ length: 60 }, () => admin('POST', '/notifications', items)));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([422]));
+    // Nobody can read the categories until each connection has a transaction of a publisher.
+    const answers = await postern.database.transaction(async (tx) => {
+      await tx.query(testSql('lock table notification_categories in access exclusive mode'));
+      const all = Promise.all(Array.from({ length: 40 }, () => admin('POST', '/notifications', items)));
+      await eventually('20 transactions', async () => {
+        const running = await postern.database.query(
+          testSql('select from pg_stat_activity where datname = current_database() and xact_start is not null'),
+        );
+        return running.length >= 20 ? true : undefined;
+      });
+      return { all };
+    });
+    expect(new Set((await answers.all).map(({ status }) => status))).toEqual(new Set([422]));
   });
 
   test('does not check data that is too long, which could take any time', async () => {
