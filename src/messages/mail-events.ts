@@ -47,6 +47,8 @@ export interface MailEvents {
    * changes, in the same transaction.
    */
   recordAccepted(tx: Transaction, mail: AcceptedMail): Promise<void>;
+  /** Removes what `recordAccepted` has stored: the mail belongs to no user any more. */
+  forget(tx: Transaction, mail: AcceptedMail): Promise<void>;
   /** Applies the reports that came before the mail was recorded. Call it after the state of the mail has changed. */
   applyEarly(tx: Transaction, mail: AcceptedMail): Promise<void>;
 }
@@ -81,6 +83,11 @@ const upsertDelivery = statement<DeliveryRow>(
   on conflict (user_id, id) do update set provider = excluded.provider,
     provider_reference = excluded.provider_reference, address_digest = excluded.address_digest, delivered_at = null,
     soft_bounced_at = null, hard_bounced_at = null, complained_at = null, created_at = excluded.created_at`,
+);
+
+const deleteDelivery = statement<{ userId: string; id: string }>(
+  'mail_delivery_forget',
+  (p) => sql`delete from mail_deliveries where user_id = ${p.userId} and id = ${p.id}`,
 );
 
 /** While this lock is held, no report about the mail is taken as early, and none as matched. */
@@ -265,6 +272,9 @@ export function createMailEvents(options: MailEventsOptions): MailEvents {
     async recordAccepted(tx, { address, ...mail }) {
       await tx.query(lockReference({ reference: mail.reference }));
       await tx.query(upsertDelivery({ ...mail, digest: keys.digest('address', address) }));
+    },
+    async forget(tx, { userId, id }) {
+      await tx.query(deleteDelivery({ userId, id }));
     },
     async applyEarly(tx, { userId, id, provider, reference, address }) {
       const early = await tx.query(takeEarly({ provider, reference, digests: keys.digests('address', address) }));

@@ -82,7 +82,7 @@ const startAttempt = statement<MessageJob, MessageRow>(
  * Records that the provider has accepted the message. The provider's report about the delivery may have arrived
  * already: then the message stays `delivered`, or becomes `undelivered`.
  */
-const setAccepted = statement<MessageJob & { provider: string; reference: string | null }>(
+const setAccepted = statement<MessageJob & { provider: string; reference: string | null }, object>(
   'message_set_accepted',
   (p) => {
     const isEarly = sql`coalesce(early_receipt->>'provider' = ${p.provider}::text
@@ -94,7 +94,8 @@ const setAccepted = statement<MessageJob & { provider: string; reference: string
       provider = case when state = 'delivered' then provider else ${p.provider}::text end,
       provider_reference = case when state = 'delivered' then provider_reference else ${p.reference}::text end,
       early_receipt = null, updated_at = db_now()
-    where user_id = ${p.user_id} and id = ${p.id}`;
+    where user_id = ${p.user_id} and id = ${p.id}
+    returning 1 as changed`;
   },
 );
 
@@ -149,12 +150,11 @@ export function createMessages(options: MessagesOptions): Messages {
 
   /** @returns whether the statement changed the message */
   async function store(tx: Queryable, job: MessageJob, result: Result): Promise<boolean> {
-    if (result.state === 'sent') {
-      await tx.query(setAccepted({ ...job, ...result }));
-      return true;
-    }
-    const changedRows = await tx.query(setState({ ...job, state: result.state, error: result.error ?? null }));
-    return changedRows.length > 0;
+    const change =
+      result.state === 'sent'
+        ? setAccepted({ ...job, ...result })
+        : setState({ ...job, state: result.state, error: result.error ?? null });
+    return (await tx.query(change)).length > 0;
   }
 
   async function finish(job: MessageJob, row: MessageRow, result: Result): Promise<void> {
@@ -163,7 +163,9 @@ export function createMessages(options: MessagesOptions): Messages {
       // Before the message: reports about an earlier attempt lock both in this order.
       if (mail !== undefined) await mailEvents.recordAccepted(tx, mail);
       const isChanged = await store(tx, job, result);
-      if (mail !== undefined) await mailEvents.applyEarly(tx, mail);
+      // The user was deleted while the mail was sent.
+      if (mail !== undefined && !isChanged) await mailEvents.forget(tx, mail);
+      else if (mail !== undefined) await mailEvents.applyEarly(tx, mail);
       const { state } = result;
       if (!isChanged || state === 'dropped') return;
       const { channel, kind, authentication_id } = row;

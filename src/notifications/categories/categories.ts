@@ -19,7 +19,7 @@ import { TemplateTooLarge } from '../templates/render.js';
 import { renderMessage } from '../templates/templates.js';
 import { allCategories, changesBetween, completeCategory } from './category.js';
 import { type CategoryRules, categoryErrors, isCategoryName, maxSetBytes, setErrors } from './check.js';
-import { type CheckData, createDataCheck } from './data-schema.js';
+import { type CheckData, createDataCheck, isTooLong, lengthErrors } from './data-schema.js';
 
 /** The categories in the memory of this process. */
 export interface KnownCategories {
@@ -27,10 +27,13 @@ export interface KnownCategories {
   get(name: string): Category | undefined;
   /** The names of all categories, in order. */
   names(): readonly string[];
-  /** The errors of `data` for the schema of a category; empty if it has none. */
+  /** The errors of `data` for the schema of a category; empty if it has none, or if `data` is too long to be checked. */
   dataErrors(name: string, ...parameters: Parameters<CheckData>): FieldError[];
-  /** Reads the categories again if one of the names is unknown: another instance may have just created it. */
-  know(names: Iterable<string>): Promise<void>;
+  /**
+   * Reads the categories again if one of the names is unknown: another instance may have just created it.
+   * @param handle the transaction of the caller, if there is one: the handle of the database would wait for a second connection
+   */
+  know(handle: Queryable, names: Iterable<string>): Promise<void>;
 }
 
 /** All categories at one time. The tag changes whenever one of them does. */
@@ -120,21 +123,26 @@ export async function startCategories(options: CategoriesOptions): Promise<Categ
   const { database, types, pacer, record, onError, interval } = options;
   let version = '';
   let copy = createCopy(allCategories([], types));
-  async function read(): Promise<void> {
-    const [current] = await database.query(findVersion({}));
+  async function read(handle: Queryable): Promise<void> {
+    const [current] = await handle.query(findVersion({}));
     if (current?.version === version) return;
-    const [row] = await database.query(findCategories({}));
+    const [row] = await handle.query(findCategories({}));
     copy = createCopy(allCategories(row?.categories ?? [], types));
     version = row?.version ?? '';
   }
-  const watch = await watchCopy(read, onError, interval);
+  const watch = await watchCopy(() => read(database), onError, interval);
 
   const known: KnownCategories = {
     get: (name) => copy.byName.get(name),
     names: () => [...copy.byName.keys()],
-    dataErrors: (name, data, field) => copy.checkOf(name)?.(data, field) ?? [],
-    async know(names) {
-      for (const name of names) if (!copy.byName.has(name)) return watch.refresh();
+    dataErrors(name, data, field) {
+      const check = copy.checkOf(name);
+      return check === undefined || isTooLong(data) ? [] : check(data, field);
+    },
+    async know(handle, names) {
+      // Not `watch.refresh()`, which waits for reads on other connections. If this read is older than one of those, the next
+      // one of `watch` replaces it.
+      for (const name of names) if (!copy.byName.has(name)) return read(handle);
     },
   };
 
@@ -216,6 +224,7 @@ function renderPreview(
   app: string,
 ): MessagePreview {
   const { actor = null, description, url = null, data = null } = notification;
+  throwIfErrors(lengthErrors(data, 'notification.data'));
   if (schema !== null) throwIfErrors(createDataCheck(schema)(data, 'notification.data'));
   const values = { actor, description, url, data, user: { name: exampleUser }, app };
   try {

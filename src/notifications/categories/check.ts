@@ -53,6 +53,8 @@ export async function categoryErrors(
     ...(Array.isArray(steps) ? stepErrors(steps, rules, `${path}steps`) : []),
     ...ttlErrors(ttl, `${path}ttl`),
   ];
+  // Compiling a schema takes milliseconds, and a request may have hundreds.
+  await pace();
   const faults = isJsonObject(schema) ? schemaErrors(schema, `${path}data_schema`) : [];
   errors.push(...faults);
   if (!isJsonObject(templates)) return errors;

@@ -102,8 +102,9 @@ export function createPreparation({
   /** The content of a notification, and the push that it replaces on a device, unless it is not pushed now. */
   async function contentOf(job: PushJob, row: DeliveryRow): Promise<End | PushSubject> {
     const key = { userId: job.user_id, id: row.notification_id };
-    const [notification] = await database.user(job.user_id).query(selectNotification(key));
-    if (notification !== undefined) await categories.know([notification.category]);
+    const handle = database.user(job.user_id);
+    const [notification] = await handle.query(selectNotification(key));
+    if (notification !== undefined) await categories.know(handle, [notification.category]);
     const category = notification && categories.get(notification.category);
     if (category !== undefined && !hasPush(category)) return { state: 'dropped', reason: 'no_step' };
     const decision = decidePush({

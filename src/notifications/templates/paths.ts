@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../lib/json-object.js';
 import { nearest } from '../../lib/nearest.js';
-import type { Path, TemplateFault, TemplateNode } from './parse.js';
+import { maxFaults, type Path, type TemplateFault, type TemplateNode } from './parse.js';
 
 /** What is known of a value: anything, a value without members, an object with these members, or a list. */
 export type Shape = 'any' | 'scalar' | { readonly members: ReadonlyMap<string, Shape> } | { readonly items: Shape };
@@ -36,6 +36,8 @@ export function shapeOf(schema: unknown): Shape {
 export function pathFaults(nodes: readonly TemplateNode[], root: Shape): TemplateFault[] {
   const faults: TemplateFault[] = [];
   const check = (path: Path, position: number, scopes: readonly Shape[]): Shape => {
+    // Each wrong path is compared with all right ones.
+    if (faults.length >= maxFaults) return 'any';
     const found = find(path, scopes);
     if ('shape' in found) return found.shape;
     const reason = `there is no ${path.join('.').slice(0, 60)}`;

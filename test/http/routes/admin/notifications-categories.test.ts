@@ -129,6 +129,53 @@ describe('the category of a notification', () => {
     expect((await other.api('POST', '/admin/v1/notifications', { bearer: postern.adminKey, body })).status).toBe(201);
   });
 
+  test('gets a suggestion for the first 20 unknown names of a request only, because each is compared with all', async () => {
+    const { user } = await newPerson();
+    const names = Array.from({ length: 25 }, (_, index) => `billing${index}`);
+    const items = [...names, ...names].map((category) => item(user, { category }));
+    const { status, body } = await admin<ProblemAnswer>('POST', '/notifications', items);
+    expect(status).toBe(422);
+    const suggested = new Set(
+      body.errors
+        .filter(({ message }) => message.includes('Did you mean'))
+        .map(({ field }) => Number.parseInt(field ?? '', 10) % 25),
+    );
+    expect([suggested.size, body.errors.length]).toEqual([20, 50]);
+  });
+
+  test('that is unknown makes no publisher wait for a second connection while it holds one', async () => {
+    const { user } = await newPerson();
+    const items = [item(user, { category: 'nobody.knows' }), item(user)];
+    // Nobody can read the categories until each connection has a transaction of a publisher.
+    const answers = await postern.database.transaction(async (tx) => {
+      await tx.query(testSql('lock table notification_categories in access exclusive mode'));
+      const all = Promise.all(Array.from({ length: 40 }, () => admin('POST', '/notifications', items)));
+      await eventually('20 transactions', async () => {
+        const running = await postern.database.query(
+          testSql('select from pg_stat_activity where datname = current_database() and xact_start is not null'),
+        );
+        return running.length >= 20 ? true : undefined;
+      });
+      return { all };
+    });
+    expect(new Set((await answers.all).map(({ status }) => status))).toEqual(new Set([422]));
+  });
+
+  test('does not check data that is too long, which could take any time', async () => {
+    const { user } = await newPerson();
+    await putCategory('billing', { data_schema: { properties: { list: { items: { type: 'string' } } } } });
+    const data = { list: Array.from({ length: 5000 }, () => 1) };
+    expect(await refused('POST', '/notifications', item(user, { category: 'billing', data }))).toEqual({
+      status: 422,
+      errors: [['data', 'too_many_bytes']],
+    });
+    const preview = { channel: 'push', notification: { description: 'x', data } };
+    expect(await refused('POST', '/categories/billing/preview', preview)).toEqual({
+      status: 422,
+      errors: [['notification.data', 'too_many_bytes']],
+    });
+  });
+
   test('checks data against its schema when it is published and when it is changed', async () => {
     const { user } = await newPerson();
     const schema = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] };

@@ -229,3 +229,27 @@ test('the export of a user has the reports, and the deletion of the user removes
   });
   expect(await reasonOf(email)).toBe('complaint');
 });
+
+test('of a user who is deleted while a mail is sent, nothing stays', async () => {
+  const email = newEmail();
+  const user = await createUser(postern, { email });
+  const rowsOf = (table: string) =>
+    postern.database.query(testSql(`select from ${table} where user_id = $1`, [user.id]));
+  let sent: string | undefined;
+  gateway.beforeAnswer = async (mail) => {
+    await admin('DELETE', `/users/${user.id}`);
+    await eventually('the message to be gone', async () => ((await rowsOf('outbox')).length === 0 ? true : undefined));
+    sent = mail.id;
+  };
+  await postern.api('POST', '/v1/tokens', { body: emailLogin(email) });
+  await eventually('the mail', async () => sent);
+  gateway.beforeAnswer = undefined;
+  // The attempt has ended when the queue has no job of the message.
+  await eventually('the end of the attempt', async () => {
+    const jobs = await postern.database.query(
+      testSql("select from graphile_worker._private_jobs where payload::text like '%' || $1 || '%'", [sent]),
+    );
+    return jobs.length === 0 ? true : undefined;
+  });
+  expect(await rowsOf('mail_deliveries')).toEqual([]);
+});
