@@ -11,6 +11,7 @@ import type { Services } from '../http/routes/routes.js';
 import type { StreamTimes } from '../lib/event-stream/connections.js';
 import { Problem } from '../lib/problem.js';
 import { createHumanCheck } from '../limits/human-check.js';
+import { createPreferences } from '../notifications/preferences/preferences.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
@@ -218,6 +219,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     pushTokens: push.tokens,
     outbox: messaging.outbox,
     receipts: messaging.receipts,
+    preferences: createPreferences({ categories: categories.known, suppressions: messaging.suppressions }),
     suppressions: messaging.suppressions,
     mailEvents: messaging.mailEvents,
 
