@@ -97,3 +97,9 @@ export const PreferenceChanges = Type.Object(
   },
 );
 export type PreferenceChanges = Static<typeof PreferenceChanges>;
+
+/** The body of the same route for operators, which takes no unknown members. */
+export const UserPreferenceChanges = Type.Object(PreferenceChanges.properties, {
+  title: 'UserPreferenceChanges',
+  examples: [{ channels: { email: 'off' } }],
+});

@@ -1,4 +1,8 @@
-import { PreferenceChanges, Preferences as PreferencesSchema } from '../../../contract/preferences.js';
+import {
+  PreferenceChanges,
+  Preferences as PreferencesSchema,
+  UserPreferenceChanges,
+} from '../../../contract/preferences.js';
 import type { Database } from '../../../database/database.js';
 import { preferredLanguage } from '../../../lib/language.js';
 import type { Preferences } from '../../../notifications/preferences/preferences.js';
@@ -94,7 +98,7 @@ export function adminPreferenceRoutes(app: App, { preferences, database, users }
       description: changeDescription,
       tags: ['Administration'],
       params: IdParams,
-      body: PreferenceChanges,
+      body: UserPreferenceChanges,
       response: { 200: { ...response[200] } },
     },
     // A thief who turns off the warnings about an account stays unnoticed only if they are not critical.
