@@ -1,3 +1,4 @@
+import { recordEvent } from '../audit/events.js';
 import { createEventStreams } from '../audit/stream/event-streams.js';
 import { createPins } from '../credentials/pins/pins.js';
 import { createTestCodes } from '../credentials/test-identities/test-codes.js';
@@ -219,7 +220,12 @@ function servicesOf(base: Base, parts: Parts): Services {
     pushTokens: push.tokens,
     outbox: messaging.outbox,
     receipts: messaging.receipts,
-    preferences: createPreferences({ categories: categories.known, suppressions: messaging.suppressions }),
+    preferences: createPreferences({
+      categories: categories.known,
+      isSuppressed: messaging.suppressions.has,
+      record: (tx, userId, origin, changes) =>
+        recordEvent(tx, { type: 'preferences.changed', origin, userId, changes }),
+    }),
     suppressions: messaging.suppressions,
     mailEvents: messaging.mailEvents,
 

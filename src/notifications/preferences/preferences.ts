@@ -1,4 +1,3 @@
-import { recordEvent } from '../../audit/events.js';
 import type { EventChange } from '../../contract/administration.js';
 import { type Category, type StepChannel, stepChannels } from '../../contract/category.js';
 import type { PreferenceChanges, Preferences as PreferencesView } from '../../contract/preferences.js';
@@ -6,7 +5,6 @@ import type { Queryable, Transaction } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import type { Origin } from '../../lib/origin.js';
 import { Problem, throwIfErrors } from '../../lib/problem.js';
-import type { Suppressions } from '../../messages/suppressions.js';
 import type { KnownCategories } from '../categories/categories.js';
 import { textFor } from '../templates/templates.js';
 import { applyChanges, type Choices, changeErrors, noChoices } from './choices.js';
@@ -73,10 +71,14 @@ const deleteChoices = statement<{ userId: string }>(
 
 export function createPreferences({
   categories,
-  suppressions,
+  isSuppressed,
+  record,
 }: {
   readonly categories: KnownCategories;
-  readonly suppressions: Pick<Suppressions, 'has'>;
+  /** Whether a mail address gets no mail except codes. */
+  readonly isSuppressed: (handle: Queryable, address: string) => Promise<boolean>;
+  /** Records a change by an operator, in the transaction that makes it. */
+  readonly record: (tx: Queryable, userId: string, origin: Origin, changes: readonly EventChange[]) => Promise<void>;
 }): Preferences {
   return {
     async get(handle, userId, language) {
@@ -85,8 +87,8 @@ export function createPreferences({
       const choices = user.choices ?? noChoices;
       const addresses: PreferencesView['addresses'] = {};
       if (user.email !== null) {
-        const isSuppressed = await suppressions.has(handle, user.email);
-        addresses.email = !user.email_verified ? 'not_proven' : isSuppressed ? 'suppressed' : 'ok';
+        const suppressed = await isSuppressed(handle, user.email);
+        addresses.email = !user.email_verified ? 'not_proven' : suppressed ? 'suppressed' : 'ok';
       }
       if (user.phone !== null) addresses.sms = user.phone_verified ? 'ok' : 'not_proven';
       const all = categories.names().flatMap((name) => categories.get(name) ?? []);
@@ -118,7 +120,7 @@ export function createPreferences({
       }
       // A choice of the user has its time in the row.
       if (fields.length === 0 || origin.actor === 'user') return;
-      await recordEvent(tx, { type: 'preferences.changed', origin, userId, changes: fields });
+      await record(tx, userId, origin, fields);
     },
   };
 }

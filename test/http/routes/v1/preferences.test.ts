@@ -122,6 +122,23 @@ test('decides about pushes, except in critical categories', async () => {
   expect(await pushOf(alarm.id)).toMatchObject({ state: 'sent' });
 });
 
+test('stops a push that waits for a further attempt', async () => {
+  const { user, session } = await newPerson();
+  const token = `token-of-${user.username}`;
+  fcm.behave({ status: 503 }, token);
+  const { id } = await publish(user.id, {});
+  await eventually('the first attempt to fail', async () => {
+    const at = `/admin/v1/notifications/${id}/deliveries`;
+    const { body } = await app.api<DeliveryTrace>('GET', at, { bearer: app.adminKey });
+    return body.push.find(({ attempts, state }) => attempts === 1 && state === 'queued');
+  });
+  await change(session, { categories: { pool: { push: 'off' } } });
+  fcm.behave({ status: 200 }, token);
+  await app.database.query(testSql('update graphile_worker._private_jobs set run_at = now()'));
+  await app.database.query(testSql(`select pg_notify('jobs:insert', '{"count":10}')`));
+  expect(await pushOf(id)).toMatchObject({ state: 'dropped', reason: 'preference_off' });
+});
+
 test('operators change them for a user, which is audited without a row for a user who never chose', async () => {
   const { user, session } = await newPerson();
   const at = `/admin/v1/users/${user.id}/preferences`;
