@@ -226,8 +226,8 @@ export function bucketUrl(text: string): Parsed<{ readonly bucket: string; reado
 }
 
 /**
- * Whether a place is a bucket, and not the path of a folder. So is everything that looks like a URL, also with a quotation mark or a blank
- * before it: it may contain a key, which the path of a folder would show in errors.
+ * Whether a place is a bucket, and not the path of a folder. Everything that looks like a URL counts as a bucket, also after a quotation
+ * mark or a space: it may contain a key, and errors show the paths of folders.
  */
 export const isBucketUrl = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/|^\W*s3:|:[/\\]{2}/i.test(text);
 

@@ -53,7 +53,10 @@ const NewCategoryDefaults = Type.Object(
     email: Type.Optional(ChannelChoice),
     sms: Type.Optional(ChannelChoice),
   },
-  { title: 'CategoryDefaults', description: 'For users who have not chosen. on, unless it says off.' },
+  {
+    title: 'CategoryDefaults',
+    description: 'For users who have not chosen. The default is on. For now only push has an effect.',
+  },
 );
 
 export const MessageTemplate = Type.Object(
@@ -75,7 +78,7 @@ const members = {
   title: Type.Optional(Localized(255, 'What users see.')),
   description: Type.Optional(Localized(1000, 'What users see below the title.')),
   is_critical: Type.Optional(
-    Type.Boolean({ description: 'Whether preferences and mutes do not apply, such as for warnings about an account.' }),
+    Type.Boolean({ description: 'Whether mutes and defaults do not apply, such as for warnings about an account.' }),
   ),
   steps: Type.Optional(Type.Array(NewCategoryStep, { maxItems: 4, description: 'The default is one push at once.' })),
   defaults: Type.Optional(NewCategoryDefaults),
@@ -83,7 +86,8 @@ const members = {
     Type.Unsafe<string | null>({
       type: ['string', 'null'],
       maxLength: 10,
-      description: 'How long a step may be late, such as 72h. null: PUSH_TTL.',
+      description:
+        'How long a step may be late, such as 72h. null: PUSH_TTL. For now it is stored only, and all pushes use PUSH_TTL.',
     }),
   ),
   data_schema: Type.Optional(

@@ -138,7 +138,7 @@ export const DeliveryTrace = Type.Object(
     notification_id: Id,
     user_id: Id,
     listed_at: Type.Unsafe<string>({ ...Time, description: 'When it was added to the inbox.' }),
-    is_read: Type.Boolean({ description: "Whether the user's read position (marker) has reached it." }),
+    is_read: Type.Boolean({ description: 'Whether the user has read it.' }),
     explanation: Type.String({ description: 'A summary in one sentence.' }),
     push: Type.Array(PushAttempt, { description: 'One entry for each push, and for each device without a push.' }),
   },

@@ -10,7 +10,7 @@ export const Suppression = Type.Object(
     id: Id,
     reason: Type.Enum(suppressionReasons, {
       description:
-        'hard_bounce: the mailbox does not exist. complaint: its owner has reported a mail as spam. soft_bounces: 5 mails of 14 days did not arrive. manual: an operator has added it.',
+        'hard_bounce: the mailbox does not exist. complaint: its owner has reported a mail as spam. soft_bounces: 5 mails within 14 days did not arrive. manual: an operator has added it.',
     }),
     created_at: Time,
   },

@@ -28,6 +28,12 @@ export function acceptsCoding(header: string | string[] | undefined, coding: 'gz
   });
 }
 
+/** Whether `If-Match` allows a change: it is absent, `*`, or has the tag by strong comparison (RFC 9110, section 13.1.1). */
+export function allowsChange(ifMatch: string | undefined, tag: string): boolean {
+  if (ifMatch === undefined) return true;
+  return ifMatch.trim() === '*' || ifMatch.split(',').some((entry) => entry.trim() === tag);
+}
+
 /** Whether `If-None-Match` matches the tag: `*`, or any of its tags by weak comparison (RFC 9110, section 13.1.2). */
 export function isUnchanged(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;

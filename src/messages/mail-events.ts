@@ -5,6 +5,7 @@ import { literal, sql, statement } from '../database/sql.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { Problem } from '../lib/problem.js';
 import type { Counters } from '../statistics/counters.js';
+import { maxReferenceLength } from './message-sender.js';
 import type { Suppressions } from './suppressions.js';
 
 /** A report of a provider about a mail that it has accepted. */
@@ -46,6 +47,8 @@ export interface MailEvents {
    * changes, in the same transaction.
    */
   recordAccepted(tx: Transaction, mail: AcceptedMail): Promise<void>;
+  /** Removes what `recordAccepted` has stored: the mail belongs to no user any more. */
+  forget(tx: Transaction, mail: AcceptedMail): Promise<void>;
   /** Applies the reports that came before the mail was recorded. Call it after the state of the mail has changed. */
   applyEarly(tx: Transaction, mail: AcceptedMail): Promise<void>;
 }
@@ -80,6 +83,11 @@ const upsertDelivery = statement<DeliveryRow>(
   on conflict (user_id, id) do update set provider = excluded.provider,
     provider_reference = excluded.provider_reference, address_digest = excluded.address_digest, delivered_at = null,
     soft_bounced_at = null, hard_bounced_at = null, complained_at = null, created_at = excluded.created_at`,
+);
+
+const deleteDelivery = statement<{ userId: string; id: string }>(
+  'mail_delivery_forget',
+  (p) => sql`delete from mail_deliveries where user_id = ${p.userId} and id = ${p.id}`,
 );
 
 /** While this lock is held, no report about the mail is taken as early, and none as matched. */
@@ -149,7 +157,7 @@ const marks = {
   complaint: markOnce('complaint'),
 } as const;
 
-/** An address that does not get this number of mails of 14 days is suppressed. */
+/** An address is suppressed when this number of mails within 14 days did not arrive. */
 const maxSoftBounces = 5;
 
 /** Counts the bounces of one address one after another, so that one of them sees all. */
@@ -191,9 +199,6 @@ const reasons = {
   soft_bounce: 'the mailbox did not take the mail',
   hard_bounce: 'the mailbox does not exist',
 } as const;
-
-/** The greatest length of a reference, in characters, as providers may give it. */
-const maxReferenceLength = 255;
 
 export interface MailEventsOptions {
   readonly database: Database;
@@ -267,6 +272,9 @@ export function createMailEvents(options: MailEventsOptions): MailEvents {
     async recordAccepted(tx, { address, ...mail }) {
       await tx.query(lockReference({ reference: mail.reference }));
       await tx.query(upsertDelivery({ ...mail, digest: keys.digest('address', address) }));
+    },
+    async forget(tx, { userId, id }) {
+      await tx.query(deleteDelivery({ userId, id }));
     },
     async applyEarly(tx, { userId, id, provider, reference, address }) {
       const early = await tx.query(takeEarly({ provider, reference, digests: keys.digests('address', address) }));

@@ -82,7 +82,7 @@ const startAttempt = statement<MessageJob, MessageRow>(
  * Records that the provider has accepted the message. The provider's report about the delivery may have arrived
  * already: then the message stays `delivered`, or becomes `undelivered`.
  */
-const setAccepted = statement<MessageJob & { provider: string; reference: string | null }>(
+const setAccepted = statement<MessageJob & { provider: string; reference: string | null }, object>(
   'message_set_accepted',
   (p) => {
     const isEarly = sql`coalesce(early_receipt->>'provider' = ${p.provider}::text
@@ -94,7 +94,8 @@ const setAccepted = statement<MessageJob & { provider: string; reference: string
       provider = case when state = 'delivered' then provider else ${p.provider}::text end,
       provider_reference = case when state = 'delivered' then provider_reference else ${p.reference}::text end,
       early_receipt = null, updated_at = db_now()
-    where user_id = ${p.user_id} and id = ${p.id}`;
+    where user_id = ${p.user_id} and id = ${p.id}
+    returning 1 as changed`;
   },
 );
 
@@ -130,8 +131,7 @@ const requestedMails: ReadonlySet<string> = new Set(
   [...Object.keys(codeKinds), ...Object.keys(codeMailKinds)].map((kind) => `email.${kind}`),
 );
 
-/** Creates the job that sends messages. */
-export function createMessages(options: {
+export interface MessagesOptions {
   readonly database: Database;
   readonly keys: SecretKeys;
   readonly senders: MessageSenders;
@@ -142,34 +142,30 @@ export function createMessages(options: {
   readonly mailEvents: MailEvents;
   /** The providers that report what becomes of their mails. */
   readonly reporting: ReadonlySet<string>;
-}): Messages {
-  const { database, keys, senders, templates, counters, smsAdmission, suppressions, mailEvents, reporting } = options;
+}
+
+/** Creates the job that sends messages. */
+export function createMessages(options: MessagesOptions): Messages {
+  const { database, keys, senders, counters, templates, smsAdmission, suppressions, mailEvents } = options;
 
   /** @returns whether the statement changed the message */
   async function store(tx: Queryable, job: MessageJob, result: Result): Promise<boolean> {
-    if (result.state === 'sent') {
-      await tx.query(setAccepted({ ...job, ...result }));
-      return true;
-    }
-    const changedRows = await tx.query(setState({ ...job, state: result.state, error: result.error ?? null }));
-    return changedRows.length > 0;
-  }
-
-  /** The mail, if its provider reports what becomes of it. */
-  function reportedMail(job: MessageJob, { channel, recipient }: MessageRow, result: Result): AcceptedMail | undefined {
-    if (channel !== 'email' || result.state !== 'sent' || recipient === null) return undefined;
-    const { provider, reference } = result;
-    if (reference === null || !reporting.has(provider)) return undefined;
-    return { userId: job.user_id, id: job.id, notificationId: null, provider, reference, address: recipient };
+    const change =
+      result.state === 'sent'
+        ? setAccepted({ ...job, ...result })
+        : setState({ ...job, state: result.state, error: result.error ?? null });
+    return (await tx.query(change)).length > 0;
   }
 
   async function finish(job: MessageJob, row: MessageRow, result: Result): Promise<void> {
-    const mail = reportedMail(job, row, result);
+    const mail = reportedMail(options, job, row, result);
     await database.user(job.user_id).transaction(async (tx) => {
       // Before the message: reports about an earlier attempt lock both in this order.
       if (mail !== undefined) await mailEvents.recordAccepted(tx, mail);
       const isChanged = await store(tx, job, result);
-      if (mail !== undefined) await mailEvents.applyEarly(tx, mail);
+      // The user was deleted while the mail was sent.
+      if (mail !== undefined && !isChanged) await mailEvents.forget(tx, mail);
+      else if (mail !== undefined) await mailEvents.applyEarly(tx, mail);
       const { state } = result;
       if (!isChanged || state === 'dropped') return;
       const { channel, kind, authentication_id } = row;
@@ -186,27 +182,6 @@ export function createMessages(options: {
       });
       tx.onCommit(() => counters.add(`messages.${state}`, channel, 1, provider));
     });
-  }
-
-  async function deliver(
-    job: MessageJob,
-    row: MessageRow & { readonly recipient: string },
-    code: string | null,
-  ): Promise<AcceptedMessage> {
-    const { channel, kind, recipient: to, authentication_id: authenticationId, expires_at: expiresAt } = row;
-    const linkTo = row.params?.link_to;
-    const values = {
-      ...row.params,
-      minutes: String(row.minutes),
-      ...(code !== null && { code }),
-      // The fragment is not sent to a server, so no access log has the code.
-      ...(linkTo !== undefined && { link: `${linkTo}#${authenticationId}.${code}` }),
-    };
-    const { subject, text, html } = templates.render(kind, row.locale ?? undefined, values);
-    const message = { id: job.id, kind, to, text, code, authenticationId, expiresAt };
-    if (channel === 'sms' && senders.sms !== undefined) return senders.sms.send(message);
-    if (channel === 'sms' || senders.email === undefined) throw new Error(`no provider for ${channel} is configured`);
-    return senders.email.send({ ...message, subject, html });
   }
 
   /** Why a message may not be sent. */
@@ -235,6 +210,7 @@ export function createMessages(options: {
     let accepted: AcceptedMessage;
     try {
       accepted = await deliver(
+        options,
         job,
         { ...row, recipient },
         encryptedCode === null ? null : decryptCode(keys, encryptedCode, job.id),
@@ -254,6 +230,42 @@ export function createMessages(options: {
   }
 
   return { send };
+}
+
+/** The mail, if its provider reports what becomes of it. */
+function reportedMail(
+  { reporting }: MessagesOptions,
+  job: MessageJob,
+  { channel, recipient }: MessageRow,
+  result: Result,
+): AcceptedMail | undefined {
+  if (channel !== 'email' || result.state !== 'sent' || recipient === null) return undefined;
+  const { provider, reference } = result;
+  if (reference === null || !reporting.has(provider)) return undefined;
+  return { userId: job.user_id, id: job.id, notificationId: null, provider, reference, address: recipient };
+}
+
+/** Renders a message, and hands it to its provider. */
+async function deliver(
+  { templates, senders }: MessagesOptions,
+  job: MessageJob,
+  row: MessageRow & { readonly recipient: string },
+  code: string | null,
+): Promise<AcceptedMessage> {
+  const { channel, kind, recipient: to, authentication_id: authenticationId, expires_at: expiresAt } = row;
+  const linkTo = row.params?.link_to;
+  const values = {
+    ...row.params,
+    minutes: String(row.minutes),
+    ...(code !== null && { code }),
+    // The fragment is not sent to a server, so no access log has the code.
+    ...(linkTo !== undefined && { link: `${linkTo}#${authenticationId}.${code}` }),
+  };
+  const { subject, text, html } = templates.render(kind, row.locale ?? undefined, values);
+  const message = { id: job.id, kind, to, text, code, authenticationId, expiresAt };
+  if (channel === 'sms' && senders.sms !== undefined) return senders.sms.send(message);
+  if (channel === 'sms' || senders.email === undefined) throw new Error(`no provider for ${channel} is configured`);
+  return senders.email.send({ ...message, subject, html });
 }
 
 /** @throws Error while the key is missing. If the key returns before the code expires, a later attempt sends the code. */

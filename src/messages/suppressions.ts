@@ -61,7 +61,7 @@ interface NewRows {
   readonly reason: SuppressionReason;
 }
 
-/** Parallel requests insert in the same order, so none waits for another one that waits for it. */
+/** Rows are inserted in the order of their digests, so that parallel requests do not lock each other out. */
 const insertRows = statement<NewRows, Found>(
   'suppression_insert',
   (p) => sql`

@@ -398,13 +398,13 @@ export type CategoryInput = {
   readonly title?: Readonly<Record<string, unknown>> | undefined;
   /** What users see below the title. The names are locales, such as en or es-MX. Without a text: the name of the category. */
   readonly description?: Readonly<Record<string, unknown>> | undefined;
-  /** Whether preferences and mutes do not apply, such as for warnings about an account. */
+  /** Whether mutes and defaults do not apply, such as for warnings about an account. */
   readonly is_critical?: boolean | undefined;
   /** The default is one push at once. */
   readonly steps?: readonly CategoryStep[] | undefined;
-  /** For users who have not chosen. on, unless it says off. */
+  /** For users who have not chosen. The default is on. For now only push has an effect. */
   readonly defaults?: CategoryDefaults | undefined;
-  /** How long a step may be late, such as 72h. null: PUSH_TTL. */
+  /** How long a step may be late, such as 72h. null: PUSH_TTL. For now it is stored only, and all pushes use PUSH_TTL. */
   readonly ttl?: string | null | undefined;
   /** A JSON Schema for the `data` of notifications, at most 16 KB. */
   readonly data_schema?: DataSchema | null | undefined;
@@ -558,7 +558,7 @@ export type DeliveryTrace = {
   readonly user_id: string;
   /** When it was added to the inbox. */
   readonly listed_at: string;
-  /** Whether the user's read position (marker) has reached it. */
+  /** Whether the user has read it. */
   readonly is_read: boolean;
   /** A summary in one sentence. */
   readonly explanation: string;
@@ -1253,13 +1253,13 @@ export type NamedCategoryInput = {
   readonly title?: Readonly<Record<string, unknown>> | undefined;
   /** What users see below the title. The names are locales, such as en or es-MX. Without a text: the name of the category. */
   readonly description?: Readonly<Record<string, unknown>> | undefined;
-  /** Whether preferences and mutes do not apply, such as for warnings about an account. */
+  /** Whether mutes and defaults do not apply, such as for warnings about an account. */
   readonly is_critical?: boolean | undefined;
   /** The default is one push at once. */
   readonly steps?: readonly CategoryStep[] | undefined;
-  /** For users who have not chosen. on, unless it says off. */
+  /** For users who have not chosen. The default is on. For now only push has an effect. */
   readonly defaults?: CategoryDefaults | undefined;
-  /** How long a step may be late, such as 72h. null: PUSH_TTL. */
+  /** How long a step may be late, such as 72h. null: PUSH_TTL. For now it is stored only, and all pushes use PUSH_TTL. */
   readonly ttl?: string | null | undefined;
   /** A JSON Schema for the `data` of notifications, at most 16 KB. */
   readonly data_schema?: DataSchema | null | undefined;
@@ -2274,7 +2274,7 @@ export type SuppressedAddress = {
 
 export type Suppression = {
   readonly id: string;
-  /** hard_bounce: the mailbox does not exist. complaint: its owner has reported a mail as spam. soft_bounces: 5 mails of 14 days did not arrive. manual: an operator has added it. */
+  /** hard_bounce: the mailbox does not exist. complaint: its owner has reported a mail as spam. soft_bounces: 5 mails within 14 days did not arrive. manual: an operator has added it. */
   readonly reason: 'hard_bounce' | 'complaint' | 'soft_bounces' | 'manual';
   readonly created_at: string;
 };

@@ -234,7 +234,7 @@ export type DeliveryTrace = {
   readonly user_id: string;
   /** When it was added to the inbox. */
   readonly listed_at: string;
-  /** Whether the user's read position (marker) has reached it. */
+  /** Whether the user has read it. */
   readonly is_read: boolean;
   /** A summary in one sentence. */
   readonly explanation: string;

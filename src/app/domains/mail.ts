@@ -11,7 +11,7 @@ import type { MailEventReader } from '../../messages/mail-events.js';
 import { logoId, type MailBrand } from '../../messages/mail-html.js';
 import type { MailSender } from '../../messages/mail-sender.js';
 import { mailHealthName } from '../base/providers.js';
-import type { ConsoleOutput } from './sms.js';
+import { type ConsoleOutput, required } from './sms.js';
 
 interface MailParts {
   readonly config: Config;
@@ -114,8 +114,3 @@ export async function createMailEventReaders(config: Config, outbound: Outbound)
 }
 
 const revealed = (secrets: readonly Secret[]) => secrets.map((secret) => secret.reveal());
-
-function required<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('the configuration was not checked');
-  return value;
-}

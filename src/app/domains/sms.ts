@@ -116,7 +116,8 @@ export async function createReceiptReaders(config: Config): Promise<ReceiptReade
   return readers;
 }
 
-function required<T>(value: T | undefined): T {
+/** A setting that the check of the configuration demands. */
+export function required<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('the configuration was not checked');
   return value;
 }

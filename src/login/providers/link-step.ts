@@ -15,7 +15,7 @@ export interface WayIn {
   verify(user: AccountUser, answer: ChallengeAnswer): Promise<boolean>;
 }
 
-/** The step in which a person proves the account of Postern to which an account at a provider is linked then. */
+/** The step in which a person proves an account of Postern, so that an account at a provider can be linked to it. */
 export interface LinkStep {
   /** The ways in that this user has. */
   waysOf(user: AccountUser): Promise<readonly WayIn[]>;

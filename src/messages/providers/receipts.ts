@@ -4,6 +4,7 @@ import { sql, statement } from '../../database/sql.js';
 import { parseId } from '../../lib/ids.js';
 import { Problem } from '../../lib/problem.js';
 import type { Counters } from '../../statistics/counters.js';
+import { maxReferenceLength } from '../message-sender.js';
 
 /** A report of a provider about a message that it has accepted. */
 export interface Receipt {
@@ -99,9 +100,6 @@ const storeEarlyReceipt = statement<ReceiptValues & { reason: string | null }>(
   where id = ${p.id} and channel = 'sms' and state = 'queued'
     and (provider, provider_reference) is distinct from (${p.provider}::text, ${p.reference}::text)`,
 );
-
-/** The greatest length of a reference, in characters. A report with a longer one changes nothing. */
-const maxReferenceLength = 255;
 
 /** Creates the service that takes reports. */
 export function createReceipts(options: {

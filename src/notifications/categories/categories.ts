@@ -15,10 +15,11 @@ import { isJsonObject } from '../../lib/json-object.js';
 import type { Origin } from '../../lib/origin.js';
 import type { Pacer } from '../../lib/pacing.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
+import { TemplateTooLarge } from '../templates/render.js';
 import { renderMessage } from '../templates/templates.js';
 import { allCategories, changesBetween, completeCategory } from './category.js';
 import { type CategoryRules, categoryErrors, isCategoryName, maxSetBytes, setErrors } from './check.js';
-import { type CheckData, createDataCheck } from './data-schema.js';
+import { type CheckData, createDataCheck, isTooLong, lengthErrors } from './data-schema.js';
 
 /** The categories in the memory of this process. */
 export interface KnownCategories {
@@ -26,10 +27,13 @@ export interface KnownCategories {
   get(name: string): Category | undefined;
   /** The names of all categories, in order. */
   names(): readonly string[];
-  /** The errors of `data` for the schema of a category; empty if it has none. */
+  /** The errors of `data` for the schema of a category; empty if it has none, or if `data` is too long to be checked. */
   dataErrors(name: string, ...parameters: Parameters<CheckData>): FieldError[];
-  /** Reads the categories again if one of the names is unknown: another instance may have just created it. */
-  know(names: Iterable<string>): Promise<void>;
+  /**
+   * Reads the categories again if one of the names is unknown: another instance may have just created it.
+   * @param handle the transaction of the caller, if there is one: the handle of the database would wait for a second connection
+   */
+  know(handle: Queryable, names: Iterable<string>): Promise<void>;
 }
 
 /** All categories at one time. The tag changes whenever one of them does. */
@@ -119,21 +123,26 @@ export async function startCategories(options: CategoriesOptions): Promise<Categ
   const { database, types, pacer, record, onError, interval } = options;
   let version = '';
   let copy = createCopy(allCategories([], types));
-  async function read(): Promise<void> {
-    const [current] = await database.query(findVersion({}));
+  async function read(handle: Queryable): Promise<void> {
+    const [current] = await handle.query(findVersion({}));
     if (current?.version === version) return;
-    const [row] = await database.query(findCategories({}));
+    const [row] = await handle.query(findCategories({}));
     copy = createCopy(allCategories(row?.categories ?? [], types));
     version = row?.version ?? '';
   }
-  const watch = await watchCopy(read, onError, interval);
+  const watch = await watchCopy(() => read(database), onError, interval);
 
   const known: KnownCategories = {
     get: (name) => copy.byName.get(name),
     names: () => [...copy.byName.keys()],
-    dataErrors: (name, data, field) => copy.checkOf(name)?.(data, field) ?? [],
-    async know(names) {
-      for (const name of names) if (!copy.byName.has(name)) return watch.refresh();
+    dataErrors(name, data, field) {
+      const check = copy.checkOf(name);
+      return check === undefined || isTooLong(data) ? [] : check(data, field);
+    },
+    async know(handle, names) {
+      // Not `watch.refresh()`, which waits for reads on other connections. If this read is older than one of those, the next
+      // one of `watch` replaces it.
+      for (const name of names) if (!copy.byName.has(name)) return read(handle);
     },
   };
 
@@ -199,21 +208,8 @@ export async function startCategories(options: CategoriesOptions): Promise<Categ
       const after = new Map([...before].filter(([each]) => each !== name));
       await write(tx, { before, after }, origin);
     },
-    async preview(name, { channel, locale = 'en', notification }) {
-      const { templates, data_schema: schema } = await find(database, name);
-      const { actor = null, description, url = null, data = null } = notification;
-      if (schema !== null) throwIfErrors(createDataCheck(schema)(data, 'notification.data'));
-      const values = { actor, description, url, data, user: { name: exampleUser }, app: options.app };
-      try {
-        return renderMessage(templates, { channel, locale, timeZone: 'UTC' }, values);
-      } catch (error) {
-        if (error instanceof Error && error.name === 'TemplateTooLarge') {
-          return throwIfErrorsNever([{ field: 'notification', code: 'template_too_large' }]);
-        }
-        throw error;
-      }
-    },
-    refresh: () => watch.refresh().catch(() => undefined),
+    preview: async (name, request) => renderPreview(await find(database, name), request, options.app),
+    refresh: () => watch.refresh().catch(onError),
     stop: watch.stop,
   };
 }
@@ -221,8 +217,22 @@ export async function startCategories(options: CategoriesOptions): Promise<Categ
 /** The name of the user in previews. */
 const exampleUser = 'Ada Lovelace';
 
-function throwIfErrorsNever(errors: readonly FieldError[]): never {
-  throw new Problem('validation_failed', { errors });
+/** @throws Problem `validation_failed` */
+function renderPreview(
+  { templates, data_schema: schema }: Category,
+  { channel, locale = 'en', notification }: MessagePreviewRequest,
+  app: string,
+): MessagePreview {
+  const { actor = null, description, url = null, data = null } = notification;
+  throwIfErrors(lengthErrors(data, 'notification.data'));
+  if (schema !== null) throwIfErrors(createDataCheck(schema)(data, 'notification.data'));
+  const values = { actor, description, url, data, user: { name: exampleUser }, app };
+  try {
+    return renderMessage(templates, { channel, locale, timeZone: 'UTC' }, values);
+  } catch (error) {
+    if (!(error instanceof TemplateTooLarge)) throw error;
+    throw new Problem('validation_failed', { errors: [{ field: 'notification', code: 'template_too_large' }] });
+  }
 }
 
 /** Compiles the schema of a category when it is first used. */

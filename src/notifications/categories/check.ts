@@ -18,11 +18,14 @@ export interface CategoryRules {
 }
 
 /** The errors of all categories of a request, whose form may be wrong too. */
-export async function setErrors(body: unknown, rules: CategoryRules, pace: Pace): Promise<FieldError[]> {
-  if (!Array.isArray(body)) return [];
+export async function setErrors(
+  categories: readonly unknown[],
+  rules: CategoryRules,
+  pace: Pace,
+): Promise<FieldError[]> {
   const errors: FieldError[] = [];
   const names = new Set<unknown>();
-  for (const [index, category] of body.entries()) {
+  for (const [index, category] of categories.entries()) {
     const { name } = isJsonObject(category) ? category : {};
     if (name !== undefined && names.has(name)) errors.push({ field: `${index}.name`, code: 'duplicate_items' });
     names.add(name);
@@ -50,6 +53,8 @@ export async function categoryErrors(
     ...(Array.isArray(steps) ? stepErrors(steps, rules, `${path}steps`) : []),
     ...ttlErrors(ttl, `${path}ttl`),
   ];
+  // Compiling a schema takes milliseconds, and a request may have hundreds.
+  await pace();
   const faults = isJsonObject(schema) ? schemaErrors(schema, `${path}data_schema`) : [];
   errors.push(...faults);
   if (!isJsonObject(templates)) return errors;

@@ -147,11 +147,45 @@ function decoded(text: string): string {
   }
 }
 
-const createAjv = () =>
-  new Ajv({ allErrors: true, strict: false, validateFormats: false, allowUnionTypes: true, validateSchema: true });
+function createAjv(): Ajv {
+  const ajv = new Ajv({
+    allErrors: true,
+    strict: false,
+    validateFormats: false,
+    allowUnionTypes: true,
+    validateSchema: true,
+  });
+  // The library compares each item with each other one, which takes quadratic time.
+  ajv.removeKeyword('uniqueItems');
+  return ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    errors: false,
+    error: { message: 'must NOT have duplicate items' },
+    validate: (isUnique: boolean, items: readonly unknown[]) =>
+      !isUnique || new Set(items.map((item) => JSON.stringify(item, sorted))).size === items.length,
+  });
+}
+
+/** For JSON.stringify: the same text for objects whose members differ in their order only. */
+const sorted = (_name: string, value: unknown): unknown =>
+  isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
+
+/** The most bytes of `data` as JSON. */
+const maxDataBytes = 8 * 1024;
+
+type Data = Readonly<Record<string, unknown>> | null | undefined;
+
+/** Whether `data` has more bytes than a notification may have. A check would then take too much time. */
+export const isTooLong = (data: Data): boolean => Buffer.byteLength(JSON.stringify(data ?? null)) > maxDataBytes;
+
+/** The error of `data` that is too long; empty if it is not. */
+export const lengthErrors = (data: Data, field: string): FieldError[] =>
+  isTooLong(data) ? [{ field, code: 'too_many_bytes', params: { max: maxDataBytes } }] : [];
 
 /** The errors of `data` for a schema. */
-export type CheckData = (data: Readonly<Record<string, unknown>> | null | undefined, field: string) => FieldError[];
+export type CheckData = (data: Data, field: string) => FieldError[];
 
 /** Compiles a schema. @param schema has passed `schemaErrors` */
 export function createDataCheck(schema: Readonly<Record<string, unknown>>): CheckData {

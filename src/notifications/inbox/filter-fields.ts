@@ -26,8 +26,9 @@ export function notificationFilterFields(notificationTypes: readonly string[]): 
 export const categoryOf: Sql = sql`coalesce(category, notification_type)`;
 const expressions: FilterExpressions = { category: categoryOf };
 
-/** SQL: the condition of a filter of notifications. */
+/** SQL: the condition of a filter of notifications; `true` for an empty one. */
 export function notificationCondition(filter: readonly FilterClause[]): Sql {
+  if (filter.length === 0) return sql`true`;
   const conditions = filter.map((clause) => filterCondition([clause], findsByIndex(clause) ? {} : expressions));
   return join(conditions, ' and ');
 }

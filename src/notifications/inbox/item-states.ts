@@ -111,7 +111,7 @@ function candidates(userId: SqlPart, { filter, through, values }: FilteredChange
     return sql`${exceptions(sql`(is_read = false or is_archived = false)`)}`;
   }
   const matching = (condition: Sql) => sql`
-      select sequence from notifications where ${isWithin} and ${condition} and ${filter.length === 0 ? sql`true` : notificationCondition(filter)}`;
+      select sequence from notifications where ${isWithin} and ${condition} and ${notificationCondition(filter)}`;
   // Below the read position, everything is read except what was marked as unread.
   if (!onlyReads) return matching(sql`true`);
   return sql`${matching(sql`sequence > ${bound(lastRead)}::bigint`)}

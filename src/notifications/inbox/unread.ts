@@ -36,6 +36,14 @@ const isSnoozed = sql`coalesce(state.snoozed_until > db_now(), false)`;
 export const isRead = (sequence: SqlPart, lastRead: SqlPart): Sql =>
   sql`(state.is_read is true or (${sequence} <= ${lastRead} and state.is_read is distinct from false))`;
 
+/** SQL: the joins with which `isReadNow` says whether a row of `notifications` is read. */
+export const joinReadState = (userId: SqlPart, sequence: SqlPart): Sql => sql`
+      left join lateral (select last_read_sequence from markers where markers.user_id = ${userId} limit 1) markers on true
+      left join lateral (
+        select is_read from notification_states s where s.user_id = ${userId} and s.sequence = ${sequence} limit 1
+      ) state on true`;
+export const isReadNow = (sequence: SqlPart): Sql => isRead(sequence, sql`coalesce(markers.last_read_sequence, 0)`);
+
 /**
  * SQL: the unread notifications of a user that are neither archived nor snoozed nor expired: `sequence`, `notification_type` and `category`. Those
  * above the read position come first, the newest first, in the order of the index: a planner that expects most rows to be

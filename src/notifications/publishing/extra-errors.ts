@@ -1,10 +1,8 @@
 import type { NotificationChange, NotificationInput } from '../../contract/notification.js';
 import type { FieldError } from '../../lib/problem.js';
 import { parseTime } from '../../lib/times.js';
+import { lengthErrors } from '../categories/data-schema.js';
 import { isGiven } from './content.js';
-
-/** The most bytes of `data` as JSON. */
-const maxDataBytes = 8 * 1024;
 
 /** The errors in what only requests with `include=extra` get: `data`, `url`, `actions` and `expires_at`. */
 export function extraErrors(
@@ -28,9 +26,8 @@ export function extraErrors(
 }
 
 function dataErrors(data: Readonly<Record<string, unknown>>, field: string): FieldError[] {
-  if (Buffer.byteLength(JSON.stringify(data)) > maxDataBytes) {
-    return [{ field, code: 'too_many_bytes', params: { max: maxDataBytes } }];
-  }
+  const errors = lengthErrors(data, field);
+  if (errors.length > 0) return errors;
   return hasInexactNumber(data) ? [{ field, code: 'inexact_number' }] : [];
 }
 

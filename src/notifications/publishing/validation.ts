@@ -88,7 +88,7 @@ export async function validateItems(
   items: readonly Item[],
   rules: ContentRules,
 ): Promise<ItemImages> {
-  if (items.some(({ input }) => isGiven(input.category))) await rules.categories.know(categoriesOf(items));
+  if (items.some(({ input }) => isGiven(input.category))) await rules.categories.know(handle, categoriesOf(items));
   const found = await findAndLockImages(handle, imageIds(items), rules.imageUrlsOf);
   if (requestErrors(items, rules, found).length > 0) {
     throwIfErrors(requestErrors(items, rules, found, await existingUsers(handle, items)));
@@ -123,10 +123,11 @@ export async function errorsOfGroups(
   rules: ContentRules,
 ): Promise<FieldError[][]> {
   const items = groups.flat();
-  await rules.categories.know(categoriesOf(items));
+  await rules.categories.know(handle, categoriesOf(items));
   const users = await existingUsers(handle, items);
   const images = await findImages(handle, imageIds(items), rules.imageUrlsOf);
-  return groups.map((group) => requestErrors(group, rules, images, users));
+  const suggestions: Suggestions = new Map();
+  return groups.map((group) => requestErrors(group, rules, images, users, suggestions));
 }
 
 /** @param users the users that exist; undefined: do not check users */
@@ -135,10 +136,12 @@ function requestErrors(
   rules: ContentRules,
   images: ReadonlyMap<string, Image>,
   users?: ReadonlySet<string>,
+  suggestions: Suggestions = new Map(),
 ): FieldError[] {
   const errors: FieldError[] = [];
   for (const item of items) {
-    errors.push(...recipientErrors(item, users), ...contentErrors(item, rules, images), ...categoryErrors(item, rules));
+    errors.push(...recipientErrors(item, users), ...contentErrors(item, rules, images));
+    errors.push(...categoryErrors(item, rules, suggestions));
   }
   errors.push(...repeatedKeys(items));
   errors.push(...deliveryLimitErrors(items.reduce((sum, { deliveries }) => sum + deliveries.length, 0)));
@@ -174,14 +177,23 @@ export function contentErrors(
   return errors;
 }
 
+/** The right names for unknown ones. */
+type Suggestions = Map<string, string | undefined>;
+
+/** More unknown names of a request get no suggestion: each is compared with each category, which takes a millisecond or more. */
+const maxSuggestions = 20;
+
 /** The errors of a category that does not exist, and of `data` that its category does not take. */
-function categoryErrors({ input, path }: Item, { categories }: ContentRules): FieldError[] {
+function categoryErrors({ input, path }: Item, { categories }: ContentRules, suggestions: Suggestions): FieldError[] {
   const { category, notification_type: type, data } = input;
   const name = category ?? type;
   if (categories.get(name) !== undefined) return categories.dataErrors(name, data, `${path}data`);
   // An unknown type is reported as such.
   if (!isGiven(category)) return [];
-  const suggestion = nearest(name, categories.names());
+  if (!suggestions.has(name) && suggestions.size < maxSuggestions) {
+    suggestions.set(name, nearest(name, categories.names()));
+  }
+  const suggestion = suggestions.get(name);
   const params = suggestion === undefined ? {} : { suggestion };
   return [{ field: `${path}category`, code: 'unknown_category', params }];
 }

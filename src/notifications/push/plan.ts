@@ -68,7 +68,10 @@ export async function planPushes<Item extends { readonly userId: string; readonl
     ({ userId }) => devices.has(userId) && (readsAll || mutes.has(userId) || choices.has(userId)),
   );
   const subjects = toRead.length === 0 ? new Map<string, PushSubject>() : await read(toRead);
-  await categories.know([...subjects.values()].map(({ category }) => category));
+  await categories.know(
+    handle,
+    [...subjects.values()].map(({ category }) => category),
+  );
   const isRead = new Set(toRead);
   return items.map((item) => {
     const own = devices.get(item.userId) ?? [];

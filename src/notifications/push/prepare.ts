@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
-import { isRead } from '../inbox/unread.js';
+import { isReadNow, joinReadState } from '../inbox/unread.js';
 import { chosenFor } from '../preferences/pushes.js';
 import { TemplateTooLarge } from '../templates/render.js';
 import { renderMessage } from '../templates/templates.js';
@@ -33,13 +33,8 @@ const selectNotification = statement<{ userId: string; id: string }, SubjectRow>
   (p) => sql`
     select ${notificationColumns}, ${categoryOf} as category, replace_key, extra,
            coalesce(expires_at <= db_now(), false) as is_expired,
-           ${isRead(sql`notifications.sequence`, sql`coalesce(markers.last_read_sequence, 0)`)} as is_read
-    from notifications
-      left join lateral (select last_read_sequence from markers where markers.user_id = ${p.userId} limit 1) markers on true
-      left join lateral (
-        select is_read from notification_states s
-        where s.user_id = ${p.userId} and s.sequence = notifications.sequence limit 1
-      ) state on true
+           ${isReadNow(sql`notifications.sequence`)} as is_read
+    from notifications ${joinReadState(p.userId, sql`notifications.sequence`)}
     where user_id = ${p.userId} and id = ${p.id}`,
 );
 
@@ -108,8 +103,9 @@ export function createPreparation({
   /** The content of a notification, and the push that it replaces on a device, unless it is not pushed now. */
   async function contentOf(job: PushJob, row: DeliveryRow): Promise<End | PushSubject> {
     const key = { userId: job.user_id, id: row.notification_id };
-    const [notification] = await database.user(job.user_id).query(selectNotification(key));
-    if (notification !== undefined) await categories.know([notification.category]);
+    const handle = database.user(job.user_id);
+    const [notification] = await handle.query(selectNotification(key));
+    if (notification !== undefined) await categories.know(handle, [notification.category]);
     const category = notification && categories.get(notification.category);
     if (category !== undefined && !hasPush(category)) return { state: 'dropped', reason: 'no_step' };
     const decision = decidePush({

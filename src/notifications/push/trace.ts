@@ -10,6 +10,7 @@ import type { Database } from '../../database/database.js';
 import { type SqlPart, sql, statement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
 import { categoryOf } from '../inbox/filter-fields.js';
+import { isReadNow, joinReadState } from '../inbox/unread.js';
 import { hasPush } from './decision.js';
 import type { PushOptions } from './plan.js';
 
@@ -49,10 +50,11 @@ interface ListedRow {
  */
 const selectListed = (condition: SqlPart) => sql`
     select user_id, created_at, ${categoryOf} as category,
-           exists (select from markers m where m.user_id = n.user_id and m.last_read_sequence >= n.sequence) as is_read,
+           ${isReadNow(sql`n.sequence`)} as is_read,
            exists (select from push_fan_outs p
                    where p.created_at >= n.created_at - interval '1 minute' and p.notification_ids @> array[n.id]) as waits
-    from notifications n where ${condition}`;
+    from notifications n ${joinReadState(sql`n.user_id`, sql`n.sequence`)}
+    where ${condition}`;
 
 const selectOwn = statement<{ id: string; userId: string }, ListedRow>('push_trace_own', (p) =>
   selectListed(sql`user_id = ${p.userId} and id = ${p.id}`),

@@ -50,7 +50,7 @@ const maxTagLength = 1000;
 /** The most sections within each other. */
 const maxDepth = 32;
 /** The most faults that one template reports. */
-const maxFaults = 20;
+export const maxFaults = 20;
 
 const name = '[\\p{L}_][\\p{L}\\p{N}_-]*|\\d{1,9}';
 const pathPattern = new RegExp(`^(?:\\.|(?:${name})(?:\\.(?:${name}))*)$`, 'u');

@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../lib/json-object.js';
 import { nearest } from '../../lib/nearest.js';
-import type { Path, TemplateFault, TemplateNode } from './parse.js';
+import { maxFaults, type Path, type TemplateFault, type TemplateNode } from './parse.js';
 
 /** What is known of a value: anything, a value without members, an object with these members, or a list. */
 export type Shape = 'any' | 'scalar' | { readonly members: ReadonlyMap<string, Shape> } | { readonly items: Shape };
@@ -21,23 +22,22 @@ const openKeywords = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else'];
 
 /** What a JSON Schema says of a value, as far as it says it plainly. Undefined: there is no schema. */
 export function shapeOf(schema: unknown): Shape {
-  if (!isObject(schema) || openKeywords.some((keyword) => keyword in schema)) return 'any';
+  if (!isJsonObject(schema) || openKeywords.some((keyword) => keyword in schema)) return 'any';
   const { type, properties, items, additionalProperties } = schema;
-  if (isObject(properties) && (type === undefined || type === 'object')) {
-    if (isObject(additionalProperties)) return 'any';
+  if (isJsonObject(properties) && (type === undefined || type === 'object')) {
+    if (isJsonObject(additionalProperties)) return 'any';
     return { members: new Map(Object.entries(properties).map(([name, member]) => [name, shapeOf(member)])) };
   }
-  if (type === 'array' && isObject(items)) return { items: shapeOf(items) };
+  if (type === 'array' && isJsonObject(items)) return { items: shapeOf(items) };
   return ['string', 'number', 'integer', 'boolean', 'null'].includes(String(type)) ? 'scalar' : 'any';
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The paths of a template that cannot exist. @param root the values that the template can show */
 export function pathFaults(nodes: readonly TemplateNode[], root: Shape): TemplateFault[] {
   const faults: TemplateFault[] = [];
   const check = (path: Path, position: number, scopes: readonly Shape[]): Shape => {
+    // Each wrong path is compared with all right ones.
+    if (faults.length >= maxFaults) return 'any';
     const found = find(path, scopes);
     if ('shape' in found) return found.shape;
     const reason = `there is no ${path.join('.').slice(0, 60)}`;

@@ -69,3 +69,32 @@ test('a check names each wrong member of data', () => {
   ]);
   expect(check(null, 'data')).toHaveLength(1);
 });
+
+test('items are unique if no other one is equal, and a long list takes linear time', () => {
+  const check = createDataCheck({ properties: { list: { type: 'array', uniqueItems: true } } });
+  const codes = (list: readonly unknown[]) =>
+    check({ list }, 'data').map(({ field, params }) => [field, params?.reason]);
+  expect(codes([1, '1', [1], { a: 1 }, { a: 1, b: 2 }, null, 'null', {}, []])).toEqual([]);
+  for (const list of [
+    [1, 2, 1],
+    [
+      { a: 1, b: [2] },
+      { b: [2], a: 1 },
+    ],
+    [null, null],
+    [[{}], [{}]],
+  ]) {
+    expect(codes(list)).toEqual([['data.list', 'must NOT have duplicate items']]);
+  }
+  expect(createDataCheck({ properties: { list: { uniqueItems: false } } })({ list: [1, 1] }, 'data')).toEqual([]);
+
+  const timeOf = (length: number) => {
+    const list = Array.from({ length }, (_, index) => [index]);
+    const start = performance.now();
+    expect(codes(list)).toEqual([]);
+    return performance.now() - start;
+  };
+  timeOf(20_000);
+  // 400 times the work of the short list if each item is compared with each other one.
+  expect(timeOf(40_000) / timeOf(2000)).toBeLessThan(150);
+});

@@ -56,6 +56,12 @@ describe('decide', () => {
     expect(answerOf(facts)).toBe(first);
   });
 
+  test('answers the first of two reasons that share a fact', () => {
+    expect(answerOf({ notification: { isExpired: true, isRead: true } })).toBe('expired/notification_expired');
+    expect(answerOf({ user: { isActive: false, isLocked: true } })).toBe('skipped/account_deactivated');
+    expect(answerOf({ chosen: { channel: 'off', category: 'off' } })).toBe('skipped/channel_off');
+  });
+
   test('a critical category ignores preferences and mutes, and never a suppression or the sandbox', () => {
     const category = { isCritical: true, byDefault: 'off' } as const;
     const off = { category, chosen: { channel: 'off', category: 'off' }, isMuted: true } as const;

@@ -30,6 +30,11 @@ describe('templateErrors', () => {
     expect(errorsOf('push.en', { text }, { anyOf: [schema] })).toEqual([]);
   });
 
+  test('reports the first 20 wrong paths of a template, because each is compared with all right ones', () => {
+    const schema = { type: 'object', properties: { sum: { type: 'number' } } };
+    expect(errorsOf('push.en', { text: '{{data.sun}} '.repeat(50) }, schema)).toHaveLength(20);
+  });
+
   test('refuses parts of other channels, line breaks in subjects, long sources and other names', () => {
     expect(errorsOf('sms.en', { text: 'x', html: 'x' })).toEqual([
       ['templates.x.html', 'not_of_channel', { channel: 'sms', allowed: 'text' }],

@@ -128,7 +128,9 @@ function choiceOf(
       };
     case 'provider':
       return {
-        ...{ type, provider },
+        type,
+        // The types of an app name the providers of its service.
+        provider: provider as OidcProvider,
         prove: async (options?: RedirectOptions & Abortable) =>
           (await loadPart(() => import('./redirects.js'))).proveAt(core, operation, provider, options),
       };

@@ -45,14 +45,16 @@ export function canPass(error: unknown): boolean {
  * Follows an inbox. It connects again by itself, and polls while no stream can be opened and in tabs that the user does not see. It
  * ends when the signal aborts, or the loop or the login ends.
  *
- * @param progress the last position, which the stream updates
+ * @param given the last position, which the stream updates; absent: that of the query
  */
 export async function* follow(
   core: StreamCore,
-  { after, signal, ...query }: LiveQuery,
+  { signal, ...query }: LiveQuery,
   polls: boolean,
-  progress: PollProgress = { position: after },
+  given?: PollProgress,
 ): AsyncGenerator<StatefulInboxEvent> {
+  // Not a default value of the parameter: compilers for older JavaScript read `query` only after it.
+  const progress = given ?? { position: query.after };
   const ended = new AbortController();
   const end = () => ended.abort();
   const removeListeners = [core.onClose(end), onAbort(signal, end)];

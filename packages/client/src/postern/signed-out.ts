@@ -2,7 +2,7 @@ import type { Core } from '../core.js';
 import { platform } from '../platform.js';
 import { revokeKey } from './login-storage.js';
 
-/** A backend has told the server of this page that nobody is signed in, so the client need not ask. */
+/** The server of this page knows from a backend that nobody is signed in, so the client need not ask. */
 export function startSignedOut({ usesBackend, held, tabs, marks }: Core): void {
   // On a server, the users of all requests share the client.
   if (!usesBackend || !platform().document || held.loading || held.state.current.status !== 'starting') return;

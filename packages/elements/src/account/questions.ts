@@ -20,7 +20,7 @@ export interface Step {
   readonly isDangerous?: boolean;
   /** The error if the user cancels it elsewhere. By default it speaks of a passkey. */
   readonly cancelled?: string;
-  /** What is in the fields at the beginning, by their names. Then the user has confirmed already that it is the user. */
+  /** What the user typed before a proof elsewhere, by the names of the fields. The form begins with it, and says that the proof is given. */
   readonly values?: Readonly<Record<string, string>> | undefined;
   /** Called with the values that the user has entered. Then the dialog closes, or shows the returned step. */
   readonly onSubmit: (values: Readonly<Record<string, string>>) => Promise<Step | undefined>;

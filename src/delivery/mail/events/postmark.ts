@@ -36,7 +36,7 @@ function credentialsOf(header: string): string[] {
 
 /** The types of bounces after which Postmark itself no longer sends to the address. */
 const hardBounces: readonly unknown[] = ['HardBounce', 'BadEmailAddress'];
-/** The other types of which the mail did not arrive. The rest are answers of a person or a program. */
+/** The other types that mean that the mail did not arrive. All further types are answers of a person or a program. */
 const softBounces: readonly unknown[] = [
   'SoftBounce',
   'DnsError',

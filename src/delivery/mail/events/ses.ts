@@ -1,8 +1,10 @@
 import { createVerify, type KeyObject, X509Certificate } from 'node:crypto';
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../../lib/json-object.js';
+import { Problem } from '../../../lib/problem.js';
 import { parseUrl } from '../../../lib/urls.js';
 import type { MailEvent, MailEventReader } from '../../../messages/mail-events.js';
 import type { Outbound } from '../../outbound.js';
+import { OutboundError } from '../../outbound-guard.js';
 
 export interface SesEventsOptions {
   /** The only topic whose messages count. */
@@ -76,18 +78,28 @@ function signedText(message: JsonObject): string | undefined {
 const maxCertificates = 4;
 const maxCertificateBytes = 16_384;
 
+/** A certificate could not be fetched now. SNS repeats a message after 503, but never after 401. */
+const notNow = () => new Problem('overloaded', { retryAfter: 5 });
+
 /**
  * The keys of certificates by their URLs. Anyone can send a request that names a URL, so only one certificate is fetched at a
- * time, and only from the host of SNS. A message that comes meanwhile is refused, and SNS repeats it.
+ * time, and only from the host of SNS. Messages with the same certificate wait for it together.
  */
 function createCertificates(outbound: Pick<Outbound, 'request'>, origin: string) {
   const known = new Map<string, { readonly key: KeyObject; readonly validTo: number }>();
-  let isFetching = false;
+  let running: { readonly url: string; readonly key: Promise<KeyObject | undefined> } | undefined;
 
+  /** @returns undefined if the server has no such certificate. @throws Problem `overloaded` if it did not answer about it */
   async function fetchKey(url: string): Promise<KeyObject | undefined> {
-    const { status, body } = await outbound.request({ url, method: 'GET', maxResponseBytes: maxCertificateBytes });
-    if (status !== 200) return undefined;
-    const certificate = new X509Certificate(body);
+    const { status, body } = await outbound
+      .request({ url, method: 'GET', maxResponseBytes: maxCertificateBytes })
+      .catch((error: unknown) => {
+        if (error instanceof OutboundError && error.code === 'too_large') return { status: 404, body: Buffer.of() };
+        throw error instanceof OutboundError ? notNow() : error;
+      });
+    if (status === 429 || status >= 500) throw notNow();
+    const certificate = status === 200 ? readCertificate(body) : undefined;
+    if (certificate === undefined) return undefined;
     const validTo = Date.parse(certificate.validTo);
     const isValid = Date.parse(certificate.validFrom) <= Date.now() && Date.now() < validTo;
     if (!isValid || certificate.publicKey.asymmetricKeyType !== 'rsa') return undefined;
@@ -103,17 +115,23 @@ function createCertificates(outbound: Pick<Outbound, 'request'>, origin: string)
     if (url === undefined || !isOwn || url.search !== '' || url.hash !== '') return undefined;
     const found = known.get(url.href);
     if (found !== undefined && Date.now() < found.validTo) return found.key;
-    if (isFetching) return undefined;
-    isFetching = true;
-    try {
-      return await fetchKey(url.href);
-    } catch {
-      // Not reachable, or no certificate. SNS repeats the message.
-      return undefined;
-    } finally {
-      isFetching = false;
-    }
+    if (running !== undefined && running.url !== url.href) throw notNow();
+    running ??= {
+      url: url.href,
+      key: fetchKey(url.href).finally(() => {
+        running = undefined;
+      }),
+    };
+    return running.key;
   };
+}
+
+function readCertificate(pem: Buffer): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The events of a notification of SES, or of an event of a configuration set. */
@@ -132,7 +150,7 @@ function eventsOf(notification: JsonObject): MailEvent[] {
       if (!isJsonObject(bounce)) return [];
       return events(bounce.bounceType === 'Permanent' ? 'hard_bounce' : 'soft_bounce', bounce.bouncedRecipients);
     case 'Complaint':
-      // Somebody has marked a mail as no spam.
+      // Somebody has marked the mail as not spam.
       if (!isJsonObject(complaint) || complaint.complaintFeedbackType === 'not-spam') return [];
       return events('complaint', complaint.complainedRecipients);
     case 'Delivery':

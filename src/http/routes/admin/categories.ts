@@ -9,12 +9,12 @@ import {
   NamedCategoryInput,
 } from '../../../contract/category.js';
 import type { Handle } from '../../../database/database.js';
-import { isUnchanged } from '../../../lib/http-headers.js';
+import { allowsChange, isUnchanged } from '../../../lib/http-headers.js';
 import type { Categories } from '../../../notifications/categories/categories.js';
+import { maxSetBytes } from '../../../notifications/categories/check.js';
 import { dryRunQuery, readDryRun } from '../../requests/parameters.js';
 import { type App, originOf } from '../../requests/route.js';
 
-const maxBodyBytes = 4 * 1024 * 1024;
 const access = { scope: 'notifications:configure' } as const;
 const Params = Type.Object({ name: Type.String({ maxLength: 255 }) });
 const CategoryInputs = Type.Array(NamedCategoryInput, { maxItems: maxCategories });
@@ -59,7 +59,7 @@ function setRoutes(app: App, { categories, database }: CategoryServices): void {
   app.route({
     method: 'PUT',
     url: '/admin/v1/categories',
-    bodyLimit: maxBodyBytes,
+    bodyLimit: maxSetBytes,
     schema: {
       operationId: 'replaceCategories',
       summary: 'Replace all categories of notifications',
@@ -78,23 +78,17 @@ function setRoutes(app: App, { categories, database }: CategoryServices): void {
       checkBody: categories.errorsOf,
     },
     async handler(request, reply) {
-      const ifMatch = request.headers['if-match'];
       const { changes, tag } = await database.transaction((tx) =>
         categories.replace(tx, request.body, {
           origin: originOf(request),
           isDryRun: readDryRun(request.query),
-          isExpected: (current) => ifMatch === undefined || matches(ifMatch, current),
+          isExpected: (current) => allowsChange(request.headers['if-match'], current),
         }),
       );
       await categories.refresh();
       return reply.header('ETag', tag).send(changes);
     },
   });
-}
-
-/** Whether `If-Match` has the tag, by strong comparison (RFC 9110, section 13.1.1). */
-function matches(ifMatch: string, tag: string): boolean {
-  return ifMatch.trim() === '*' || ifMatch.split(',').some((entry) => entry.trim() === tag);
 }
 
 function readRoutes(app: App, { categories }: CategoryServices): void {
@@ -135,12 +129,12 @@ function changeRoutes(app: App, { categories, database }: CategoryServices): voi
   app.route({
     method: 'PUT',
     url: '/admin/v1/categories/:name',
-    bodyLimit: maxBodyBytes,
+    bodyLimit: maxSetBytes,
     schema: {
       operationId: 'putCategory',
       summary: 'Create or replace a category of notifications',
       description:
-        'A member that is missing gets its default. Steps that were published before stay as they are; texts, defaults and preferences are those at the time of a step.',
+        'A member that is missing gets its default. Pushes that are not sent yet use the new steps, texts and defaults.',
       tags: ['Administration'],
       params: Params,
       body: CategoryInput,

@@ -14,6 +14,8 @@ async function startSns() {
     if (url === '/SimpleNotificationService-own.pem') response.end(pem.slice(pem.indexOf('-----BEGIN CERTIFICATE')));
     else if (url === '/SimpleNotificationService-huge.pem') response.end('x'.repeat(100_000));
     else if (url === '/SimpleNotificationService-text.pem') response.end('no certificate');
+    else if (url === '/SimpleNotificationService-failing.pem') response.writeHead(500).end();
+    else if (url === '/SimpleNotificationService-lost.pem') response.destroy();
     else if (url?.startsWith('/?Action=ConfirmSubscription')) response.end('<ok/>');
     else response.writeHead(302, { location: '/SimpleNotificationService-own.pem' }).end();
   });
@@ -76,6 +78,30 @@ it('a notification of Amazon SES is refused unless SNS has signed it now for the
   }
   expect(await read(sign({ Message: bounce('Permanent'), Timestamp: minutesAgo(4) }))).toHaveLength(1);
   expect(await read(good)).toHaveLength(1);
+});
+
+it('messages that come together wait for their certificate together', async () => {
+  const { sign, read, server } = await startSns();
+  const message = sign({ Message: bounce('Permanent') });
+  const events = await Promise.all(Array.from({ length: 5 }, () => read(message)));
+  expect(events.map((each) => each?.length)).toEqual([1, 1, 1, 1, 1]);
+  expect(server.received).toHaveLength(1);
+});
+
+it('a message whose certificate cannot be fetched now is not refused for ever, because SNS repeats nothing after a 401', async () => {
+  const { sign, read, server } = await startSns();
+  for (const certificate of ['failing', 'lost']) {
+    const message = sign({ Message: bounce('Permanent') }, { certificate });
+    await expect(read(message)).rejects.toMatchObject({ code: 'overloaded' });
+  }
+  // A URL that a stranger names is fetched meanwhile: the others are put off, and not fetched too.
+  const [first, second] = await Promise.allSettled(
+    ['text', 'own'].map((certificate) => read(sign({ Message: bounce('Permanent') }, { certificate }))),
+  );
+  expect(first).toEqual({ status: 'fulfilled', value: undefined });
+  expect(second).toMatchObject({ status: 'rejected', reason: { code: 'overloaded' } });
+  expect(server.received.map(({ url }) => url)).not.toContain('/SimpleNotificationService-own.pem');
+  expect(await read(sign({ Message: bounce('Permanent') }))).toHaveLength(1);
 });
 
 it('the certificate comes only from the host of SNS, by its usual path, without a redirect, and is small', async () => {

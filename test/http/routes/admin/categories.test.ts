@@ -89,7 +89,7 @@ describe('a category', () => {
     });
   });
 
-  test('is needed for the scope notifications:configure only', async () => {
+  test('needs the scope notifications:configure', async () => {
     const { body: key } = await admin<IssuedApiKey>('POST', '/keys', {
       name: 'k',
       scopes: ['notifications:configure'],
@@ -156,7 +156,7 @@ describe('all categories', () => {
     expect((await get()).status).toBe(200);
   });
 
-  test('lose no change of two requests at once', async () => {
+  test('lose no change of parallel requests', async () => {
     const names = Array.from({ length: 20 }, (_, n) => `c${n}`);
     const statuses = await Promise.all(names.map(async (name) => (await put(name)).status));
     expect(new Set(statuses)).toEqual(new Set([201]));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Changes } from '../../../../src/contract/changes.js';
 import type { Notification } from '../../../../src/contract/notification.js';
 import type { InboxCounts } from '../../../../src/contract/notification-states.js';
@@ -15,14 +15,11 @@ import { createUser, newEmail, newPhone, signIn } from '../../../support/users.j
 
 let fcm: FcmFake;
 let postern: TestApp;
-let other: TestApp;
 beforeAll(async () => {
   fcm = await startFcm();
   postern = await startTestApp({ ...fcm.env, LOGIN_LIMIT_PER_ADDRESS: '0' });
-  other = await postern.another();
 });
 afterAll(async () => {
-  await other?.close();
   await postern?.close();
   await fcm.close();
 });
@@ -123,10 +120,60 @@ describe('the category of a notification', () => {
   });
 
   test('is known to another instance at the first publication', async () => {
+    // It lives for this test only: it learns of changes later, and would take some of the pushes.
+    const other = await postern.another();
+    onTestFinished(() => other.close());
     const { user } = await newPerson();
     await putCategory('brand.new');
     const body = item(user, { category: 'brand.new' });
     expect((await other.api('POST', '/admin/v1/notifications', { bearer: postern.adminKey, body })).status).toBe(201);
+  });
+
+  test('gets a suggestion for the first 20 unknown names of a request only, because each is compared with all', async () => {
+    const { user } = await newPerson();
+    const names = Array.from({ length: 25 }, (_, index) => `billing${index}`);
+    const items = [...names, ...names].map((category) => item(user, { category }));
+    const { status, body } = await admin<ProblemAnswer>('POST', '/notifications', items);
+    expect(status).toBe(422);
+    const suggested = new Set(
+      body.errors
+        .filter(({ message }) => message.includes('Did you mean'))
+        .map(({ field }) => Number.parseInt(field ?? '', 10) % 25),
+    );
+    expect([suggested.size, body.errors.length]).toEqual([20, 50]);
+  });
+
+  test('that is unknown makes no publisher wait for a second connection while it holds one', async () => {
+    const { user } = await newPerson();
+    const items = [item(user, { category: 'nobody.knows' }), item(user)];
+    // Nobody can read the categories until each connection has a transaction of a publisher.
+    const answers = await postern.database.transaction(async (tx) => {
+      await tx.query(testSql('lock table notification_categories in access exclusive mode'));
+      const all = Promise.all(Array.from({ length: 40 }, () => admin('POST', '/notifications', items)));
+      await eventually('20 transactions', async () => {
+        const running = await postern.database.query(
+          testSql('select from pg_stat_activity where datname = current_database() and xact_start is not null'),
+        );
+        return running.length >= 20 ? true : undefined;
+      });
+      return { all };
+    });
+    expect(new Set((await answers.all).map(({ status }) => status))).toEqual(new Set([422]));
+  });
+
+  test('does not check data that is too long, which could take any time', async () => {
+    const { user } = await newPerson();
+    await putCategory('billing', { data_schema: { properties: { list: { items: { type: 'string' } } } } });
+    const data = { list: Array.from({ length: 5000 }, () => 1) };
+    expect(await refused('POST', '/notifications', item(user, { category: 'billing', data }))).toEqual({
+      status: 422,
+      errors: [['data', 'too_many_bytes']],
+    });
+    const preview = { channel: 'push', notification: { description: 'x', data } };
+    expect(await refused('POST', '/categories/billing/preview', preview)).toEqual({
+      status: 422,
+      errors: [['notification.data', 'too_many_bytes']],
+    });
   });
 
   test('checks data against its schema when it is published and when it is changed', async () => {
@@ -316,7 +363,8 @@ describe('a push', () => {
   test('has the text of the template in the language of the user, cut to what fits', async () => {
     const { user, token } = await newPerson();
     await admin('PATCH', `/users/${user.id}`, { locale: 'es-MX', name: 'Ada' });
-    await putCategory('news', {
+    // A name of its own: the other instance may still know an earlier definition of a name that it has seen.
+    await putCategory('letter', {
       templates: {
         'push.en': { text: 'Hello' },
         'push.es': {
@@ -326,7 +374,7 @@ describe('a push', () => {
       },
     });
     const more = 'm'.repeat(4000);
-    const published = await publish(user, { category: 'news', actor: 'Grace\nHopper', data: { sum: 12.5, more } });
+    const published = await publish(user, { category: 'letter', actor: 'Grace\nHopper', data: { sum: 12.5, more } });
     expect(await pushOf(published.id)).toEqual(['sent', 'accepted']);
     const [push] = fcm.received.filter(({ to }) => to === token);
     expect(push?.content.notification).toEqual({

@@ -86,6 +86,13 @@ describe('the trace of a notification', () => {
       bearer: session.token,
     });
     expect(own.body.is_read).toBe(true);
+    const body = { ids: [first.id], read: false };
+    await app.api('PATCH', '/v1/notifications/states', { bearer: session.token, body });
+    await app.api('PATCH', '/v1/notifications/states', {
+      bearer: session.token,
+      body: { ids: [second.id], read: true },
+    });
+    expect([await isRead(first), await isRead(second)]).toEqual([false, true]);
   });
 
   test('says that a device was not reachable when the notification was published, but is now', async () => {

@@ -9,6 +9,7 @@ import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { startFakeGateway } from '../../../support/mail-gateway.js';
 import { scrape } from '../../../support/metrics.js';
+import { raceRounds } from '../../../support/rounds.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, emailLogin, messageOf, newEmail } from '../../../support/users.js';
 
@@ -159,7 +160,7 @@ describe('a report about a mail', () => {
 });
 
 describe('soft bounces', () => {
-  /** Mails to one address that were accepted some days ago. */
+  /** Mails to one address that were accepted. */
   async function mailsTo(email: string, count: number): Promise<string[]> {
     const user = await createUser(postern, { email });
     const ids = Array.from({ length: count }, () => randomUUID());
@@ -182,7 +183,7 @@ describe('soft bounces', () => {
     const [last = ''] = others;
     await bounce(last, email);
     expect(await reasonOf(email)).toBe('soft_bounces');
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const another = newEmail();
       const ids = await mailsTo(another, 5);
       await Promise.all(ids.map((id) => bounce(id, another)));
@@ -227,4 +228,28 @@ test('the export of a user has the reports, and the deletion of the user removes
     return rows.length === 0 ? true : undefined;
   });
   expect(await reasonOf(email)).toBe('complaint');
+});
+
+test('of a user who is deleted while a mail is sent, nothing stays', async () => {
+  const email = newEmail();
+  const user = await createUser(postern, { email });
+  const rowsOf = (table: string) =>
+    postern.database.query(testSql(`select from ${table} where user_id = $1`, [user.id]));
+  let sent: string | undefined;
+  gateway.beforeAnswer = async (mail) => {
+    await admin('DELETE', `/users/${user.id}`);
+    await eventually('the message to be gone', async () => ((await rowsOf('outbox')).length === 0 ? true : undefined));
+    sent = mail.id;
+  };
+  await postern.api('POST', '/v1/tokens', { body: emailLogin(email) });
+  await eventually('the mail', async () => sent);
+  gateway.beforeAnswer = undefined;
+  // The attempt has ended when the queue has no job of the message.
+  await eventually('the end of the attempt', async () => {
+    const jobs = await postern.database.query(
+      testSql("select from graphile_worker._private_jobs where payload::text like '%' || $1 || '%'", [sent]),
+    );
+    return jobs.length === 0 ? true : undefined;
+  });
+  expect(await rowsOf('mail_deliveries')).toEqual([]);
 });

@@ -205,6 +205,7 @@ const keptTables: Readonly<Record<string, string>> = {
   used_dpop_proofs: 'keep proofs from being used again',
   images: 'an image that no notification shows is removed by the clean-up',
   outbox: 'records what was sent',
+  mail_deliveries: 'records what was sent',
   undispatched_messages: 'are dispatched or dropped within seconds',
   webhook_users: 'belong to webhooks',
   webhook_events: 'belong to webhooks',

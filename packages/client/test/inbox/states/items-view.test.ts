@@ -222,7 +222,7 @@ describe('a view of items', () => {
 
   test('one notification that is read on one device and archived on another is both', async () => {
     const { postern, user } = await signedIn(app);
-    const { postern: second } = { postern: await otherDevice(user.username) };
+    const second = await otherDevice(user.username);
     const [one, two] = [await publish(user.id, 'one'), await publish(user.id, 'two')];
     const [here, there] = [viewOf(postern).view, viewOf(second).view];
     await Promise.all([shows(here, 'two', 'one'), shows(there, 'two', 'one')]);
@@ -242,10 +242,8 @@ describe('a view of items', () => {
   test('what arrives while everything is marked as read stays unread', async () => {
     const { postern, user } = await signedIn(app);
     await publish(user.id, 'one');
-    const network = createNetwork();
     const { view } = viewOf(postern);
     await shows(view, 'one');
-    network.answer = undefined;
     await Promise.all([view.markAllRead(), publish(user.id, 'two')]);
     await shows(view, 'two', 'one');
     await expect.poll(() => view.current.items.map(({ isUnread }) => isUnread)).toEqual([true, false]);
