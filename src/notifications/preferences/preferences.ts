@@ -102,7 +102,7 @@ export function createPreferences({
       };
     },
     async change(tx, userId, changes, origin) {
-      await categories.know(Object.keys(changes.categories ?? {}));
+      await categories.know(tx, Object.keys(changes.categories ?? {}));
       throwIfErrors(changeErrors(changes, categories));
       const [locked] = await tx.query(lockUser({ userId }));
       if (locked === undefined) throw new Problem('not_found');
