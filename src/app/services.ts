@@ -1,3 +1,4 @@
+import { recordEvent } from '../audit/events.js';
 import { createEventStreams } from '../audit/stream/event-streams.js';
 import { createPins } from '../credentials/pins/pins.js';
 import { createTestCodes } from '../credentials/test-identities/test-codes.js';
@@ -11,6 +12,7 @@ import type { Services } from '../http/routes/routes.js';
 import type { StreamTimes } from '../lib/event-stream/connections.js';
 import { Problem } from '../lib/problem.js';
 import { createHumanCheck } from '../limits/human-check.js';
+import { createPreferences } from '../notifications/preferences/preferences.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
@@ -218,6 +220,12 @@ function servicesOf(base: Base, parts: Parts): Services {
     pushTokens: push.tokens,
     outbox: messaging.outbox,
     receipts: messaging.receipts,
+    preferences: createPreferences({
+      categories: categories.known,
+      isSuppressed: messaging.suppressions.has,
+      record: (tx, userId, origin, changes) =>
+        recordEvent(tx, { type: 'preferences.changed', origin, userId, changes }),
+    }),
     suppressions: messaging.suppressions,
     mailEvents: messaging.mailEvents,
 

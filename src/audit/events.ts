@@ -71,6 +71,7 @@ export type EventType =
   | 'webhook.disabled'
   | 'backup.started'
   | 'backup.verification_started'
+  | 'preferences.changed'
   | 'categories.changed'
   | 'block.created'
   | 'block.deleted'

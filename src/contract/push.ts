@@ -85,7 +85,7 @@ export const deliveryReasons = {
   accepted:
     'The push service accepted it. Whether it is shown depends on the settings and the connection of the phone.',
   muted: 'A mute of the user matches this notification.',
-  preference_off: 'Pushes of this category are off.',
+  preference_off: 'Pushes are off for this category, or the user has turned off all pushes.',
   no_step: 'The category of the notification has no push.',
   read: 'The user had read the notification before the push was sent.',
   notification_expired: 'The notification had expired before the push was sent.',

@@ -130,6 +130,7 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
     'La dirección {identity} ya no acepta un código fijo para pruebas.',
   ),
   'test_identity.used': text('A fixed code for tests was used.', 'Se usó un código fijo para pruebas.'),
+  'preferences.changed': text('An operator changed what reaches you.', 'Un operador cambió lo que te llega.'),
   'suppression.created': text(
     'Your mail address gets no mail except codes from now on.',
     'Tu dirección de correo ya no recibe mensajes, salvo códigos.',

@@ -96,6 +96,8 @@ export type AccountExport = {
   readonly notification_states: readonly ExportedRecord[];
   /** The mutes. */
   readonly mutes: readonly ExportedRecord[];
+  /** What the user has chosen about notifications, and when. */
+  readonly preferences: readonly ExportedRecord[];
   /** Recent pushes. */
   readonly pushes: readonly ExportedRecord[];
   /** The user's uploads. */
@@ -373,6 +375,8 @@ export type CategoryChanges = {
   readonly deleted: readonly string[];
 };
 
+export type CategoryChoices = Readonly<Record<string, unknown>>;
+
 export type CategoryDefaults = {
   readonly inbox?: ChannelChoice | undefined;
   readonly push?: ChannelChoice | undefined;
@@ -497,6 +501,8 @@ export type Changes = {
   /** A time for each notification type: older notifications are no longer stored. */
   readonly retained_from: Readonly<Record<string, unknown>>;
 };
+
+export type ChannelChanges = Readonly<Record<string, unknown>>;
 
 export type ChannelChoice = 'on' | 'off';
 
@@ -1638,6 +1644,70 @@ export type PinRules = {
   readonly max_length: number;
 };
 
+export type PreferenceAddressState = 'ok' | 'not_proven' | 'suppressed';
+
+export type PreferenceAddresses = {
+  readonly email?: PreferenceAddressState | undefined;
+  readonly sms?: PreferenceAddressState | undefined;
+};
+
+export type PreferenceCategory = {
+  readonly title: string;
+  readonly description: string;
+  /** Whether the category is critical, so that nobody can turn it off. */
+  readonly is_locked: boolean;
+  readonly cells: PreferenceCells;
+};
+
+export type PreferenceCell = {
+  readonly value: PreferenceValue;
+  readonly default: PreferenceValue;
+  /** Whether the user has chosen the value. Else it is the default. */
+  readonly is_chosen: boolean;
+};
+
+export type PreferenceCells = {
+  readonly push: PreferenceCell;
+  readonly email: PreferenceCell;
+  readonly sms: PreferenceCell;
+};
+
+export type PreferenceChanges = {
+  /** Such as Europe/Madrid. */
+  readonly time_zone?: string | null | undefined;
+  /** Not available yet. */
+  readonly quiet_hours?: unknown | undefined;
+  /** on, off or null for each of push, email, sms. null takes a choice back. */
+  readonly channels?: ChannelChanges | undefined;
+  /** For each category, on, off or null for channels. null takes a choice back. */
+  readonly categories?: CategoryChoices | undefined;
+};
+
+export type PreferenceChannels = {
+  readonly push: PreferenceValue;
+  readonly email: PreferenceValue;
+  readonly sms: PreferenceValue;
+};
+
+export type PreferenceTopics = Readonly<Record<string, unknown>>;
+
+export type PreferenceValue = 'on' | 'off';
+
+export type Preferences = {
+  /** A name of the IANA database. */
+  readonly time_zone: string | null;
+  /** Not available yet. */
+  readonly quiet_hours: null;
+  /** A channel that is off beats the categories, except critical ones. */
+  readonly channels: PreferenceChannels;
+  /** Empty: topics are not available yet. */
+  readonly topics: PreferenceTopics;
+  /** The addresses that the user has, and whether they get messages. */
+  readonly addresses: PreferenceAddresses;
+  /** All categories, by name. */
+  readonly categories: Readonly<Record<string, unknown>>;
+};
+
 export type PreviewedNotification = {
   readonly actor?: string | null | undefined;
   readonly description: string;
@@ -2403,6 +2473,17 @@ export type UserDevicePage = {
 export type UserPage = {
   readonly data: readonly User[];
   readonly page: PageInfo;
+};
+
+export type UserPreferenceChanges = {
+  /** Such as Europe/Madrid. */
+  readonly time_zone?: string | null | undefined;
+  /** Not available yet. */
+  readonly quiet_hours?: unknown | undefined;
+  /** on, off or null for each of push, email, sms. null takes a choice back. */
+  readonly channels?: ChannelChanges | undefined;
+  /** For each category, on, off or null for channels. null takes a choice back. */
+  readonly categories?: CategoryChoices | undefined;
 };
 
 export type UserSearch = {
@@ -3255,6 +3336,18 @@ export type TraceUserNotificationData = {
 };
 export type TraceUserNotificationResponse = DeliveryTrace;
 
+export type GetPreferencesData = {
+  readonly url: '/v1/preferences';
+  readonly body?: never;
+};
+export type GetPreferencesResponse = Preferences;
+
+export type ChangePreferencesData = {
+  readonly url: '/v1/preferences';
+  readonly body: PreferenceChanges;
+};
+export type ChangePreferencesResponse = Preferences;
+
 export type RegisterPushTokenData = {
   readonly url: '/v1/devices/tokens';
   readonly body: DeviceTokenInput;
@@ -3816,6 +3909,24 @@ export type GetUserNotificationPageData = {
   readonly body?: never;
 };
 export type GetUserNotificationPageResponse = NotificationPage;
+
+export type GetUserPreferencesData = {
+  readonly url: '/admin/v1/users/{id}/preferences';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type GetUserPreferencesResponse = Preferences;
+
+export type ChangeUserPreferencesData = {
+  readonly url: '/admin/v1/users/{id}/preferences';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body: UserPreferenceChanges;
+};
+export type ChangeUserPreferencesResponse = Preferences;
 
 export type ListOutboxData = {
   readonly url: '/admin/v1/outbox';

@@ -155,6 +155,8 @@ export type AccountExport = {
   readonly notification_states: readonly ExportedRecord[];
   /** The mutes. */
   readonly mutes: readonly ExportedRecord[];
+  /** What the user has chosen about notifications, and when. */
+  readonly preferences: readonly ExportedRecord[];
   /** Recent pushes. */
   readonly pushes: readonly ExportedRecord[];
   /** The user's uploads. */

@@ -44,6 +44,18 @@ export const fieldErrors = {
     'There is no category with this name.[ Did you mean {suggestion}?]',
     'No hay ninguna categoría con este nombre.[ ¿Querías decir {suggestion}?]',
   ),
+  category_is_critical: text(
+    'Nobody can turn off this category: it is critical.',
+    'Nadie puede desactivar esta categoría: es crítica.',
+  ),
+  preference_not_available: text(
+    'This release does not have this preference.',
+    'Esta versión no tiene esta preferencia.',
+  ),
+  invalid_time_zone: text(
+    'This must be the name of a time zone, such as Europe/Madrid.',
+    'Debe ser el nombre de una zona horaria, como Europe/Madrid.',
+  ),
   data_invalid: text(
     'This does not match the data_schema of the category: {reason}.',
     'No cumple el data_schema de la categoría: {reason}.',

@@ -23,6 +23,7 @@ export const exportSchema: TSchema = Type.Object(
     markers: list('The read position.'),
     notification_states: list('The states of single notifications.'),
     mutes: list('The mutes.'),
+    preferences: list('What the user has chosen about notifications, and when.'),
     pushes: list('Recent pushes.'),
     images: list("The user's uploads."),
   },

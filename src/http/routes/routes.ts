@@ -36,6 +36,7 @@ import type { Images } from '../../notifications/images/images.js';
 import type { ItemStates } from '../../notifications/inbox/item-states.js';
 import type { ReadPositions } from '../../notifications/inbox/read-position.js';
 import type { Notifications } from '../../notifications/notifications.js';
+import type { Preferences } from '../../notifications/preferences/preferences.js';
 import type { Push } from '../../notifications/push/push.js';
 import type { Streams } from '../../notifications/stream/streams.js';
 import type { ApiKeys } from '../../sessions/api-keys.js';
@@ -115,6 +116,7 @@ import { changesRoutes } from './v1/notification-changes.js';
 import { notificationStateRoutes } from './v1/notification-states.js';
 import { notificationRoutes } from './v1/notifications.js';
 import { notificationPushRoutes } from './v1/notifications-push.js';
+import { adminPreferenceRoutes, preferenceRoutes } from './v1/preferences.js';
 import { recoveryRoutes } from './v1/recoveries.js';
 import { recoveryCancellationRoutes } from './v1/recovery-cancellations.js';
 import { registrationRoutes } from './v1/registrations.js';
@@ -191,6 +193,7 @@ export interface Services extends WebhookServices {
   readonly blocks: Blocks;
   readonly testIdentities: TestIdentities;
   readonly outbox: Outbox;
+  readonly preferences: Preferences;
   readonly suppressions: Suppressions;
   readonly mailEvents: MailEvents;
 }
@@ -238,6 +241,7 @@ export function registerRoutes(
   imageRoutes(app, services);
   imageFileRoutes(app, services);
   notificationPushRoutes(app, services);
+  preferenceRoutes(app, services);
   deviceTokenRoutes(app, services);
   messageReceiptRoutes(app, services);
   mailEventRoutes(app, services);
@@ -266,6 +270,7 @@ function adminRoutes(app: App, services: Services): void {
   adminLoginProviderRoutes(app, services);
   adminNotificationRoutes(app, services);
   adminUserNotificationRoutes(app, services);
+  adminPreferenceRoutes(app, services);
   adminOutboxRoutes(app, services);
   adminSuppressionRoutes(app, services);
   adminEventRoutes(app, services);

@@ -20,6 +20,10 @@ const tables = [
   statement<{ userId: string }>('inbox_empty_marker', (p) => sql`delete from markers where user_id = ${p.userId}`),
   statement<{ userId: string }>('inbox_empty_mutes', (p) => sql`delete from mutes where user_id = ${p.userId}`),
   statement<{ userId: string }>(
+    'inbox_empty_preferences',
+    (p) => sql`delete from preferences where user_id = ${p.userId}`,
+  ),
+  statement<{ userId: string }>(
     'inbox_empty_pushes',
     (p) => sql`delete from push_deliveries where user_id = ${p.userId}`,
   ),

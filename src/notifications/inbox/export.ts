@@ -36,6 +36,12 @@ export function notificationSections(database: Database, imageUrlsOf: ImageUrls)
       keyType: 'bigint',
     }),
     section('mutes', { columns: sql`id, filter, created_at`, from: 'mutes', key: 'id', keyType: 'uuid' }),
+    section('preferences', {
+      columns: sql`time_zone, channels, categories`,
+      from: 'preferences',
+      key: 'user_id',
+      keyType: 'uuid',
+    }),
     section('pushes', {
       columns: sql`id, notification_id, device_id, channel, state, created_at, updated_at`,
       from: 'push_deliveries',

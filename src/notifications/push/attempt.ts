@@ -1,4 +1,5 @@
 import { sql, statement } from '../../database/sql.js';
+import { type PushChoices, pushChoices } from '../preferences/pushes.js';
 import type { PushJob } from './deliveries.js';
 import type { StoredNotice } from './notice.js';
 
@@ -19,6 +20,8 @@ export interface DeliveryRow {
   /** Seconds until the push expires. */
   seconds_left: number;
   mutes: string[];
+  /** What the user has chosen about pushes; null: nothing. */
+  choices: PushChoices | null;
   /** The content, when the push is about a notice and not about a notification. */
   notice: StoredNotice | null;
 }
@@ -29,6 +32,7 @@ export const selectDelivery = statement<AttemptKey & { ttl: number }, DeliveryRo
   (p) => sql`
     select notification_id, device_id, attempts, notice,
            extract(epoch from created_at + ${p.ttl} * interval '1 ms' - db_now())::float8 as seconds_left,
+           (select ${pushChoices} from preferences where preferences.user_id = d.user_id) as choices,
            array(select filter from mutes where mutes.user_id = d.user_id) as mutes
     from push_deliveries d
     where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}`,

@@ -17,7 +17,7 @@ export const hasPush = ({ steps }: Pick<Category, 'steps'>): boolean => steps.so
  * @returns why the push ends; undefined if it is sent
  */
 export function decidePush(
-  facts: Pick<StepFacts, 'notification' | 'category' | 'isMuted' | 'wasHandedOver'>,
+  facts: Pick<StepFacts, 'notification' | 'category' | 'chosen' | 'isMuted' | 'wasHandedOver'>,
 ): End | undefined {
   const decision = decide({
     ...facts,
@@ -28,7 +28,6 @@ export function decidePush(
     wasDelivered: false,
     address: 'proven',
     isSuppressed: false,
-    chosen: { channel: undefined, category: undefined },
     isAllowedOut: true,
   });
   switch (decision.state === 'send' ? undefined : decision.reason) {
@@ -40,6 +39,7 @@ export function decidePush(
       return { state: 'expired', reason: 'notification_expired' };
     case 'read':
       return { state: 'dropped', reason: 'read' };
+    case 'channel_off':
     case 'preference_off':
       return { state: 'dropped', reason: 'preference_off' };
     case 'category_deleted':

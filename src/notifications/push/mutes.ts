@@ -7,6 +7,7 @@ import { matches } from '../../lib/filter/match.js';
 import { collectFilter, parseFilter } from '../../lib/filter/parse.js';
 import { newId } from '../../lib/ids.js';
 import { Problem, throwIfErrors } from '../../lib/problem.js';
+import { type PushChoices, pushChoices } from '../preferences/pushes.js';
 
 /** Filters of a user. A notification that matches one is listed, but not pushed. */
 export interface Mutes {
@@ -50,10 +51,14 @@ const deleteMute = statement<{ userId: string; id: string }, { id: string }>(
   (p) => sql`delete from mutes where user_id = ${p.userId} and id = ${p.id} returning id`,
 );
 
-const selectFilters = unprepared(
-  statement<{ userIds: readonly string[] }, { user_id: string; filter: string }>(
-    'mutes_of_users',
-    (p) => sql`select user_id, filter from mutes where user_id = any (${p.userIds}::uuid[])`,
+/** One statement for mutes and preferences: a fan-out reads both, and most users have neither. */
+const selectRefusals = unprepared(
+  statement<{ userIds: readonly string[] }, { user_id: string; filter: string | null; choices: PushChoices | null }>(
+    'push_refusals_of_users',
+    (p) => sql`
+      select user_id, filter, null::jsonb as choices from mutes where user_id = any (${p.userIds}::uuid[])
+      union all
+      select user_id, null, ${pushChoices} from preferences where user_id = any (${p.userIds}::uuid[])`,
   ),
 );
 
@@ -97,20 +102,26 @@ export function readMutes(filters: readonly string[], fields: FilterFields): Mut
   });
 }
 
-/** The filters of these users' mutes, by user id. Users without mutes are absent. */
-export async function mutesOf(
+/** What these users do not want, by user id. Users without mutes, and those who chose nothing, are absent. */
+export async function refusalsOf(
   handle: Queryable,
   fields: FilterFields,
   userIds: readonly string[],
-): Promise<Map<string, readonly MuteFilter[]>> {
-  const filters = new Map<string, MuteFilter[]>();
-  if (userIds.length === 0) return filters;
-  for (const { user_id, filter } of await handle.query(selectFilters({ userIds }))) {
-    const own = filters.get(user_id) ?? [];
-    own.push(...readMutes([filter], fields));
-    filters.set(user_id, own);
+): Promise<{
+  readonly mutes: ReadonlyMap<string, readonly MuteFilter[]>;
+  readonly choices: ReadonlyMap<string, PushChoices>;
+}> {
+  const mutes = new Map<string, MuteFilter[]>();
+  const choices = new Map<string, PushChoices>();
+  if (userIds.length === 0) return { mutes, choices };
+  for (const row of await handle.query(selectRefusals({ userIds }))) {
+    if (row.choices !== null) choices.set(row.user_id, row.choices);
+    if (row.filter === null) continue;
+    const own = mutes.get(row.user_id) ?? [];
+    own.push(...readMutes([row.filter], fields));
+    mutes.set(row.user_id, own);
   }
-  return filters;
+  return { mutes, choices };
 }
 
 /** Whether one of the filters matches the notification, so that it is not pushed. */

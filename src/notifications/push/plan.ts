@@ -3,10 +3,11 @@ import type { PushChannel } from '../../contract/push.js';
 import type { Queryable } from '../../database/database.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
 import type { KnownCategories } from '../categories/categories.js';
+import { chosenFor } from '../preferences/pushes.js';
 import { decidePush, hasPush, pushOf } from './decision.js';
 import type { PushDevice, PushDevices } from './devices.js';
 import type { End } from './end.js';
-import { isMuted, mutesOf } from './mutes.js';
+import { isMuted, refusalsOf } from './mutes.js';
 
 /** The dependencies of the fan-out. */
 export interface PushOptions {
@@ -49,7 +50,7 @@ export async function reachableByUser(
 }
 
 /**
- * Decides which devices get pushes. `read` returns the notifications of users who have mutes, by id; if a category is not pushed
+ * Decides which devices get pushes. `read` returns the notifications of users who have mutes or have chosen something, by id; if a category is not pushed
  * to everybody, it returns all notifications. If it does not return a notification, the notification was deleted and is not
  * pushed.
  *
@@ -61,9 +62,11 @@ export async function planPushes<Item extends { readonly userId: string; readonl
   { items, devices }: { readonly items: readonly Item[]; readonly devices: ReadonlyMap<string, readonly PushDevice[]> },
   read: (items: readonly Item[]) => Promise<ReadonlyMap<string, PushSubject>>,
 ): Promise<PlannedPush[][]> {
-  const mutes = await mutesOf(handle, fields, [...devices.keys()]);
+  const { mutes, choices } = await refusalsOf(handle, fields, [...devices.keys()]);
   const readsAll = categories.names().some((name) => isRestricted(categories.get(name)));
-  const toRead = items.filter(({ userId }) => devices.has(userId) && (readsAll || mutes.has(userId)));
+  const toRead = items.filter(
+    ({ userId }) => devices.has(userId) && (readsAll || mutes.has(userId) || choices.has(userId)),
+  );
   const subjects = toRead.length === 0 ? new Map<string, PushSubject>() : await read(toRead);
   await categories.know(
     handle,
@@ -79,6 +82,7 @@ export async function planPushes<Item extends { readonly userId: string; readonl
     const end = decidePush({
       notification: { isExpired: false, isRead: false },
       category: category && pushOf(category),
+      chosen: chosenFor(choices.get(item.userId), subject.category),
       isMuted: isMuted(mutes.get(item.userId) ?? [], subject.notification, subject.category),
       wasHandedOver: false,
     });

@@ -6,6 +6,7 @@ import { sql, statement } from '../../database/sql.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
+import { chosenFor } from '../preferences/pushes.js';
 import { TemplateTooLarge } from '../templates/render.js';
 import { renderMessage } from '../templates/templates.js';
 import type { DeliveryRow } from './attempt.js';
@@ -110,6 +111,7 @@ export function createPreparation({
     const decision = decidePush({
       notification: notification && { isExpired: notification.is_expired, isRead: notification.is_read },
       category: category && pushOf(category),
+      chosen: chosenFor(row.choices, notification?.category ?? ''),
       isMuted:
         notification !== undefined &&
         row.mutes.length > 0 &&

@@ -194,5 +194,6 @@ export const notificationTables = [
   { table: 'notification_tombstones', key: 'change_sequence' },
   { table: 'markers', key: 'user_id' },
   { table: 'mutes', key: 'id' },
+  { table: 'preferences', key: 'user_id' },
   { table: 'push_deliveries', key: 'id' },
 ] as const;

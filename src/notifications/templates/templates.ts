@@ -82,11 +82,21 @@ export function templateErrors(name: string, template: MessageTemplate, schema: 
   });
 }
 
-/** The names of the templates for a user, the best first: `es-MX`, then `es`, then `en`. */
-function candidates(channel: StepChannel, locale: string | null): string[] {
+/** The locales whose texts a user can get, the best first: `es-MX`, then `es`, then `en`. */
+function locales(locale: string | null): string[] {
   const parts = (canonicalLocale(locale ?? 'en') ?? 'en').split('-');
   const own = parts.map((_, index) => parts.slice(0, parts.length - index).join('-'));
-  return [...own, 'en'].map((each) => `${channel}.${each}`);
+  return [...own, 'en'];
+}
+
+const candidates = (channel: StepChannel, locale: string | null) => locales(locale).map((each) => `${channel}.${each}`);
+
+/** The text for a user with this locale; undefined if there is none for it, its language or English. */
+export function textFor(texts: Readonly<Record<string, string>>, locale: string): string | undefined {
+  const canonical = new Map(Object.entries(texts).map(([name, text]) => [canonicalLocale(name), text]));
+  return locales(locale)
+    .map((each) => canonical.get(each))
+    .find((text) => text !== undefined);
 }
 
 /**

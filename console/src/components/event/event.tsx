@@ -30,6 +30,7 @@ const eventLooks: readonly (readonly [prefix: string, icon: IconName, tone: Tone
   ['key.', 'key', 'idle'],
   ['webhook.', 'link', 'idle'],
   ['categories.changed', 'bell', 'idle'],
+  ['preferences.changed', 'bell', 'idle'],
   ['block.created', 'ban', 'idle'],
   ['suppression.created', 'ban', 'idle'],
   ['setup_link.', 'link', 'idle'],

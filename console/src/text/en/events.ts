@@ -73,6 +73,7 @@ export const events = {
     'test_identity.created': 'has a new fixed code for tests',
     'test_identity.deleted': 'no longer has a fixed code for tests',
     'test_identity.used': 'used the fixed code for tests',
+    'preferences.changed': 'had an operator change which notifications arrive',
     'suppression.created': 'gets no mail except codes: it does not arrive, or somebody does not want it',
     'suppression.deleted': 'lets an address get mail again',
     'sms.prefix_paused': 'paused codes by SMS to a prefix for an hour: few of them were used',

@@ -73,6 +73,7 @@ export const events: Texts['events'] = {
     'test_identity.created': 'tiene un nuevo código fijo para pruebas',
     'test_identity.deleted': 'ya no tiene un código fijo para pruebas',
     'test_identity.used': 'usó el código fijo para pruebas',
+    'preferences.changed': 'un operador cambió qué notificaciones recibe',
     'suppression.created': 'ya no recibe correo, salvo códigos: no llega o no se quiere',
     'suppression.deleted': 'hizo que una dirección vuelva a recibir correo',
     'sms.prefix_paused': 'detuvo una hora los códigos por SMS a un prefijo: se usaron pocos',

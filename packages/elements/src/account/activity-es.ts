@@ -17,6 +17,7 @@ export const spanish: ActivityTexts = {
   event_message_retried: 'Se te vuelve a enviar un mensaje.',
   event_message_expired: 'Un mensaje para ti caducó antes de enviarse.',
   event_message_undelivered: 'Un mensaje para ti no llegó.',
+  event_preferences_changed: 'Un operador cambió lo que te llega.',
   event_suppression_created: 'Tu dirección de correo ya no recibe mensajes, salvo códigos.',
   event_user_created: 'Se creó tu cuenta.',
   event_user_changed: 'Cambió tu cuenta.',

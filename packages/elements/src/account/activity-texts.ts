@@ -18,6 +18,7 @@ export const english = {
   event_message_retried: 'A message to you is sent again.',
   event_message_expired: 'A message to you expired before it was sent.',
   event_message_undelivered: 'A message to you did not arrive.',
+  event_preferences_changed: 'An operator changed what reaches you.',
   event_suppression_created: 'Your mail address gets no mail except codes from now on.',
   event_user_created: 'Your account was created.',
   event_user_changed: 'Your account was changed.',

@@ -1,0 +1,105 @@
+import { type Static, Type } from 'typebox';
+import { stepChannels } from './category.js';
+import { AnyObject } from './common.js';
+
+const Choice = Type.Enum(['on', 'off'] as const, { title: 'PreferenceValue' });
+
+const Cell = Type.Object(
+  {
+    value: Choice,
+    default: Choice,
+    is_chosen: Type.Boolean({ description: 'Whether the user has chosen the value. Else it is the default.' }),
+  },
+  { title: 'PreferenceCell', examples: [{ value: 'off', default: 'on', is_chosen: true }] },
+);
+
+const Channels = Type.Object(
+  { push: Choice, email: Choice, sms: Choice },
+  { title: 'PreferenceChannels', description: 'A channel that is off beats the categories, except critical ones.' },
+);
+
+const AddressState = Type.Enum(['ok', 'not_proven', 'suppressed'] as const, { title: 'PreferenceAddressState' });
+
+const PreferenceCategory = Type.Object(
+  {
+    title: Type.String(),
+    description: Type.String(),
+    is_locked: Type.Boolean({ description: 'Whether the category is critical, so that nobody can turn it off.' }),
+    cells: Type.Object({ push: Cell, email: Cell, sms: Cell }, { title: 'PreferenceCells' }),
+  },
+  {
+    title: 'PreferenceCategory',
+    examples: [
+      {
+        title: 'Bills',
+        description: 'New bills and reminders',
+        is_locked: false,
+        cells: {
+          push: { value: 'off' as const, default: 'on' as const, is_chosen: true },
+          email: { value: 'on' as const, default: 'on' as const, is_chosen: false },
+          sms: { value: 'off' as const, default: 'off' as const, is_chosen: false },
+        },
+      },
+    ],
+  },
+);
+
+/** The answer of `GET /v1/preferences`. */
+export const Preferences = Type.Object(
+  {
+    time_zone: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'A name of the IANA database.' }),
+    quiet_hours: Type.Null({ description: 'Not available yet.' }),
+    channels: Channels,
+    topics: AnyObject('Empty: topics are not available yet.', 'PreferenceTopics'),
+    addresses: Type.Object(
+      { email: Type.Optional(AddressState), sms: Type.Optional(AddressState) },
+      { title: 'PreferenceAddresses', description: 'The addresses that the user has, and whether they get messages.' },
+    ),
+    categories: Type.Unsafe<Record<string, Static<typeof PreferenceCategory>>>({
+      type: 'object',
+      additionalProperties: PreferenceCategory,
+      description: 'All categories, by name.',
+    }),
+  },
+  {
+    title: 'Preferences',
+    examples: [
+      {
+        time_zone: 'Europe/Madrid',
+        quiet_hours: null,
+        channels: { push: 'on' as const, email: 'off' as const, sms: 'on' as const },
+        topics: {},
+        addresses: { email: 'ok' as const },
+        categories: {},
+      },
+    ],
+  },
+);
+export type Preferences = Static<typeof Preferences>;
+
+/** The body of `PATCH /v1/preferences`. Names and values are checked together with the categories. */
+export const PreferenceChanges = Type.Object(
+  {
+    time_zone: Type.Optional(
+      Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Such as Europe/Madrid.' }),
+    ),
+    quiet_hours: Type.Optional(Type.Unknown({ description: 'Not available yet.' })),
+    channels: Type.Optional(
+      AnyObject(`on, off or null for each of ${stepChannels.join(', ')}. null takes a choice back.`, 'ChannelChanges'),
+    ),
+    categories: Type.Optional(
+      AnyObject('For each category, on, off or null for channels. null takes a choice back.', 'CategoryChoices'),
+    ),
+  },
+  {
+    title: 'PreferenceChanges',
+    examples: [{ channels: { email: 'off' }, categories: { billing: { push: 'off', sms: null } } }],
+  },
+);
+export type PreferenceChanges = Static<typeof PreferenceChanges>;
+
+/** The body of the same route for operators, which takes no unknown members. */
+export const UserPreferenceChanges = Type.Object(PreferenceChanges.properties, {
+  title: 'UserPreferenceChanges',
+  examples: [{ channels: { email: 'off' } }],
+});

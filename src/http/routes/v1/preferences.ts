@@ -1,0 +1,117 @@
+import {
+  PreferenceChanges,
+  Preferences as PreferencesSchema,
+  UserPreferenceChanges,
+} from '../../../contract/preferences.js';
+import type { Database } from '../../../database/database.js';
+import { preferredLanguage } from '../../../lib/language.js';
+import type { Preferences } from '../../../notifications/preferences/preferences.js';
+import type { Users } from '../../../users/users.js';
+import { IdParams, pathId } from '../../requests/parameters.js';
+import { type App, callerOf, originOf, requireRightToChange, sessionOf } from '../../requests/route.js';
+
+interface PreferenceServices {
+  readonly preferences: Preferences;
+  readonly database: Pick<Database, 'user'>;
+  readonly users: Users;
+}
+
+const description =
+  'Each category with a cell for each channel. Titles are in the language of Accept-Language, if the category has it.';
+const changeDescription =
+  'Changes only the cells that the request names; of two requests for the same cell, the later one wins. null takes a choice back, so that the default applies. quiet_hours and the channel inbox are not available yet.';
+const response = { 200: { ...PreferencesSchema, description: 'The preferences.' } };
+
+/** Routes for what users choose about notifications. */
+export function preferenceRoutes(app: App, { preferences, database }: PreferenceServices): void {
+  const languageOf = (header: string | undefined) => preferredLanguage(header);
+  app.route({
+    method: 'GET',
+    url: '/v1/preferences',
+    schema: {
+      operationId: 'getPreferences',
+      summary: 'Get preferences',
+      description,
+      tags: ['Notifications'],
+      response,
+    },
+    config: { access: 'session' },
+    async handler(request, reply) {
+      const { user_id: userId } = sessionOf(request);
+      const language = languageOf(request.headers['accept-language']);
+      return reply.send(await preferences.get(database.user(userId), userId, language));
+    },
+  });
+
+  app.route({
+    method: 'PATCH',
+    url: '/v1/preferences',
+    schema: {
+      operationId: 'changePreferences',
+      summary: 'Change preferences',
+      description: changeDescription,
+      tags: ['Notifications'],
+      body: PreferenceChanges,
+      response,
+    },
+    config: { access: 'session' },
+    async handler(request, reply) {
+      const { user_id: userId } = sessionOf(request);
+      const language = languageOf(request.headers['accept-language']);
+      const view = await database.user(userId).transaction(async (tx) => {
+        await preferences.change(tx, userId, request.body, originOf(request));
+        return preferences.get(tx, userId, language);
+      });
+      return reply.send(view);
+    },
+  });
+}
+
+/** The same for operators. */
+export function adminPreferenceRoutes(app: App, { preferences, database, users }: PreferenceServices): void {
+  const url = '/admin/v1/users/:id/preferences';
+  app.route({
+    method: 'GET',
+    url,
+    schema: {
+      operationId: 'getUserPreferences',
+      summary: "Get a user's preferences",
+      description,
+      tags: ['Administration'],
+      params: IdParams,
+      response: { 200: { ...response[200] } },
+    },
+    config: { access: { scope: 'users:read' }, problems: ['not_found'] },
+    async handler(request, reply) {
+      const id = pathId(request.params);
+      const language = preferredLanguage(request.headers['accept-language']);
+      return reply.send(await preferences.get(database.user(id), id, language));
+    },
+  });
+
+  app.route({
+    method: 'PATCH',
+    url,
+    schema: {
+      operationId: 'changeUserPreferences',
+      summary: "Change a user's preferences",
+      description: changeDescription,
+      tags: ['Administration'],
+      params: IdParams,
+      body: UserPreferenceChanges,
+      response: { 200: { ...response[200] } },
+    },
+    // A thief who turns off the warnings about an account stays unnoticed only if they are not critical.
+    config: { access: { scope: 'users:write' }, recentProof: 'needed', problems: ['not_found'] },
+    async handler(request, reply) {
+      const id = pathId(request.params);
+      const language = preferredLanguage(request.headers['accept-language']);
+      const view = await database.user(id).transaction(async (tx) => {
+        requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
+        await preferences.change(tx, id, request.body, originOf(request));
+        return preferences.get(tx, id, language);
+      });
+      return reply.send(view);
+    },
+  });
+}

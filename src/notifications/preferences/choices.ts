@@ -1,0 +1,123 @@
+import type { Category, StepChannel } from '../../contract/category.js';
+import { stepChannels } from '../../contract/category.js';
+import type { PreferenceChanges } from '../../contract/preferences.js';
+import { isJsonObject } from '../../lib/json-object.js';
+import { nearest, truncateInput } from '../../lib/nearest.js';
+import { choiceError, type FieldError } from '../../lib/problem.js';
+import type { ChannelChoice } from '../deliveries/decide.js';
+
+/** The most categories for which a user's choices are kept: those that exist, and as many that were deleted. */
+export const maxChosenCategories = 400;
+
+/** What a user has chosen for a channel, and when: a time as in the API. */
+export interface Choice {
+  readonly value: ChannelChoice;
+  readonly chosen_at: string;
+}
+export type ChannelChoices = Readonly<Partial<Record<StepChannel, Choice>>>;
+
+/** All that a user has chosen. */
+export interface Choices {
+  readonly time_zone: string | null;
+  readonly channels: ChannelChoices;
+  readonly categories: Readonly<Record<string, ChannelChoices>>;
+}
+
+export const noChoices: Choices = { time_zone: null, channels: {}, categories: {} };
+
+interface Names {
+  get(name: string): Pick<Category, 'is_critical'> | undefined;
+  names(): readonly string[];
+}
+
+const isChannel = (name: string): name is StepChannel => (stepChannels as readonly string[]).includes(name);
+const isChoice = (value: unknown): value is ChannelChoice | null => value === 'on' || value === 'off' || value === null;
+
+/** All errors of a change in its meaning. */
+export function changeErrors(changes: PreferenceChanges, known: Names): FieldError[] {
+  const errors: FieldError[] = [];
+  const { time_zone: zone, quiet_hours: quietHours, channels = {}, categories = {} } = changes;
+  if (zone !== undefined && zone !== null && !isTimeZone(zone)) {
+    errors.push({ field: 'time_zone', code: 'invalid_time_zone' });
+  }
+  if (quietHours !== undefined) errors.push({ field: 'quiet_hours', code: 'preference_not_available' });
+  errors.push(...cellErrors(channels, 'channels'));
+  for (const [name, cells] of Object.entries(categories)) {
+    const field = `categories.${truncateInput(name)}`;
+    const category = known.get(name);
+    if (category === undefined) {
+      const suggestion = nearest(name, known.names());
+      errors.push({ field, code: 'unknown_category', params: suggestion === undefined ? {} : { suggestion } });
+    } else if (!isJsonObject(cells)) errors.push({ field, code: 'invalid_type', params: { expected: 'object' } });
+    else if (category.is_critical) errors.push({ field, code: 'category_is_critical' });
+    else errors.push(...cellErrors(cells, field));
+  }
+  return errors.slice(0, maxErrors);
+}
+
+/** The most errors of one answer. */
+const maxErrors = 100;
+
+function cellErrors(cells: Readonly<Record<string, unknown>>, path: string): FieldError[] {
+  return Object.entries(cells).flatMap(([channel, value]): FieldError[] => {
+    const field = `${path}.${truncateInput(channel)}`;
+    if (channel === 'inbox') return [{ field, code: 'preference_not_available' }];
+    if (!isChannel(channel)) return [choiceError(field, stepChannels)];
+    return isChoice(value) ? [] : [choiceError(field, ['on', 'off', 'null'])];
+  });
+}
+
+function isTimeZone(text: string): boolean {
+  // Offsets such as +01:00 are no names, and change with the season.
+  if (text.length > 64 || !/^[A-Za-z]/.test(text)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The choices after a change. Only the cells that the change names differ, so the last write of each cell wins.
+ * @param changes has passed `changeErrors`
+ * @param now a time as in the API
+ */
+export function applyChanges(
+  before: Choices,
+  changes: PreferenceChanges,
+  { now, known }: { now: string; known: Names },
+) {
+  const categories: Record<string, ChannelChoices> = { ...before.categories };
+  for (const [name, cells] of Object.entries(changes.categories ?? {})) {
+    const merged = mergeCells(categories[name] ?? {}, cells as Readonly<Record<string, unknown>>, now);
+    if (Object.keys(merged).length === 0) delete categories[name];
+    else categories[name] = merged;
+  }
+  return {
+    time_zone: changes.time_zone === undefined ? before.time_zone : changes.time_zone,
+    channels: mergeCells(before.channels, changes.channels ?? {}, now),
+    categories: withinLimit(categories, known),
+  } satisfies Choices;
+}
+
+function mergeCells(cells: ChannelChoices, changes: Readonly<Record<string, unknown>>, now: string): ChannelChoices {
+  const merged: Partial<Record<StepChannel, Choice>> = { ...cells };
+  for (const [channel, value] of Object.entries(changes)) {
+    if (!isChannel(channel)) continue;
+    if (value === null) delete merged[channel];
+    else if (value === 'on' || value === 'off') merged[channel] = { value, chosen_at: now };
+  }
+  return merged;
+}
+
+/** Beyond the limit, the choices for deleted categories go, the oldest first. */
+function withinLimit(categories: Readonly<Record<string, ChannelChoices>>, known: Names) {
+  const excess = Object.keys(categories).length - maxChosenCategories;
+  if (excess <= 0) return categories;
+  const latest = (name: string) =>
+    Object.values(categories[name] ?? {}).reduce((time, { chosen_at: at }) => (at > time ? at : time), '');
+  const deleted = Object.keys(categories).filter((name) => known.get(name) === undefined);
+  const gone = new Set(deleted.sort((a, b) => (latest(a) < latest(b) ? -1 : 1)).slice(0, excess));
+  return Object.fromEntries(Object.entries(categories).filter(([name]) => !gone.has(name)));
+}

@@ -1,0 +1,164 @@
+import type { EventChange } from '../../contract/administration.js';
+import { type Category, type StepChannel, stepChannels } from '../../contract/category.js';
+import type { PreferenceChanges, Preferences as PreferencesView } from '../../contract/preferences.js';
+import type { Queryable, Transaction } from '../../database/database.js';
+import { sql, statement } from '../../database/sql.js';
+import type { Origin } from '../../lib/origin.js';
+import { Problem, throwIfErrors } from '../../lib/problem.js';
+import type { KnownCategories } from '../categories/categories.js';
+import { textFor } from '../templates/templates.js';
+import { applyChanges, type Choices, changeErrors, noChoices } from './choices.js';
+
+/** What users choose about notifications. */
+export interface Preferences {
+  /** @param language of the titles: a locale. @throws Problem `not_found` if the user does not exist */
+  get(handle: Queryable, userId: string, language: string): Promise<PreferencesView>;
+  /**
+   * Changes the cells that are named. The last write of each cell wins, also under parallel requests.
+   * @throws Problem `validation_failed`, `not_found`
+   */
+  change(tx: Transaction, userId: string, changes: PreferenceChanges, origin: Origin): Promise<void>;
+}
+
+interface UserRow {
+  email: string | null;
+  phone: string | null;
+  email_verified: boolean;
+  phone_verified: boolean;
+  choices: Choices | null;
+}
+
+const selectUser = statement<{ userId: string }, UserRow>(
+  'preferences_get',
+  (p) => sql`
+    select u.email, u.phone, u.email_verified, u.phone_verified,
+           (select jsonb_build_object('time_zone', time_zone, 'channels', channels, 'categories', categories)
+            from preferences where user_id = ${p.userId}) as choices
+    from users u where u.id = ${p.userId}`,
+);
+
+/** Locks the inbox row, as for mutes: parallel changes wait, and a user that is being deleted has none. */
+const lockUser = statement<{ userId: string }, { now: string }>(
+  'preferences_lock',
+  (p) => sql`select db_now() as now from inboxes where user_id = ${p.userId} for no key update`,
+);
+
+const selectChoices = statement<{ userId: string }, Choices>(
+  'preferences_choices',
+  (p) => sql`select time_zone, channels, categories from preferences where user_id = ${p.userId}`,
+);
+
+interface Stored {
+  readonly userId: string;
+  readonly zone: string | null;
+  readonly channels: string;
+  readonly categories: string;
+}
+
+const writeChoices = statement<Stored>(
+  'preferences_write',
+  (p) => sql`
+    insert into preferences (user_id, time_zone, channels, categories)
+    values (${p.userId}, ${p.zone}, ${p.channels}::jsonb, ${p.categories}::jsonb)
+    on conflict (user_id) do update
+    set time_zone = excluded.time_zone, channels = excluded.channels, categories = excluded.categories`,
+);
+
+const deleteChoices = statement<{ userId: string }>(
+  'preferences_delete',
+  (p) => sql`delete from preferences where user_id = ${p.userId}`,
+);
+
+export function createPreferences({
+  categories,
+  isSuppressed,
+  record,
+}: {
+  readonly categories: KnownCategories;
+  /** Whether a mail address gets no mail except codes. */
+  readonly isSuppressed: (handle: Queryable, address: string) => Promise<boolean>;
+  /** Records a change by an operator, in the transaction that makes it. */
+  readonly record: (tx: Queryable, userId: string, origin: Origin, changes: readonly EventChange[]) => Promise<void>;
+}): Preferences {
+  return {
+    async get(handle, userId, language) {
+      const [user] = await handle.query(selectUser({ userId }));
+      if (user === undefined) throw new Problem('not_found');
+      const choices = user.choices ?? noChoices;
+      const addresses: PreferencesView['addresses'] = {};
+      if (user.email !== null) {
+        const suppressed = await isSuppressed(handle, user.email);
+        addresses.email = !user.email_verified ? 'not_proven' : suppressed ? 'suppressed' : 'ok';
+      }
+      if (user.phone !== null) addresses.sms = user.phone_verified ? 'ok' : 'not_proven';
+      const all = categories.names().flatMap((name) => categories.get(name) ?? []);
+      return {
+        time_zone: choices.time_zone,
+        quiet_hours: null,
+        channels: byChannel((channel) => choices.channels[channel]?.value ?? 'on'),
+        topics: {},
+        addresses,
+        categories: Object.fromEntries(all.map((each) => [each.name, categoryView(each, choices, language)])),
+      };
+    },
+    async change(tx, userId, changes, origin) {
+      await categories.know(tx, Object.keys(changes.categories ?? {}));
+      throwIfErrors(changeErrors(changes, categories));
+      const [locked] = await tx.query(lockUser({ userId }));
+      if (locked === undefined) throw new Problem('not_found');
+      const [before = noChoices] = await tx.query(selectChoices({ userId }));
+      const after = applyChanges(before, changes, { now: locked.now, known: categories });
+      const fields = differences(before, after);
+      const isEmpty =
+        after.time_zone === null &&
+        Object.keys(after.channels).length === 0 &&
+        Object.keys(after.categories).length === 0;
+      if (isEmpty) await tx.query(deleteChoices({ userId }));
+      else {
+        const [channels, byCategory] = [JSON.stringify(after.channels), JSON.stringify(after.categories)];
+        await tx.query(writeChoices({ userId, zone: after.time_zone, channels, categories: byCategory }));
+      }
+      // A choice of the user has its time in the row.
+      if (fields.length === 0 || origin.actor === 'user') return;
+      await record(tx, userId, origin, fields);
+    },
+  };
+}
+
+const byChannel = <Value>(valueFor: (channel: StepChannel) => Value): Record<StepChannel, Value> => ({
+  push: valueFor('push'),
+  email: valueFor('email'),
+  sms: valueFor('sms'),
+});
+
+function categoryView(category: Category, choices: Choices, language: string) {
+  const own = choices.categories[category.name] ?? {};
+  return {
+    title: textFor(category.title, language) ?? category.name,
+    description: textFor(category.description, language) ?? category.name,
+    is_locked: category.is_critical,
+    cells: byChannel((channel) => {
+      const byDefault = category.defaults[channel];
+      // A category that became critical ignores what was chosen before.
+      const chosen = category.is_critical ? undefined : own[channel]?.value;
+      return { value: chosen ?? byDefault, default: byDefault, is_chosen: chosen !== undefined };
+    }),
+  };
+}
+
+/** The cells that differ, for the audit log. */
+function differences(before: Choices, after: Choices): EventChange[] {
+  const changes: EventChange[] = [];
+  const compare = (field: string, old: string | null | undefined, value: string | null | undefined) => {
+    if (old !== value) changes.push({ field, before: old ?? null, after: value ?? null, withheld: false });
+  };
+  compare('time_zone', before.time_zone, after.time_zone);
+  for (const channel of stepChannels) {
+    compare(`channels.${channel}`, before.channels[channel]?.value, after.channels[channel]?.value);
+    for (const name of new Set([...Object.keys(before.categories), ...Object.keys(after.categories)])) {
+      const [old, value] = [before.categories[name]?.[channel]?.value, after.categories[name]?.[channel]?.value];
+      compare(`categories.${name}.${channel}`, old, value);
+    }
+  }
+  return changes;
+}
