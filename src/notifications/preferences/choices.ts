@@ -7,7 +7,7 @@ import { choiceError, type FieldError } from '../../lib/problem.js';
 import type { ChannelChoice } from '../deliveries/decide.js';
 
 /** The most categories for which a user's choices are kept: those that exist, and as many that were deleted. */
-export const maxChosenCategories = 400;
+const maxChosenCategories = 400;
 
 /** What a user has chosen for a channel, and when: a time as in the API. */
 export interface Choice {
