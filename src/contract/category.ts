@@ -44,7 +44,8 @@ const NewCategoryStep = Type.Object(
   { title: 'CategoryStep', examples: [{ channel: 'push', after: '0s', if: 'always' }] },
 );
 
-const ChannelChoice = Type.Enum(['on', 'off'] as const, { title: 'ChannelChoice' });
+/** What a channel or the inbox does for a category. */
+export const ChannelChoice = Type.Enum(['on', 'off'] as const, { title: 'ChannelChoice' });
 
 const NewCategoryDefaults = Type.Object(
   {

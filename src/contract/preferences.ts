@@ -1,20 +1,18 @@
 import { type Static, Type } from 'typebox';
-import { stepChannels } from './category.js';
+import { ChannelChoice, stepChannels } from './category.js';
 import { AnyObject } from './common.js';
-
-const Choice = Type.Enum(['on', 'off'] as const, { title: 'PreferenceValue' });
 
 const Cell = Type.Object(
   {
-    value: Choice,
-    default: Choice,
+    value: ChannelChoice,
+    default: ChannelChoice,
     is_chosen: Type.Boolean({ description: 'Whether the user has chosen the value. Else it is the default.' }),
   },
   { title: 'PreferenceCell', examples: [{ value: 'off', default: 'on', is_chosen: true }] },
 );
 
 const Channels = Type.Object(
-  { push: Choice, email: Choice, sms: Choice },
+  { push: ChannelChoice, email: ChannelChoice, sms: ChannelChoice },
   { title: 'PreferenceChannels', description: 'A channel that is off beats the categories, except critical ones.' },
 );
 
@@ -88,7 +86,7 @@ export const PreferenceChanges = Type.Object(
       AnyObject(`on, off or null for each of ${stepChannels.join(', ')}. null takes a choice back.`, 'ChannelChanges'),
     ),
     categories: Type.Optional(
-      AnyObject('For each category, on, off or null for channels. null takes a choice back.', 'CategoryChoices'),
+      AnyObject('For each category, on, off or null for channels. null takes a choice back.', 'CategoryChannelChoices'),
     ),
   },
   {

@@ -309,6 +309,8 @@ describe('a changed credential', () => {
     // The notice goes to the address that the user has when it is sent.
     await settled();
     await change(user, { pin: '2468', email: null, name: 'Ada' });
+    // As above: the user has no address now, and gets one below.
+    await settled();
     await change(user, { name: 'Ada Lovelace', username: user.username });
     const last = newEmail();
     await change(user, { username: `${user.username}2`, email: last });

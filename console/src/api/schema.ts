@@ -375,7 +375,7 @@ export type CategoryChanges = {
   readonly deleted: readonly string[];
 };
 
-export type CategoryChoices = Readonly<Record<string, unknown>>;
+export type CategoryChannelChoices = Readonly<Record<string, unknown>>;
 
 export type CategoryDefaults = {
   readonly inbox?: ChannelChoice | undefined;
@@ -1660,8 +1660,8 @@ export type PreferenceCategory = {
 };
 
 export type PreferenceCell = {
-  readonly value: PreferenceValue;
-  readonly default: PreferenceValue;
+  readonly value: ChannelChoice;
+  readonly default: ChannelChoice;
   /** Whether the user has chosen the value. Else it is the default. */
   readonly is_chosen: boolean;
 };
@@ -1680,18 +1680,16 @@ export type PreferenceChanges = {
   /** on, off or null for each of push, email, sms. null takes a choice back. */
   readonly channels?: ChannelChanges | undefined;
   /** For each category, on, off or null for channels. null takes a choice back. */
-  readonly categories?: CategoryChoices | undefined;
+  readonly categories?: CategoryChannelChoices | undefined;
 };
 
 export type PreferenceChannels = {
-  readonly push: PreferenceValue;
-  readonly email: PreferenceValue;
-  readonly sms: PreferenceValue;
+  readonly push: ChannelChoice;
+  readonly email: ChannelChoice;
+  readonly sms: ChannelChoice;
 };
 
 export type PreferenceTopics = Readonly<Record<string, unknown>>;
-
-export type PreferenceValue = 'on' | 'off';
 
 export type Preferences = {
   /** A name of the IANA database. */
@@ -2483,7 +2481,7 @@ export type UserPreferenceChanges = {
   /** on, off or null for each of push, email, sms. null takes a choice back. */
   readonly channels?: ChannelChanges | undefined;
   /** For each category, on, off or null for channels. null takes a choice back. */
-  readonly categories?: CategoryChoices | undefined;
+  readonly categories?: CategoryChannelChoices | undefined;
 };
 
 export type UserSearch = {
