@@ -88,7 +88,7 @@ export type * from './login/states.js';
 export { offeredLogins } from './offered-logins.js';
 export type { Abortable, Fetch, MaybePromise, Unsubscribe } from './platform.js';
 export { createPostern } from './postern/postern.js';
-export { enableWebPush, type PushMessage, parsePush, registerPush, type WebPushWorker } from './push/push.js';
+export { enableWebPush, type PushMessage, parsePush, registerPush, type WebPushWorker } from './push.js';
 export type * from './registered.js';
 export type { Snapshot, SnapshotParts } from './snapshot.js';
 export { indexedDbStorage } from './storage/indexed-db.js';

@@ -6,6 +6,7 @@ import type { Postern } from '../../types.js';
 import { filterText } from '../filter.js';
 import { canPass, follow } from '../live.js';
 import { changesOf } from '../polling.js';
+import { createQueue } from '../queue.js';
 import type { LiveQuery, StatefulInboxEvent } from '../types.js';
 import type { openWorker, TabWorker } from './address.js';
 import { heartbeatMs, type ToTab, type ToWorker, type WorkerTransport } from './messages.js';
@@ -66,14 +67,9 @@ function connect(
   }
   if (worker === undefined) return undefined;
   const { port } = worker;
-  const queue: QueueItem[] = [];
-  let notify: (() => void) | undefined;
+  const { put: enqueue, take } = createQueue<QueueItem>();
   let sinceLastMessage: (() => number) | undefined;
   const sinceStart = stopwatch();
-  const enqueue = (item: QueueItem) => {
-    queue.push(item);
-    notify?.();
-  };
   const post = (message: ToWorker) => port.postMessage(message);
 
   async function sendSession(fresh: boolean): Promise<void> {
@@ -114,15 +110,7 @@ function connect(
 
   return {
     hasAnswered: () => sinceLastMessage !== undefined,
-    async take(): Promise<QueueItem> {
-      for (;;) {
-        const item = queue.shift();
-        if (item !== undefined) return item;
-        await new Promise<void>((resolve) => {
-          notify = resolve;
-        });
-      }
-    },
+    take,
     leave(): void {
       clearInterval(watch);
       for (const removeListener of removeListeners) removeListener();

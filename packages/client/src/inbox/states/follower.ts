@@ -1,16 +1,14 @@
 import type { Core } from '../../core.js';
 import { onAbort, wait } from '../../platform.js';
-import { startTimer } from '../../time.js';
 import type { InboxStates } from '../../wire.js';
 import { canPass, pauseAfter, pollPauseMs } from '../live.js';
 import { afterTheEnd } from '../polling.js';
+import { createQueue, type Queue } from '../queue.js';
 import type { InboxEvent, StatefulInboxEvent } from '../types.js';
-import { isSnoozed, partOf, stateAfter } from './apply-states.js';
+import { changedRows, type ShownRows } from './changed-rows.js';
 import { coalesced } from './coalesced.js';
-import type { ItemStates, ItemsPart, StatefulNotification } from './types.js';
-
-/** The longest time of a timer in milliseconds. */
-export const maxTimerMs = 2 ** 31 - 1;
+import { createSnoozes } from './snoozes.js';
+import type { ItemStates, ItemsPart } from './types.js';
 
 interface Update {
   readonly states: InboxStates;
@@ -22,111 +20,101 @@ type QueueItem = InboxEvent | Update | { readonly error: unknown } | 'end';
 export interface FollowerOptions {
   readonly core: Pick<Core, 'onError' | 'onResume'>;
   readonly states: ItemStates;
-  /** The rows that are shown, and whether there are more. */
-  rows(): { readonly items: readonly StatefulNotification[]; readonly hasMore: boolean };
+  rows(): ShownRows;
   part(): ItemsPart;
   /** Reads the counts. */
   count(): Promise<void>;
 }
 
+type StatesOptions = Pick<FollowerOptions, 'states' | 'rows' | 'part'>;
+
 const versionOf = ({ after }: InboxStates) => Number.parseInt(after, 10);
 const readAgain: InboxEvent = { type: 'reset', position: '0' };
 
-/** Follows the states of an inbox, and turns their changes into changes of rows. */
-export function createFollower({ core, states, rows, part, count }: FollowerOptions) {
-  let push: ((item: QueueItem) => void) | undefined;
+/** What is known of the states of a user, from the beginning of a stream to its end. */
+function createKnownStates({ states, rows, part }: StatesOptions) {
+  /** What the stream shows next. Undefined while there is no stream. */
+  let queue: Queue<QueueItem> | undefined;
   /** The last answer about states. Undefined before the first one of a stream. */
   let known: InboxStates | undefined;
-  /** When the snoozes of the user end. Nothing is sent then. */
-  let snoozes = new Map<string, number>();
-  let snoozeTimer: ReturnType<typeof setTimeout> | undefined;
-  const recount = () => void count().catch(core.onError);
+  const snoozes = createSnoozes(() => queue?.put(readAgain));
 
   /** Takes an answer, unless a later one was first. Resolves when the rows show it. */
   function take(next: InboxStates): Promise<void> | undefined {
     const from = known;
-    if (from === undefined || push === undefined || versionOf(next) < versionOf(from)) return undefined;
+    if (from === undefined || queue === undefined || versionOf(next) < versionOf(from)) return undefined;
+    const to = queue;
     known = next;
-    for (const state of next.states) {
-      if (isSnoozed(state, Date.now())) snoozes.set(state.id, Date.parse(state.snoozed_until ?? ''));
-      else snoozes.delete(state.id);
-    }
-    setSnoozeTimer();
-    return new Promise((onApplied) => push?.({ states: next, from, onApplied }));
+    snoozes.update(next.states);
+    return new Promise((onApplied) => to.put({ states: next, from, onApplied }));
   }
 
   /** Begins with the present position: the rows have their states when they are read. */
   async function begin(): Promise<void> {
-    const owner = push;
+    const owner = queue;
     const [next, snoozed] = await Promise.all([
       states.changes(afterTheEnd),
       states.list({ view: 'snoozed', limit: 100 }).page(),
     ]);
     // Another user may have signed in.
-    if (push !== owner) return;
+    if (queue !== owner) return;
     known = { ...next, states: [], reset: false };
-    const endOf = ({ id, extra }: StatefulNotification) => [id, Date.parse(extra.state.snoozed_until ?? '')] as const;
-    snoozes = new Map(snoozed.data.map(endOf));
-    setSnoozeTimer();
+    snoozes.begin(snoozed.data);
   }
-  const sync = coalesced(async () => {
-    const owner = push;
-    while (owner !== undefined) {
-      if (known === undefined) return begin();
-      const next: InboxStates = await states.changes(known.after);
-      if (push !== owner) return;
-      if (next.reset) {
-        await begin();
-        push?.(readAgain);
-        return;
+
+  return {
+    take,
+    isBegun: () => known !== undefined,
+    isNew: (next: InboxStates) => known !== undefined && versionOf(next) > versionOf(known),
+    /** Reads the states that are new. */
+    sync: coalesced(async () => {
+      const owner = queue;
+      while (owner !== undefined) {
+        if (known === undefined) return begin();
+        const next: InboxStates = await states.changes(known.after);
+        if (queue !== owner) return;
+        if (next.reset) {
+          await begin();
+          queue?.put(readAgain);
+          return;
+        }
+        const isTaken = take(next);
+        if (isTaken === undefined || !next.has_more) return isTaken;
       }
-      const isTaken = take(next);
-      if (isTaken === undefined || !next.has_more) return isTaken;
-    }
-  });
+    }),
+    /** Reads the list again. */
+    readAgain: () => queue?.put(readAgain),
+    start(next: Queue<QueueItem>): void {
+      queue = next;
+      known = undefined;
+    },
+    /** The changes of rows that an answer makes. They are made when they are shown. */
+    *eventsOf({ states: next, from }: Update): Generator<InboxEvent> {
+      const changed = changedRows(rows, part(), from, next);
+      let row = changed.next();
+      for (; !row.done; row = changed.next()) yield { type: 'put', notification: row.value, position: '0' };
+      if (row.value) yield readAgain;
+    },
+    stop(from: Queue<QueueItem>): void {
+      for (const item of from.items) if (typeof item === 'object' && 'onApplied' in item) item.onApplied();
+      if (queue !== from) return;
+      queue = undefined;
+      snoozes.stop();
+    },
+  };
+}
 
-  function setSnoozeTimer(): void {
-    clearTimeout(snoozeTimer);
-    if (snoozes.size === 0 || push === undefined) return;
-    // A second later, because the clocks of the service and of this device differ.
-    const end = Math.min(...snoozes.values()) + 1000;
-    snoozeTimer = startTimer(
-      () => {
-        for (const [id, time] of snoozes) if (time + 1000 <= Date.now()) snoozes.delete(id);
-        setSnoozeTimer();
-        push?.(readAgain);
-      },
-      Math.min(maxTimerMs, Math.max(0, end - Date.now())),
-    );
-  }
-
-  /** The rows that an answer changes. They are made when they are shown, so that they have all earlier changes. */
-  function* eventsOf({ states: next, from }: Update): Generator<InboxEvent> {
-    const { items, hasMore } = rows();
-    const listed = new Map(next.states.map((state) => [state.id, state]));
-    const ids = new Set(items.map(({ id }) => id));
-    const last = hasMore ? (items.at(-1)?.sequence ?? 0) : 0;
-    const comesIn = next.states.some(
-      (state) =>
-        !ids.has(state.id) && state.sequence > last && partOf({ extra: { state, expires_at: null } }) === part(),
-    );
-    for (const id of ids) {
-      const row = rows().items.find((item) => item.id === id);
-      if (row === undefined) continue;
-      const state = stateAfter(row, listed.get(id), from, next);
-      if (state === row.extra.state) continue;
-      const notification = { ...row, extra: { ...row.extra, state } };
-      yield { type: 'put', notification, position: '0' };
-    }
-    if (comesIn || (part() === 'archived' && next.archived_through > from.archived_through)) yield readAgain;
-  }
+/** Follows the states of an inbox, and turns their changes into changes of rows. */
+export function createFollower({ core, count, ...options }: FollowerOptions) {
+  const known = createKnownStates(options);
+  const recount = () => void count().catch(core.onError);
 
   /** Reads what was missed, and again after a pause while that fails for a reason that passes. */
   async function catchUp(signal: AbortSignal | undefined): Promise<void> {
     for (let failures = 0; !signal?.aborted; failures += 1) {
       try {
-        const isFirst = known === undefined;
-        await sync();
+        const isFirst = !known.isBegun();
+        await known.sync();
         // The first list has its counts.
         if (!isFirst) recount();
         return;
@@ -137,17 +125,22 @@ export function createFollower({ core, states, rows, part, count }: FollowerOpti
     }
   }
 
+  /** Catches up at intervals, while no stream says what is new. */
+  async function poll(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await wait(pollPauseMs, signal, core.onResume);
+      if (signal.aborted) return;
+      await catchUp(signal);
+    }
+  }
+
   /** Passes the events of a stream on, in order with the changes of states. */
-  async function pump(events: AsyncIterable<StatefulInboxEvent>, signal: AbortSignal | undefined): Promise<void> {
+  async function pump(
+    events: AsyncIterable<StatefulInboxEvent>,
+    queue: Queue<QueueItem>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     let polling = new AbortController();
-    const poll = async () => {
-      const { signal: ended } = polling;
-      for (;;) {
-        await wait(pollPauseMs, ended, core.onResume);
-        if (ended.aborted) return;
-        await catchUp(ended);
-      }
-    };
     const removeListener = onAbort(signal, () => polling.abort());
     try {
       for await (const event of events) {
@@ -156,13 +149,13 @@ export function createFollower({ core, states, rows, part, count }: FollowerOpti
           polling.abort();
           if (connection === 'live' || connection === 'polling') await catchUp(signal);
           polling = new AbortController();
-          if (connection === 'polling' && !signal?.aborted) void poll().catch(core.onError);
-          push?.(event);
+          if (connection === 'polling' && !signal?.aborted) void poll(polling.signal).catch(core.onError);
+          queue.put(event);
         } else if (event.type === 'state') {
           if (event.states.reset || event.states.has_more) await catchUp(signal);
-          else if (known !== undefined && versionOf(event.states) > versionOf(known)) void take(event.states);
+          else if (known.isNew(event.states)) void known.take(event.states);
           recount();
-        } else if (event.type !== 'marker') push?.(event);
+        } else if (event.type !== 'marker') queue.put(event);
       }
     } finally {
       polling.abort();
@@ -172,48 +165,33 @@ export function createFollower({ core, states, rows, part, count }: FollowerOpti
 
   return {
     /** Brings the rows up to date with the states of the service. */
-    sync,
-    /** Reads the list again. */
-    readAgain: () => push?.(readAgain),
+    sync: known.sync,
+    readAgain: known.readAgain,
     async *follow(
       events: AsyncIterable<StatefulInboxEvent>,
       signal: AbortSignal | undefined,
     ): AsyncGenerator<InboxEvent> {
-      const queue: QueueItem[] = [];
-      let wake = () => {};
-      const own = (item: QueueItem) => {
-        queue.push(item);
-        wake();
-      };
-      push = own;
-      known = undefined;
-      pump(events, signal).then(
-        () => own('end'),
-        (error: unknown) => own({ error }),
+      const queue = createQueue<QueueItem>();
+      known.start(queue);
+      pump(events, queue, signal).then(
+        () => queue.put('end'),
+        (error: unknown) => queue.put({ error }),
       );
       try {
         for (;;) {
-          const item = queue.shift();
+          const item = await queue.take();
           if (item === 'end') return;
-          if (item === undefined) {
-            await new Promise<void>((resolve) => {
-              wake = resolve;
-            });
-          } else if ('error' in item) throw item.error;
-          else if ('states' in item) {
+          if ('error' in item) throw item.error;
+          if ('states' in item) {
             try {
-              yield* eventsOf(item);
+              yield* known.eventsOf(item);
             } finally {
               item.onApplied();
             }
           } else yield item;
         }
       } finally {
-        for (const item of queue) if (typeof item === 'object' && 'onApplied' in item) item.onApplied();
-        if (push === own) {
-          push = undefined;
-          clearTimeout(snoozeTimer);
-        }
+        known.stop(queue);
       }
     },
   };

@@ -9,16 +9,11 @@ import { createInboxView } from '../view.js';
 import { partOf } from './apply-states.js';
 import { createChanges } from './changes.js';
 import { coalesced } from './coalesced.js';
-import { createFollower, maxTimerMs } from './follower.js';
+import { createFollower } from './follower.js';
 import { createItemStates } from './item-states.js';
-import type {
-  ItemState,
-  ItemsSnapshot,
-  ItemsView,
-  ItemsViewOptions,
-  StatefulItem,
-  StatefulNotification,
-} from './types.js';
+import { maxTimerMs } from './snoozes.js';
+import type { ItemsSnapshot, ItemsView, ItemsViewOptions, StatefulItem, StatefulNotification } from './types.js';
+import { createViewChanges } from './view-changes.js';
 
 const noCounts: InboxCounts = { unseen: 0, unread: 0, is_capped: false, by: {} };
 
@@ -144,18 +139,14 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
   };
   const rows = createInboxView(postern, source, { filter, limit });
 
-  /** Sends a change, and reads the states after it, because other devices may have changed them too. */
-  const change = (items: readonly string[] | number, values: Partial<ItemState>, request: () => Promise<unknown>) =>
-    changes.send(items, values, request, async () => {
-      await Promise.all([follower.sync(), count()]);
-    });
-  const changeAll = (values: Partial<ItemState>, send: 'markRead' | 'archive') => {
-    const through = Math.max(0, ...rowsNow().map(({ sequence }) => sequence));
-    return through === 0 ? Promise.resolve() : change(through, values, () => states[send]({ through, filter }));
-  };
-  const timeOf = (until: Date | string | null) => (until instanceof Date ? until.toISOString() : until);
+  const newest = () => Math.max(0, ...rowsNow().map(({ sequence }) => sequence));
+  // The states are read after a change, because other devices may have changed them too.
+  const readStates = () => Promise.all([follower.sync(), count()]);
+  const viewChanges = createViewChanges(states, filter, newest, (items, values, request) =>
+    changes.send(items, values, request, readStates),
+  );
 
-  return Object.assign(store, {
+  return Object.assign(store, viewChanges, {
     show(next: ItemsSnapshot['view']) {
       if (next === view) return;
       view = next;
@@ -164,18 +155,8 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
       show();
     },
     loadMore: () => rows.loadMore(),
-    markRead: (ids: readonly string[]) => change(ids, { read: true }, () => states.markRead(ids)),
-    markUnread: (ids: readonly string[]) => change(ids, { read: false }, () => states.markUnread(ids)),
-    archive: (ids: readonly string[]) => change(ids, { archived: true }, () => states.archive(ids)),
-    unarchive: (ids: readonly string[]) => change(ids, { archived: false }, () => states.unarchive(ids)),
-    snooze: (ids: readonly string[], until: Date | string | null) =>
-      change(ids, { snoozed_until: timeOf(until) }, () => states.snooze(ids, until)),
-    act: (id: string, key: string) =>
-      change([id], { read: true, action: { key, acted_at: new Date().toISOString() } }, () => states.act(id, key)),
-    markAllRead: () => changeAll({ read: true }, 'markRead'),
-    archiveAll: () => changeAll({ archived: true }, 'archive'),
     async seen() {
-      const through = Math.max(0, ...rowsNow().map(({ sequence }) => sequence));
+      const through = newest();
       if (through === 0 || counts.unseen === 0) return true;
       try {
         await states.seen(through);

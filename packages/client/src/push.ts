@@ -1,9 +1,9 @@
-import { coreOf } from '../core.js';
-import { isProblem, UnsupportedError } from '../errors.js';
-import { type Abortable, throwIfAborted } from '../platform.js';
-import type { NotificationType } from '../registered.js';
-import type { Postern } from '../types.js';
-import type { DeviceToken, PushKey } from '../wire.js';
+import { coreOf } from './core.js';
+import { isProblem, UnsupportedError } from './errors.js';
+import { type Abortable, throwIfAborted } from './platform.js';
+import type { NotificationType } from './registered.js';
+import type { Postern } from './types.js';
+import type { DeviceToken, PushKey } from './wire.js';
 
 /**
  * Registers a token of APNs or FCM for this device. Call it each time the system issues a new token.

@@ -1,9 +1,9 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import webPush from 'web-push';
-import { startTestApp, type TestApp } from '../../../../test/support/app.js';
-import { createDevices, enableWebPush, parsePush, registerPush, type WebPushWorker } from '../../src/index.js';
-import { signedIn } from '../support.js';
+import { startTestApp, type TestApp } from '../../../test/support/app.js';
+import { createDevices, enableWebPush, parsePush, registerPush, type WebPushWorker } from '../src/index.js';
+import { signedIn } from './support.js';
 
 const { publicKey, privateKey } = webPush.generateVAPIDKeys();
 let app: TestApp;
