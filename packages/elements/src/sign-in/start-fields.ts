@@ -10,7 +10,7 @@ export const isAddressFor = (way: string, text: string): way is keyof typeof add
   addressForms[way].test(text.replace(/[\u00ad\u061c\u200b-\u200f\u202a-\u202d\u2060-\u2069]/g, '').trim());
 
 /** The label of a field that takes identities of these types. */
-export function identityLabel(types: readonly string[], { words }: Pick<Context, 'words'>): string {
+function identityLabel(types: readonly string[], { words }: Pick<Context, 'words'>): string {
   if (types.length === 2 && !types.includes('username')) return words.address;
   if (types.length === 2 && !types.includes('phone')) return words.email_or_username;
   if (types.length > 1) return words.identity;
