@@ -13,7 +13,7 @@ import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { countText } from '../base/texts.js';
 import { createBell } from './bell.js';
-import type { ActionDetail } from './item-tools.js';
+import type { ActionDetail } from './item-actions.js';
 import { createPanel } from './panel.js';
 import { createSeen, type Seen } from './seen.js';
 import type { SharedList } from './shared-list.js';

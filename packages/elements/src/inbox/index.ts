@@ -10,7 +10,7 @@ import { PosternInbox } from './element.js';
 export type { BaseEvents } from '../base/element.js';
 export type { DefineOptions, SomeTexts, Texts } from '../base/options.js';
 export type { InboxEvents } from './element.js';
-export type { ActionDetail } from './item-tools.js';
+export type { ActionDetail } from './item-actions.js';
 export type { InboxTexts } from './texts.js';
 export { PosternInbox };
 

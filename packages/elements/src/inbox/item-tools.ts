@@ -1,23 +1,15 @@
-import type { ItemsView, NotificationAction, StatefulItem } from '@postern/client';
+import type { ItemsView, StatefulItem } from '@postern/client';
 import { element, icon, replaceContent } from '../base/dom.js';
-import { smallButton } from '../base/small-button.js';
 import { fill, isFallback, isolate, isolateEnd, withoutMarks } from '../base/texts.js';
 import { bellPath } from './icons.js';
+import { actionsOf, checkPath } from './item-actions.js';
 import type { ItemTexts } from './item-texts.js';
-import { snoozeTimes } from './snooze-times.js';
-import { webAddress } from './web-address.js';
+import { snoozeChoices, timeText } from './snooze-choices.js';
 
-const checkPath = 'M4 10.5l4 4 8-9';
 const unreadPath = 'M10 5.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9z';
 const archivePath = 'M3 4.5h14V8H3zM4.5 8v7.5h11V8M8 11h4';
 const inboxPath = 'M3 12.5h4l1 2h4l1-2h4V16H3zM10 3.5v6M7.3 7l2.7 2.7L12.7 7';
 const clockPath = 'M10 3.2a6.8 6.8 0 1 0 0 13.6 6.8 6.8 0 0 0 0-13.6zM10 6.2V10l2.6 1.8';
-
-/** What the event `postern-action` has. */
-export interface ActionDetail {
-  readonly item: StatefulItem;
-  readonly action: NotificationAction;
-}
 
 interface Tools {
   readonly node: HTMLElement;
@@ -54,11 +46,6 @@ function createTools({ items, words, language, features, root }: ItemToolsOption
   let isChoosing = false;
   let shown = '';
 
-  const timeText = (time: Date) => {
-    const isNear = time.getTime() - Date.now() < 7 * 86_400_000;
-    const day = isNear ? { weekday: 'short' as const } : { day: 'numeric' as const, month: 'short' as const };
-    return new Intl.DateTimeFormat(language, { ...day, hour: 'numeric', minute: '2-digit' }).format(time);
-  };
   const withTime = (text: string, time: string) =>
     isFallback(text) ? `${isolate}${fill(withoutMarks(text), { time })}${isolateEnd}` : fill(text, { time });
 
@@ -69,57 +56,22 @@ function createTools({ items, words, language, features, root }: ItemToolsOption
     return element('button', { ...common, 'data-key': `${name} ${item.id}`, ...attributes, click }, icon(path));
   }
 
-  /** Chooses an action. Its address opens after that, unless the page prevents it. */
-  function actionButton(action: NotificationAction): HTMLElement {
-    const href = webAddress(action.url ?? null);
-    const act = async (event: Event) => {
-      const init = { detail: { item, action }, bubbles: true, composed: true, cancelable: true };
-      const isAllowed = root.host.dispatchEvent(new CustomEvent('postern-action', init));
-      const { ctrlKey, metaKey, shiftKey } = event as MouseEvent;
-      const staysHere = href === null || ctrlKey || metaKey || shiftKey;
-      if (!staysHere || !isAllowed) event.preventDefault();
-      await items.act(item.id, action.key);
-      if (!staysHere && isAllowed && items.current.changeError === null) location.assign(href);
-    };
-    const attributes = { class: 'act', part: 'button', 'data-key': `action ${action.key} ${item.id}`, click: act };
-    const label = element('bdi', {}, action.label);
-    if (href === null) return element('button', { type: 'button', ...attributes }, label);
-    return element('a', { ...attributes, href }, label);
-  }
-  function actions(): readonly HTMLElement[] {
-    const { actions: offered, state, expires_at: end } = item.extra;
-    const taken = offered.find(({ key }) => key === state.action?.key);
-    if (taken !== undefined) {
-      return [element('span', { class: 'done small', part: 'done' }, icon(checkPath), element('bdi', {}, taken.label))];
-    }
-    return end !== null && Date.parse(end) <= Date.now() ? [] : offered.map(actionButton);
-  }
   const setChoosing = (next: boolean) => {
     isChoosing = next;
     draw();
     const target = next ? '.choices button' : '.snooze';
     node.querySelector<HTMLElement>(target)?.focus();
   };
-  function choices(): HTMLElement {
-    const attributes = { class: 'choices', part: 'choices', role: 'group', 'aria-label': words.snooze };
-    const buttons = snoozeTimes().map(({ name, time }) => {
-      const snooze = () => {
+  const choices = () =>
+    snoozeChoices(
+      words,
+      language,
+      (time) => {
         isChoosing = false;
         return items.snooze([item.id], time);
-      };
-      const button = smallButton(words[name], snooze);
-      button.append(' ', element('bdi', { class: 'muted', part: 'hint' }, timeText(time)));
-      return button;
-    });
-    const close = (event: Event) => {
-      if ((event as KeyboardEvent).key !== 'Escape') return;
-      // The panel stays open.
-      event.preventDefault();
-      event.stopPropagation();
-      setChoosing(false);
-    };
-    return element('div', { ...attributes, keydown: close }, ...buttons);
-  }
+      },
+      () => setChoosing(false),
+    );
 
   function draw(): void {
     const { id, isUnread, extra } = item;
@@ -155,9 +107,9 @@ function createTools({ items, words, language, features, root }: ItemToolsOption
       (features.includes('archive') || archived) && archive,
       (features.includes('snooze') || isSnoozed) && !archived && snooze,
     ];
-    const offered = actions();
+    const offered = actionsOf(item, items, root.host);
     node.classList.toggle('bare', offered.length === 0 && !isSnoozed);
-    const untilText = isSnoozed && withTime(words.snoozed_until, timeText(new Date(until)));
+    const untilText = isSnoozed && withTime(words.snoozed_until, timeText(new Date(until), language));
     replaceContent(
       node,
       untilText && element('span', { class: 'muted small', part: 'hint' }, untilText),

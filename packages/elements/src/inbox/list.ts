@@ -1,16 +1,15 @@
 import type { InboxItem, InboxSnapshot, InboxView } from '@postern/client';
-import { element, icon, linkButton, replaceContent } from '../base/dom.js';
+import { element, linkButton, replaceContent } from '../base/dom.js';
 import { actStyle } from '../base/small-button.js';
 import { withLater } from '../base/texts.js';
-import { dayName, fullTime, timeAgo } from '../base/time.js';
+import { dayName } from '../base/time.js';
 import { wStrong, wTitle } from '../base/tokens.js';
-import { bellPath } from './icons.js';
 import { english } from './list-texts.js';
 import { noteWithout, type Without } from './placeholders.js';
+import { createRow, type Row, type RowOptions } from './row.js';
 import type { PanelParts, RowExtras } from './row-extras.js';
 import type { Seen } from './seen.js';
 import type { PanelTexts, RowTexts } from './texts.js';
-import { webAddress } from './web-address.js';
 
 export { positionPanel } from './panel-position.js';
 export { createPushView } from './push-view.js';
@@ -55,11 +54,8 @@ li + li > .item { border-top: 1px solid var(--_line); }
 @media (forced-colors: active) { .dot { background: Highlight; } }
 `;
 
-export interface ListOptions extends PanelParts {
-  readonly renderItem: () => ((item: InboxItem) => Node | string) | null;
-  readonly hrefOf: (item: InboxItem) => string | null;
+export interface ListOptions extends PanelParts, RowOptions {
   readonly seen: Pick<Seen, 'isUnread'>;
-  readonly choose: (item: InboxItem) => boolean;
   readonly retry: () => void;
   readonly view: InboxView;
   readonly extend?: (parts: PanelParts) => RowExtras;
@@ -77,14 +73,6 @@ export interface Rows {
   show(snapshot: InboxSnapshot): void;
 }
 
-interface Row {
-  readonly node: HTMLElement;
-  button: HTMLElement;
-  item: InboxItem;
-  key: string;
-  render: ((item: InboxItem) => Node | string) | null;
-}
-
 /** The rows of one day. */
 interface Day {
   readonly node: HTMLElement;
@@ -93,7 +81,7 @@ interface Day {
 }
 
 export function createRows(options: ListOptions): Rows {
-  const { words, language, renderItem, hrefOf, seen, choose, retry, view, root, scroll } = options;
+  const { words, language, seen, retry, view, root, scroll } = options;
   const extras = options.extend?.(options);
   const rows = new Map<string, Row>();
   const days = new Map<string, Day>();
@@ -106,23 +94,6 @@ export function createRows(options: ListOptions): Rows {
   const moreButton = linkButton('', () => loadMore(), 'button');
   const more = element('div', { class: 'rest', part: 'footer' }, moreButton);
 
-  function makeRow(item: InboxItem): Row {
-    const node = element('li', {});
-    return { node, button: node, item, key: '', render: null };
-  }
-  /** A link for an item that leads somewhere, else a button. */
-  function control(row: Row, href: string | null): HTMLElement {
-    const attributes = { class: 'item', part: 'item-link', 'data-key': row.item.id };
-    if (href === null) return element('button', { ...attributes, type: 'button', click: () => choose(row.item) });
-    const open = (event: Event) => {
-      // A click with the middle button or a modifier opens another tab, and the page stays.
-      const { button, ctrlKey, metaKey, shiftKey } = event as MouseEvent;
-      if (button > 1) return;
-      const isAllowed = choose(row.item);
-      if (!isAllowed && button === 0 && !ctrlKey && !metaKey && !shiftKey) event.preventDefault();
-    };
-    return element('a', { ...attributes, href, click: open, auxclick: open });
-  }
   function dayOf({ created_at }: InboxItem): Day {
     const date = new Date(created_at).toDateString();
     const found = days.get(date);
@@ -133,38 +104,6 @@ export function createRows(options: ListOptions): Rows {
     const day = { node: element('section', { class: 'day' }, heading, rowsOfDay), heading, list: rowsOfDay };
     days.set(date, day);
     return day;
-  }
-
-  function fillRow(row: Row, item: InboxItem, isNew: boolean): void {
-    const ago = timeAgo(item.created_at, language);
-    const href = webAddress(hrefOf(item) ?? extras?.hrefOf(item) ?? null);
-    const key = [href, item.updated_at, item.created_at, item.description, item.actor, isNew, ago].join();
-    const render = renderItem();
-    row.item = item;
-    if (row.key === key && row.render === render) return;
-    row.key = key;
-    row.render = render;
-    const tag = href === null ? 'button' : 'a';
-    if (row.button.localName !== tag) {
-      row.button = control(row, href);
-      replaceContent(row.node, row.button);
-    }
-    if (href !== null) row.button.setAttribute('href', href);
-    row.node.setAttribute('part', isNew ? 'item item-unread' : 'item');
-    row.button.classList.toggle('new', isNew);
-    const time = { part: 'time', class: 'time', datetime: item.created_at, title: fullTime(item.created_at, language) };
-    // A notice about the security of the account is never shortened.
-    const isShort = item.notification_type !== 'security';
-    const text = element('bdi', { part: 'description', class: isShort ? 'text short' : 'text' }, item.description);
-    const timeElement = element('time', time, ago);
-    const actor = item.actor && element('bdi', { part: 'actor', class: 'actor' }, item.actor);
-    const body = render ? [render(item)] : [actor, text, timeElement];
-    replaceContent(
-      row.button,
-      pictureOf(item),
-      element('span', { class: 'body' }, ...body),
-      isNew && element('span', { class: 'dot', part: 'dot' }, element('span', { class: 'sr-only' }, words.new)),
-    );
   }
 
   function show({ items, hasMore, loading }: InboxSnapshot): void {
@@ -191,9 +130,9 @@ export function createRows(options: ListOptions): Rows {
         else list.insertBefore(day.node, nextDay);
       }
       const next = places.get(day) ?? null;
-      const row = rows.get(item.id) ?? makeRow(item);
+      const row = rows.get(item.id) ?? createRow(options, (each) => extras?.hrefOf(each) ?? null);
       rows.set(item.id, row);
-      fillRow(row, item, seen.isUnread(item));
+      row.fill(item, seen.isUnread(item));
       const tools = extras?.toolsOf(item);
       if (tools && tools.parentNode !== row.node) row.node.append(tools);
       if (row.node === next) places.set(day, next.nextElementSibling);
@@ -230,43 +169,3 @@ export function createRows(options: ListOptions): Rows {
   const note = (state: Without) => extras?.note(state) ?? noteWithout(state, words, retry);
   return { list, more, showConnection, show, note };
 }
-
-/** The words of types of notifications that have an icon. Other types have a bell. */
-const kinds: readonly (readonly [RegExp, string])[] = [
-  [/^security/, 'M10 2.5l6 2.2v4.6c0 4-2.6 6.7-6 8.2-3.4-1.5-6-4.2-6-8.2V4.7zM7.5 10l1.8 1.8 3.4-3.6'],
-  [/pay|bill|invoice|refund|money|request|transfer|pool/, 'M2.5 5.5h15v9h-15zM2.5 8.5h15M5.5 12h2.5'],
-  [/message|comment|chat|mention|reply/, 'M3 4.5h14v9H8.5L5 16.5v-3H3z'],
-  [/event|remind|calendar|meeting|date/, 'M3.5 5h13v11.5h-13zM3.5 8.5h13M7 3v3.5M13 3v3.5'],
-  [/order|deliver|ship|parcel/, 'M10 2.8l6.5 3.6v7.2L10 17.2l-6.5-3.6V6.4zM3.5 6.4L10 10l6.5-3.6M10 10v7.2'],
-  [
-    /friend|follow|invit|member|user/,
-    'M10 10a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4zM3.8 16.8c.6-3 3-4.6 6.2-4.6s5.6 1.6 6.2 4.6',
-  ],
-];
-
-/** The image of a notification, or the first letter of its actor with the icon of the type, or this icon alone. */
-function pictureOf({ image, actor, notification_type: type }: InboxItem): HTMLElement {
-  const [letter] = actor?.trim() ?? '';
-  const isSecurity = type === 'security';
-  const path = kinds.find(([words]) => words.test(type))?.[1];
-  const className = isSecurity ? 'thumbnail security' : 'thumbnail';
-  const frame = element('span', { class: className, part: 'thumbnail', 'aria-hidden': 'true' });
-  const kind = () => (path === undefined ? null : element('span', { class: 'kind', part: 'kind' }, icon(path)));
-  const showFallback = () => {
-    if (isSecurity || !letter) replaceContent(frame, icon(path ?? bellPath));
-    else replaceContent(frame, letter.toLocaleUpperCase(), kind());
-  };
-  if (image === null || !isHttpUrl(image.thumbnail_url)) {
-    showFallback();
-    return frame;
-  }
-  const loading = { loading: 'lazy', decoding: 'async', referrerpolicy: 'no-referrer' };
-  replaceContent(
-    frame,
-    element('img', { part: 'image', src: image.thumbnail_url, alt: '', ...loading, error: showFallback }),
-    kind(),
-  );
-  return frame;
-}
-
-const isHttpUrl = (url: string) => /^https?:\/\//.test(url);
