@@ -355,3 +355,9 @@ test('a service that cannot be asked about the address holds up nobody', async (
   await heading(shown, 'You are signed in.');
   expect(await shown.events('signed-in')).toHaveLength(1);
 });
+
+test('a page that removes the element once the user is signed in gets the event, without a question', async () => {
+  const shown = await withoutAddress();
+  await shown.page.evaluate('element.remove()');
+  await expect.poll(() => shown.events('signed-in')).toHaveLength(1);
+});

@@ -33,7 +33,9 @@ async function isWanted(context: Context): Promise<boolean> {
 
 /** Asks for a first address after a login at a provider, so that the account can be recovered. Null: there is nothing to ask. */
 export async function addressView(shown: Context): Promise<View | null> {
-  const context: LaterContext = { ...shown, words: withLaterTexts(shown.words) };
+  const words = withLaterTexts(shown.words);
+  // Nobody is asked for another proof here, so only its lack cancels a request.
+  const context: LaterContext = { ...shown, words: { ...words, cancelled: words.address_late } };
   const { flows, postern, signal, report, leaveAddress } = context;
   const leave = (isSettled = true) => {
     const { current } = postern;
@@ -85,13 +87,14 @@ function formView(
     async onSubmit({ identity = '' }) {
       address.value = identity.trim();
       const { type } = identityOf(identity);
-      if (type === 'username' || !types.includes(type)) return void form.showFieldErrors({ identity: invalid });
-      const issue = await send(context, address);
-      if (signal.aborted) return undefined;
-      if (issue === null) return show();
-      isLate = issue.kind === 'cancelled';
-      if (issue.kind === 'invalid') return void form.showFieldErrors({ identity: invalid });
-      void showLoginIssue(issue, form, { words: { ...words, cancelled: words.address_late }, signal }, invalid);
+      const isAddress = type !== 'username' && types.includes(type);
+      const issue = isAddress ? await send(context, address) : ({ kind: 'invalid' } as const);
+      if (signal.aborted) return;
+      isLate = issue?.kind === 'cancelled';
+      if (issue === null) show();
+      else if (issue.kind === 'invalid') form.showFieldErrors({ identity: invalid });
+      // Not awaited, because it may count down.
+      else void showLoginIssue(issue, form, context, invalid);
     },
   });
   const provider = titleOf(context, input.lastWay ?? '');

@@ -71,7 +71,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   #guestId: string | null = null;
   #guestContinues = false;
   /** Ends a login that waits for the flow `address`. */
-  #leaveAddress: () => void = () => undefined;
+  #endAddress: () => void = () => undefined;
   readonly #input: SignInInput = {
     ...{ identity: '', way: undefined, page: 'identity', usedWay: undefined, lastWay: null },
   };
@@ -161,6 +161,9 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     clientSignal.addEventListener('abort', () => {
       this.#offered = undefined;
       this.#flows = {};
+      // A page that shows its own view once the user is signed in leaves no room for a question.
+      if (this.#flow === 'address') this.#flow = null;
+      this.#endAddress();
     });
     const loading = element(
       'slot',
@@ -389,7 +392,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
       },
       leaveAddress: () => {
         showFlow(null);
-        this.#leaveAddress();
+        this.#endAddress();
       },
       useOtherAccount: (leave) => {
         Object.assign(this.#input, { identity: '', page: 'identity' });
@@ -418,7 +421,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     const answer =
       isAsking &&
       new Promise<void>((resolve) => {
-        this.#leaveAddress = resolve;
+        this.#endAddress = resolve;
       });
     // The page that opens next shows what the guest had.
     if (hadGuest) {
