@@ -358,6 +358,9 @@ test('a service that cannot be asked about the address holds up nobody', async (
 
 test('a page that removes the element once the user is signed in gets the event, without a question', async () => {
   const shown = await withoutAddress();
-  await shown.page.evaluate('element.remove()');
-  await expect.poll(() => shown.events('signed-in')).toHaveLength(1);
+  await shown.page.evaluate(`globalThis.heard = [];
+  element.addEventListener('postern-signed-in', ({ detail }) => heard.push(detail.user_id));
+  element.remove()`);
+  await shown.until('heard.length === 1');
+  expect(await shown.page.evaluate('heard')).toEqual([(await account(shown)).id]);
 });
