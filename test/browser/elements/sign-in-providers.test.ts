@@ -364,3 +364,15 @@ test('a page that removes the element once the user is signed in gets the event,
   await shown.until('heard.length === 1');
   expect(await shown.page.evaluate('heard')).toEqual([(await account(shown)).id]);
 });
+
+test('a logout takes the question away, and no event follows', async () => {
+  const shown = await withoutAddress();
+  await shown.page.evaluate('postern.logOut()');
+  await shown.page.getByLabel('Email, phone or username').waitFor();
+  await shown.page.evaluate(`globalThis.heard = [];
+  element.addEventListener('postern-signed-in', () => heard.push('signed-in'));
+  element.remove()`);
+  await shown.until('!element.isConnected');
+  // The element ends after the task that has removed it.
+  expect(await shown.page.evaluate('new Promise((resolve) => setTimeout(() => resolve(heard)))')).toEqual([]);
+});

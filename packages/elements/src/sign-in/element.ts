@@ -237,6 +237,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
       if (status === 'signed_out') {
         this.#guestId = null;
         if (this.#flow === 'address') this.#flow = null;
+        this.#endAddress = () => undefined;
       }
       const isForGuest = status === 'signed_in' && postern.current.user_id === this.#guestId;
       const isAsking = status === 'signed_in' && this.#flow === 'address';
