@@ -33,16 +33,26 @@ export function createProvingProviders({ database, providers, hasRedirectUris }:
   };
 }
 
-const findFreshLogin = statement<{ userId: string; sessionId: string }, { authenticator: string }>(
+interface FreshLogin {
+  readonly authenticator: string;
+  /** Whether the user is as new as the login can be. */
+  readonly is_new_user: boolean;
+}
+
+const findFreshLogin = statement<{ userId: string; sessionId: string }, FreshLogin>(
   'account_fresh_login',
   (p) => sql`
-  select a.authenticator
+  select a.authenticator, u.created_at >= db_now() - interval '10 minutes' and ${isNotAhead(sql`u.created_at`)} as is_new_user
   from sessions s join authentications a on a.user_id = s.user_id and a.id = s.authentication_id
+    join users u on u.id = s.user_id
   where s.user_id = ${p.userId} and s.id = ${p.sessionId} and a.approved_at >= db_now() - interval '10 minutes'
     and ${isNotAhead(sql`a.approved_at`)}`,
 );
 
-/** Creates `LoginAsProof`: logins at a provider without id_tokens, of users who cannot prove by another provider. */
+/**
+ * Creates `LoginAsProof`: logins at a provider by a user who is new, or who cannot prove to be present by any provider. A new user
+ * has nothing to lose yet.
+ */
 export function createLoginAsProof({
   providers,
   hasRedirectUris,
@@ -50,11 +60,16 @@ export function createLoginAsProof({
   return async (handle, { userId, sessionId }) => {
     const [login] = await handle.query(findFreshLogin({ userId, sessionId }));
     const provider = providers.find(({ authenticator }) => authenticator === login?.authenticator);
-    // With id_tokens, the user proves by a new login there. Without them, every login is a redirect.
-    if (provider === undefined || provider.accountOf !== undefined) return false;
+    if (login === undefined || provider === undefined) return false;
     const linked = await listExternalIdentities(handle, userId);
     const isLinked = ({ hasIssuer }: IdentityProvider) => linked.some(({ issuer }) => hasIssuer(issuer));
-    return isLinked(provider) && !(hasRedirectUris && providers.some((one) => provesPresence(one) && isLinked(one)));
+    if (!isLinked(provider)) return false;
+    if (login.is_new_user) return true;
+    // With id_tokens, the user proves by a new login there. Without them, every login is a redirect.
+    return (
+      provider.accountOf === undefined &&
+      !(hasRedirectUris && providers.some((one) => provesPresence(one) && isLinked(one)))
+    );
   };
 }
 

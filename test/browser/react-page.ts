@@ -1,5 +1,5 @@
 // The components of the page of react.test.ts. The test renders them in Node.js, and Vite bundles them for the browser.
-import { createElement as h, type ReactNode, StrictMode, Suspense, useRef, useState } from 'react';
+import { createElement as h, type ReactNode, StrictMode, Suspense, useEffect, useRef, useState } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import type { LoginOptions, Postern, Snapshot } from '../../packages/client/src/index.js';
 import {
@@ -112,12 +112,18 @@ function Dialog({ request, answer, cancel }: ProofDialogProps): ReactNode {
   const text = useRef('');
   const choice = request.choices.find(({ type }) => type === 'password');
   const submit = () => choice?.type === 'password' && answer(choice.prove(text.current));
+  const provider = request.choices.find(({ type }) => type === 'provider');
+  const leave = async () => {
+    const proof = provider?.type === 'provider' && (await provider.prove());
+    if (proof) answer(proof);
+  };
   return h(
     'dialog',
     { open: true },
     h('p', null, request.problem?.code),
     h('input', { name: 'proof', onChange: (event) => keep(event, text) }),
     h('button', { type: 'button', onClick: submit }, 'Prove'),
+    provider && h('button', { type: 'button', onClick: leave }, 'Prove at the provider'),
     h('button', { type: 'button', onClick: cancel }, 'Refuse'),
   );
 }
@@ -125,19 +131,26 @@ function Dialog({ request, answer, cancel }: ProofDialogProps): ReactNode {
 function Account(): ReactNode {
   const { status, data, client } = useAccount();
   const [result, setResult] = useState('');
+  const [resumed, setResumed] = useState<Awaited<ReturnType<typeof client.resumeProof>>>(null);
   const change = async () => {
     try {
-      await client.setUsername(`new-${data?.id}`);
+      await client.setUsername(`new-${data?.id}`, resumed ? { proof: resumed.proof } : {});
       setResult('changed');
     } catch (error) {
       setResult(error instanceof Error ? error.message : '');
     }
   };
+  useEffect(() => {
+    client.resumeProof().then(
+      (found) => found?.operation === 'set_username' && setResumed(found),
+      (error: unknown) => setResult(String(error)),
+    );
+  }, [client]);
   return h(
     'section',
     { id: 'account' },
     h('p', null, `${status} ${data?.username} ${result}`),
-    h('button', { type: 'button', onClick: change }, 'Change the name'),
+    h('button', { type: 'button', onClick: change }, resumed ? 'Go on with the name' : 'Change the name'),
   );
 }
 

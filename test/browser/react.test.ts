@@ -360,3 +360,36 @@ test.each(['Providers', 'ProvidersAndResume'] as const)(
     expect(complaints).toEqual([]);
   },
 );
+
+test('a change that is proven at a provider goes on when the page is back, in StrictMode', async () => {
+  const account = { sub: randomUUID(), email: `${randomUUID()}@gmail.com`, email_verified: true };
+  vendor.account = account;
+  const { page, complaints } = await openTab();
+  const changes: number[] = [];
+  page.on('response', (response) => {
+    if (response.request().method() === 'PATCH') changes.push(response.status());
+  });
+  /** Goes to the provider and back, and loads the page again. */
+  const through = async (button: string, names: readonly parts.Part[]) => {
+    await page.getByText(button, { exact: true }).click();
+    await page.waitForURL((url) => url.origin === vendor.url);
+    await page.click('a');
+    await page.waitForURL((url) => url.origin === `http://localhost:${site.port}`);
+    await load(page);
+    await render(page, names);
+  };
+  await render(page, ['Providers']);
+  await shows(page, 'providers', 'start');
+  await through('Sign in with Google', ['Providers', 'Account']);
+  await shows(page, 'account', 'ready');
+  await page.getByText('Change the name').click();
+  // The provider says that the person has logged in there now.
+  vendor.account = { ...account, auth_time: Math.floor(Date.now() / 1000) };
+  await through('Prove at the provider', ['Account']);
+  await page.getByText('Go on with the name').click();
+  await shows(page, 'account', 'changed');
+  expect(await page.locator('dialog').count()).toBe(0);
+  expect(changes).toEqual([200]);
+  expect(page.url()).toBe(`http://localhost:${site.port}/`);
+  expect(complaints).toEqual([]);
+});

@@ -1,19 +1,27 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { type ElementPage, type ElementPages, type ShowOptions, startElementPages } from './elements.js';
 import { openPublicAddress } from './public-address.js';
 import { startVendor, type Vendor } from './vendor.js';
 
-/** Pages with `<postern-sign-in>` whose service has two providers: Google with `sign_up`, and one without it. */
+/** The tag is `postern-sign-in` by default. */
+type ReshowOptions = ShowOptions & { readonly tag?: string };
+
+/**
+ * Pages with `<postern-sign-in>` whose service has three providers: Google with `sign_up`, GitHub without id_tokens, and one without
+ * `sign_up`.
+ */
 export interface ProviderPages extends ElementPages {
   readonly vendor: Vendor;
   /** Gives the vendor an account with a mail address whose mailbox Google runs. @returns the address */
   gmail(): string;
+  /** Gives the vendor an account without a mail address. GitHub's has a number. */
+  withoutAddress(): void;
   /** Shows the element again, as the script of a page does at each load. */
-  reshow(shown: ElementPage, options?: ShowOptions): Promise<void>;
+  reshow(shown: ElementPage, options?: ReshowOptions): Promise<void>;
   /** Clicks the button of a provider, and waits for the page of the vendor. */
   leave(shown: ElementPage, button: string): Promise<void>;
   /** Goes to the vendor and back. */
-  through(shown: ElementPage, button: string, options?: ShowOptions): Promise<void>;
+  through(shown: ElementPage, button: string, options?: ReshowOptions): Promise<void>;
 }
 
 /** @param texts the option `texts` of the elements in each page that has no other */
@@ -26,6 +34,11 @@ export async function startProviderPages(texts?: object): Promise<ProviderPages>
     ...{ PIN_POLICY: 'off', MAIL_PROVIDER: 'console', REGISTRATION: 'on', GUESTS: 'on', CODE_LIMIT_PER_ADDRESS: '0' },
     OIDC_PROVIDERS: JSON.stringify({
       google: { ...client, preset: 'google', sign_up: true },
+      github: {
+        ...{ preset: 'github', client_id: 'ours', client_secret: 'a secret', sign_up: true },
+        ...{ authorization_endpoint: `${vendor.url}/authorize`, token_endpoint: `${vendor.url}/token` },
+        userinfo_endpoint: `${vendor.url}/userinfo`,
+      },
       closed: { ...client, title: 'The Attic' },
     }),
   });
@@ -48,6 +61,9 @@ export async function startProviderPages(texts?: object): Promise<ProviderPages>
       const email = `${randomUUID()}@gmail.com`;
       vendor.account = { sub: randomUUID(), email, email_verified: true };
       return email;
+    },
+    withoutAddress() {
+      vendor.account = { sub: randomUUID(), id: randomInt(2 ** 40) };
     },
     reshow,
     leave,

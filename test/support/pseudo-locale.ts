@@ -65,7 +65,7 @@ export const textsInLatin = `(() => {
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const parent = node.parentElement;
     if (!parent.checkVisibility() || parent.closest('bdi, code, .codes, [part~=button-provider], time, .item, .pushes label')) continue;
-    if (/[A-Za-z]{3,}/.test(node.data.replace(/\\S*[@…]\\S*|user\\d+|Google|The Attic/g, ''))) found.push(node.data);
+    if (/[A-Za-z]{3,}/.test(node.data.replace(/\\S*[@…]\\S*|user\\d+|Google|GitHub|The Attic/g, ''))) found.push(node.data);
   }
   return found;
 })()`;

@@ -696,7 +696,7 @@ export type EffectiveSetting = {
 
 export type EmailChange = {
   readonly email: string;
-  /** Required, unless the user is a guest (`is_guest`), or has nothing but an account at a provider without id_tokens and logged in there at most ten minutes ago: such a login is the proof for the first address. */
+  /** Required, unless the user is a guest (`is_guest`), or has nothing but accounts at providers and logged in there at most ten minutes ago, with the login that made the account or at a provider without id_tokens: such a login is the proof for the first address. */
   readonly proof?: Proof | undefined;
   /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
   readonly human_check?: string | undefined;
@@ -1620,7 +1620,7 @@ export type PasswordRules = {
 
 export type PhoneChange = {
   readonly phone: string;
-  /** Required, unless the user is a guest (`is_guest`), or has nothing but an account at a provider without id_tokens and logged in there at most ten minutes ago: such a login is the proof for the first address. */
+  /** Required, unless the user is a guest (`is_guest`), or has nothing but accounts at providers and logged in there at most ten minutes ago, with the login that made the account or at a provider without id_tokens: such a login is the proof for the first address. */
   readonly proof?: Proof | undefined;
   /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
   readonly human_check?: string | undefined;

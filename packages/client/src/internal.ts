@@ -19,6 +19,8 @@ export { filterText } from './inbox/filter.js';
 export { listOf } from './lists.js';
 // What a user typed as the name of an account.
 export { identityOf } from './login/identity.js';
+// What a user can do about an error.
+export { issueOf } from './login/issues.js';
 export { forCaller, throwIfAborted, wait } from './platform.js';
 // A page that was rendered without a login.
 export { startSignedOut } from './postern/signed-out.js';

@@ -41,7 +41,7 @@ export const ProofUnlessGuest = Type.Optional({
 export const AddressProof = Type.Optional({
   ...Proof,
   description:
-    'Required, unless the user is a guest (`is_guest`), or has nothing but an account at a provider without id_tokens and logged in there at most ten minutes ago: such a login is the proof for the first address.',
+    'Required, unless the user is a guest (`is_guest`), or has nothing but accounts at providers and logged in there at most ten minutes ago, with the login that made the account or at a provider without id_tokens: such a login is the proof for the first address.',
 });
 
 export const proofStartTypes = ['sms', 'email', 'passkey', 'provider'] as const;

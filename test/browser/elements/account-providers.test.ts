@@ -69,6 +69,7 @@ const field = ({ page }: ElementPage, name: string) => page.locator(`dialog inpu
 test('the person confirms a change at the provider, and comes back to the form with what was typed', async () => {
   const { shown, login } = await newcomer();
   const { page } = shown;
+  await page.getByText('An account of The House was linked.').waitFor();
   await press(shown, 'Change: Username');
   const name = `grace-${randomUUID().slice(0, 8)}`;
   await field(shown, 'username').fill(name);

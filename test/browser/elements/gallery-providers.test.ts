@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, test } from 'vitest';
 import { launchWithoutCookies } from '../../support/browser.js';
 import type { ElementPage, ShowOptions } from '../../support/elements.js';
@@ -36,6 +37,40 @@ async function refused(error: string) {
   const shown = await signIn();
   await pages.through(shown, 'Continue with Google');
   return shown;
+}
+/** A new account at GitHub, which has no address. */
+async function withoutAddress() {
+  pages.withoutAddress();
+  const shown = await signIn();
+  await pages.through(shown, 'Continue with GitHub');
+  return text(shown, 'Add an address');
+}
+/** A person who has only an account at Google, in the account. The proof for a change is another login there. */
+async function proving() {
+  pages.withoutAddress();
+  const shown = await signIn();
+  await pages.through(shown, 'Continue with Google');
+  await text(shown, 'Add an address');
+  await press(shown, 'Later');
+  await text(shown, 'You are signed in.');
+  await shown.page.reload();
+  await pages.reshow(shown, { tag: 'postern-account' });
+  await press(shown, 'Change: Username');
+  await shown.page.locator('dialog input[name=username]').fill(`ada-${randomUUID().slice(0, 8)}`);
+  await press(shown, 'Save');
+  return text(shown, 'You sign in there again');
+}
+async function proven() {
+  const shown = await proving();
+  pages.vendor.account = { ...pages.vendor.account, auth_time: Math.floor(Date.now() / 1000) };
+  await pages.through(shown, 'Continue with Google', { tag: 'postern-account' });
+  return shown;
+}
+async function withCode() {
+  const shown = await withoutAddress();
+  await shown.page.getByLabel('Email or phone number').fill(newEmail());
+  await press(shown, 'Continue');
+  return text(shown, 'We sent a code to');
 }
 /** A challenge of the human check that nobody can solve. */
 const endlessCheck = {
@@ -99,6 +134,38 @@ const states: Readonly<Record<string, () => Promise<ElementPage>>> = {
     const shown = await signIn();
     await pages.through(shown, 'Continue with Google');
     return text(shown, 'We sent a code to');
+  },
+  'account-provider-proof': () => proving(),
+  async 'account-provider-proven'() {
+    return text(await proven(), 'You have confirmed that it is you.');
+  },
+  async 'account-provider-cancelled'() {
+    const shown = await proving();
+    pages.vendor.denial = { error: 'access_denied' };
+    await pages.through(shown, 'Continue with Google', { tag: 'postern-account' });
+    return text(shown, 'You have cancelled. Try again.');
+  },
+  'sign-in-address': () => withoutAddress(),
+  async 'sign-in-address-late'() {
+    const shown = await withoutAddress();
+    await shown.page.route('**/v1/account/email', (route) =>
+      route.fulfill({
+        ...{ status: 422, contentType: 'application/problem+json', headers: { 'access-control-allow-origin': '*' } },
+        body: JSON.stringify({
+          ...{ type: 'urn:postern:problem:validation_failed', title: 'x' },
+          errors: [{ field: 'proof', code: 'required', message: 'x', params: {} }],
+        }),
+      }),
+    );
+    await shown.page.getByLabel('Email or phone number').fill(newEmail());
+    await press(shown, 'Continue');
+    return text(shown, 'To add an address, sign in again.');
+  },
+  'sign-in-address-code': () => withCode(),
+  async 'sign-in-address-wrong'() {
+    const shown = await withCode();
+    await shown.page.getByLabel('Code', { exact: true }).fill('000000');
+    return text(shown, 'That code is wrong');
   },
   async 'sign-in-not-linked'() {
     const shown = await signIn();

@@ -4,6 +4,7 @@ import { codeTo } from '../../support/account.js';
 import { launchWithoutCookies } from '../../support/browser.js';
 import type { ElementPage, ShowOptions } from '../../support/elements.js';
 import { type ProviderPages, startProviderPages } from '../../support/provider-pages.js';
+import { testSql } from '../../support/sql.js';
 import { createUser, newEmail, password, wrongCode } from '../../support/users.js';
 
 let pages: ProviderPages;
@@ -29,6 +30,7 @@ test('a person signs up with an account at a provider, and the next time signs i
   await isSignedIn(shown);
   const { id, ...created } = await account(shown);
   expect(created).toMatchObject({ email, is_guest: false });
+  await heading(shown, 'You are signed in.');
   expect(await shown.events('signed-in')).toMatchObject([{ user_id: id }]);
   expect(shown.page.url()).toBe(`${pages.origin}/`);
   await press(shown, 'Sign out');
@@ -242,4 +244,135 @@ test('a human check is announced, and leaving its step ends the work', async () 
   await press(shown, 'Back');
   await shown.page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await expect.poll(() => status.count()).toBe(0);
+});
+
+const addressField = ({ page }: ElementPage) => page.getByLabel('Email or phone number');
+const codeField = ({ page }: ElementPage) => page.getByLabel('Code', { exact: true });
+/** A person who has signed up with an account that has no address. */
+async function withoutAddress(provider = 'GitHub'): Promise<ElementPage> {
+  pages.withoutAddress();
+  const shown = await signIn();
+  await through(shown, `Continue with ${provider}`);
+  await heading(shown, 'Add an address');
+  return shown;
+}
+
+test.each(['GitHub', 'Google'])(
+  'a new account at %s without an address is asked for one, by keyboard alone',
+  async (provider) => {
+    const shown = await withoutAddress(provider);
+    const { page } = shown;
+    const { id } = await account(shown);
+    // The app does not go on before the user has answered.
+    expect(await shown.events('signed-in')).toEqual([]);
+    await page.getByText(`even without ${provider}`).waitFor();
+    await shown.expectAccessible();
+    await addressField(shown).focus();
+    await page.keyboard.type('ada');
+    await page.keyboard.press('Enter');
+    await page.getByText('Enter a mail address').waitFor();
+    const email = newEmail();
+    await addressField(shown).fill(email);
+    await page.keyboard.press('Enter');
+    await page.getByText(/We sent a code to/).waitFor();
+    await expect.poll(() => page.evaluate('element.shadowRoot.activeElement?.name')).toBe('code');
+    await shown.expectAccessible();
+    const code = await codeTo(pages.app, email);
+    await page.keyboard.type(wrongCode(code));
+    await page.getByRole('alert').filter({ hasText: 'wrong or has expired' }).waitFor();
+    expect(await codeField(shown).inputValue()).toBe(wrongCode(code));
+    expect(await page.evaluate('element.shadowRoot.activeElement?.name')).toBe('code');
+    await codeField(shown).fill(code);
+    await heading(shown, 'You are signed in.');
+    expect(await shown.events('signed-in')).toMatchObject([{ user_id: id }]);
+    expect(await account(shown)).toMatchObject({ id, email });
+    // The next login asks nothing.
+    await press(shown, 'Sign out');
+    await through(shown, `Continue with ${provider}`);
+    await heading(shown, 'You are signed in.');
+    await shown.expectNoErrorsOrSidewaysScroll();
+  },
+);
+
+test('an address can be added later, and this browser does not ask again', async () => {
+  const shown = await withoutAddress();
+  await press(shown, 'Later');
+  await heading(shown, 'You are signed in.');
+  expect(await shown.events('signed-in')).toHaveLength(1);
+  await press(shown, 'Sign out');
+  await through(shown, 'Continue with GitHub');
+  await heading(shown, 'You are signed in.');
+  expect(await account(shown)).toMatchObject({ email: null });
+});
+
+test('an address of somebody else is refused after its code, and another one is taken', async () => {
+  const shown = await withoutAddress();
+  const { email: taken } = await createUser(pages.app, { email: newEmail() });
+  await addressField(shown).fill(taken ?? '');
+  await press(shown, 'Continue');
+  await shown.page.getByRole('button', { name: /^New code in/ }).waitFor();
+  await codeField(shown).fill(await codeTo(pages.app, taken ?? ''));
+  await shown.page.getByRole('alert').filter({ hasText: 'Another account already uses this.' }).waitFor();
+  await press(shown, 'Back');
+  expect(await addressField(shown).inputValue()).toBe(taken);
+  const own = newEmail();
+  await addressField(shown).fill(own);
+  await press(shown, 'Continue');
+  // A user gets one code to a new address in a minute.
+  await shown.page.getByRole('alert').filter({ hasText: 'Too many attempts. Try again in' }).waitFor();
+  await pages.app.database.query(testSql('delete from message_limits'));
+  await press(shown, 'Continue');
+  await shown.page.getByText(/We sent a code to/).waitFor();
+  // A change of the language keeps the step.
+  await shown.page.evaluate('element.setAttribute("lang", "es")');
+  await shown.page.getByRole('heading', { name: 'Escribe el código' }).waitFor();
+  await shown.page.getByLabel('Código', { exact: true }).fill(await codeTo(pages.app, own));
+  await shown.page.getByRole('heading', { name: 'Has iniciado sesión.' }).waitFor();
+  expect(await account(shown)).toMatchObject({ email: own });
+});
+
+test('ten minutes after the login, an address needs another login, and the app goes on', async () => {
+  const shown = await withoutAddress();
+  const earlier = "update authentications set approved_at = approved_at - interval '11 minutes' where user_id = $1";
+  await pages.app.database.query(testSql(earlier, [(await account(shown)).id]));
+  await addressField(shown).fill(newEmail());
+  await press(shown, 'Continue');
+  await shown.page.getByRole('alert').filter({ hasText: 'To add an address, sign in again.' }).waitFor();
+  await press(shown, 'Later');
+  await heading(shown, 'You are signed in.');
+  expect(await shown.events('signed-in')).toHaveLength(1);
+  // It was no answer to the question, so the next login asks again.
+  await press(shown, 'Sign out');
+  await through(shown, 'Continue with GitHub');
+  await heading(shown, 'Add an address');
+});
+
+test('a service that cannot be asked about the address holds up nobody', async () => {
+  pages.withoutAddress();
+  const shown = await signIn();
+  await shown.page.route('**/v1/account', (route) => route.abort());
+  await through(shown, 'Continue with GitHub');
+  await heading(shown, 'You are signed in.');
+  expect(await shown.events('signed-in')).toHaveLength(1);
+});
+
+test('a page that removes the element once the user is signed in gets the event, without a question', async () => {
+  const shown = await withoutAddress();
+  await shown.page.evaluate(`globalThis.heard = [];
+  element.addEventListener('postern-signed-in', ({ detail }) => heard.push(detail.user_id));
+  element.remove()`);
+  await shown.until('heard.length === 1');
+  expect(await shown.page.evaluate('heard')).toEqual([(await account(shown)).id]);
+});
+
+test('a logout takes the question away, and no event follows', async () => {
+  const shown = await withoutAddress();
+  await shown.page.evaluate('postern.logOut()');
+  await shown.page.getByLabel('Email, phone or username').waitFor();
+  await shown.page.evaluate(`globalThis.heard = [];
+  element.addEventListener('postern-signed-in', () => heard.push('signed-in'));
+  element.remove()`);
+  await shown.until('!element.isConnected');
+  // The element ends after the task that has removed it.
+  expect(await shown.page.evaluate('new Promise((resolve) => setTimeout(() => resolve(heard)))')).toEqual([]);
 });

@@ -411,7 +411,7 @@ test('an account at a provider signs in; without a linked account, the element s
   await press(shown, 'Start again');
   await press(shown, 'Continue with Attic');
   await isLoggedIn(shown);
-  expect(await shown.events('signed-in')).toMatchObject([{ user_id: user.id }]);
+  await expect.poll(() => shown.events('signed-in')).toMatchObject([{ user_id: user.id }]);
   await shown.expectNoErrorsOrSidewaysScroll();
   await context.close();
 });

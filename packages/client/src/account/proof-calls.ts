@@ -9,6 +9,8 @@ export type ProofOptions = Abortable & { readonly proof?: unknown };
 
 /** A guest can do these without a proof. */
 const firstCredential = /^(set_email|set_phone|add_passkey|link_identity)$/;
+/** The first address of a user who has only accounts at providers may need no proof. */
+const address = /^(set_email|set_phone)$/;
 
 /**
  * Creates the function that sends a request with a proof, and asks for another one while it is wrong.
@@ -34,8 +36,9 @@ export function createProofCalls(core: Core, prove: Prover | undefined) {
     let problem: ProofRequest['problem'] = null;
     for (;;) {
       const choices = await choicesFor(core, operation, { signal });
-      // A guest has nothing to prove.
-      if (choices.length === 0 && firstCredential.test(operation)) {
+      const onlyProviders = choices.every(({ type }) => type === 'provider');
+      // A guest has nothing to prove, and a login at a provider may be proof enough.
+      if (choices.length === 0 ? firstCredential.test(operation) : onlyProviders && address.test(operation)) {
         try {
           return await sendCall({ ...call, signal });
         } catch (error) {

@@ -1,7 +1,7 @@
 import type { Core } from '../core.js';
 import { CancelledError } from '../errors.js';
 import { beginRedirect, findReturn, forget, type RedirectOptions } from '../login/redirects.js';
-import { type Abortable, platform } from '../platform.js';
+import { type Abortable, platform, throwIfAborted } from '../platform.js';
 import type { ExternalIdentity, StartedExternalIdentity, StartedProof } from '../wire.js';
 import { type AccountOperation, type Proof, proofOf } from './proof.js';
 
@@ -18,18 +18,35 @@ export async function link(
   return address === undefined ? null : resumeLink(core, address, { signal });
 }
 
-/** Completes the link with which the browser has come back. Null if this browser did not begin one. */
+/** The links that are completed at present, by their clients. */
+const links = new WeakMap<Core, { readonly address: string; readonly link: Promise<ExternalIdentity | null> }>();
+
+/**
+ * Completes the link with which the browser has come back. Null if this browser did not begin one. Parallel calls, such as those of
+ * React's double effects, share the answer.
+ */
 export async function resumeLink(
   core: Core,
   address = platform().location?.href ?? '',
   { signal }: Abortable = {},
 ): Promise<ExternalIdentity | null> {
+  const current = links.get(core);
+  // The link can be completed once only, so no signal of one caller ends it.
+  const link =
+    current?.address === address ? current.link : completeLink(core, address).finally(() => links.delete(core));
+  links.set(core, { address, link });
+  const linked = await link;
+  throwIfAborted(signal);
+  return linked;
+}
+
+async function completeLink(core: Core, address: string): Promise<ExternalIdentity | null> {
   const found = await findReturn(core, 'link', address);
   if (found === undefined) return null;
   const { id, name } = found;
   await forget(core, id);
   const path = `/v1/account/external-identities/${encodeURIComponent(name)}/${id}`;
-  return core.call({ method: 'POST', path, body: { secret: found.secret() }, signal });
+  return core.call({ method: 'POST', path, body: { secret: found.secret() } });
 }
 
 /** A proof with which the browser has come back from a provider. */

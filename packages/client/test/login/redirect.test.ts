@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { createRedirectBrowser } from '../../../../test/support/redirect-browser.js';
-import { createUser, password } from '../../../../test/support/users.js';
+import { testSql } from '../../../../test/support/sql.js';
+import { createUser, newEmail, password } from '../../../../test/support/users.js';
 import { startVendor, type Vendor } from '../../../../test/support/vendor.js';
 import {
   createAccount,
@@ -312,7 +313,9 @@ test('an account is linked to the user who is signed in, and a login ignores its
   expect(await account.linkProvider('google', { ...options, open })).toBeNull();
   expect((await createLogin(postern).resumeRedirect(address)).step).toBe('start');
   const linked = { provider: 'google', issuer: vendor.url, subject: vendor.account.sub };
-  expect(await account.resumeLink(address)).toMatchObject(linked);
+  // React calls an effect twice.
+  const calls = await Promise.all([account.resumeLink(address), createAccount(postern).resumeLink(address)]);
+  expect(calls).toMatchObject([linked, linked]);
   expect(await account.resumeLink(address)).toBeNull();
   expect(await account.listIdentities()).toMatchObject([linked]);
   const again = await createLogin(clientOf(app)).redirect('oidc:google', {
@@ -379,6 +382,20 @@ describe('a proof', () => {
     ]);
     expect(vendor.authorizations.at(-1)?.get('prompt')).toBe('login');
     expect(await account.proofChoices('remove_totp')).toMatchObject([{ type: 'password' }]);
+  });
+
+  test('is not asked for the first address of a new user, and is for the next one', async () => {
+    const { postern } = await newcomer();
+    const { asked, prove } = choose(async () => null);
+    const account = createAccount(postern, { prove });
+    await account.setEmail(newEmail());
+    expect(asked).toEqual([]);
+    await expect(account.addPasskey('My phone')).rejects.toMatchObject({
+      kind: expect.stringMatching(/cancelled|unsupported/),
+    });
+    await app.database.query(testSql("update users set created_at = created_at - interval '11 minutes'"));
+    await expect(account.setEmail(newEmail())).rejects.toMatchObject({ kind: 'cancelled' });
+    expect(asked.at(-1)).toMatchObject({ operation: 'set_email', choices: [{ provider: 'google' }, {}] });
   });
 
   test('leads over another page, and is taken up once when the page loads again', async () => {

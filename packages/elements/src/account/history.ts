@@ -6,6 +6,7 @@ import { smallButton } from '../base/small-button.js';
 import { countText, fill, isFallback, withLater, withoutMarks } from '../base/texts.js';
 import { fullTime, timeAgo } from '../base/time.js';
 import { english } from './activity-texts.js';
+import { titleOf } from './away.js';
 import { loadSecrets } from './load-secrets.js';
 import type { Step } from './questions.js';
 import { action, type Context, lines, row } from './sections.js';
@@ -122,7 +123,7 @@ export function eventText(
 }
 
 export async function activitySection(context: Context): Promise<HTMLElement> {
-  const { client, language, signal, report } = context;
+  const { client, language, signal, report, offered } = context;
   const words = withLater(english, context.words);
   const pages = client.activity({ limit: 10, signal }).pages()[Symbol.asyncIterator]();
   const list = element('ul', { class: 'lines', part: 'list' });
@@ -149,7 +150,10 @@ export async function activitySection(context: Context): Promise<HTMLElement> {
     }
   };
   function entryRow(entry: ActivityEntry): HTMLElement {
-    const { created_at, by, address } = entry;
+    const { type, created_at, by, address } = entry;
+    const { provider, ...others } = entry.params;
+    // People know a provider by its title.
+    const params = { ...others, ...(provider !== undefined && { provider: titleOf(offered.logins, provider) }) };
     const timeElement = element(
       'time',
       { part: 'time', datetime: created_at, title: fullTime(created_at, language) },
@@ -157,7 +161,7 @@ export async function activitySection(context: Context): Promise<HTMLElement> {
     );
     const actor = { user: address ?? '', operator: words.by_operator, system: words.by_system }[by];
     const entryNode = row(
-      eventText(entry, words, language),
+      eventText({ type, params }, words, language),
       element('span', {}, timeElement, actor && ' · ', element('bdi', {}, actor)),
     );
     entryNode.setAttribute('part', 'row entry');

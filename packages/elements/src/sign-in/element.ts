@@ -70,6 +70,8 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   /** The guest who is signed in, and whether this guest signs in to an account or registers. */
   #guestId: string | null = null;
   #guestContinues = false;
+  /** Ends a login that waits for the flow `address`. */
+  #endAddress: () => void = () => undefined;
   readonly #input: SignInInput = {
     ...{ identity: '', way: undefined, page: 'identity', usedWay: undefined, lastWay: null },
   };
@@ -159,6 +161,9 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     clientSignal.addEventListener('abort', () => {
       this.#offered = undefined;
       this.#flows = {};
+      // A page that shows its own view once the user is signed in leaves no room for a question.
+      if (this.#flow === 'address') this.#flow = null;
+      this.#endAddress();
     });
     const loading = element(
       'slot',
@@ -229,9 +234,14 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
       const { current: state } = login;
       const { status } = postern.current;
       if (status === 'starting') return;
-      if (status === 'signed_out') this.#guestId = null;
+      if (status === 'signed_out') {
+        this.#guestId = null;
+        if (this.#flow === 'address') this.#flow = null;
+        this.#endAddress = () => undefined;
+      }
       const isForGuest = status === 'signed_in' && postern.current.user_id === this.#guestId;
-      const isLoggedIn = status !== 'signed_out' && !(isForGuest && this.#guestContinues);
+      const isAsking = status === 'signed_in' && this.#flow === 'address';
+      const isLoggedIn = status !== 'signed_out' && !(isForGuest && this.#guestContinues) && !isAsking;
       const hasCodes = state.step === 'done' && state.recovery_codes;
       const shownStatus = isForGuest ? 'guest' : status;
       const viewName = isLoggedIn && !hasCodes ? shownStatus : (this.#flow ?? `${state.step} ${flowChanges}`);
@@ -300,6 +310,14 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
       return this.#viewLoadedLater(context, async () => (await import('./guest.js')).guestView(context, onContinue));
     }
     const flow = this.#flow;
+    if (flow === 'address') {
+      return this.#viewLoadedLater(context, async () => {
+        const part = await import('./address.js').catch(() => undefined);
+        // Without its code, the login ends as others do.
+        if (part === undefined) context.leaveAddress();
+        return part?.addressView(context) ?? null;
+      });
+    }
     if (flow !== null) {
       return this.#viewLoadedLater(context, async () => (await import('./flows.js')).flowView(context, flow));
     }
@@ -373,6 +391,10 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
         this.#flow = null;
         this.#finish(state, postern, way);
       },
+      leaveAddress: () => {
+        showFlow(null);
+        this.#endAddress();
+      },
       useOtherAccount: (leave) => {
         Object.assign(this.#input, { identity: '', page: 'identity' });
         leave();
@@ -381,7 +403,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   }
 
   async #finish(
-    { user_id, device_id }: Pick<LoginDone, 'user_id' | 'device_id'>,
+    { user_id, device_id, recovery_codes }: Pick<LoginDone, 'user_id' | 'device_id' | 'recovery_codes'>,
     postern: Postern,
     way: string | undefined,
   ): Promise<void> {
@@ -394,11 +416,20 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     const hadGuest = this.#guestId !== null;
     this.#guestId = isForGuest ? user_id : null;
     this.#guestContinues = false;
+    // An account with a second factor can prove more than a login, so its owner adds addresses in the account.
+    const isAsking = isProvider(way ?? '') && recovery_codes === undefined;
+    if (isAsking) this.#flow = 'address';
+    const answer =
+      isAsking &&
+      new Promise<void>((resolve) => {
+        this.#endAddress = resolve;
+      });
     // The page that opens next shows what the guest had.
     if (hadGuest) {
       const merged = import('./guest.js').then(({ mergeGuest }) => mergeGuest(postern));
       await merged.catch((error: unknown) => this.report(error));
     }
+    if (answer) await answer;
     const isAllowed = this.emit('postern-signed-in', { user_id, device_id });
     const path = this.returnTo;
     if (!isAllowed || path === null || !URL.canParse(path, location.href)) return;

@@ -57,6 +57,11 @@ export const spanish: SignInTexts & EnrolmentTexts = {
     'Este navegador bloquea las cookies, así que no podría volver de {provider}. Permite las cookies en esta página o inicia sesión de otra forma.',
   retry_provider: 'Reintentar con {provider}',
   other_way: 'Iniciar sesión de otra forma',
+  address_title: 'Añade una dirección',
+  address_hint:
+    'Con una dirección confirmada puedes volver a entrar en tu cuenta de aquí, incluso sin {provider}. Te enviaremos un código.',
+  address_late: 'Ha pasado demasiado tiempo. Para añadir una dirección, vuelve a iniciar sesión.',
+  later: 'Más tarde',
   guest_title: 'Eres un invitado',
   guest_hint: 'Inicia sesión o crea una cuenta para conservar lo que tienes aquí y usarlo en otros dispositivos.',
   guest_continue: 'Iniciar sesión o crear una cuenta',

@@ -20,6 +20,7 @@ import { anySignal } from '@postern/client/internal';
 import { type Child, element, linkButton, replaceContent } from '../base/dom.js';
 import { createForm, type FieldOptions, type Form } from '../base/form.js';
 import { fill } from '../base/texts.js';
+import { addressField } from './address-field.js';
 import { codeView, type StepView } from './code-view.js';
 import { withLaterTexts } from './later-texts.js';
 import { button, type Context, card, type Flow, type LaterContext, showLoginIssue, type View } from './views.js';
@@ -122,11 +123,7 @@ function addressView<S extends FlowState>(
 ): StepView<S> {
   const { words, input, showFlow } = context;
   const value = /@|^\+?[\d\s()./-]{5,}$/.test(input.identity) ? input.identity : '';
-  const isMail = types[0] !== 'phone';
-  const field: FieldOptions =
-    types.length > 1
-      ? { name: 'identity', kind: 'identity', label: words.address, value }
-      : { name: 'identity', kind: isMail ? 'email' : 'tel', label: isMail ? words.email : words.phone, value };
+  const field = addressField(words, types, value);
   return formView(context, first, {
     ...{ title, fields: [field], submit: words.continue, wrong: words.wrong, before: lead(hint) },
     onSubmit(state, { identity = '' }) {

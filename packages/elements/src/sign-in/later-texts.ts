@@ -35,6 +35,11 @@ export const english = {
     'This browser blocks cookies, so it could not come back from {provider}. Allow cookies for this page, or sign in another way.',
   retry_provider: 'Try {provider} again',
   other_way: 'Sign in another way',
+  address_title: 'Add an address',
+  address_hint:
+    'With a confirmed address, you can get back into your account here, even without {provider}. We send a code to it.',
+  address_late: 'That took too long. To add an address, sign in again.',
+  later: 'Later',
   guest_title: 'You are a guest',
   guest_hint: 'Sign in or create an account to keep what you have here, and to use it on other devices.',
   guest_continue: 'Sign in or create an account',

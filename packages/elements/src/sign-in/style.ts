@@ -24,6 +24,7 @@ export const style = `${formStyle}
 .chosen bdi { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .new { text-align: center; padding-top: var(--_space); border-top: 1px solid var(--_line); }
 .card > .link { justify-self: center; }
+a.link { text-decoration: none; }
 .secret { overflow-wrap: anywhere; }
 .qr { width: 12rem; max-width: 100%; background: #fff; }
 .codes { columns: 2; margin: 0; padding: 0; list-style: none; font-variant-numeric: tabular-nums; }

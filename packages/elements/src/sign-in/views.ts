@@ -4,6 +4,7 @@ import type {
   LoginIssue,
   LoginState,
   OfferedLogins,
+  PendingAddress,
   Postern,
   Recovery,
   Registration,
@@ -28,13 +29,20 @@ export type WayIn =
 /** Whether a way is an account at a provider. */
 export const isProvider = (way: string) => /^(oidc|oauth):/.test(way);
 
-/** A flow other than the login. */
-export type Flow = 'recover_password' | 'recover_pin' | 'register';
+/** A flow other than the login. `address` follows a login at a provider. */
+export type Flow = 'recover_password' | 'recover_pin' | 'register' | 'address';
 
-/** The registration and the recovery of a client, once the user has asked for them. */
+/** The registration and the recovery of a client, once the user has asked for them, and the first address of an account. */
 export interface FlowMachines {
   register?: Registration;
   recover?: Recovery;
+  address?: FirstAddress;
+}
+
+/** The address that a user wants to add, and the code that was sent there. */
+export interface FirstAddress {
+  value: string;
+  sent?: { readonly pending: PendingAddress; readonly resendAt: Date } | undefined;
 }
 
 /** What the user has typed and chosen. It has no secrets. */
@@ -73,6 +81,8 @@ export interface Context {
   readonly report: (error: unknown) => void;
   /** Ends a login that another part of the view has led. */
   readonly finish: (state: Pick<LoginDone, 'user_id' | 'device_id'>, way: string | undefined) => void;
+  /** Ends the flow `address`. */
+  readonly leaveAddress: () => void;
   /** Forgets the identity, and leaves the step. */
   readonly useOtherAccount: (leave: () => unknown) => void;
   /** Shows the view of a flow. Null shows the login, with a notice. */

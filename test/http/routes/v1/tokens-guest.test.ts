@@ -180,6 +180,29 @@ describe('the first credential needs no proof, and ends that the user is a guest
     expect((await accountOf(bearer)).is_guest).toBe(false);
   });
 
+  test('ends every other change that the guest began without a proof', async () => {
+    const { bearer } = await guest();
+    const [email, phone] = [newEmail(), newPhone()];
+    const begin = async <T extends object>(path: string, body: object) =>
+      (await postern.api<T & { id: string }>('POST', `/v1/account/${path}`, { bearer, body })).body;
+    const number = await begin('phone', { phone });
+    const passkey = await begin<NewPasskey>('passkeys', {});
+    const account = await begin<{ challenge: { nonce: string } }>('external-identities/attic', {});
+    await postern.database.query(testSql('delete from message_limits'));
+    const mail = await begin('email', { email });
+    const answer = async (path: string, body: object) =>
+      (await postern.api('POST', `/v1/account/${path}`, { bearer, body })).status;
+    expect(await answer(`email/${mail.id}`, { secret: await codeTo(postern, email) })).toBe(200);
+    const { response } = makePasskey(passkey.options as unknown as CreationOptions, originOf(postern));
+    const idToken = await attic.sign({ nonce: account.challenge.nonce, sub: randomUUID() });
+    expect([
+      await answer(`phone/${number.id}`, { secret: await codeTo(postern, phone) }),
+      await answer(`passkeys/${passkey.id}`, { response }),
+      await answer(`external-identities/attic/${account.id}`, { secret: idToken }),
+    ]).toEqual([400, 400, 400]);
+    expect(await accountOf(bearer)).toMatchObject({ email, phone: null, second_factors: [] });
+  });
+
   test('but other users need one, and a guest cannot do the rest without', async () => {
     const { bearer } = await person();
     for (const [path, body] of [

@@ -8,6 +8,7 @@ import { startTestApp, type TestApp } from '../../../../support/app.js';
 import { stepClock } from '../../../../support/clock.js';
 import { createFactors } from '../../../../support/factors.js';
 import { createRedirectSteps, newVerifier, publicUrl, returnTo } from '../../../../support/redirects.js';
+import { testSql } from '../../../../support/sql.js';
 import { newEmail, newPhone } from '../../../../support/users.js';
 import { startVendor, type Vendor } from '../../../../support/vendor.js';
 
@@ -232,13 +233,35 @@ describe('the first address of a user who has only an account at a provider with
     expect(await refused(await viaPlain(), 'POST', '/email', { email: newEmail() })).toEqual(required);
   });
 
-  test('is proven by no login of a user whom another provider proves to be present', async () => {
-    const who = await viaPlain();
-    const path = `/admin/v1/users/${who.user.id}/external-identities`;
+  test('is proven by no later login of a user whom a provider proves to be present', async () => {
+    const linked = await viaPlain();
+    const path = `/admin/v1/users/${linked.user.id}/external-identities`;
     const body = { provider: 'google', subject: randomUUID() };
     expect((await postern.api('PUT', path, { bearer: postern.adminKey, body })).status).toBe(200);
-    expect(await refused(who, 'POST', '/email', { email: newEmail() })).toEqual(required);
-    expect(await refused(await newcomer(), 'POST', '/email', { email: newEmail() })).toEqual(required);
+    const known = await newcomer();
+    const earlier = "update users set created_at = created_at - interval '11 minutes' where id = any($1)";
+    await postern.database.query(testSql(earlier, [[linked.user.id, known.user.id]]));
+    // Each of them logs in again.
+    for (const who of [await viaPlain(), await newcomer()]) {
+      expect([linked.user.id, known.user.id]).toContain(who.user.id);
+      expect(await refused(who, 'POST', '/email', { email: newEmail() })).toEqual(required);
+    }
+  });
+
+  test('is proven by the login that made the account, also at a provider that can prove more', async () => {
+    const who = await newcomer();
+    const email = newEmail();
+    const { status, body } = await begin(who, email);
+    expect(status).toBe(201);
+    for (const [method, path, more] of [
+      ['PUT', '/password', { password: 'the moon and back again' }],
+      ['POST', '/passkeys', {}],
+      ['DELETE', '', {}],
+    ] as const) {
+      expect((await refused(who, method, path, more)).slice(0, 2)).toEqual(required);
+    }
+    expect(await confirm(who, email, body.id)).toBe(200);
+    expect(await refused(who, 'POST', '/phone', { phone: newPhone() })).toEqual(required);
   });
 
   test('is one, also if changes run in parallel', async () => {
