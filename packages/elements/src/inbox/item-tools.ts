@@ -2,10 +2,10 @@ import type { ItemsView, NotificationAction, StatefulItem } from '@postern/clien
 import { element, icon, replaceContent } from '../base/dom.js';
 import { smallButton } from '../base/small-button.js';
 import { fill, isFallback, isolate, isolateEnd, withoutMarks } from '../base/texts.js';
+import { webAddress } from '../base/web-address.js';
 import { bellPath } from './icons.js';
 import type { ItemTexts } from './item-texts.js';
 import { snoozeTimes } from './snooze-times.js';
-import { webAddress } from './web-address.js';
 
 const checkPath = 'M4 10.5l4 4 8-9';
 const unreadPath = 'M10 5.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9z';

@@ -4,13 +4,13 @@ import { actStyle } from '../base/small-button.js';
 import { withLater } from '../base/texts.js';
 import { dayName, fullTime, timeAgo } from '../base/time.js';
 import { wStrong, wTitle } from '../base/tokens.js';
+import { webAddress } from '../base/web-address.js';
 import { bellPath } from './icons.js';
 import { english } from './list-texts.js';
 import { noteWithout, type Without } from './placeholders.js';
 import type { PanelParts, RowExtras } from './row-extras.js';
 import type { Seen } from './seen.js';
 import type { PanelTexts, RowTexts } from './texts.js';
-import { webAddress } from './web-address.js';
 
 export { positionPanel } from './panel-position.js';
 export { createPushView } from './push-view.js';
