@@ -82,20 +82,19 @@ export function createTable({ words, language, accountUrl, content, change }: Ta
     return state === 'ok' ? null : words[`${channel}_${state ?? 'none'}`];
   }
   function channelRow(channel: PreferenceChannel, preferences: Preferences): HTMLElement {
-    const value = element('span', { class: 'value muted', part: 'value', id: `hint-${channel}` });
     const trouble = addressText(channel, preferences);
     const href = webAddress(accountUrl);
-    updates.push(({ channels, addresses }) => {
-      const isOff = channels[channel] === 'off';
-      if (trouble === null || isOff) return replaceContent(value, isOff ? words.channel_off : words[`${channel}_hint`]);
-      const link = href !== null && element('a', { href, part: 'link' }, words.open_account);
-      const text = element('span', {}, trouble, link && ' ', link);
-      // Who has no phone number misses nothing: it is no reason for a warning.
-      const isMissing = channel !== 'push' && addresses[channel] === undefined;
-      replaceContent(
-        value,
-        isMissing ? text : element('span', { class: 'warning', part: 'warning' }, icon(warningPath), text),
-      );
+    const link = trouble !== null && href !== null && element('a', { href, part: 'link' }, words.open_account);
+    const text = element('span', {}, trouble ?? words[`${channel}_hint`], link && ' ', link);
+    // Who has no phone number misses nothing: it is no reason for a warning.
+    const isWarning = trouble !== null && channel !== 'push' && preferences.addresses[channel] !== undefined;
+    const usual = isWarning ? element('span', { class: 'warning', part: 'warning' }, icon(warningPath), text) : text;
+    const off = element('span', {}, words.channel_off);
+    const value = element('span', { class: 'value muted', part: 'value', id: `hint-${channel}` }, usual, off);
+    // The nodes stay, because the link may have the focus.
+    updates.push(({ channels }) => {
+      usual.hidden = channels[channel] === 'off';
+      off.hidden = !usual.hidden;
     });
     const box = switchOf(
       channel,
