@@ -3977,7 +3977,7 @@ export type RetryMessageResponse = OutboxMessage;
 
 export type CreateSuppressionData = {
   readonly url: '/admin/v1/suppressions';
-  readonly body: never;
+  readonly body: SuppressedAddress;
 };
 export type CreateSuppressionResponse = Suppression;
 
