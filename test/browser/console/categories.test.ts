@@ -84,9 +84,9 @@ test('all faults are at their fields at once, and nothing is saved', async () =>
   await page.getByRole('textbox', { name: 'Schema of data' }).fill('{"type": "nothing"}');
   await button(page, 'Save').click();
   await page.getByText(/fields need a correction/).waitFor();
-  const faulty = await page
-    .locator('[aria-invalid]')
-    .evaluateAll('(nodes) => nodes.map((node) => node.labels[0].textContent)');
+  const faulty = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('[aria-invalid]')].map((node) => node.labels[0].textContent)`,
+  );
   expect(faulty).toEqual(['Language', 'After', 'How late a step may be', 'Text', 'Schema of data']);
   expect((await categoryOf('faulty')).ttl).toBeNull();
   await expectAccessible();
