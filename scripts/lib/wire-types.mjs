@@ -70,7 +70,11 @@ function plainType(type, schema, onReference, indent) {
   }
   if (type !== 'object') return type;
   const { properties, required = [] } = schema;
-  if (properties === undefined) return 'Readonly<Record<string, unknown>>';
+  if (properties === undefined) {
+    const each = schema.additionalProperties;
+    const value = typeof each === 'object' ? typeOf(each, onReference, indent) : 'unknown';
+    return `Readonly<Record<string, ${value}>>`;
+  }
   const inner = `${indent}  `;
   const members = Object.entries(properties).map(([name, member]) => {
     const isRequired = required.includes(name);

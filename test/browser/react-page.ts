@@ -14,6 +14,7 @@ import {
   useInboxCounts,
   useItems,
   useLogin,
+  usePreferences,
   useSession,
   useUnreadCount,
 } from '../../packages/react/src/index.js';
@@ -61,6 +62,22 @@ function Counts(): ReactNode {
   counting('counts');
   const { unseen, unread } = useInboxCounts();
   return h('b', { id: 'counts' }, `${unseen} of ${unread}`);
+}
+
+function Choices({ id }: { readonly id: string }): ReactNode {
+  const { status, preferences, changeError, change } = usePreferences();
+  const value = preferences?.categories.payment?.cells.push.value;
+  const choose = (name: string) => () => change({ categories: { [name]: { push: value === 'on' ? 'off' : 'on' } } });
+  return h(
+    'p',
+    { id },
+    `${status} ${value} ${changeError?.kind ?? ''}`,
+    h('button', { type: 'button', onClick: choose('payment') }, `Payments ${id}`),
+    h('button', { type: 'button', onClick: choose('unknown') }, `Unknown ${id}`),
+  );
+}
+function Preferences(): ReactNode {
+  return h('div', null, h(Choices, { id: 'one' }), h(Choices, { id: 'other' }));
 }
 
 function Badge(): ReactNode {
@@ -193,6 +210,7 @@ const parts = {
   Badge,
   Tabs,
   Counts,
+  Preferences,
   Who,
   Devices,
   Activity,

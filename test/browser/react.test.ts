@@ -184,6 +184,27 @@ test('two parts of an inbox and its counts share a stream, and a change in one p
   expect(tab.complaints).toEqual([]);
 });
 
+test('two components share the preferences, and a change that is refused is undone', async () => {
+  const user = await createUser(app);
+  const tab = await openTab(user);
+  await render(tab.page, ['Preferences']);
+  await shows(tab.page, 'one', 'ready on');
+  await tab.page.getByText('Payments one', { exact: true }).click();
+  await shows(tab.page, 'other', 'ready off');
+  await tab.page.getByText('Unknown other', { exact: true }).click();
+  await shows(tab.page, 'one', 'ready off problem');
+  await tab.page.getByText('Payments other', { exact: true }).click();
+  await shows(tab.page, 'one', 'ready on');
+  const { body } = await app.api<{ categories: { payment: { cells: { push: object } } } }>(
+    'GET',
+    `/admin/v1/users/${user.id}/preferences`,
+    { bearer: app.adminKey },
+  );
+  expect(body.categories.payment.cells.push).toEqual({ value: 'on', default: 'on', is_chosen: true });
+  // A refused request is in the console of the browser.
+  expect(tab.complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
+});
+
 test('a badge renders only when its number changes', async () => {
   const user = await createUser(app);
   const tab = await openTab(user);

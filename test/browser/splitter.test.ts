@@ -214,6 +214,7 @@ test('an account gets a second factor, shows its devices and asks for proofs', a
   const { page, phone } = await signUp('grace');
   await page.getByRole('link', { name: 'Account', exact: true }).click();
   await page.getByText('This device', { exact: true }).waitFor();
+  await page.getByText('What you are notified about').waitFor();
   await look(page, 'account');
   await click(page, 'Set up: Authenticator app');
   await click(page, 'Continue');

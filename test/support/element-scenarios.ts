@@ -130,6 +130,7 @@ export function testElementsIn(launch: () => Promise<ClientBrowser>): void {
     ['postern-sign-in', {}, 'input'],
     ['postern-account', {}, '.line'],
     ['postern-inbox', { layout: 'list' }, '.item'],
+    ['postern-preferences', {}, '.category'],
   ] as const)(
     '%s fits in a long language and in one from right to left, and has a part wherever it draws',
     async (tag, attributes, drawn) => {

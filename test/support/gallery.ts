@@ -70,7 +70,7 @@ export async function look(name: string, shown: ElementPage): Promise<void> {
 
 /** Controls that the keyboard reaches, in the open dialog if there is one. */
 const controls = `[...(element.shadowRoot.querySelector('dialog[open], [popover]:popover-open') ?? element.shadowRoot).querySelectorAll(
-  'button:enabled, a[href], input:enabled:not([tabindex="-1"])')].filter((node) => node.checkVisibility({ visibilityProperty: true }))`;
+  'button:enabled, a[href], input:enabled:not([tabindex="-1"]), select:enabled')].filter((node) => node.checkVisibility({ visibilityProperty: true }))`;
 
 /** Goes through a state with the Tab key: each control is reached, in the order of the page, and shows that it has the focus. */
 async function expectKeyboard({ page }: ElementPage): Promise<void> {

@@ -7,6 +7,7 @@ import { english as items } from '../../packages/elements/src/inbox/item-texts.j
 import { english as inboxList } from '../../packages/elements/src/inbox/list-texts.js';
 import { english as pushes } from '../../packages/elements/src/inbox/push-texts.js';
 import { english as inbox } from '../../packages/elements/src/inbox/texts.js';
+import { english as preferences } from '../../packages/elements/src/preferences/texts.js';
 import { english as enrolment } from '../../packages/elements/src/sign-in/enrolment-texts.js';
 import { english as later } from '../../packages/elements/src/sign-in/later-texts.js';
 import { english as signIn } from '../../packages/elements/src/sign-in/texts.js';
@@ -49,6 +50,7 @@ const tablesOf = (language: string, change: (text: string) => string) => ({
   shared: tableOf({ ...shared, ...errors }, language, change),
   'sign-in': tableOf({ ...signIn, ...later, ...enrolment }, language, change),
   account: tableOf({ ...account, ...activity, ...proofs }, language, change),
+  preferences: tableOf(preferences, language, change),
   inbox: tableOf({ ...inbox, ...inboxList, ...pushes, ...items }, language, change),
 });
 
@@ -64,7 +66,7 @@ export const textsInLatin = `(() => {
   const found = [];
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const parent = node.parentElement;
-    if (!parent.checkVisibility() || parent.closest('bdi, code, .codes, [part~=button-provider], time, .item, .pushes label')) continue;
+    if (!parent.checkVisibility() || parent.closest('bdi, code, .codes, [part~=button-provider], time, .item, .pushes label, option')) continue;
     if (/[A-Za-z]{3,}/.test(node.data.replace(/\\S*[@…]\\S*|user\\d+|Google|GitHub|The Attic/g, ''))) found.push(node.data);
   }
   return found;

@@ -358,15 +358,15 @@ export type BulkSummary = {
 
 export type Category = {
   readonly name: string;
-  readonly title: Readonly<Record<string, unknown>>;
-  readonly description: Readonly<Record<string, unknown>>;
+  readonly title: Readonly<Record<string, string>>;
+  readonly description: Readonly<Record<string, string>>;
   readonly is_critical: boolean;
   readonly steps: readonly CategoryStepShown[];
   readonly defaults: CategoryDefaultsShown;
   readonly ttl: string | null;
   /** A JSON Schema. */
   readonly data_schema: DataSchema | null;
-  readonly templates: Readonly<Record<string, unknown>>;
+  readonly templates: Readonly<Record<string, MessageTemplate>>;
 };
 
 export type CategoryChanges = {
@@ -395,9 +395,9 @@ export type CategoryInput = {
   /** If it is present, the name of the path. */
   readonly name?: string | undefined;
   /** What users see. The names are locales, such as en or es-MX. Without a text: the name of the category. */
-  readonly title?: Readonly<Record<string, unknown>> | undefined;
+  readonly title?: Readonly<Record<string, string>> | undefined;
   /** What users see below the title. The names are locales, such as en or es-MX. Without a text: the name of the category. */
-  readonly description?: Readonly<Record<string, unknown>> | undefined;
+  readonly description?: Readonly<Record<string, string>> | undefined;
   /** Whether mutes and defaults do not apply, such as for warnings about an account. */
   readonly is_critical?: boolean | undefined;
   /** The default is one push at once. */
@@ -409,7 +409,7 @@ export type CategoryInput = {
   /** A JSON Schema for the `data` of notifications, at most 16 KB. */
   readonly data_schema?: DataSchema | null | undefined;
   /** The texts of the channels. A name is a channel, a dot and a locale: push.en, email.es-MX. */
-  readonly templates?: Readonly<Record<string, unknown>> | undefined;
+  readonly templates?: Readonly<Record<string, MessageTemplate>> | undefined;
 };
 
 export type CategoryStep = {
@@ -485,7 +485,7 @@ export type ChangedStates = {
   /** Whether there are more than `unread`. */
   readonly is_capped: boolean;
   /** The same for each category or notification type that has unread notifications, if `by` asks for it. */
-  readonly by: Readonly<Record<string, unknown>>;
+  readonly by: Readonly<Record<string, NotificationTypeCounts>>;
   /** Those `ids` that the user does not have. The others are changed. */
   readonly not_found: readonly string[];
 };
@@ -859,7 +859,7 @@ export type InboxCounts = {
   /** Whether there are more than `unread`. */
   readonly is_capped: boolean;
   /** The same for each category or notification type that has unread notifications, if `by` asks for it. */
-  readonly by: Readonly<Record<string, unknown>>;
+  readonly by: Readonly<Record<string, NotificationTypeCounts>>;
 };
 
 export type InboxStates = {
@@ -1250,9 +1250,9 @@ export type MuteInput = {
 export type NamedCategoryInput = {
   readonly name: string;
   /** What users see. The names are locales, such as en or es-MX. Without a text: the name of the category. */
-  readonly title?: Readonly<Record<string, unknown>> | undefined;
+  readonly title?: Readonly<Record<string, string>> | undefined;
   /** What users see below the title. The names are locales, such as en or es-MX. Without a text: the name of the category. */
-  readonly description?: Readonly<Record<string, unknown>> | undefined;
+  readonly description?: Readonly<Record<string, string>> | undefined;
   /** Whether mutes and defaults do not apply, such as for warnings about an account. */
   readonly is_critical?: boolean | undefined;
   /** The default is one push at once. */
@@ -1264,7 +1264,7 @@ export type NamedCategoryInput = {
   /** A JSON Schema for the `data` of notifications, at most 16 KB. */
   readonly data_schema?: DataSchema | null | undefined;
   /** The texts of the channels. A name is a channel, a dot and a locale: push.en, email.es-MX. */
-  readonly templates?: Readonly<Record<string, unknown>> | undefined;
+  readonly templates?: Readonly<Record<string, MessageTemplate>> | undefined;
 };
 
 export type NewApiKey = {
@@ -1703,7 +1703,7 @@ export type Preferences = {
   /** The addresses that the user has, and whether they get messages. */
   readonly addresses: PreferenceAddresses;
   /** All categories, by name. */
-  readonly categories: Readonly<Record<string, unknown>>;
+  readonly categories: Readonly<Record<string, PreferenceCategory>>;
 };
 
 export type PreviewedNotification = {
@@ -3977,7 +3977,7 @@ export type RetryMessageResponse = OutboxMessage;
 
 export type CreateSuppressionData = {
   readonly url: '/admin/v1/suppressions';
-  readonly body: never;
+  readonly body: SuppressedAddress;
 };
 export type CreateSuppressionResponse = Suppression;
 

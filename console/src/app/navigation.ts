@@ -35,6 +35,14 @@ export const navigation: readonly NavigationEntry[] = [
     scope: 'users:read',
     isOnPhoneBar: true,
   },
+  {
+    ...{ to: '/categories', name: (text) => text.categories.title, icon: 'tag', key: 't' },
+    scope: 'notifications:configure',
+  },
+  {
+    ...{ to: '/suppressions', name: (text) => text.suppressions.navigation, icon: 'mailOff', key: 'x' },
+    scope: 'users:read',
+  },
   { to: '/webhooks', name: (text) => text.webhooks.title, icon: 'webhook', key: 'w', scope: 'webhooks:write' },
   { to: '/audit', name: (text) => text.audit.title, icon: 'list', key: 'a', scope: 'admin', isSecondary: true },
   { to: '/access', name: (text) => text.access.title, icon: 'shield', key: 'c', isSecondary: true, scope: 'admin' },

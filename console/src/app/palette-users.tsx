@@ -1,10 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
 import { request } from '../api/client.js';
 import type { FindUsersData, FindUsersResponse, User } from '../api/schema.js';
 import type { IconName } from '../components/icon/icon.js';
 import { nameOf, UserText } from '../components/text/values.js';
+import { useDebounced } from '../lib/debounced.js';
 import { useText } from '../text/text.js';
 import { useHasScope } from './operator.js';
 
@@ -30,7 +31,7 @@ export function useUserEntries(query: string): PaletteEntry[] {
   const { shell } = useText();
   const navigate = useNavigate();
   const can = useHasScope()('users:read');
-  const search = useDebounced(query.trim());
+  const search = useDebounced(query.trim(), searchDelayMs);
   const isSearch = can && search.length >= minSearchLength;
   const { data } = useQuery({
     queryKey: ['users', 'palette', search],
@@ -67,13 +68,3 @@ const iconOf = ({ lock, status }: User): IconName =>
 /** An address or username beside the name. */
 const identityOf = (user: User): string =>
   [user.email, user.username, user.phone].find((value) => value !== null && value !== nameOf(user)) ?? '';
-
-/** Returns the latest value that did not change for `searchDelayMs` (debounce). */
-function useDebounced(value: string): string {
-  const [debounced, setDebounced] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setDebounced(value), searchDelayMs);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return debounced;
-}

@@ -253,6 +253,11 @@ function useGeneralEntries(pages: readonly NavigationEntry[], onHelp: () => void
       run: () => language.set(name),
     })),
     { ...actions, id: 'keys', name: shell.shortcuts, icon: 'keyboard', run: onHelp },
+    // Before the other, so that its name alone finds it.
+    {
+      ...{ ...actions, id: 'sign-out', name: shell.signOut, icon: 'logout' },
+      run: () => void signOut().catch((error) => toast.failed(shell.signOutFailed, error)),
+    },
     {
       ...{ ...actions, id: 'sign-out-elsewhere', name: shell.signOutElsewhere, icon: 'logout' },
       run: () =>
@@ -260,10 +265,6 @@ function useGeneralEntries(pages: readonly NavigationEntry[], onHelp: () => void
           (ended) => toast.done(shell.signedOutElsewhere(ended)),
           (error) => toast.failed(shell.signOutFailed, error),
         ),
-    },
-    {
-      ...{ ...actions, id: 'sign-out', name: shell.signOut, icon: 'logout' },
-      run: () => void signOut().catch((error) => toast.failed(shell.signOutFailed, error)),
     },
   ];
 }

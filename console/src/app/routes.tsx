@@ -72,6 +72,26 @@ const messages = createRoute({
   component: lazyPage(() => import('../pages/messages/messages.js'), 'Messages'),
 });
 
+const categories = createRoute({
+  getParentRoute: () => root,
+  path: '/categories',
+  validateSearch: queryWith('q'),
+  component: lazyPage(() => import('../pages/categories/categories.js'), 'Categories'),
+});
+
+const category = createRoute({
+  getParentRoute: () => root,
+  path: '/categories/$name',
+  component: lazyPage(() => import('../pages/categories/category.js'), 'CategoryPage'),
+});
+
+const suppressions = createRoute({
+  getParentRoute: () => root,
+  path: '/suppressions',
+  validateSearch: queryWith('reason'),
+  component: lazyPage(() => import('../pages/suppressions/suppressions.js'), 'Suppressions'),
+});
+
 const webhooks = createRoute({
   getParentRoute: () => root,
   path: '/webhooks',
@@ -125,6 +145,9 @@ export const router = createRouter({
     loginCheck,
     notifications,
     messages,
+    categories,
+    category,
+    suppressions,
     webhooks,
     webhook,
     audit,

@@ -25,6 +25,9 @@ export function useDraft<T>(key: string, initial: T): [T, Dispatch<SetStateActio
 export const storeDraft = (key: string, value: unknown): void =>
   writeStored('sessionStorage', `draft.${key}`, JSON.stringify(value));
 
+/** Forgets the draft of a form that is not open. */
+export const forgetDraft = (key: string): void => writeStored('sessionStorage', `draft.${key}`, undefined);
+
 function parse<T>(text: string | undefined): T | undefined {
   if (text === undefined) return undefined;
   try {

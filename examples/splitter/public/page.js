@@ -1,4 +1,4 @@
-// Splitter's page. Everything that uses Postern in the browser is here: three elements and one client.
+// Splitter's page. Everything that uses Postern in the browser is here: four elements and one client.
 import { createInbox, createPostern } from '@postern/client';
 import { defineElements } from '@postern/elements';
 import { askForBill, markBill, showBills, showIssue } from './view.js';

@@ -36,7 +36,7 @@ export interface Core {
   readonly marks: SafeStorage;
   /** The time limit of each attempt in milliseconds. */
   readonly timeout: number;
-  readonly tabs: { open(): void; notify(event: TabEvent): void };
+  readonly tabs: { readonly isOn: boolean; open(): void; notify(event: TabEvent): void };
   /** The login of this tab, and its session. */
   readonly held: HeldLogin;
   /** Whether a backend keeps the login in a cookie, so that the client has no token. */

@@ -88,6 +88,8 @@ export type * from './login/states.js';
 export { offeredLogins } from './offered-logins.js';
 export type { Abortable, Fetch, MaybePromise, Unsubscribe } from './platform.js';
 export { createPostern } from './postern/postern.js';
+export { createPreferences } from './preferences/preferences.js';
+export type * from './preferences/types.js';
 export { enableWebPush, type PushMessage, parsePush, registerPush, type WebPushWorker } from './push.js';
 export type * from './registered.js';
 export type { Snapshot, SnapshotParts } from './snapshot.js';
@@ -100,6 +102,7 @@ export type {
   AccountDetails,
   ActivityEntry,
   ChangedStates,
+  ChannelChoice,
   DeliveryTrace,
   Device,
   DeviceToken,
@@ -116,6 +119,11 @@ export type {
   NotificationAction,
   NotificationExtra,
   Passkey,
+  PreferenceAddressState,
+  PreferenceCategory,
+  PreferenceCell,
+  PreferenceChannels,
+  Preferences,
   RecoveryCodes,
   Session,
   TakenAction,

@@ -267,7 +267,7 @@ export type ChangedStates = {
   /** Whether there are more than `unread`. */
   readonly is_capped: boolean;
   /** The same for each category or notification type that has unread notifications, if `by` asks for it. */
-  readonly by: Readonly<Record<string, unknown>>;
+  readonly by: Readonly<Record<string, NotificationTypeCounts>>;
   /** Those `ids` that the user does not have. The others are changed. */
   readonly not_found: readonly string[];
 };
@@ -283,6 +283,8 @@ export type Changes = {
   /** A time for each notification type: older notifications are no longer stored. */
   readonly retained_from: Readonly<Record<string, unknown>>;
 };
+
+export type ChannelChoice = 'on' | 'off';
 
 export type DeliveryTrace = {
   readonly notification_id: string;
@@ -393,7 +395,7 @@ export type InboxCounts = {
   /** Whether there are more than `unread`. */
   readonly is_capped: boolean;
   /** The same for each category or notification type that has unread notifications, if `by` asks for it. */
-  readonly by: Readonly<Record<string, unknown>>;
+  readonly by: Readonly<Record<string, NotificationTypeCounts>>;
 };
 
 export type InboxStates = {
@@ -548,6 +550,15 @@ export type NotificationState = {
   readonly action: TakenAction | null;
 };
 
+export type NotificationTypeCounts = {
+  /** Unread notifications after the last one that the user has seen. At most 100. */
+  readonly unseen: number;
+  /** Unread notifications, without archived, snoozed and expired ones. At most 100. */
+  readonly unread: number;
+  /** Whether there are more than `unread`. */
+  readonly is_capped: boolean;
+};
+
 export type PageInfo = {
   readonly number: number;
   readonly limit: number;
@@ -588,6 +599,57 @@ export type PinRules = {
   readonly policy: 'required' | 'optional' | 'off';
   readonly min_length: number;
   readonly max_length: number;
+};
+
+export type PreferenceAddressState = 'ok' | 'not_proven' | 'suppressed';
+
+export type PreferenceAddresses = {
+  readonly email?: PreferenceAddressState | undefined;
+  readonly sms?: PreferenceAddressState | undefined;
+};
+
+export type PreferenceCategory = {
+  readonly title: string;
+  readonly description: string;
+  /** Whether the category is critical, so that nobody can turn it off. */
+  readonly is_locked: boolean;
+  readonly cells: PreferenceCells;
+};
+
+export type PreferenceCell = {
+  readonly value: ChannelChoice;
+  readonly default: ChannelChoice;
+  /** Whether the user has chosen the value. Else it is the default. */
+  readonly is_chosen: boolean;
+};
+
+export type PreferenceCells = {
+  readonly push: PreferenceCell;
+  readonly email: PreferenceCell;
+  readonly sms: PreferenceCell;
+};
+
+export type PreferenceChannels = {
+  readonly push: ChannelChoice;
+  readonly email: ChannelChoice;
+  readonly sms: ChannelChoice;
+};
+
+export type PreferenceTopics = Readonly<Record<string, unknown>>;
+
+export type Preferences = {
+  /** A name of the IANA database. */
+  readonly time_zone: string | null;
+  /** Not available yet. */
+  readonly quiet_hours: null;
+  /** A channel that is off beats the categories, except critical ones. */
+  readonly channels: PreferenceChannels;
+  /** Empty: topics are not available yet. */
+  readonly topics: PreferenceTopics;
+  /** The addresses that the user has, and whether they get messages. */
+  readonly addresses: PreferenceAddresses;
+  /** All categories, by name. */
+  readonly categories: Readonly<Record<string, PreferenceCategory>>;
 };
 
 export type ProofOption = {

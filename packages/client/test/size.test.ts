@@ -46,6 +46,7 @@ test.each<[string, number]>([
   [`${core}, createItemsView`, 11_300],
   ['createPostern, memoryStorage, createItemStates', 6850],
   ['createPostern, memoryStorage, createInboxCopy', 7350],
+  ['createPostern, memoryStorage, createPreferences', 7000],
   ['createPostern, memoryStorage, createAccount', 8350],
   ['createPostern, memoryStorage, createDevices, registerPush, enableWebPush, startRecovery, startRegistration', 7650],
 ])('a page that imports %s loads less than %d bytes', async (names, limit) => {
@@ -74,6 +75,10 @@ test('a page that uses no states loads no code for them', async () => {
   const code = await bundleOf(`export { ${core}, createInboxCopy } from './index.js';`, [withoutLaterParts]);
   expect(code).not.toMatch(/notifications\/(states|counts|seen)|archived/);
   expect(await bundleOf(`export { ${core} } from './index.js';`)).not.toMatch(/\/(states|counts|seen)\b|archived/);
+});
+
+test('a page that shows no preferences loads no code for them', async () => {
+  expect(await bundleOf(`export { ${core}, createItemsView } from './index.js';`)).not.toContain('/v1/preferences');
 });
 
 test('an import that is not used costs nothing', async () => {

@@ -8,15 +8,21 @@ import { PosternAccount } from './account/element.js';
 import { define } from './base/define.js';
 import type { DefineOptions } from './base/options.js';
 import { PosternInbox } from './inbox/element.js';
+import { PosternPreferences } from './preferences/element.js';
 import { PosternSignIn } from './sign-in/element.js';
 
 export * from './account/index.js';
 export * from './inbox/index.js';
 export type { PosternIntrinsicElements, PosternVueComponents } from './jsx.js';
+export * from './preferences/index.js';
 export * from './sign-in/index.js';
 
 /** A class of this package that has a tag. */
-export type ElementConstructor = typeof PosternAccount | typeof PosternInbox | typeof PosternSignIn;
+export type ElementConstructor =
+  | typeof PosternAccount
+  | typeof PosternInbox
+  | typeof PosternPreferences
+  | typeof PosternSignIn;
 
 /**
  * Defines the elements that you pass, by default all of them. A second call does nothing. A page that needs one element only
@@ -33,5 +39,5 @@ export type ElementConstructor = typeof PosternAccount | typeof PosternInbox | t
  * @throws UsageError without a client
  */
 export function defineElements(options: DefineOptions, ...elements: readonly ElementConstructor[]): void {
-  define(options, elements.length > 0 ? elements : [PosternSignIn, PosternAccount, PosternInbox]);
+  define(options, elements.length > 0 ? elements : [PosternSignIn, PosternAccount, PosternInbox, PosternPreferences]);
 }

@@ -1,6 +1,7 @@
 import type { AccountEvents, PosternAccount } from './account/element.js';
 import type { BaseEvents } from './base/element.js';
 import type { InboxEvents, PosternInbox } from './inbox/element.js';
+import type { PosternPreferences, PreferencesEvents } from './preferences/element.js';
 import type { PosternSignIn, SignInEvents } from './sign-in/element.js';
 
 /** The attributes of every element in JSX and in templates, whatever the framework. */
@@ -82,6 +83,11 @@ export interface PosternIntrinsicElements<Attributes = unknown> {
     Props<PosternInbox, 'postern' | 'texts' | 'layout' | 'limit' | 'open' | 'filter' | 'renderItem' | 'hrefOf'> &
     Listeners<InboxEvents> & {
       readonly [Name in 'tabs' | 'archive' | 'snooze']?: boolean | '' | undefined;
+    };
+  readonly 'postern-preferences': Attributes &
+    Props<PosternPreferences, 'postern' | 'texts'> &
+    Listeners<PreferencesEvents> & {
+      readonly 'account-url'?: string | undefined;
     };
 }
 

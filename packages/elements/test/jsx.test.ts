@@ -1,4 +1,4 @@
-import type { PosternSignIn, SignInEvents } from '@postern/elements';
+import type { PosternSignIn, PreferencesEvents, SignInEvents } from '@postern/elements';
 import { expectTypeOf, test } from 'vitest';
 import type { PosternIntrinsicElements, PosternVueComponents } from '../src/index.js';
 
@@ -18,6 +18,11 @@ test('JSX knows the events of an element, and those of all', () => {
   };
   expectTypeOf(props['onpostern-signed-in']).parameter(0).toEqualTypeOf<SignInEvents['postern-signed-in']>();
   expectTypeOf<Inbox>().toHaveProperty('onpostern-ready');
+  const preferences: PosternIntrinsicElements['postern-preferences'] = {
+    'account-url': '/account',
+    'onpostern-changed': ({ detail }) => detail.categories?.billing?.email,
+  };
+  expectTypeOf(preferences['onpostern-changed']).parameter(0).toEqualTypeOf<PreferencesEvents['postern-changed']>();
   // @ts-expect-error no element has this event
   const wrong: SignIn = { 'onpostern-signed-inn': () => undefined };
   expectTypeOf(wrong).toEqualTypeOf<SignIn>();

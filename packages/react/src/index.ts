@@ -20,6 +20,7 @@ export {
   useRecovery,
   useRegistration,
 } from './login.js';
+export { type UsePreferences, usePreferences } from './preferences.js';
 export { type ProofDialogProps, ProofProvider, type ProofProviderProps, useProver } from './proofs.js';
 export type { MaySuspend, Query, ReadyQuery, Suspending } from './query.js';
 export { type SessionState, type SettledSessionState, useSession } from './session.js';

@@ -14,6 +14,7 @@ import {
   useItems,
   useLogin,
   usePasskeys,
+  usePreferences,
   useSession,
   useUnreadCount,
 } from '../src/index.js';
@@ -96,6 +97,7 @@ describe('the first HTML', () => {
     });
     expect(render(useInboxCounts)).toEqual({ unseen: 0, unread: 0, is_capped: false, by: {} });
     expect(render(useDevices)).toMatchObject({ status: 'pending' });
+    expect(render(usePreferences)).toMatchObject({ status: 'pending', preferences: null });
     expect(render(() => useLogin({ resume: true }))).toMatchObject({ state: { step: 'start', busy: false } });
   });
 
@@ -105,6 +107,7 @@ describe('the first HTML', () => {
     expect(render(useSession, snapshot)).toMatchObject({ status: 'signed_out' });
     expect(render(() => useInbox(), snapshot)).toMatchObject({ status: 'ready', items: [] });
     expect(render(() => useItems(), snapshot)).toMatchObject({ status: 'ready', items: [] });
+    expect(render(usePreferences, snapshot)).toMatchObject({ status: 'ready', preferences: null });
   });
 
   test('keeps the users of requests at the same time apart', async () => {

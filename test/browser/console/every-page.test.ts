@@ -47,6 +47,9 @@ beforeAll(async () => {
   await admin('POST', `/users/${first.id}/lock`, { reason: hostile[0] });
   await admin('POST', '/keys', { name: hostile[0], scopes: ['users:read'] });
   await admin('POST', '/keys', { name: hostile[3]?.slice(0, 100), scopes: ['admin'] });
+  const categoryTexts = { title: { en: hostile[0], es: hostile[0] }, description: { en: hostile[1] } };
+  await admin('PUT', '/categories/hostile', { ...categoryTexts, templates: { 'push.en': { text: hostile[3] } } });
+  await admin('POST', '/suppressions', { email: newEmail() });
   await admin('POST', '/blocks', { address: '192.0.2.0/24', reason: hostile[0] });
   await admin('POST', '/blocks', { address: '2001:db8::/32', reason: hostile[3] });
   const notification = { user_id: first.id, notification_type: 'payment', description: endless.slice(0, 4096) };
@@ -72,6 +75,9 @@ beforeAll(async () => {
     [`/console/notifications?view=find&id=${published.id}`, /Wolfeschlegelstein/],
     ['/console/messages', /the mail server answered 550/],
     [`/console/messages?recipient=${endless.slice(0, 5000)}`, /./],
+    ['/console/categories', /onerror/],
+    ['/console/categories/hostile', /onerror/],
+    ['/console/suppressions', /added by an operator|la añadió un operador/],
     ['/console/audit', /onerror/],
     ['/console/providers', /OIDC_PROVIDERS/],
     ['/console/keys', /onerror/],

@@ -26,19 +26,30 @@ const englishTexts = `(() => {
   return found;
 })()`;
 
-test.each(['postern-sign-in', 'postern-inbox', 'postern-account'])(
+test.each(['postern-sign-in', 'postern-inbox', 'postern-account', 'postern-preferences'])(
   'in %s, a text that a language lacks is marked as English from left to right, and a text of the language is not',
   async (tag) => {
     const user = await createUser(pages.app);
     const shared = { continue: 'متابعة', name: 'الاسم' };
-    const texts = { ar: { shared, inbox: { inbox: 'الإشعارات' }, account: { profile: 'الملف' } } };
+    const texts = {
+      ar: {
+        shared,
+        inbox: { inbox: 'الإشعارات' },
+        account: { profile: 'الملف' },
+        preferences: { channels: 'القنوات' },
+      },
+    };
     const login = tag === 'postern-sign-in' ? {} : { login: { identity: user.username ?? '', password } };
     const attributes = tag === 'postern-inbox' ? { layout: 'list' } : {};
     const { page } = await pages.show(tag, { lang: 'ar', dir: 'rtl', texts, attributes, ...login });
     const found = () => page.evaluate<[string, string | null, string][]>(englishTexts);
     await expect.poll(async () => (await found()).length).toBeGreaterThan(1);
     for (const [text, lang, direction] of await found()) expect([text, lang, direction]).toEqual([text, 'en', 'ltr']);
-    const own = { 'postern-sign-in': 'متابعة', 'postern-inbox': 'الإشعارات', 'postern-account': 'الملف' }[tag] ?? '';
+    const own =
+      {
+        ...{ 'postern-sign-in': 'متابعة', 'postern-inbox': 'الإشعارات' },
+        ...{ 'postern-account': 'الملف', 'postern-preferences': 'القنوات' },
+      }[tag] ?? '';
     await page.getByText(own, { exact: true }).first().waitFor();
     const nearest = `[...element.shadowRoot.querySelectorAll('*')].findLast((node) => node.textContent.trim() === '${own}').closest('[lang]')`;
     expect(await page.evaluate(nearest)).toBeNull();

@@ -1,4 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { request } from '../../api/client.js';
+import type { GetSuppressionPageData, GetSuppressionPageResponse } from '../../api/schema.js';
 import { useHasScope } from '../../app/operator.js';
 import { Dot } from '../../components/badge/badge.js';
 import { Panel } from '../../components/panel/panel.js';
@@ -19,6 +22,9 @@ const eventTypes: Readonly<Record<string, string>> = {
   locked_by_operator: 'login.refused_locked',
 };
 
+/** The begin of a span, to the minute, so that it is the same in each render. */
+const startOf = (span: Span) => new Date(Math.floor((Date.now() - spans[span].length) / 60_000) * 60_000).toISOString();
+
 /** Why logins were refused, the most frequent cause first. A cause opens its events. */
 export function Causes({ figures: { metric }, span }: { figures: Figures; span: Span }) {
   const { overview } = useText();
@@ -26,7 +32,7 @@ export function Causes({ figures: { metric }, span }: { figures: Figures; span: 
   const can = useHasScope();
   const failed = metric('logins.failed');
   const causes = [...failed.labels].sort((one, other) => other.total - one.total);
-  const from = new Date(Math.floor((Date.now() - spans[span].length) / 60_000) * 60_000).toISOString();
+  const from = startOf(span);
   return (
     <Panel title={overview.causes} note={number(failed.total)}>
       {causes.length === 0 ? (
@@ -59,12 +65,16 @@ export function Causes({ figures: { metric }, span }: { figures: Figures; span: 
 }
 
 /** The outcomes of messages and pushes, by channel. */
-export function Channels({ figures }: { figures: Figures }) {
+export function Channels({ figures, span }: { figures: Figures; span: Span }) {
   const { overview } = useText();
   const can = useHasScope();
   const rows = channelsOf(figures);
   return (
-    <Panel hasNoPadding title={overview.channels} footer={can('admin') ? <Providers figures={figures} /> : undefined}>
+    <Panel
+      hasNoPadding
+      title={overview.channels}
+      footer={can('admin') ? <Providers {...{ figures, span }} /> : undefined}
+    >
       <table className={styles.channels}>
         <caption className="hidden-text">{overview.channels}</caption>
         <thead>
@@ -118,7 +128,7 @@ export function Channels({ figures }: { figures: Figures }) {
  * Whether each provider works, and how many messages have arrived. It is one line also before the answer of the
  * service, so that nothing moves when the answer arrives.
  */
-function Providers({ figures: { metric } }: { figures: Figures }) {
+function Providers({ figures: { metric }, span }: { figures: Figures; span: Span }) {
   const { overview } = useText();
   const { time, percent, number } = useFormats();
   const inWords = useSentenceText();
@@ -148,7 +158,38 @@ function Providers({ figures: { metric } }: { figures: Figures }) {
         </span>
       ))}
       {arrived + lost > 0 && <span>{overview.arrived(percent(arrived / (arrived + lost)))}</span>}
+      <Suppressed span={span} reason="bounces" filter="reason:in:hard_bounce;soft_bounces" />
+      <Suppressed span={span} reason="complaints" filter="reason:complaint" />
     </section>
+  );
+}
+
+interface SuppressedProps {
+  readonly span: Span;
+  readonly reason: 'bounces' | 'complaints';
+  /** In the grammar of the API. */
+  readonly filter: string;
+}
+
+/** How many mail addresses were suppressed in the span. Nothing if there are none. */
+function Suppressed({ span, reason, filter }: SuppressedProps) {
+  const { overview } = useText();
+  const { number } = useFormats();
+  const { data } = useQuery({
+    queryKey: ['suppressions', 'since', span, reason],
+    queryFn: ({ signal }) =>
+      request<GetSuppressionPageData, GetSuppressionPageResponse>('GET', '/admin/v1/suppressions/page', {
+        query: { limit: 1, since: startOf(span), filter },
+        signal,
+      }),
+    refetchInterval: 60_000,
+  });
+  const total = data?.page.total ?? 0;
+  if (total === 0) return null;
+  return (
+    <Link to="/suppressions" className={styles.bad}>
+      {overview.suppressed[reason](number(total))}
+    </Link>
   );
 }
 

@@ -54,7 +54,7 @@ export function Overview() {
             </div>
             <div className={styles.thirds}>
               <Causes figures={data} span={span} />
-              <Channels figures={data} />
+              <Channels figures={data} span={span} />
               <Queue figures={data} />
             </div>
           </>

@@ -9,12 +9,14 @@ import type {
   GetUserActivityPageResponse,
   GetUserNotificationPageData,
   GetUserNotificationPageResponse,
+  GetUserPreferencesData,
   GetUserSessionPageData,
   GetUserSessionPageResponse,
   GetUserTokenPageData,
   GetUserTokenPageResponse,
   ListUserExternalIdentitiesData,
   LoginDiagnosis,
+  Preferences,
 } from '../../api/schema.js';
 import { userKey } from '../../api/users.js';
 import { userDevicesOf } from '../../components/delivery/delivery.js';
@@ -88,6 +90,16 @@ export const inboxQuery = (id: string) =>
         '/admin/v1/users/{id}/notifications/page',
         { path: { id }, query: { limit: 20 }, signal },
       ),
+  });
+
+export const preferencesQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...userKey(id), 'preferences'],
+    queryFn: ({ signal }) =>
+      request<GetUserPreferencesData, Preferences>('GET', '/admin/v1/users/{id}/preferences', {
+        path: { id },
+        signal,
+      }),
   });
 
 /** How the list of the user's notifications is read. */

@@ -20,6 +20,7 @@ import { adminDialogs, dialogNames, type OpenDialog } from './dialogs/dialog-act
 import { UserDialog } from './dialogs/user-dialog.js';
 import { Activity, Inbox, Messages } from './history.js';
 import { Login } from './login.js';
+import { Preferences } from './preferences.js';
 import { diagnosisQuery, type Kind, kinds, refresh } from './queries.js';
 import { type Member, members } from './query.js';
 import { useRemedies } from './remedies.js';
@@ -108,6 +109,7 @@ function UserView({ user }: { user: User }) {
         <div className={styles.column}>
           <Login id={user.id} device={search.device} onChoose={(device) => choose({ device })} onRemedy={onRemedy} />
           <Inbox id={user.id} open={search.notification} onOpen={(notification) => choose({ notification })} />
+          <Preferences user={user} mayChange={mayChange} />
           <Activity id={user.id} kind={kind} onKind={(next) => choose({ kind: next })} />
           <Messages id={user.id} mayChange={mayChange} />
         </div>

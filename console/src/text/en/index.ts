@@ -1,6 +1,7 @@
 import { access } from './access.js';
 import { audit } from './audit.js';
 import { backups } from './backups.js';
+import { categories } from './categories.js';
 import { check } from './check.js';
 import { common } from './common.js';
 import { events } from './events.js';
@@ -14,6 +15,7 @@ import { providers } from './providers.js';
 import { setUp } from './set-up.js';
 import { shell } from './shell.js';
 import { signIn } from './sign-in.js';
+import { suppressions } from './suppressions.js';
 import { system } from './system.js';
 import { user } from './user.js';
 import { userDialogs } from './user-dialogs.js';
@@ -24,6 +26,7 @@ export const texts = {
   access,
   audit,
   backups,
+  categories,
   check,
   common,
   delivery,
@@ -38,6 +41,7 @@ export const texts = {
   setUp,
   shell,
   signIn,
+  suppressions,
   system,
   user,
   userDialogs,

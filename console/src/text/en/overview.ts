@@ -78,6 +78,10 @@ export const overview = {
     web_push: 'Web Push',
   } as Readonly<Record<string, string>>,
   providers: 'Providers:',
+  suppressed: {
+    bounces: (n: string) => `suppressed after bounces: ${n}`,
+    complaints: (n: string) => `suppressed after complaints: ${n}`,
+  },
   providerOf: { sms: (name: string) => `SMS (${name})`, email: (name: string) => `Mail (${name})` },
   noProvider: 'none is configured',
   worksNow: (name: string) => `${name} works`,

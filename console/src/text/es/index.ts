@@ -2,6 +2,7 @@ import type { Texts } from '../en/index.js';
 import { access } from './access.js';
 import { audit } from './audit.js';
 import { backups } from './backups.js';
+import { categories } from './categories.js';
 import { check } from './check.js';
 import { common } from './common.js';
 import { events } from './events.js';
@@ -15,6 +16,7 @@ import { providers } from './providers.js';
 import { setUp } from './set-up.js';
 import { shell } from './shell.js';
 import { signIn } from './sign-in.js';
+import { suppressions } from './suppressions.js';
 import { system } from './system.js';
 import { user } from './user.js';
 import { userDialogs } from './user-dialogs.js';
@@ -25,6 +27,7 @@ export const texts: Texts = {
   access,
   audit,
   backups,
+  categories,
   check,
   common,
   delivery,
@@ -39,6 +42,7 @@ export const texts: Texts = {
   setUp,
   shell,
   signIn,
+  suppressions,
   system,
   user,
   userDialogs,

@@ -76,6 +76,10 @@ export const overview: Texts['overview'] = {
   channels: 'Mensajes y avisos push',
   channelNames: { sms: 'SMS', email: 'Correo', apns: 'APNs', fcm: 'FCM', web_push: 'Web Push' },
   providers: 'Proveedores:',
+  suppressed: {
+    bounces: (n) => `suprimidas por rebotes: ${n}`,
+    complaints: (n) => `suprimidas por quejas: ${n}`,
+  },
   providerOf: { sms: (name) => `SMS (${name})`, email: (name) => `Correo (${name})` },
   noProvider: 'ninguno configurado',
   worksNow: (name) => `${name} funciona`,

@@ -1,7 +1,10 @@
 import { onPageEvent, platform, type TabChannel } from '../platform.js';
 
-/** What happened to the login: somebody logged in, the token was replaced, or the login is over, and why. */
-export type TabEvent = 'login' | 'token' | 'logged_out' | 'ended';
+/**
+ * What happened to the login: somebody logged in, the token was replaced, or the login is over, and why. `preferences`: they were
+ * changed, in a channel of their own.
+ */
+export type TabEvent = 'login' | 'token' | 'logged_out' | 'ended' | 'preferences';
 
 /** Notifies other tabs when the login changes, and receives their notifications. These contain no token. */
 export function createTabs(name: string, isOn: boolean, onEvent: (event: TabEvent) => void) {
@@ -9,6 +12,7 @@ export function createTabs(name: string, isOn: boolean, onEvent: (event: TabEven
   let isOpen = false;
   let removeListener = () => {};
   return {
+    isOn,
     open() {
       const { BroadcastChannel } = platform();
       if (!isOn || BroadcastChannel === undefined || isOpen) return;

@@ -1,6 +1,7 @@
 import type { InboxOptions, OidcProvider, Postern } from '@postern/client';
 import type { AccountTexts } from '../account/texts.js';
 import type { InboxTexts } from '../inbox/texts.js';
+import type { PreferencesTexts } from '../preferences/texts.js';
 import type { EnrolmentTexts } from '../sign-in/enrolment-texts.js';
 import type { SignInTexts } from '../sign-in/texts.js';
 import type { FormTexts } from './form-texts.js';
@@ -15,6 +16,7 @@ export interface Texts {
   readonly 'sign-in': Omit<SignInTexts & EnrolmentTexts, keyof FormTexts>;
   readonly account: Omit<AccountTexts, keyof FormTexts>;
   readonly inbox: InboxTexts;
+  readonly preferences: PreferencesTexts;
 }
 
 /** Some of the texts. */

@@ -1,6 +1,6 @@
 import type { ItemsView, NotificationAction, StatefulItem } from '@postern/client';
 import { element, icon } from '../base/dom.js';
-import { webAddress } from './web-address.js';
+import { webAddress } from '../base/web-address.js';
 
 export const checkPath = 'M4 10.5l4 4 8-9';
 

@@ -2,6 +2,7 @@ import type { Inbox, InboxItem, Mute } from '@postern/client';
 import { element, replaceContent } from '../base/dom.js';
 import { mono } from '../base/issue-style.js';
 import { smallButton } from '../base/small-button.js';
+import { switchStyle } from '../base/switch-style.js';
 import { withLater } from '../base/texts.js';
 import { english, type PushTexts } from './push-texts.js';
 import type { RowTexts } from './texts.js';
@@ -17,15 +18,8 @@ export const style = `
 .pushes label::first-letter { text-transform: uppercase; }
 .pushes code { font-family: ${mono}; font-size: 0.8667em; }
 .pushes h3 { margin-block-start: 4px; font-size: 0.9333em; }
-.switch { appearance: none; flex: none; position: relative; width: 38px; height: 22px; margin: 0; border-radius: 11px; cursor: pointer;
-  background: var(--_control); transition: background 120ms; }
-.switch::after { content: ""; position: absolute; inset-block-start: 3px; inset-inline-start: 3px; width: 16px; height: 16px;
-  border-radius: 50%; background: var(--_ground); transition: inset-inline-start 120ms; }
-.switch:checked { background: var(--_accent); }
-.switch:checked::after { inset-inline-start: 19px; }
 .error { color: var(--_danger); }
-@media (forced-colors: active) { .switch { appearance: auto; } .switch::after { content: none; } }
-`;
+${switchStyle}`;
 
 export interface PushOptions {
   readonly inbox: Inbox;

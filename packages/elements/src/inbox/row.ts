@@ -1,9 +1,9 @@
 import type { InboxItem } from '@postern/client';
 import { element, replaceContent } from '../base/dom.js';
 import { fullTime, timeAgo } from '../base/time.js';
+import { webAddress } from '../base/web-address.js';
 import { pictureOf } from './picture.js';
 import type { RowTexts } from './texts.js';
-import { webAddress } from './web-address.js';
 
 export interface RowOptions {
   readonly words: RowTexts;

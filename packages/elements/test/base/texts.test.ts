@@ -11,6 +11,8 @@ import { english as englishItems } from '../../src/inbox/item-texts.js';
 import { english as englishList } from '../../src/inbox/list-texts.js';
 import { english as englishPushes } from '../../src/inbox/push-texts.js';
 import { english as englishInbox } from '../../src/inbox/texts.js';
+import { spanish as spanishPreferences } from '../../src/preferences/es.js';
+import { english as englishPreferences } from '../../src/preferences/texts.js';
 import { english as englishEnrolment } from '../../src/sign-in/enrolment-texts.js';
 import { spanish as spanishSignIn } from '../../src/sign-in/es.js';
 import { english as englishLater } from '../../src/sign-in/later-texts.js';
@@ -20,6 +22,7 @@ const holes = (text: string) => [...new Set([...text.matchAll(/\{\w+\}/g)].map(S
 
 test.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
   ['the inbox', { ...englishInbox, ...englishList, ...englishPushes, ...englishItems }, spanishInbox],
+  ['the preferences', englishPreferences, spanishPreferences],
   ['sign-in', { ...englishErrors, ...englishSignIn, ...englishLater, ...englishEnrolment }, spanishSignIn],
   ['the account', { ...englishErrors, ...englishAccount, ...englishActivity, ...englishDialog }, spanishAccount],
 ])(

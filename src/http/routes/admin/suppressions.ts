@@ -115,7 +115,13 @@ function createRoute(
       response: { 201: { ...Suppression, description: 'The suppression.' } },
     },
     // A thief who silences the notices about an account stays unnoticed.
-    config: { access: { scope: 'users:write' }, ndjson: SuppressedAddress, recentProof: 'needed' },
+    config: {
+      access: { scope: 'users:write' },
+      ndjson: SuppressedAddress,
+      // The document shows one form. Its answer is the one to a single address.
+      document: { body: SuppressedAddress },
+      recentProof: 'needed',
+    },
     preValidation: async (request, reply) => {
       if (isNdjson(request)) await addLines(request, reply);
     },

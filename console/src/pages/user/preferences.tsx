@@ -1,0 +1,134 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { request } from '../../api/client.js';
+import type {
+  ChangeUserPreferencesData,
+  PreferenceCategory,
+  StepChannel,
+  User,
+  Preferences as UserPreferences,
+} from '../../api/schema.js';
+import { Badge } from '../../components/badge/badge.js';
+import { Select } from '../../components/field/field.js';
+import { Panel } from '../../components/panel/panel.js';
+import { Loaded } from '../../components/state/state.js';
+import { UserText } from '../../components/text/values.js';
+import { toast } from '../../components/toast/toasts.js';
+import { useText } from '../../text/text.js';
+import { preferencesQuery, refresh } from './queries.js';
+import styles from './user.module.css';
+
+const channels = ['push', 'email', 'sms'] as const satisfies readonly StepChannel[];
+type Change = ChangeUserPreferencesData['body'];
+
+/** What the user is notified about, and where: what the user has chosen, and the defaults. */
+export function Preferences({ user, mayChange }: { user: User; mayChange: boolean }) {
+  const { user: texts } = useText();
+  const text = texts.preferences;
+  const client = useQueryClient();
+  const query = useQuery(preferencesQuery(user.id));
+  const save = useMutation({
+    mutationFn: (body: Change) => {
+      const path = { id: user.id };
+      return request<ChangeUserPreferencesData, UserPreferences>('PATCH', '/admin/v1/users/{id}/preferences', {
+        ...{ path, body },
+      });
+    },
+    async onSuccess(next) {
+      client.setQueryData(preferencesQuery(user.id).queryKey, next);
+      toast.done(text.saved);
+      await refresh(client, user.id);
+    },
+    onError: (error) => toast.failed(text.notSaved, error),
+  });
+  const isFixed = !mayChange || save.isPending;
+  return (
+    <Panel anchor="preferences" title={text.title}>
+      <Loaded query={query} rows={4}>
+        {(preferences) => (
+          <div className={styles.settings}>
+            <Channels {...{ preferences, isFixed }} onChange={save.mutate} />
+            {Object.entries(preferences.categories).map(([name, category]) => (
+              <Category key={name} {...{ name, category, preferences, isFixed }} onChange={save.mutate} />
+            ))}
+            <p className={styles.quiet}>
+              {text.zone}: {preferences.time_zone ?? text.noZone}
+            </p>
+          </div>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+interface PartProps {
+  readonly preferences: UserPreferences;
+  readonly isFixed: boolean;
+  readonly onChange: (body: Change) => void;
+}
+
+/** The channels as a whole, and why nothing arrives at an address. */
+function Channels({ preferences: { channels: values, addresses }, isFixed, onChange }: PartProps) {
+  const { user, categories } = useText();
+  const text = user.preferences;
+  const troubleOf = (channel: StepChannel) => {
+    const state = channel === 'push' ? 'ok' : (addresses[channel] ?? 'none');
+    return state === 'ok' ? undefined : text.addresses[state];
+  };
+  return (
+    <fieldset className={styles.setting}>
+      <legend>{text.channels}</legend>
+      <div className={styles.choices}>
+        {channels.map((channel) => (
+          <Select
+            key={channel}
+            label={categories.channels[channel]}
+            hint={troubleOf(channel)}
+            disabled={isFixed}
+            value={values[channel]}
+            options={[
+              ['on', text.on],
+              ['off', text.off],
+            ]}
+            onChoose={(value) => onChange({ channels: { [channel]: value } })}
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+type CategoryProps = PartProps & { readonly name: string; readonly category: PreferenceCategory };
+
+/** The cells of a category. An empty choice is the default. */
+function Category({ name, category, preferences, isFixed, onChange }: CategoryProps) {
+  const { user, categories } = useText();
+  const text = user.preferences;
+  const { title, is_locked: isLocked, cells } = category;
+  return (
+    <fieldset className={styles.setting}>
+      <legend>
+        <UserText text={title} /> {isLocked && <Badge kind="label">{text.locked}</Badge>}
+      </legend>
+      <div className={styles.choices}>
+        {channels.map((channel) => {
+          const { value, default: initial, is_chosen: isChosen } = cells[channel];
+          return (
+            <Select<'' | 'on' | 'off'>
+              key={channel}
+              label={categories.channels[channel]}
+              hint={!isLocked && preferences.channels[channel] === 'off' ? text.channelOff : undefined}
+              disabled={isFixed || isLocked}
+              value={isChosen ? value : ''}
+              options={[
+                ['', text.byDefault(text[initial])],
+                ['on', text.on],
+                ['off', text.off],
+              ]}
+              onChoose={(next) => onChange({ categories: { [name]: { [channel]: next === '' ? null : next } } })}
+            />
+          );
+        })}
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,39 @@
+import type { PosternError } from '../errors.js';
+import type { Store } from '../store.js';
+import type { ChannelChoice, PreferenceChannels, Preferences } from '../wire.js';
+
+/** What reaches the user beside the inbox. */
+export type PreferenceChannel = keyof PreferenceChannels;
+/** Null takes a choice back, so that the default applies. */
+export type PreferenceChoices = { readonly [Channel in PreferenceChannel]?: ChannelChoice | null | undefined };
+
+/** What to change. Everything that is not named stays. */
+export interface PreferenceChanges {
+  /** A name of the IANA database, such as `Europe/Madrid`. While none is set, the client sends that of the browser. */
+  readonly time_zone?: string | null | undefined;
+  /** A channel that is off beats the categories, except critical ones. */
+  readonly channels?: PreferenceChoices | undefined;
+  readonly categories?: Readonly<Record<string, PreferenceChoices>> | undefined;
+}
+
+/** What a page for preferences shows. */
+export interface PreferencesSnapshot {
+  /** With the changes that are being sent. Null until they were read, and if nobody is signed in. */
+  readonly preferences: Preferences | null;
+  readonly loading: boolean;
+  /** Why the last read failed. Earlier preferences stay. */
+  readonly error: PosternError | null;
+  /** Why the last change failed. It is undone. */
+  readonly changeError: PosternError | null;
+}
+
+/**
+ * What the user wants to be notified about, and where. It is read while somebody subscribes to it, and again after a change in another
+ * tab and when the page comes to the foreground. None of these functions rejects.
+ */
+export interface PreferencesStore extends Store<PreferencesSnapshot> {
+  /** Shows the change at once, and undoes it if Postern refuses it. Returns whether it was made; see `changeError`. */
+  readonly change: (changes: PreferenceChanges) => Promise<boolean>;
+  /** Reads again, such as after `error`. */
+  readonly reload: () => Promise<void>;
+}

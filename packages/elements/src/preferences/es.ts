@@ -1,0 +1,41 @@
+import type { PreferencesTexts } from './texts.js';
+
+/** The Spanish texts of `<postern-preferences>`. */
+export const spanish: PreferencesTexts = {
+  channels: 'Dónde te avisamos',
+  push: 'Push',
+  email: 'Correo',
+  sms: 'SMS',
+  push_hint: 'En los dispositivos con tu sesión abierta.',
+  email_hint: 'En tu correo electrónico.',
+  sms_hint: 'En tu número de teléfono.',
+  channel_off: 'Desactivado. Aquí solo llega lo que no se puede desactivar.',
+  email_none: 'Aún no tienes correo electrónico. Añade uno en tu cuenta.',
+  sms_none: 'Aún no tienes número de teléfono. Añade uno en tu cuenta.',
+  email_not_proven: 'No enviamos nada a tu correo hasta que lo confirmes. Confírmalo en tu cuenta.',
+  sms_not_proven: 'No enviamos nada a tu número hasta que lo confirmes. Confírmalo en tu cuenta.',
+  email_suppressed:
+    'Los correos que te enviamos fueron devueltos o alguno se marcó como spam, así que solo te enviamos códigos. Usa otra dirección o pregunta a quienes llevan este servicio.',
+  sms_suppressed:
+    'Los mensajes que te enviamos fueron devueltos, así que solo te enviamos códigos. Usa otro número o pregunta a quienes llevan este servicio.',
+  open_account: 'Abrir tu cuenta',
+  categories: 'De qué te avisamos',
+  locked: 'Es importante, así que no lo puedes desactivar.',
+  always_on: 'Siempre activado',
+  always_off: 'No se envía',
+  on: 'Activado',
+  off: 'Desactivado',
+  digest: 'Resumen',
+  empty: 'Aún no hay nada que elegir.',
+  time_zone: 'Zona horaria',
+  time_zone_none: 'Sin definir',
+  time_there: 'Allí son las {time}.',
+  this_device: '{zone} (este dispositivo)',
+  saved: 'Guardado.',
+  not_saved: 'No se guardó el cambio. Comprueba tu conexión y vuelve a intentarlo.',
+  refused: 'Esto ya no se puede cambiar. Ves los ajustes como están ahora.',
+  loading: 'Cargando…',
+  not_loaded: 'No se pudieron cargar tus ajustes.',
+  try_again: 'Reintentar',
+  signed_out: 'Inicia sesión para ver tus ajustes.',
+};

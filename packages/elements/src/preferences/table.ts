@@ -1,0 +1,269 @@
+import type { PreferenceCell, PreferenceChanges, PreferenceChannel, Preferences } from '@postern/client';
+import { type Child, element, icon, replaceContent } from '../base/dom.js';
+import { fill, isFallback, withoutMarks } from '../base/texts.js';
+import { webAddress } from '../base/web-address.js';
+import type { PreferencesTexts } from './texts.js';
+
+const lockPath = 'M5.5 9h9a1 1 0 0 1 1 1v6a1 1 0 0 1-1 1h-9a1 1 0 0 1-1-1v-6a1 1 0 0 1 1-1zM7 9V6.5a3 3 0 0 1 6 0V9';
+const warningPath = 'M10 3 18 17H2zM10 8v4M10 14.5v.1';
+
+export interface TableOptions {
+  readonly words: PreferencesTexts;
+  readonly language: string;
+  readonly accountUrl: string | null;
+  readonly content: HTMLElement;
+  readonly change: (changes: PreferenceChanges) => void;
+}
+
+type Category = Preferences['categories'][string];
+/** Brings a part of the page up to date. */
+type Update = (preferences: Preferences) => void;
+
+const channelsOf = ({ channels }: Preferences) => Object.keys(channels) as PreferenceChannel[];
+
+/** A name that nobody has given a title, as words. */
+const titleOf = (name: string, title: string) =>
+  title === name ? name.charAt(0).toUpperCase() + name.slice(1).replace(/[_.-]+/g, ' ') : title;
+
+/** What a cell offers: a summary only where the service has one. */
+const valuesOf = ({ value, default: initial }: PreferenceCell): readonly string[] => [
+  ...new Set<string>(['on', 'off', initial, value]),
+];
+
+/** What the nodes of the page depend on, without what changes in them. */
+const shapeOf = ({ channels, addresses, categories }: Preferences): string =>
+  JSON.stringify([
+    Object.keys(channels),
+    addresses,
+    Object.entries(categories).map(([name, { title, description, is_locked: isLocked, cells }]) => [
+      ...[name, title, description, isLocked],
+      Object.values(cells).map((cell) => (isLocked ? cell.value : valuesOf(cell).length > 2)),
+    ]),
+  ]);
+
+/** An option holds text only, so it is marked itself if the text is in another language than the page. */
+const optionOf = (value: string, text: string) =>
+  element('option', { value, ...(isFallback(text) && { lang: 'en', dir: 'ltr' }) }, withoutMarks(text));
+
+/** The sections of the page. Its nodes stay while only values change, so that nobody loses the focus. */
+export function createTable({ words, language, accountUrl, content, change }: TableOptions) {
+  let updates: Update[] = [];
+  let shape = '';
+
+  const section = (name: 'channels' | 'categories' | 'time_zone', ...children: Child[]) =>
+    element(
+      'section',
+      { part: 'section', 'aria-labelledby': name },
+      element('h2', { id: name, part: 'heading' }, words[name]),
+      ...children,
+    );
+
+  function switchOf(
+    key: string,
+    labels: string,
+    read: (preferences: Preferences) => boolean,
+    set: (isOn: boolean) => void,
+  ) {
+    const box = element('input', {
+      ...{ type: 'checkbox', role: 'switch', class: 'switch', part: 'switch' },
+      ...{ 'data-key': key, 'aria-labelledby': labels },
+    });
+    box.addEventListener('change', () => set(box.checked));
+    updates.push((preferences) => {
+      box.checked = read(preferences);
+    });
+    return box;
+  }
+
+  /** Why nothing arrives at an address, and what to do. */
+  function addressText(channel: PreferenceChannel, { addresses }: Preferences): string | null {
+    if (channel === 'push') return null;
+    const state = addresses[channel];
+    return state === 'ok' ? null : words[`${channel}_${state ?? 'none'}`];
+  }
+  function channelRow(channel: PreferenceChannel, preferences: Preferences): HTMLElement {
+    const trouble = addressText(channel, preferences);
+    const href = webAddress(accountUrl);
+    const link = trouble !== null && href !== null && element('a', { href, part: 'link' }, words.open_account);
+    const text = element('span', {}, trouble ?? words[`${channel}_hint`], link && ' ', link);
+    // Who has no phone number misses nothing: it is no reason for a warning.
+    const isWarning = trouble !== null && channel !== 'push' && preferences.addresses[channel] !== undefined;
+    const usual = isWarning ? element('span', { class: 'warning', part: 'warning' }, icon(warningPath), text) : text;
+    const off = element('span', {}, words.channel_off);
+    const value = element('span', { class: 'value muted', part: 'value', id: `hint-${channel}` }, usual, off);
+    // The nodes stay, because the link may have the focus.
+    updates.push(({ channels }) => {
+      usual.hidden = channels[channel] === 'off';
+      off.hidden = !usual.hidden;
+    });
+    const box = switchOf(
+      channel,
+      `channel-${channel}`,
+      ({ channels }) => channels[channel] === 'on',
+      (isOn) => change({ channels: { [channel]: isOn ? 'on' : 'off' } }),
+    );
+    box.setAttribute('aria-describedby', value.id);
+    box.id = `switch-${channel}`;
+    const name = element(
+      'label',
+      { class: 'name', part: 'name', id: `channel-${channel}`, for: box.id },
+      words[channel],
+    );
+    return element('li', { class: 'line', part: 'row' }, element('div', { class: 'description' }, name, value), box);
+  }
+
+  /** A cell that nobody can change. */
+  function lockedCell(channel: PreferenceChannel, isOn: boolean): HTMLElement {
+    const text = `${words[channel]}: ${isOn ? words.always_on : words.always_off}`;
+    return element(
+      'span',
+      { class: 'cell fixed', part: 'cell', title: isOn ? words.always_on : words.always_off },
+      element('span', { class: 'label', part: 'label', 'aria-hidden': 'true' }, words[channel]),
+      isOn ? icon(lockPath) : element('span', { class: 'muted', part: 'value', 'aria-hidden': 'true' }, '–'),
+      element('span', { class: 'sr-only' }, text),
+    );
+  }
+  function choiceCell(name: string, channel: PreferenceChannel, cell: PreferenceCell): HTMLElement {
+    const key = `${name} ${channel}`;
+    const labels = `title-${name} label-${name}-${channel}`;
+    const read = ({ categories }: Preferences) => categories[name]?.cells[channel].value as string | undefined;
+    const choose = (value: string) =>
+      change({ categories: { [name]: { [channel]: value as PreferenceCell['value'] } } });
+    const values = valuesOf(cell);
+    let control: HTMLInputElement | HTMLSelectElement;
+    if (values.length === 2)
+      control = switchOf(
+        key,
+        labels,
+        (all) => read(all) === 'on',
+        (isOn) => choose(isOn ? 'on' : 'off'),
+      );
+    else {
+      const select = element(
+        'select',
+        { part: 'select', 'data-key': key, 'aria-labelledby': labels },
+        ...values.map((value) => optionOf(value, (words as Readonly<Record<string, string>>)[value] ?? value)),
+      );
+      select.addEventListener('change', () => choose(select.value));
+      updates.push((all) => {
+        select.value = read(all) ?? 'on';
+      });
+      control = select;
+    }
+    updates.push(({ channels }) => {
+      control.disabled = channels[channel] === 'off';
+    });
+    const label = element('span', { class: 'label', part: 'label', id: `label-${name}-${channel}` }, words[channel]);
+    return element('label', { class: 'cell', part: 'cell' }, label, control);
+  }
+  function categoryRow(name: string, category: Category, channels: readonly PreferenceChannel[]): HTMLElement {
+    const { title, description, is_locked: isLocked, cells } = category;
+    const shown = isLocked ? words.locked : null;
+    const about = description === title || description === name ? null : element('bdi', {}, description);
+    return element(
+      'li',
+      { class: 'line category', part: 'row' },
+      element(
+        'div',
+        { class: 'description' },
+        element('span', { class: 'name', part: 'name', id: `title-${name}` }, element('bdi', {}, titleOf(name, title))),
+        about && element('span', { class: 'value muted', part: 'value' }, about),
+        shown && element('span', { class: 'value muted', part: 'value' }, shown),
+      ),
+      element(
+        'div',
+        { class: 'cells', part: 'cells' },
+        ...channels.map((channel) =>
+          isLocked ? lockedCell(channel, cells[channel].value === 'on') : choiceCell(name, channel, cells[channel]),
+        ),
+      ),
+    );
+  }
+  function categorySection(preferences: Preferences): HTMLElement {
+    const channels = channelsOf(preferences);
+    const all = Object.entries(preferences.categories);
+    if (all.length === 0) return section('categories', element('p', { class: 'muted', part: 'hint' }, words.empty));
+    return section(
+      'categories',
+      element(
+        'div',
+        { class: 'lines', part: 'list' },
+        element(
+          'div',
+          { class: 'head', part: 'head', 'aria-hidden': 'true' },
+          ...channels.map((channel) => element('span', { part: 'label' }, words[channel])),
+        ),
+        element('ul', {}, ...all.map(([name, category]) => categoryRow(name, category, channels))),
+      ),
+    );
+  }
+
+  function zoneSection(preferences: Preferences): HTMLElement {
+    const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const zones = new Set(Intl.supportedValuesOf?.('timeZone') ?? []);
+    if (preferences.time_zone !== null) zones.add(preferences.time_zone);
+    zones.delete(own);
+    const none = optionOf('', words.time_zone_none);
+    const select = element(
+      'select',
+      { part: 'select', 'data-key': 'time-zone', 'aria-labelledby': 'time_zone', 'aria-describedby': 'hint-zone' },
+      none,
+      optionOf(own, fill(words.this_device, { zone: own.replaceAll('_', ' ') })),
+      ...[...zones].sort().map((zone) => optionOf(zone, zone.replaceAll('_', ' '))),
+    );
+    select.addEventListener('change', () => change({ time_zone: select.value || null }));
+    const hint = element('span', { class: 'value muted', part: 'value', id: 'hint-zone' });
+    updates.push(({ time_zone: zone }) => {
+      // Another device may have chosen a zone that this browser does not list.
+      if (zone !== null && ![...select.options].some(({ value }) => value === zone))
+        select.append(optionOf(zone, zone));
+      none.hidden = zone !== null;
+      select.value = zone ?? '';
+      replaceContent(hint, zone !== null && fill(words.time_there, { time: timeIn(zone, language) }));
+    });
+    return section(
+      'time_zone',
+      element(
+        'div',
+        { class: 'lines', part: 'list' },
+        element('div', { class: 'line zone', part: 'row' }, element('div', { class: 'description' }, hint), select),
+      ),
+    );
+  }
+
+  return {
+    show(preferences: Preferences): void {
+      const next = shapeOf(preferences);
+      if (next !== shape) {
+        shape = next;
+        updates = [];
+        const root = content.getRootNode() as ShadowRoot;
+        const key = (root.activeElement as HTMLElement | null)?.dataset.key;
+        replaceContent(
+          content,
+          section(
+            'channels',
+            element(
+              'ul',
+              { class: 'lines', part: 'list' },
+              ...channelsOf(preferences).map((channel) => channelRow(channel, preferences)),
+            ),
+          ),
+          categorySection(preferences),
+          zoneSection(preferences),
+        );
+        if (key !== undefined) content.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus();
+      }
+      for (const update of updates) update(preferences);
+    },
+  };
+}
+
+/** The time of day in a zone. A zone that this browser does not know has none. */
+function timeIn(timeZone: string, language: string): string {
+  try {
+    return new Intl.DateTimeFormat(language, { timeZone, timeStyle: 'short' }).format(new Date());
+  } catch {
+    return '–';
+  }
+}

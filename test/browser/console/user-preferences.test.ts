@@ -1,0 +1,58 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Preferences } from '../../../src/contract/preferences.js';
+import type { User } from '../../../src/contract/user.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { launchBrowser } from '../../support/browser.js';
+import { createConsolePages } from '../../support/console-pages.js';
+import { createUser, newEmail } from '../../support/users.js';
+
+let postern: TestApp;
+let browser: Browser;
+beforeAll(async () => {
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', NOTIFICATION_TYPES: 'payment' });
+  browser = await launchBrowser();
+  await admin('PUT', '/categories/billing', { title: { en: 'Bills' }, defaults: { sms: 'off' } });
+  await admin('PUT', '/categories/alarm', { title: { en: 'Alarms' }, is_critical: true });
+});
+afterAll(async () => {
+  await browser?.close();
+  await postern?.close();
+});
+
+const { open, admin, operator } = createConsolePages(
+  () => postern,
+  () => browser,
+);
+const preferencesOf = async ({ id }: User) => (await admin<Preferences>('GET', `/users/${id}/preferences`)).body;
+const cell = (page: Page, category: string, channel: string) =>
+  page.getByRole('group', { name: category }).getByLabel(channel, { exact: true });
+
+test('an operator sees and changes what a user has chosen', async () => {
+  const email = newEmail();
+  const user = await createUser(postern, { email });
+  await admin('POST', '/suppressions', { email });
+  await admin('PATCH', `/users/${user.id}/preferences`, { categories: { billing: { push: 'off' } } });
+  const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = await open(`/console/users/${user.id}`, {
+    as: await operator(),
+  });
+  await expect.poll(() => cell(page, 'Bills', 'Push').inputValue()).toBe('off');
+  expect(await cell(page, 'Bills', 'SMS').locator('option:checked').textContent()).toBe('Off (default)');
+  await page.getByText('the address is suppressed').waitFor();
+  expect(await cell(page, 'Alarms', 'Push').isDisabled()).toBe(true);
+  await cell(page, 'Bills', 'SMS').selectOption('On');
+  await expect.poll(async () => (await preferencesOf(user)).categories.billing?.cells.sms.value).toBe('on');
+  await cell(page, 'Bills', 'Push').selectOption('On (default)');
+  await expect.poll(async () => (await preferencesOf(user)).categories.billing?.cells.push.is_chosen).toBe(false);
+  await cell(page, 'Everything', 'Push').selectOption('Off');
+  await page.getByText('off as a whole').first().waitFor();
+  expect((await preferencesOf(user)).channels.push).toBe('off');
+  await expectAccessible();
+  await expectNoErrorsOrSidewaysScroll();
+});
+
+test('a support agent cannot change those of an operator', async () => {
+  const other = await operator();
+  const { page } = await open(`/console/users/${other.session.user_id}`, { as: await operator('support') });
+  await expect.poll(() => cell(page, 'Bills', 'Push').isDisabled()).toBe(true);
+});

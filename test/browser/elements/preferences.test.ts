@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Preferences } from '../../../src/contract/preferences.js';
+import type { User } from '../../../src/contract/user.js';
+import { type ElementPages, type ShowOptions, startElementPages } from '../../support/elements.js';
+import { createUser, newEmail, password } from '../../support/users.js';
+
+let pages: ElementPages;
+beforeAll(async () => {
+  pages = await startElementPages({ PIN_POLICY: 'off' });
+  await define('billing', { title: { en: 'Bills' }, description: { en: 'New bills' }, defaults: { sms: 'off' } });
+  await define('alarm', { is_critical: true, title: { en: 'Alarms' }, defaults: { sms: 'off' } });
+});
+afterAll(() => pages?.close());
+
+const define = (name: string, body: object) =>
+  pages.app.api('PUT', `/admin/v1/categories/${name}`, { bearer: pages.app.adminKey, body });
+const preferencesOf = (user: User, options: ShowOptions = {}) =>
+  pages.show('postern-preferences', { login: { identity: user.username ?? '', password }, ...options });
+const stored = async ({ id }: User) => {
+  const { adminKey: bearer, api } = pages.app;
+  return (await api<Preferences>('GET', `/admin/v1/users/${id}/preferences`, { bearer })).body;
+};
+
+test('a cell, a channel and the time zone are saved at once, and the page hears of each', async () => {
+  const user = await createUser(pages.app);
+  const { page, events, expectNoErrorsOrSidewaysScroll } = await preferencesOf(user);
+  await page.getByRole('switch', { name: 'Bills Email' }).click();
+  await expect.poll(async () => (await stored(user)).categories.billing?.cells.email.value).toBe('off');
+  await page.getByRole('switch', { name: 'Bills SMS' }).press('Space');
+  await expect.poll(async () => (await stored(user)).categories.billing?.cells.sms.value).toBe('on');
+  await page.getByRole('switch', { name: 'Push', exact: true }).click();
+  await expect.poll(async () => (await stored(user)).channels.push).toBe('off');
+  await page.getByRole('combobox', { name: 'Time zone' }).selectOption('Pacific/Auckland');
+  await expect.poll(async () => (await stored(user)).time_zone).toBe('Pacific/Auckland');
+  await expect
+    .poll(() => events('changed'))
+    .toEqual([
+      { categories: { billing: { email: 'off' } } },
+      { categories: { billing: { sms: 'on' } } },
+      { channels: { push: 'off' } },
+      { time_zone: 'Pacific/Auckland' },
+    ]);
+  await expectNoErrorsOrSidewaysScroll();
+});
+
+test('a channel that is off disables its cells, and says that only what cannot be turned off arrives', async () => {
+  const user = await createUser(pages.app);
+  const { page } = await preferencesOf(user);
+  const cell = page.getByRole('switch', { name: 'Bills Push' });
+  const channel = page.getByRole('switch', { name: 'Push', exact: true });
+  await channel.click();
+  await expect.poll(() => cell.isDisabled()).toBe(true);
+  await page.getByText('Only what cannot be turned off arrives here.').waitFor();
+  await channel.click();
+  await expect.poll(() => cell.isEnabled()).toBe(true);
+  expect(await cell.isChecked()).toBe(true);
+});
+
+test('a critical category has no switches, and says what it does', async () => {
+  const { page } = await preferencesOf(await createUser(pages.app));
+  const row = page.getByRole('listitem').filter({ hasText: 'Alarms' });
+  await row.getByText('you cannot turn it off').waitFor();
+  expect(await row.getByRole('switch').count()).toBe(0);
+  expect(await row.getByText(/^(Push|Email|SMS): /).allInnerTexts()).toEqual([
+    'Push: Always on',
+    'Email: Always on',
+    'SMS: Not sent',
+  ]);
+});
+
+test('an address that gets nothing is explained, with a link to the account if the page has one', async () => {
+  const { adminKey: bearer, api } = pages.app;
+  const email = newEmail();
+  const user = await createUser(pages.app, { email });
+  await api('POST', '/admin/v1/suppressions', { bearer, body: { email } });
+  const { page } = await preferencesOf(user);
+  await page.getByText('Mails to you came back').waitFor();
+  await page.getByText('You have no phone number yet.').waitFor();
+  expect(await page.getByRole('link').count()).toBe(0);
+  await page.evaluate(`element.setAttribute('account-url', 'javascript:alert(1)')`);
+  await page.evaluate(`element.setAttribute('account-url', '/account')`);
+  await page.getByRole('link', { name: 'Open your account' }).first().waitFor();
+  expect(await page.getByRole('link').first().getAttribute('href')).toBe('/account');
+});
+
+test('a change that the service refuses is undone and explained, and the focus stays at its switch', async () => {
+  const user = await createUser(pages.app);
+  await define('temporary', { title: { en: 'Temporary' } });
+  const { page, events } = await preferencesOf(user);
+  const cell = page.getByRole('switch', { name: 'Temporary Push' });
+  await cell.waitFor();
+  await define('temporary', { title: { en: 'Temporary' }, is_critical: true });
+  await cell.press('Space');
+  await page.getByText('This can no longer be changed.').waitFor();
+  // The page shows it as it is now.
+  await page.getByRole('listitem').filter({ hasText: 'Temporary' }).getByText('you cannot turn it off').waitFor();
+  expect(await events('error')).toMatchObject([{ kind: 'problem', code: 'validation_failed' }]);
+  const bill = page.getByRole('switch', { name: 'Bills Push' });
+  await bill.press('Space');
+  await expect.poll(() => page.getByText('This can no longer be changed.').count()).toBe(0);
+  await expect.poll(() => page.evaluate('element.shadowRoot.activeElement?.dataset.key')).toBe('billing push');
+  expect(await bill.isChecked()).toBe(false);
+});
+
+test('another language of the page keeps the focus and reads nothing again', async () => {
+  const user = await createUser(pages.app);
+  const { page } = await preferencesOf(user);
+  await page.getByRole('switch', { name: 'Bills Email' }).focus();
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  await page.evaluate(`element.lang = 'es'`);
+  await page.getByText('Dónde te avisamos').waitFor();
+  await expect.poll(() => page.evaluate('element.shadowRoot.activeElement?.dataset.key')).toBe('billing email');
+  expect(requests.filter((url) => url.includes('/v1/preferences'))).toEqual([]);
+});
+
+test('a user who signs out leaves nothing on the page', async () => {
+  const { page } = await preferencesOf(await createUser(pages.app));
+  await page.getByRole('switch', { name: 'Bills Email' }).waitFor();
+  await page.evaluate('postern.logOut()');
+  await page.getByText('Sign in to see your settings.').waitFor();
+  expect(await page.getByRole('switch').count()).toBe(0);
+});
