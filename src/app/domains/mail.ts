@@ -7,9 +7,9 @@ import type { MailOrigin } from '../../delivery/mail/mail-content.js';
 import type { Outbound } from '../../delivery/outbound.js';
 import { createFailover } from '../../delivery/providers/failover.js';
 import type { OnHealth } from '../../delivery/providers/provider-health.js';
-import type { MailEventReader } from '../../messages/mail-events.js';
 import { logoId, type MailBrand } from '../../messages/mail-html.js';
 import type { MailSender } from '../../messages/mail-sender.js';
+import type { MailEventReader } from '../../messages/providers/mail-events.js';
 import { mailHealthName } from '../base/providers.js';
 import { type ConsoleOutput, required } from './sms.js';
 
