@@ -37,6 +37,7 @@ import { createSessionServices } from './domains/sessions.js';
 import type { ConsoleOutput } from './domains/sms.js';
 import { createSystemInformation } from './domains/system.js';
 import { createUserServices } from './domains/users.js';
+import { createConfiguredUnsubscribe } from './domains/unsubscribe.js';
 import { createWebhookDomain, type WebhookDomain } from './domains/webhooks.js';
 
 /** The services that the routes call, and the parts that work in the background. */
@@ -231,6 +232,7 @@ function servicesOf(base: Base, parts: Parts): Services {
 
     // Administration
     users: users.users,
+    unsubscribe: createConfiguredUnsubscribe(base),
     userImport: users.userImport,
     userBulk: users.userBulk,
     userDetails: users.userDetails,

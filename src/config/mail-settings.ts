@@ -38,6 +38,18 @@ function basicCredentials(text: string): Parsed<readonly Secret[]> {
 }
 
 export const mailSettings = {
+/** Lines of text; in a file of variables, `\\n` stands for the end of a line. */
+function mailFooter(text: string): Parsed<string> {
+  const lines = text
+    .replaceAll('\\n', '\n')
+    .split(/\r?\n/)
+    .map((line) => line.trim());
+  const footer = lines.join('\n').trim();
+  return footer !== '' && footer.length <= 1000 && !/[^\P{Cc}\n]/u.test(footer)
+    ? ok(footer)
+    : invalid('must be a text of at most 1000 characters');
+}
+
   MAIL_PROVIDER: {
     parse: mailProviders,
     about:
@@ -49,6 +61,17 @@ export const mailSettings = {
       'The sender of mail: an address, or a name and an address: Example <no-reply@example.com>. Required with a provider.',
   },
   SMTP_URL: {
+  MAIL_FOOTER: {
+    parse: mailFooter,
+    about:
+      'The end of each mail about a notification that is not critical, with a link that turns its category off: your name and postal address, which laws about commercial mail require. \\n begins a new line.',
+  },
+  MAIL_RATE: {
+    parse: rate,
+    fallback: '0',
+    about:
+      'How many mails the steps of notifications send, such as 14/1s, on all instances together and spread evenly. A number alone is per minute. Codes and notices do not count. 0: no limit.',
+  },
     isSecret: true,
     parse: smtpUrl,
     about:

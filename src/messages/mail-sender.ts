@@ -12,6 +12,8 @@ export interface MailMessage {
   readonly text: string;
   /** The same text as HTML. It may show the logo by its content id. */
   readonly html: string;
+  /** Further headers, such as List-Unsubscribe. Their values are ASCII. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Null if the mail contains no code. */
   readonly code: string | null;
   /** Null unless the message holds the code of a login. */

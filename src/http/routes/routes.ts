@@ -38,6 +38,7 @@ import type { ReadPositions } from '../../notifications/inbox/read-position.js';
 import type { Notifications } from '../../notifications/notifications.js';
 import type { Preferences } from '../../notifications/preferences/preferences.js';
 import type { Push } from '../../notifications/push/push.js';
+import type { Unsubscribe } from '../../notifications/preferences/unsubscribe.js';
 import type { Streams } from '../../notifications/stream/streams.js';
 import type { ApiKeys } from '../../sessions/api-keys.js';
 import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
@@ -95,6 +96,7 @@ import { operationRoutes, type Readiness } from './operation.js';
 import { redirectRoutes } from './redirects.js';
 import { accountRoutes } from './v1/account/account.js';
 import { accountAddressRoutes } from './v1/account/addresses.js';
+import { unsubscribeRoutes } from './unsubscribe.js';
 import { accountExternalIdentityRoutes } from './v1/account/external-identities.js';
 import { accountGuestRoutes } from './v1/account/guest.js';
 import { accountLogoutRoutes } from './v1/account/logout-everywhere.js';
@@ -197,6 +199,7 @@ export interface Services extends WebhookServices {
   readonly suppressions: Suppressions;
   readonly mailEvents: MailEvents;
 }
+  readonly unsubscribe: Unsubscribe;
 
 /** Which routes a server has. Every server has the routes for users and the probes. */
 export interface ServedRoutes {
@@ -248,6 +251,7 @@ export function registerRoutes(
   if (administration) adminRoutes(app, services);
   if (console !== undefined) consoleRoutes(app, services, console);
   webhookKeyRoutes(app, services);
+  unsubscribeRoutes(app, services);
   operationRoutes(app, services, apiDocs);
 }
 
