@@ -27,6 +27,7 @@ import {
 } from './domains/authenticators.js';
 import { type BackupDomain, createBackupDomain } from './domains/backups.js';
 import { createCategories } from './domains/categories.js';
+import { createChannels } from './domains/channels.js';
 import { createFactors } from './domains/factors.js';
 import { createConfiguredGuessBudget, createConfiguredLimits } from './domains/limits.js';
 import { createConfiguredSteps, createLoginServices } from './domains/login.js';
@@ -70,6 +71,7 @@ type Parts = Awaited<ReturnType<typeof createParts>>;
 async function createParts(base: Base, options: ServicesOptions) {
   const { config, outbound, database, keys, hasher, log, lifecycle } = base;
   const categories = await createCategories(base, options.blockInterval);
+  const channels = await createChannels(base, options.blockInterval);
   const push = await createPushDomain(base, categories.known);
   const limits = createConfiguredLimits(base);
   const notifications = await createNotificationServices(
@@ -80,6 +82,7 @@ async function createParts(base: Base, options: ServicesOptions) {
   const messaging = await createMessaging(base, {
     hasPush: push.onPublished !== undefined,
     consoleOutput: options.consoleOutput,
+    onBadReport: () => void channels.checkMails(),
   });
   const guesses = createConfiguredGuessBudget(base, messaging.notices);
   const pins = createPins({ hasher, keys });
@@ -142,6 +145,7 @@ async function createParts(base: Base, options: ServicesOptions) {
   const backups = await createBackupDomain(base, version);
   return {
     categories,
+    channels,
     push,
     limits,
     notifications,
@@ -164,7 +168,7 @@ async function createParts(base: Base, options: ServicesOptions) {
 function servicesOf(base: Base, parts: Parts): Services {
   const { config, database, keys, pacer } = base;
   const { push, limits, notifications, messaging, factors, redirects, sessions, users, account, login } = parts;
-  const { admission, categories, webhooks, statistics } = parts;
+  const { admission, categories, channels, webhooks, statistics } = parts;
   const { proofs, pinRecoveries } = account;
   const { notices } = messaging;
   const ownFactors = factors.createSelfService({ proofs, users: users.users, notices, pinRecoveries });
@@ -217,6 +221,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     states: notifications.services.states,
     images: notifications.services.images,
     categories,
+    channels,
     push: push.push,
     pushTokens: push.tokens,
     outbox: messaging.outbox,

@@ -4,6 +4,7 @@ import {
   ok,
   type Parsed,
   pattern,
+  rate,
   Secret,
   type Setting,
   secret,
@@ -37,7 +38,6 @@ function basicCredentials(text: string): Parsed<readonly Secret[]> {
     : invalid('must have at least 16 characters and no space, or be several such secrets joined by commas');
 }
 
-export const mailSettings = {
 /** Lines of text; in a file of variables, `\\n` stands for the end of a line. */
 function mailFooter(text: string): Parsed<string> {
   const lines = text
@@ -50,6 +50,7 @@ function mailFooter(text: string): Parsed<string> {
     : invalid('must be a text of at most 1000 characters');
 }
 
+export const mailSettings = {
   MAIL_PROVIDER: {
     parse: mailProviders,
     about:
@@ -60,7 +61,6 @@ function mailFooter(text: string): Parsed<string> {
     about:
       'The sender of mail: an address, or a name and an address: Example <no-reply@example.com>. Required with a provider.',
   },
-  SMTP_URL: {
   MAIL_FOOTER: {
     parse: mailFooter,
     about:
@@ -72,6 +72,7 @@ function mailFooter(text: string): Parsed<string> {
     about:
       'How many mails the steps of notifications send, such as 14/1s, on all instances together and spread evenly. A number alone is per minute. Codes and notices do not count. 0: no limit.',
   },
+  SMTP_URL: {
     isSecret: true,
     parse: smtpUrl,
     about:

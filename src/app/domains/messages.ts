@@ -49,6 +49,8 @@ export async function createMessaging(
     /** Whether a push channel is configured. */
     readonly hasPush: boolean;
     readonly consoleOutput: ConsoleOutput;
+    /** Called after a provider has reported a hard bounce or a complaint. */
+    readonly onBadReport: () => void;
   },
 ): Promise<Messaging> {
   const onHealth = createHealthRecorder({ database, log });
@@ -63,7 +65,7 @@ export async function createMessaging(
   const suppressions = createSuppressions({ database, keys });
   const reporting = new Set<string>(mailProviders(config).filter((name) => reportsMails(name, config)));
   const mailEvents = createMailEvents({
-    ...{ database, keys, counters, suppressions },
+    ...{ database, keys, counters, suppressions, onBadReport: options.onBadReport },
     readers: await createMailEventReaders(config, outbound),
     canonical: (address) => canonicalIdentity('email', address)?.canonical,
   });

@@ -32,6 +32,7 @@ import type { MailEvents } from '../../messages/providers/mail-events.js';
 import type { Receipts } from '../../messages/providers/receipts.js';
 import type { Suppressions } from '../../messages/suppressions.js';
 import type { Categories } from '../../notifications/categories/categories.js';
+import type { Channels } from '../../notifications/channels/channels.js';
 import type { Images } from '../../notifications/images/images.js';
 import type { ItemStates } from '../../notifications/inbox/item-states.js';
 import type { ReadPositions } from '../../notifications/inbox/read-position.js';
@@ -62,6 +63,7 @@ import type { App } from '../requests/route.js';
 import { adminBackupRoutes, type Backups } from './admin/backups.js';
 import { adminBlockRoutes } from './admin/blocks.js';
 import { adminCategoryRoutes } from './admin/categories.js';
+import { adminChannelRoutes } from './admin/channels.js';
 import { adminEventRoutes } from './admin/events.js';
 import { adminKeyRoutes } from './admin/keys.js';
 import { adminLoginDiagnosisRoutes } from './admin/login-diagnosis.js';
@@ -161,6 +163,7 @@ export interface Services extends WebhookServices {
   readonly states: ItemStates;
   readonly images: Images;
   readonly categories: Categories;
+  readonly channels: Channels;
   readonly push: Push;
   readonly pushTokens: DevicePushTokens;
   readonly proofs: Proofs;
@@ -284,6 +287,7 @@ function adminRoutes(app: App, services: Services): void {
   adminKeyRoutes(app, services);
   adminWebhookRoutes(app, services);
   adminCategoryRoutes(app, services);
+  adminChannelRoutes(app, services);
   adminBlockRoutes(app, services);
   adminTestIdentityRoutes(app, services);
 }

@@ -188,11 +188,13 @@ export interface MailEventsOptions {
   readonly readers: readonly MailEventReader[];
   /** The canonical form of an address; undefined if it has none. */
   readonly canonical: (address: string) => string | undefined;
+  /** Called after the commit of a hard bounce or a complaint. */
+  readonly onBadReport: () => void;
 }
 
 /** Creates the service that takes reports about mails. */
 export function createMailEvents(options: MailEventsOptions): MailEvents {
-  const { database, keys, counters, suppressions, readers, canonical } = options;
+  const { database, keys, counters, suppressions, readers, canonical, onBadReport } = options;
 
   async function suppress(tx: Transaction, address: string, reason: SuppressionReason, userId: string) {
     await suppressions.add(tx, [address], { reason, origin: { actor: 'system' }, userId });
@@ -226,7 +228,10 @@ export function createMailEvents(options: MailEventsOptions): MailEvents {
     if (outcome === 'soft_bounce') await tx.query(lockAddress({ digest: digests[0]?.toString('hex') ?? '' }));
     if ((await tx.query(marks[outcome](mail))).length === 0) return false;
     await changeMessage(tx, provider, mail, outcome);
-    if (outcome === 'hard_bounce' || outcome === 'complaint') await suppress(tx, address, outcome, mail.user_id);
+    if (outcome === 'hard_bounce' || outcome === 'complaint') {
+      await suppress(tx, address, outcome, mail.user_id);
+      tx.onCommit(onBadReport);
+    }
     if (outcome === 'soft_bounce') {
       const [bounces] = await tx.query(countSoftBounces({ digests }));
       if ((bounces?.count ?? 0) >= maxSoftBounces) await suppress(tx, address, 'soft_bounces', mail.user_id);
