@@ -37,8 +37,8 @@ import { createPushDomain, type PushDomain } from './domains/push.js';
 import { createSessionServices } from './domains/sessions.js';
 import type { ConsoleOutput } from './domains/sms.js';
 import { createSystemInformation } from './domains/system.js';
-import { createUserServices } from './domains/users.js';
 import { createConfiguredUnsubscribe } from './domains/unsubscribe.js';
+import { createUserServices } from './domains/users.js';
 import { createWebhookDomain, type WebhookDomain } from './domains/webhooks.js';
 
 /** The services that the routes call, and the parts that work in the background. */
@@ -97,7 +97,7 @@ async function createParts(base: Base, options: ServicesOptions) {
     onUnfinished: (error) => log.warn({ err: error }, 'devices beyond MAX_DEVICES could not be removed'),
   });
   const sessions = createSessionServices(base, { notices: messaging.notices, deviceLimit });
-  const users = createUserServices(base, providers, messaging.notices);
+  const users = createUserServices(base, providers, messaging.notices, categories.known);
   const steps = createConfiguredSteps(base, { messaging, factors, testCodes, users: users.users });
   const humanCheck =
     config.HUMAN_CHECK === 'off' ? undefined : createHumanCheck({ database, keys, counts: limits.counts });
@@ -232,12 +232,12 @@ function servicesOf(base: Base, parts: Parts): Services {
       record: (tx, userId, origin, changes) =>
         recordEvent(tx, { type: 'preferences.changed', origin, userId, changes }),
     }),
+    unsubscribe: createConfiguredUnsubscribe(base),
     suppressions: messaging.suppressions,
     mailEvents: messaging.mailEvents,
 
     // Administration
     users: users.users,
-    unsubscribe: createConfiguredUnsubscribe(base),
     userImport: users.userImport,
     userBulk: users.userBulk,
     userDetails: users.userDetails,

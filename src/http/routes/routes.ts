@@ -38,8 +38,8 @@ import type { ItemStates } from '../../notifications/inbox/item-states.js';
 import type { ReadPositions } from '../../notifications/inbox/read-position.js';
 import type { Notifications } from '../../notifications/notifications.js';
 import type { Preferences } from '../../notifications/preferences/preferences.js';
-import type { Push } from '../../notifications/push/push.js';
 import type { Unsubscribe } from '../../notifications/preferences/unsubscribe.js';
+import type { Push } from '../../notifications/push/push.js';
 import type { Streams } from '../../notifications/stream/streams.js';
 import type { ApiKeys } from '../../sessions/api-keys.js';
 import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
@@ -96,9 +96,9 @@ import { imageFileRoutes } from './images.js';
 import { linkRoutes } from './link.js';
 import { operationRoutes, type Readiness } from './operation.js';
 import { redirectRoutes } from './redirects.js';
+import { unsubscribeRoutes } from './unsubscribe.js';
 import { accountRoutes } from './v1/account/account.js';
 import { accountAddressRoutes } from './v1/account/addresses.js';
-import { unsubscribeRoutes } from './unsubscribe.js';
 import { accountExternalIdentityRoutes } from './v1/account/external-identities.js';
 import { accountGuestRoutes } from './v1/account/guest.js';
 import { accountLogoutRoutes } from './v1/account/logout-everywhere.js';
@@ -199,10 +199,10 @@ export interface Services extends WebhookServices {
   readonly testIdentities: TestIdentities;
   readonly outbox: Outbox;
   readonly preferences: Preferences;
+  readonly unsubscribe: Unsubscribe;
   readonly suppressions: Suppressions;
   readonly mailEvents: MailEvents;
 }
-  readonly unsubscribe: Unsubscribe;
 
 /** Which routes a server has. Every server has the routes for users and the probes. */
 export interface ServedRoutes {
@@ -251,10 +251,10 @@ export function registerRoutes(
   deviceTokenRoutes(app, services);
   messageReceiptRoutes(app, services);
   mailEventRoutes(app, services);
+  unsubscribeRoutes(app, services);
   if (administration) adminRoutes(app, services);
   if (console !== undefined) consoleRoutes(app, services, console);
   webhookKeyRoutes(app, services);
-  unsubscribeRoutes(app, services);
   operationRoutes(app, services, apiDocs);
 }
 

@@ -144,7 +144,7 @@ export async function publishMany(
   await tx.query(readByKey({}));
   const [[moved], deliveries] = await Promise.all([
     tx.query(advanceInboxes({ userIds: uuidArray(inboxes.userIds), rows: bigintArray(inboxes.rows) })),
-    nextTurn().then(() => deliveriesOf(items, userIds, images.byUrl)),
+    nextTurn().then(() => deliveriesOf(items, userIds, images.byUrl, rules.categories)),
   ]);
   if (moved === undefined) throw new Error('an aggregate returned no row');
   const numbers = numbersOf(inboxes, moved);
@@ -231,9 +231,10 @@ function deliveriesOf(
   items: readonly Item[],
   userIds: readonly string[],
   newImages: ReadonlyMap<string, Image>,
+  categories: PublishRules['categories'],
 ): Deliveries {
   const ids = orderedIds(userIds.length);
-  const contents = items.map((item) => contentOf(item, newImages));
+  const contents = items.map((item) => contentOf(item, newImages, categories));
   return {
     ids,
     userIds,
