@@ -68,7 +68,7 @@ export function createSmtpMail(options: SmtpMailOptions): MailSender {
  */
 export function createPooledSmtpMail(options: SmtpMailOptions & { readonly connections: number }): PooledMailSender {
   const { target, connections, connectTimeoutMs = 3000, totalTimeoutMs = 10_000 } = options;
-  let opened: Promise<ReturnType<typeof open>> | undefined;
+  let opened: ReturnType<typeof open> | undefined;
   async function open() {
     const { createTransport } = await import('nodemailer');
     const transport = createTransport({
@@ -100,7 +100,7 @@ export function createPooledSmtpMail(options: SmtpMailOptions & { readonly conne
     },
     async close() {
       const open = await opened?.catch(() => undefined);
-      open?.transport.transporter.close({ force: true });
+      open?.transport.close({ force: true });
     },
   };
 }

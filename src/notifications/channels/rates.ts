@@ -19,7 +19,7 @@ export interface Rates {
 }
 
 interface Request {
-  readonly channel: StepChannel;
+  readonly channel: string;
   readonly wanted: number;
   readonly perSecond: number;
 }
