@@ -11,6 +11,7 @@ import { startImageCleanup } from '../notifications/images/cleanup.js';
 import { eraseImagesOf, type RemoveImageFrom } from '../notifications/images/erase.js';
 import { anonymiseActor } from '../notifications/inbox/anonymise-actor.js';
 import { noticeType } from '../notifications/push/notice.js';
+import { preferencesTask } from '../notifications/retention/preferences.js';
 import { notificationTables } from '../notifications/retention/retention.js';
 import { statesTask } from '../notifications/retention/states.js';
 import { tombstoneTask } from '../notifications/retention/tombstones.js';
@@ -63,6 +64,7 @@ export async function startBackgroundWork(
     wrapHashesTask(hasher, version),
     tombstoneTask,
     statesTask,
+    preferencesTask,
     guestExpiryTask,
     statisticsTask,
     ...notifications.retention.tasks,

@@ -27,6 +27,7 @@ import {
 } from './domains/authenticators.js';
 import { type BackupDomain, createBackupDomain } from './domains/backups.js';
 import { createCategories } from './domains/categories.js';
+import { createChannels } from './domains/channels.js';
 import { createFactors } from './domains/factors.js';
 import { createConfiguredGuessBudget, createConfiguredLimits } from './domains/limits.js';
 import { createConfiguredSteps, createLoginServices } from './domains/login.js';
@@ -36,6 +37,7 @@ import { createPushDomain, type PushDomain } from './domains/push.js';
 import { createSessionServices } from './domains/sessions.js';
 import type { ConsoleOutput } from './domains/sms.js';
 import { createSystemInformation } from './domains/system.js';
+import { createConfiguredUnsubscribe } from './domains/unsubscribe.js';
 import { createUserServices } from './domains/users.js';
 import { createWebhookDomain, type WebhookDomain } from './domains/webhooks.js';
 
@@ -69,6 +71,7 @@ type Parts = Awaited<ReturnType<typeof createParts>>;
 async function createParts(base: Base, options: ServicesOptions) {
   const { config, outbound, database, keys, hasher, log, lifecycle } = base;
   const categories = await createCategories(base, options.blockInterval);
+  const channels = await createChannels(base, options.blockInterval);
   const push = await createPushDomain(base, categories.known);
   const limits = createConfiguredLimits(base);
   const notifications = await createNotificationServices(
@@ -79,6 +82,7 @@ async function createParts(base: Base, options: ServicesOptions) {
   const messaging = await createMessaging(base, {
     hasPush: push.onPublished !== undefined,
     consoleOutput: options.consoleOutput,
+    onBadReport: () => void channels.checkMails(),
   });
   const guesses = createConfiguredGuessBudget(base, messaging.notices);
   const pins = createPins({ hasher, keys });
@@ -93,7 +97,7 @@ async function createParts(base: Base, options: ServicesOptions) {
     onUnfinished: (error) => log.warn({ err: error }, 'devices beyond MAX_DEVICES could not be removed'),
   });
   const sessions = createSessionServices(base, { notices: messaging.notices, deviceLimit });
-  const users = createUserServices(base, providers, messaging.notices);
+  const users = createUserServices(base, providers, messaging.notices, categories.known);
   const steps = createConfiguredSteps(base, { messaging, factors, testCodes, users: users.users });
   const humanCheck =
     config.HUMAN_CHECK === 'off' ? undefined : createHumanCheck({ database, keys, counts: limits.counts });
@@ -141,6 +145,7 @@ async function createParts(base: Base, options: ServicesOptions) {
   const backups = await createBackupDomain(base, version);
   return {
     categories,
+    channels,
     push,
     limits,
     notifications,
@@ -163,7 +168,7 @@ async function createParts(base: Base, options: ServicesOptions) {
 function servicesOf(base: Base, parts: Parts): Services {
   const { config, database, keys, pacer } = base;
   const { push, limits, notifications, messaging, factors, redirects, sessions, users, account, login } = parts;
-  const { admission, categories, webhooks, statistics } = parts;
+  const { admission, categories, channels, webhooks, statistics } = parts;
   const { proofs, pinRecoveries } = account;
   const { notices } = messaging;
   const ownFactors = factors.createSelfService({ proofs, users: users.users, notices, pinRecoveries });
@@ -216,6 +221,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     states: notifications.services.states,
     images: notifications.services.images,
     categories,
+    channels,
     push: push.push,
     pushTokens: push.tokens,
     outbox: messaging.outbox,
@@ -226,6 +232,7 @@ function servicesOf(base: Base, parts: Parts): Services {
       record: (tx, userId, origin, changes) =>
         recordEvent(tx, { type: 'preferences.changed', origin, userId, changes }),
     }),
+    unsubscribe: createConfiguredUnsubscribe(base),
     suppressions: messaging.suppressions,
     mailEvents: messaging.mailEvents,
 

@@ -73,6 +73,8 @@ export type EventType =
   | 'backup.verification_started'
   | 'preferences.changed'
   | 'categories.changed'
+  | 'channel.paused'
+  | 'channel.resumed'
   | 'block.created'
   | 'block.deleted'
   | 'test_identity.created'

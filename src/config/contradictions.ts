@@ -28,6 +28,7 @@ export function contradictions(config: Values): string[] {
     ...metricsErrors(config),
     ...mailErrors(config),
     ...backupErrors(config),
+    ...outboundErrors(config),
   ];
 }
 
@@ -38,7 +39,27 @@ export function risks(values: Values): string[] {
     ...unreachableContact(values),
     ...openConnections(values),
     ...withheldCodes(values),
+    ...withheldSteps(values),
   ];
+}
+
+function outboundErrors({ OUTBOUND, OUTBOUND_ALLOWLIST: list }: Values): string[] {
+  if (OUTBOUND === 'allowlist' && list === undefined) return ['OUTBOUND_ALLOWLIST is required with OUTBOUND=allowlist'];
+  // An operator who lists addresses expects that no others get anything.
+  return OUTBOUND === 'live' && list !== undefined
+    ? ['OUTBOUND_ALLOWLIST needs OUTBOUND=allowlist: all steps are sent now']
+    : [];
+}
+
+/** Steps of notifications that are not sent. */
+function withheldSteps({ OUTBOUND = 'live' }: Values): string[] {
+  const effects = {
+    live: undefined,
+    allowlist: 'steps of notifications are sent only to the addresses of OUTBOUND_ALLOWLIST',
+    off: 'no step of a notification is sent',
+  };
+  const effect = effects[OUTBOUND];
+  return effect === undefined ? [] : [`OUTBOUND=${OUTBOUND}: ${effect}. Set OUTBOUND=live in production`];
 }
 
 /** Push services need a contact that they can reach. Apple refuses every push with one at localhost (`BadJwtToken`). */

@@ -4,6 +4,7 @@ import {
   ok,
   type Parsed,
   pattern,
+  rate,
   Secret,
   type Setting,
   secret,
@@ -37,6 +38,18 @@ function basicCredentials(text: string): Parsed<readonly Secret[]> {
     : invalid('must have at least 16 characters and no space, or be several such secrets joined by commas');
 }
 
+/** Lines of text; in a file of variables, `\\n` stands for the end of a line. */
+function mailFooter(text: string): Parsed<string> {
+  const lines = text
+    .replaceAll('\\n', '\n')
+    .split(/\r?\n/)
+    .map((line) => line.trim());
+  const footer = lines.join('\n').trim();
+  return footer !== '' && footer.length <= 1000 && !/[^\P{Cc}\n]/u.test(footer)
+    ? ok(footer)
+    : invalid('must be a text of at most 1000 characters');
+}
+
 export const mailSettings = {
   MAIL_PROVIDER: {
     parse: mailProviders,
@@ -47,6 +60,17 @@ export const mailSettings = {
     parse: mailFrom,
     about:
       'The sender of mail: an address, or a name and an address: Example <no-reply@example.com>. Required with a provider.',
+  },
+  MAIL_FOOTER: {
+    parse: mailFooter,
+    about:
+      'The end of each mail about a notification that is not critical, with a link that turns its category off: your name and postal address, which laws about commercial mail require. \\n begins a new line.',
+  },
+  MAIL_RATE: {
+    parse: rate,
+    fallback: '0',
+    about:
+      'How many mails the steps of notifications send, such as 14/1s, on all instances together and spread evenly. A number alone is per minute. Codes and notices do not count. 0: no limit.',
   },
   SMTP_URL: {
     isSecret: true,

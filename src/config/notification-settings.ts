@@ -1,9 +1,14 @@
+import { asciiLabels } from '../lib/domain-labels.js';
+import type { OutboundAllowlist } from '../lib/outbound-rule.js';
 import {
   apnsKey,
   choice,
   duration,
   flag,
+  invalid,
   notificationTypes,
+  ok,
+  type Parsed,
   pattern,
   retention,
   type Setting,
@@ -25,7 +30,35 @@ export const notificationSettings = {
     about:
       'How long notifications of each type are kept, such as pool:90d,*:365d. * means all types that the list does not name. When unset, notifications are kept without limit.',
   },
+  OUTBOUND: {
+    parse: choice('live', 'allowlist', 'off'),
+    fallback: 'live',
+    about:
+      'Whether the steps of notifications (pushes, mails and SMS) are sent. live: all. allowlist: only those to the addresses of OUTBOUND_ALLOWLIST, for staging with a copy of real data. off: none. Codes and notices are always sent.',
+  },
+  OUTBOUND_ALLOWLIST: {
+    parse: outboundAllowlist,
+    about:
+      'Mail addresses, domains such as @example.com (without their subdomains) and phone numbers such as +15551234567, joined by commas. A push is sent if its user has one of them as a proven address.',
+  },
 } as const satisfies Record<string, Setting<unknown>>;
+
+function outboundAllowlist(text: string): Parsed<OutboundAllowlist> {
+  const addresses = new Set<string>();
+  const domains = new Set<string>();
+  for (const entry of text.split(',')) {
+    const [, local = '', domain = '', phone] = /^(?:([^\s@*]*)@([^\s@]+)|(\+[1-9]\d{4,14}))$/u.exec(entry.trim()) ?? [];
+    const labels = asciiLabels(domain);
+    if (phone !== undefined) addresses.add(phone);
+    else if (labels === undefined) {
+      return invalid(
+        'must be addresses, domains such as @example.com and numbers such as +15551234567, joined by commas',
+      );
+    } else if (local === '') domains.add(labels.join('.'));
+    else addresses.add(`${local.toLowerCase()}@${labels.join('.')}`);
+  }
+  return ok({ addresses, domains });
+}
 
 export const pushSettings = {
   VAPID_PUBLIC_KEY: {

@@ -157,7 +157,7 @@ export const url =
         );
 
 /** The first parts of the paths of Postern. If PUBLIC_URL began with one, a proxy that removes its path would be ambiguous. */
-const ownPaths = ['v1', 'admin', 'console', 'docs', 'images', 'livez', 'readyz', 'metrics', '.well-known'];
+const ownPaths = ['v1', 'admin', 'console', 'docs', 'images', 'u', 'livez', 'readyz', 'metrics', '.well-known'];
 
 /** The URL of this service for clients: links, paths and headers are built from it. */
 export function publicUrl(text: string): Parsed<string> {

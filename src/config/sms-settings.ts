@@ -1,6 +1,17 @@
 import { getCountries, isSupportedCountry } from 'libphonenumber-js';
 import { readPrivateKey, readTextOrFile } from '../lib/push-keys.js';
-import { invalid, ok, type Parsed, pattern, regions, type Setting, secret, signingSecret, url } from './parsers.js';
+import {
+  invalid,
+  ok,
+  type Parsed,
+  pattern,
+  rate,
+  regions,
+  type Setting,
+  secret,
+  signingSecret,
+  url,
+} from './parsers.js';
 
 /** Providers that send to phones. Several providers can be configured. */
 const phoneProviders = ['webhook', 'twilio', 'vonage', 'sns'] as const;
@@ -77,6 +88,12 @@ export const smsSettings = {
     parse: regions,
     about:
       'The countries to which codes go by SMS, such as ES,PT. Codes to other numbers are silently not sent. When unset, codes go everywhere.',
+  },
+  SMS_RATE: {
+    parse: rate,
+    fallback: '0',
+    about:
+      'How many SMS the steps of notifications send, such as 1/1s, on all instances together and spread evenly. A number alone is per minute. Codes and notices do not count. 0: no limit.',
   },
   SMS_WEBHOOK_URL: { parse: url('http:', 'https:'), about: 'The URL that SMS_PROVIDER=webhook posts codes to.' },
   SMS_WEBHOOK_SECRET: {

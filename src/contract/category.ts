@@ -56,7 +56,8 @@ const NewCategoryDefaults = Type.Object(
   },
   {
     title: 'CategoryDefaults',
-    description: 'For users who have not chosen. The default is on. For now only push has an effect.',
+    description:
+      'For users who have not chosen. The default is on. With inbox off, notifications count as read and archived, and no tab shows them.',
   },
 );
 

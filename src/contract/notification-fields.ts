@@ -23,7 +23,7 @@ interface NotificationField {
   /** Whether a request to publish must have the member. All other members are optional, and a change needs none. */
   readonly isRequired?: true;
   /** The type of the column, which has the name of the field. A field without it is computed from others. */
-  readonly column?: 'uuid' | 'text' | 'numeric' | 'bigint' | 'timestamptz' | 'jsonb';
+  readonly column?: 'uuid' | 'text' | 'numeric' | 'bigint' | 'timestamptz' | 'jsonb' | 'boolean';
   /** Whether only requests with `include=extra` read the column. */
   readonly isReadOnRequest?: true;
   /** Whether the column of an optional member is never null. */
@@ -125,6 +125,11 @@ export const notificationFields = {
   /** What a request to publish names, and a change does not: see `publishedMembers`. Null: the category of the type. */
   category: { column: 'text', isReadOnRequest: true, filter: 'key' },
   replace_key: { column: 'text', isReadOnRequest: true },
+  /**
+   * Whether the user does not want it in the inbox. In a new notification: whether the category hides it by default, or null if
+   * nobody has chosen otherwise.
+   */
+  is_hidden: { column: 'boolean', isReadOnRequest: true },
   /** The column of `data`, `url` and `actions`. */
   extra: { column: 'jsonb', isReadOnRequest: true },
   created_at: { answer: Time, column: 'timestamptz', filter: 'time' },

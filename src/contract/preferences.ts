@@ -23,7 +23,7 @@ const PreferenceCategory = Type.Object(
     title: Type.String(),
     description: Type.String(),
     is_locked: Type.Boolean({ description: 'Whether the category is critical, so that nobody can turn it off.' }),
-    cells: Type.Object({ push: Cell, email: Cell, sms: Cell }, { title: 'PreferenceCells' }),
+    cells: Type.Object({ inbox: Cell, push: Cell, email: Cell, sms: Cell }, { title: 'PreferenceCells' }),
   },
   {
     title: 'PreferenceCategory',
@@ -33,6 +33,7 @@ const PreferenceCategory = Type.Object(
         description: 'New bills and reminders',
         is_locked: false,
         cells: {
+          inbox: { value: 'on' as const, default: 'on' as const, is_chosen: false },
           push: { value: 'off' as const, default: 'on' as const, is_chosen: true },
           email: { value: 'on' as const, default: 'on' as const, is_chosen: false },
           sms: { value: 'off' as const, default: 'off' as const, is_chosen: false },
@@ -86,7 +87,10 @@ export const PreferenceChanges = Type.Object(
       AnyObject(`on, off or null for each of ${stepChannels.join(', ')}. null takes a choice back.`, 'ChannelChanges'),
     ),
     categories: Type.Optional(
-      AnyObject('For each category, on, off or null for channels. null takes a choice back.', 'CategoryChannelChoices'),
+      AnyObject(
+        'For each category, on, off or null for channels and inbox. null takes a choice back.',
+        'CategoryChannelChoices',
+      ),
     ),
   },
   {

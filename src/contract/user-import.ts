@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, IdInput } from './common.js';
+import { UserPreferenceChanges } from './preferences.js';
 import { ProblemBody } from './problem.js';
 import { NewUser } from './user.js';
 
@@ -8,6 +9,10 @@ export const UserToImport = Type.Object(
   {
     id: Type.Optional({ ...IdInput, description: 'The id of the user. Existing references to it stay valid.' }),
     ...NewUser.properties,
+    preferences: Type.Optional({
+      ...UserPreferenceChanges,
+      description: 'What the user has chosen about notifications, as in PATCH /v1/preferences.',
+    }),
     created_at: Type.Optional(
       Type.String({ maxLength: 64, description: 'When the other system created the user. A time in the past.' }),
     ),

@@ -6,8 +6,7 @@ import { describeUnreadable, type SecretKeys } from '../lib/crypto/secret-keys.j
 import type { Counters } from '../statistics/counters.js';
 import { addMessageJobs, codeAttempts, noticeAttempts } from './enqueue.js';
 import { codeKinds, codeMailKinds } from './kinds.js';
-import type { AcceptedMail, MailEvents } from './mail-events.js';
-import type { MailSender } from './mail-sender.js';
+import type { AcceptedMail, AcceptedMails, MailSender } from './mail-sender.js';
 import type { AcceptedMessage } from './message-sender.js';
 import type { SmsAdmission } from './sms-admission.js';
 import type { SmsSender } from './sms-sender.js';
@@ -139,7 +138,7 @@ export interface MessagesOptions {
   readonly counters: Counters;
   readonly smsAdmission: SmsAdmission;
   readonly suppressions: Suppressions;
-  readonly mailEvents: MailEvents;
+  readonly mailEvents: AcceptedMails;
   /** The providers that report what becomes of their mails. */
   readonly reporting: ReadonlySet<string>;
 }

@@ -119,6 +119,8 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
     'The categories of notifications were changed.',
     'Cambiaron las categorías de notificaciones.',
   ),
+  'channel.paused': text('The channel {channel} was paused: {reason}.', 'Se pausó el canal {channel}: {reason}.'),
+  'channel.resumed': text('The pause of the channel {channel} ended.', 'Terminó la pausa del canal {channel}.'),
   'block.created': text('An address was blocked: {address}.', 'Se bloqueó una dirección: {address}.'),
   'block.deleted': text('An address was unblocked: {address}.', 'Se desbloqueó una dirección: {address}.'),
   'test_identity.created': text(

@@ -1,3 +1,4 @@
+import type { PreferenceChanges } from '../contract/preferences.js';
 import { importedSchemes } from '../credentials/password-schemes.js';
 import type { Queryable } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
@@ -47,6 +48,7 @@ export interface ImportRow {
   readonly candidate: ImportCandidate;
   readonly identities: readonly ShownIdentity[];
   readonly values: NewUserValues;
+  readonly preferences: PreferenceChanges | undefined;
 }
 
 interface InsertValues {

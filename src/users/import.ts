@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
+import type { PreferenceChanges } from '../contract/preferences.js';
 import type { UserToImport } from '../contract/user-import.js';
 import { registerSchemes, type SchemeRules } from '../credentials/password-schemes.js';
 import { currentScheme, schemeToStore } from '../credentials/passwords.js';
 import { createPins } from '../credentials/pins/pins.js';
-import type { Database } from '../database/database.js';
+import type { Database, Transaction } from '../database/database.js';
 import { identityDigest } from '../identities/identity.js';
 import { createConcurrencyLimiter } from '../lib/concurrency-limiter.js';
 import { newId, nilId, parseId } from '../lib/ids.js';
@@ -44,7 +45,20 @@ export interface UserImport {
   begin(run: ImportRun): (users: readonly UserToImport[]) => Promise<ImportOutcome[]>;
 }
 
+/** What an import needs of the preferences of notifications. */
+export interface ImportedPreferences {
+  /** Reads categories that another instance may have just created, before the lines of a chunk are checked. */
+  know(changes: readonly PreferenceChanges[]): Promise<void>;
+  errorsOf(changes: PreferenceChanges): FieldError[];
+  /** Stores what new users have chosen, in the transaction that creates them. */
+  insert(
+    tx: Transaction,
+    users: readonly { readonly userId: string; readonly changes: PreferenceChanges }[],
+  ): Promise<void>;
+}
+
 export interface UserImportOptions extends UsersOptions {
+  readonly preferences: ImportedPreferences;
   /**
    * The maximum number of passwords and PINs that imports hash at the same time. Hashes of logins are not counted here.
    */
@@ -65,7 +79,7 @@ const checksPerTurn = 20;
 
 /** Creates the import. All runs of a process share the limit of hashes. */
 export function createUserImport(options: UserImportOptions): UserImport {
-  const { database } = options;
+  const { database, preferences } = options;
   const limitHashes = createConcurrencyLimiter({
     concurrency: options.maxConcurrentHashes,
     maxWaiting: Number.POSITIVE_INFINITY,
@@ -77,7 +91,7 @@ export function createUserImport(options: UserImportOptions): UserImport {
       return new Problem('insufficient_scope', { params: { scope: 'admin' } });
     }
     const newUser = await checkNewUser(input, options, { operator });
-    const errors = [...newUser.errors, ...historyErrors(input)];
+    const errors = [...newUser.errors, ...historyErrors(input), ...preferenceErrors(preferences, input)];
     if (errors.length > 0) return new Problem('validation_failed', { errors });
     const candidate = toCandidate(input, identitiesToSet(newUser.identities));
     let row: Promise<ImportRow> | undefined;
@@ -89,7 +103,8 @@ export function createUserImport(options: UserImportOptions): UserImport {
             operator,
             client: null,
           });
-          return { candidate, identities: identitiesToSet(newUser.identities), values };
+          const identities = identitiesToSet(newUser.identities);
+          return { candidate, identities, values, preferences: input.preferences };
         });
         return row;
       },
@@ -102,6 +117,7 @@ export function createUserImport(options: UserImportOptions): UserImport {
       const addedSchemes = new Set<string>();
       const rules = { costLimit: options.hashCostLimit, canAddSchemes: run.isAdmin };
       return async (users) => {
+        await preferences.know(users.flatMap((user) => user.preferences ?? []));
         const prepared: (Prepared | Problem)[] = [];
         for (let from = 0; from < users.length; from += checksPerTurn) {
           const batch = users.slice(from, from + checksPerTurn);
@@ -111,12 +127,17 @@ export function createUserImport(options: UserImportOptions): UserImport {
         const valid = prepared.flatMap((each) => (each instanceof Problem ? [] : each));
         const decided = run.dryRun
           ? await predictImport(database, valid, { addedSchemes, rules })
-          : await importAll(database, valid, { origin: run.origin, rules });
+          : await importAll(database, valid, { origin: run.origin, rules, preferences });
         const outcomes = new Map(valid.map((each, index) => [each, decided[index]]));
         return prepared.flatMap((each) => (each instanceof Problem ? each : (outcomes.get(each) ?? [])));
       };
     },
   };
+}
+
+function preferenceErrors(preferences: ImportedPreferences, { preferences: changes }: UserToImport): FieldError[] {
+  if (changes === undefined) return [];
+  return preferences.errorsOf(changes).map((error) => ({ ...error, field: `preferences.${error.field}` }));
 }
 
 /** The errors of the members that only an import has. */
@@ -168,11 +189,17 @@ async function predictImport(
   });
 }
 
+interface ImportWrite {
+  readonly origin: Origin;
+  readonly rules: SchemeRules;
+  readonly preferences: ImportedPreferences;
+}
+
 /** Decides, hashes and writes. Starts again if another transaction has written a conflicting row after the decision. */
 async function importAll(
   database: Database,
   prepared: readonly Prepared[],
-  run: { readonly origin: Origin; readonly rules: SchemeRules },
+  run: ImportWrite,
 ): Promise<ImportOutcome[]> {
   const candidates = prepared.map(({ candidate }) => candidate);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
@@ -191,7 +218,7 @@ async function importAll(
 async function write(
   database: Database,
   rows: readonly ImportRow[],
-  { origin, rules }: { readonly origin: Origin; readonly rules: SchemeRules },
+  { origin, rules, preferences }: ImportWrite,
 ): Promise<boolean> {
   if (rows.length === 0) return true;
   const conflict = new Error('conflict');
@@ -200,6 +227,10 @@ async function write(
     await database.transaction(async (tx) => {
       if ((await registerSchemes(tx, schemes, rules)) !== undefined) throw conflict;
       if (!(await insertImported(tx, rows, origin))) throw conflict;
+      const chosen = rows.flatMap(({ candidate, preferences: changes }) =>
+        changes === undefined ? [] : { userId: candidate.id, changes },
+      );
+      if (chosen.length > 0) await preferences.insert(tx, chosen);
     });
     return true;
   } catch (error) {

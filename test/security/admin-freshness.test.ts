@@ -44,6 +44,7 @@ const withConditions = [
   'POST /admin/v1/notifications/ndjson',
   'POST /admin/v1/users',
   'POST /admin/v1/users/{id}/lock',
+  'PUT /admin/v1/channels/{name}',
 ];
 
 /** Actions that give lasting access, that cannot be undone, or that reach many users. */
@@ -61,6 +62,7 @@ const actionsWithProof = (user: User) =>
     ['PATCH', `/admin/v1/users/${user.id}`, { status: 'active' }],
     ['PATCH', `/admin/v1/users/${user.id}`, { status: 'deactivated' }],
     ['POST', `/admin/v1/users/${user.id}/lock`, { permanent: true }],
+    ['PUT', '/admin/v1/channels/email', { paused: false }],
     ['POST', '/admin/v1/notifications', [message(user.id), message(randomUUID())]],
     ['POST', '/admin/v1/notifications', { ...message(undefined), user_ids: [user.id, randomUUID()] }],
     ['POST', '/admin/v1/notifications/batch', [message(user.id), message(randomUUID())]],

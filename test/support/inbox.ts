@@ -19,6 +19,8 @@ export const imageUrlsOf = createImageUrls(() => 'https://postern.example');
 export const builtInCategories: KnownCategories = {
   get: (name) => (types.includes(name) ? builtInCategory(name) : undefined),
   names: () => types,
+  isHidden: () => null,
+  noteInboxChoices: async () => undefined,
   dataErrors: () => [],
   know: async () => undefined,
 };

@@ -402,7 +402,7 @@ export type CategoryInput = {
   readonly is_critical?: boolean | undefined;
   /** The default is one push at once. */
   readonly steps?: readonly CategoryStep[] | undefined;
-  /** For users who have not chosen. The default is on. For now only push has an effect. */
+  /** For users who have not chosen. The default is on. With inbox off, notifications count as read and archived, and no tab shows them. */
   readonly defaults?: CategoryDefaults | undefined;
   /** How long a step may be late, such as 72h. null: PUSH_TTL. For now it is stored only, and all pushes use PUSH_TTL. */
   readonly ttl?: string | null | undefined;
@@ -500,6 +500,18 @@ export type Changes = {
   readonly reset: boolean;
   /** A time for each notification type: older notifications are no longer stored. */
   readonly retained_from: Readonly<Record<string, unknown>>;
+};
+
+export type Channel = {
+  readonly name: StepChannel;
+  readonly paused: boolean;
+  readonly paused_at: string | null;
+  /** operator; complaints: more than 0.3 % of the last 1,000 mails were reported as spam; hard_bounces: more than 10 % went to mailboxes that do not exist. null: the channel is not paused. */
+  readonly reason: string | null;
+};
+
+export type ChannelChange = {
+  readonly paused: boolean;
 };
 
 export type ChannelChanges = Readonly<Record<string, unknown>>;
@@ -1257,7 +1269,7 @@ export type NamedCategoryInput = {
   readonly is_critical?: boolean | undefined;
   /** The default is one push at once. */
   readonly steps?: readonly CategoryStep[] | undefined;
-  /** For users who have not chosen. The default is on. For now only push has an effect. */
+  /** For users who have not chosen. The default is on. With inbox off, notifications count as read and archived, and no tab shows them. */
   readonly defaults?: CategoryDefaults | undefined;
   /** How long a step may be late, such as 72h. null: PUSH_TTL. For now it is stored only, and all pushes use PUSH_TTL. */
   readonly ttl?: string | null | undefined;
@@ -1667,6 +1679,7 @@ export type PreferenceCell = {
 };
 
 export type PreferenceCells = {
+  readonly inbox: PreferenceCell;
   readonly push: PreferenceCell;
   readonly email: PreferenceCell;
   readonly sms: PreferenceCell;
@@ -1679,7 +1692,7 @@ export type PreferenceChanges = {
   readonly quiet_hours?: unknown | undefined;
   /** on, off or null for each of push, email, sms. null takes a choice back. */
   readonly channels?: ChannelChanges | undefined;
-  /** For each category, on, off or null for channels. null takes a choice back. */
+  /** For each category, on, off or null for channels and inbox. null takes a choice back. */
   readonly categories?: CategoryChannelChoices | undefined;
 };
 
@@ -2480,7 +2493,7 @@ export type UserPreferenceChanges = {
   readonly quiet_hours?: unknown | undefined;
   /** on, off or null for each of push, email, sms. null takes a choice back. */
   readonly channels?: ChannelChanges | undefined;
-  /** For each category, on, off or null for channels. null takes a choice back. */
+  /** For each category, on, off or null for channels and inbox. null takes a choice back. */
   readonly categories?: CategoryChannelChoices | undefined;
 };
 
@@ -2540,6 +2553,8 @@ export type UserToImport = {
   readonly role?: Role | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** What the user has chosen about notifications, as in PATCH /v1/preferences. */
+  readonly preferences?: UserPreferenceChanges | undefined;
   /** When the other system created the user. A time in the past. */
   readonly created_at?: string | undefined;
 };
@@ -4381,6 +4396,21 @@ export type PreviewCategoryData = {
   readonly body: MessagePreviewRequest;
 };
 export type PreviewCategoryResponse = MessagePreview;
+
+export type ListChannelsData = {
+  readonly url: '/admin/v1/channels';
+  readonly body?: never;
+};
+export type ListChannelsResponse = readonly Channel[];
+
+export type PutChannelData = {
+  readonly url: '/admin/v1/channels/{name}';
+  readonly path: {
+    readonly name: string;
+  };
+  readonly body: ChannelChange;
+};
+export type PutChannelResponse = Channel;
 
 export type CreateBlockData = {
   readonly url: '/admin/v1/blocks';

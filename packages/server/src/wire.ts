@@ -229,6 +229,10 @@ export type AuditEventChange = {
 
 export type AuthenticationStatus = 'created' | 'pending' | 'approved' | 'rejected';
 
+export type CategoryChannelChoices = Readonly<Record<string, unknown>>;
+
+export type ChannelChanges = Readonly<Record<string, unknown>>;
+
 export type DeliveryTrace = {
   readonly notification_id: string;
   readonly user_id: string;
@@ -858,6 +862,17 @@ export type UserDevice = {
   readonly updated_at: string;
 };
 
+export type UserPreferenceChanges = {
+  /** Such as Europe/Madrid. */
+  readonly time_zone?: string | null | undefined;
+  /** Not available yet. */
+  readonly quiet_hours?: unknown | undefined;
+  /** on, off or null for each of push, email, sms. null takes a choice back. */
+  readonly channels?: ChannelChanges | undefined;
+  /** For each category, on, off or null for channels and inbox. null takes a choice back. */
+  readonly categories?: CategoryChannelChoices | undefined;
+};
+
 export type UserSession = {
   readonly id: string;
   readonly authentication_id: string;
@@ -892,6 +907,8 @@ export type UserToImport = {
   readonly role?: Role | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** What the user has chosen about notifications, as in PATCH /v1/preferences. */
+  readonly preferences?: UserPreferenceChanges | undefined;
   /** When the other system created the user. A time in the past. */
   readonly created_at?: string | undefined;
 };

@@ -3,6 +3,7 @@ import type { Metric } from '../../contract/operation/statistics.js';
 import type { Queryable } from '../../database/database.js';
 import { failingProviders } from '../../messages/providers/health.js';
 import { readSmsUsage } from '../../messages/sms-admission.js';
+import { pausedChannels } from '../../notifications/channels/channels.js';
 import type { Statistics } from '../../statistics/statistics.js';
 import { configuredProviders } from '../base/providers.js';
 import { type Finding, hasTable, ok, warn } from './checks.js';
@@ -58,4 +59,19 @@ export async function providerFindings(handle: Queryable, config: Config): Promi
       ),
   );
   return [...paused, ...broken];
+}
+
+/** Why a channel is paused. */
+const pauseCauses = {
+  operator: 'by an operator',
+  complaints: 'because more than 0.3 % of the last mails were reported as spam',
+  hard_bounces: 'because more than 10 % of the last mails went to mailboxes that do not exist',
+} as const;
+
+/** Lists the channels of notifications that are paused. */
+export async function channelFindings(handle: Queryable): Promise<Finding[]> {
+  if (!(await hasTable(handle, 'channels'))) return [];
+  return (await pausedChannels(handle)).map(({ name, paused_at: since, reason }) =>
+    warn(checkNames[name], `the steps of notifications are held since ${since} ${pauseCauses[reason ?? 'operator']}`),
+  );
 }

@@ -1,6 +1,7 @@
 import { recordServiceEvent } from '../../audit/events.js';
 import { type Categories, startCategories } from '../../notifications/categories/categories.js';
 import type { Base } from '../base/base.js';
+import { unsubscribeUrl } from './unsubscribe.js';
 
 /**
  * The categories of notifications. They are read before the first request.
@@ -14,6 +15,7 @@ export async function createCategories(base: Base, interval: number | undefined)
       pacer,
       types: config.NOTIFICATION_TYPES,
       channels: ['push'],
+      hasUnsubscribeLinks: unsubscribeUrl(config) !== undefined,
       app: config.APP_NAME,
       record: (tx, origin, changes) =>
         recordServiceEvent(tx, { type: 'categories.changed', origin, data: { ...changes } }),

@@ -7,9 +7,10 @@ import type { MailOrigin } from '../../delivery/mail/mail-content.js';
 import type { Outbound } from '../../delivery/outbound.js';
 import { createFailover } from '../../delivery/providers/failover.js';
 import type { OnHealth } from '../../delivery/providers/provider-health.js';
-import type { MailEventReader } from '../../messages/mail-events.js';
 import { logoId, type MailBrand } from '../../messages/mail-html.js';
 import type { MailSender } from '../../messages/mail-sender.js';
+import type { MailEventReader } from '../../messages/providers/mail-events.js';
+import type { Lifecycle } from '../base/lifecycle.js';
 import { mailHealthName } from '../base/providers.js';
 import { type ConsoleOutput, required } from './sms.js';
 
@@ -29,12 +30,23 @@ export function reportsMails(provider: MailProviderName, config: Config): boolea
   return settings[provider] !== undefined;
 }
 
-/** Creates the sender of mails. Undefined without a provider. It loads only the configured providers. */
-export async function createMailSender(parts: MailParts, onHealth: OnHealth): Promise<MailSender | undefined> {
+/** How many connections to the server of SMTP_URL an instance keeps open for the steps of notifications. */
+const pooledConnections = 4;
+
+/**
+ * Creates the sender of mails. Undefined without a provider. It loads only the configured providers.
+ * @param lifecycle if it is present, mails to a server of SMTP share connections, which end with the service. For mails that
+ *   nobody waits for: codes have connections of their own
+ */
+export async function createMailSender(
+  parts: MailParts,
+  onHealth: OnHealth,
+  lifecycle?: Lifecycle,
+): Promise<MailSender | undefined> {
   const names = mailProviders(parts.config);
   if (names.length === 0) return undefined;
   const providers: MailSender[] = [];
-  for (const name of names) providers.push(await createMailProvider(name, parts));
+  for (const name of names) providers.push(await createMailProvider(name, parts, lifecycle));
   return createFailover({
     providers,
     onHealth: ({ provider, error }) => onHealth({ provider: mailHealthName(provider), error }),
@@ -45,6 +57,7 @@ export async function createMailSender(parts: MailParts, onHealth: OnHealth): Pr
 async function createMailProvider(
   name: MailProviderName,
   { config, brand: { logo }, outbound, consoleOutput }: MailParts,
+  lifecycle: Lifecycle | undefined,
 ): Promise<MailSender> {
   if (name === 'console') return createConsoleMail(consoleOutput.print, consoleOutput.refusal);
   const origin: MailOrigin = {
@@ -53,10 +66,14 @@ async function createMailProvider(
   };
   switch (name) {
     case 'smtp': {
-      const { createSmtpMail } = await import('../../delivery/mail/smtp.js');
+      const { createPooledSmtpMail, createSmtpMail } = await import('../../delivery/mail/smtp.js');
       const target = required(config.SMTP_URL);
       const isPostmark = config.POSTMARK_WEBHOOK_SECRET !== undefined;
-      return createSmtpMail({ ...origin, isPostmark, target: { ...target, password: target.password?.reveal() } });
+      const options = { ...origin, isPostmark, target: { ...target, password: target.password?.reveal() } };
+      if (lifecycle === undefined) return createSmtpMail(options);
+      return lifecycle.add(createPooledSmtpMail({ ...options, connections: pooledConnections }), (mail) =>
+        mail.close(),
+      );
     }
     case 'ses': {
       const { createSes } = await import('../../delivery/mail/ses.js');

@@ -5,11 +5,11 @@ import type { JobGroup } from '../../delivery/queue.js';
 import { canonicalIdentity } from '../../identities/identity.js';
 import { dispatchMessages } from '../../messages/dispatch.js';
 import { messageTasks } from '../../messages/enqueue.js';
-import { createMailEvents, type MailEvents } from '../../messages/mail-events.js';
 import { createNoticeSending, type NoticeJob, type ShowNotice } from '../../messages/notice-sending.js';
 import { createNotices, type Notices, noticeTask } from '../../messages/notices.js';
 import { createOperatorMails, type OperatorMails } from '../../messages/operator-mails.js';
 import { createOutbox, type Outbox } from '../../messages/outbox.js';
+import { createMailEvents, type MailEvents } from '../../messages/providers/mail-events.js';
 import { createReceipts, type Receipts } from '../../messages/providers/receipts.js';
 import { createMessages, type MessageJob, type MessageSenders } from '../../messages/send.js';
 import { createSmsAdmission, type SmsAdmission } from '../../messages/sms-admission.js';
@@ -49,6 +49,8 @@ export async function createMessaging(
     /** Whether a push channel is configured. */
     readonly hasPush: boolean;
     readonly consoleOutput: ConsoleOutput;
+    /** Called after a provider has reported a hard bounce or a complaint. */
+    readonly onBadReport: () => void;
   },
 ): Promise<Messaging> {
   const onHealth = createHealthRecorder({ database, log });
@@ -63,7 +65,7 @@ export async function createMessaging(
   const suppressions = createSuppressions({ database, keys });
   const reporting = new Set<string>(mailProviders(config).filter((name) => reportsMails(name, config)));
   const mailEvents = createMailEvents({
-    ...{ database, keys, counters, suppressions },
+    ...{ database, keys, counters, suppressions, onBadReport: options.onBadReport },
     readers: await createMailEventReaders(config, outbound),
     canonical: (address) => canonicalIdentity('email', address)?.canonical,
   });

@@ -12,7 +12,7 @@ import type { Base } from '../base/base.js';
 import { readDisks } from '../base/disks.js';
 import { configuredProviders } from '../base/providers.js';
 import * as checks from '../doctor/checks.js';
-import { deliveryFindings, providerFindings } from '../doctor/delivery.js';
+import { channelFindings, deliveryFindings, providerFindings } from '../doctor/delivery.js';
 import { checkDisks } from '../doctor/disks.js';
 import { checkImages } from '../doctor/images.js';
 import { testIdentityFindings } from '../doctor/test-identities.js';
@@ -56,6 +56,7 @@ export function createSystemInformation(
       attempt('database role', () => checks.checkRole(database, config)),
       attempt('sms', () => checks.checkSms(config)),
       attempt('providers', () => providerFindings(database, config)),
+      attempt('channels', () => channelFindings(database)),
       attempt('mail', () => checks.checkMail(config)),
       attempt('templates', () => checks.checkTemplates(config)),
       attempt('disk', () => checkDisks(config)),

@@ -2,6 +2,8 @@ import type { Services } from '../../http/routes/routes.js';
 import { createUserReferences } from '../../identities/user-references.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
 import type { Notices } from '../../messages/notices.js';
+import type { KnownCategories } from '../../notifications/categories/categories.js';
+import { createNewPreferences } from '../../notifications/preferences/preferences.js';
 import { createSetUpLinks } from '../../sessions/setup-links.js';
 import { createActivity } from '../../users/activity.js';
 import { createUserBulk } from '../../users/bulk.js';
@@ -32,6 +34,7 @@ export function createUserServices(
   base: Base,
   providers: readonly IdentityProvider[],
   notices: Notices,
+  categories: KnownCategories,
 ): UserServices & { readonly rules: UsersOptions } {
   const { config, database, hasher, keys, breached, resources, consoleUrl, statistics } = base;
   const rules: UsersOptions = {
@@ -55,7 +58,11 @@ export function createUserServices(
     userReferences,
     userBulk: createUserBulk({ database, users, references: userReferences }),
     // An import uses half of the hashes that may run at a time. The other half stays for logins.
-    userImport: createUserImport({ ...rules, maxConcurrentHashes: Math.ceil(resources.hashes / 2) }),
+    userImport: createUserImport({
+      ...rules,
+      maxConcurrentHashes: Math.ceil(resources.hashes / 2),
+      preferences: createNewPreferences(database, categories),
+    }),
     enrollmentLinks: createEnrollmentLinks(consoleUrl),
     setUpLinks: createSetUpLinks(database, config.CONSOLE === 'off' ? undefined : consoleUrl),
     userDetails: createUserDetails(database, loginPolicies(config)),

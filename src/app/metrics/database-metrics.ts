@@ -1,8 +1,10 @@
 import { readBackupTimes, readLogArchive } from '../../backups/state.js';
+import { stepChannels } from '../../contract/category.js';
 import type { Disk } from '../../contract/operation/system.js';
 import type { Handle } from '../../database/database.js';
 import { readDatabaseMetrics } from '../../database/state.js';
 import { readSmsUsage } from '../../messages/sms-admission.js';
+import { pausedChannels } from '../../notifications/channels/channels.js';
 import { readWebhookStates } from '../../webhooks/endpoints.js';
 import { type DiskSource, readDisks } from '../base/disks.js';
 import { type Family, gauge, type Sample, singleSample } from './families.js';
@@ -17,12 +19,13 @@ import { queueJobs } from './process-metrics.js';
 export async function readFromDatabase(database: Handle, config: DiskSource): Promise<Family[]> {
   const { BACKUP_TO, BACKUP_CONTINUOUS } = config;
   const disks = diskFamilies(await readDisks(config).catch(() => []));
-  const [metrics, backups, archive, webhooks, smsUsage] = await Promise.allSettled([
+  const [metrics, backups, archive, webhooks, smsUsage, paused] = await Promise.allSettled([
     readDatabaseMetrics(database),
     readBackupTimes(database),
     BACKUP_CONTINUOUS ? readLogArchive(database) : undefined,
     readWebhookStates(database),
     readSmsUsage(database),
+    pausedChannels(database),
   ]);
   const upGauge = (value: 0 | 1) =>
     gauge('postern_database_up', '1 if the database has answered this scrape.', singleSample(value), {
@@ -33,7 +36,8 @@ export async function readFromDatabase(database: Handle, config: DiskSource): Pr
     backups.status === 'rejected' ||
     archive.status === 'rejected' ||
     webhooks.status === 'rejected' ||
-    smsUsage.status === 'rejected'
+    smsUsage.status === 'rejected' ||
+    paused.status === 'rejected'
   ) {
     return [upGauge(0), ...disks];
   }
@@ -77,6 +81,14 @@ export async function readFromDatabase(database: Handle, config: DiskSource): Pr
           value,
         })),
       ),
+    ),
+    gauge(
+      'postern_channel_paused',
+      '1 if the channel is paused: by an operator, or by Postern because of complaints or hard bounces.',
+      stepChannels.map((channel) => ({
+        labels: { channel },
+        value: paused.value.some(({ name }) => name === channel) ? 1 : 0,
+      })),
     ),
     gauge(
       'postern_webhooks',

@@ -19,7 +19,7 @@ import {
   ok,
   warn,
 } from '../../app/doctor/checks.js';
-import { providerFindings } from '../../app/doctor/delivery.js';
+import { channelFindings, providerFindings } from '../../app/doctor/delivery.js';
 import { checkDisks, checkMigrationRoom } from '../../app/doctor/disks.js';
 import { checkImages } from '../../app/doctor/images.js';
 import { checkSettings } from '../../app/doctor/settings.js';
@@ -74,6 +74,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
       ...(await checkSecrets(handle, config)),
       ...(await checkBackups(handle, config)),
       ...(await providerFindings(handle, config)),
+      ...(await channelFindings(handle)),
       ...(await webhookFindings(handle)),
       ...(await testIdentityFindings(handle)),
     ]);

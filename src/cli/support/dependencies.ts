@@ -9,6 +9,8 @@ import type { Log } from '../../embedded/membership.js';
 import { needSecretKeys } from '../../keys/secret-key-file.js';
 import { createSecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Origin } from '../../lib/origin.js';
+import { readCategories } from '../../notifications/categories/categories.js';
+import { createNewPreferences } from '../../notifications/preferences/preferences.js';
 import { createUserImport, type UserImport } from '../../users/import.js';
 import { createUsers, type Users, type UsersOptions } from '../../users/users.js';
 import { type Io, printLine } from './io.js';
@@ -43,6 +45,7 @@ export async function openUserImport(io: Io, database: Database, config: Config)
   return createUserImport({
     ...(await userOptions(io, database, config)),
     maxConcurrentHashes: resourceLimits(1).hashes,
+    preferences: createNewPreferences(database, await readCategories(database, config.NOTIFICATION_TYPES)),
   });
 }
 

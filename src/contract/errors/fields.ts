@@ -84,6 +84,10 @@ export const fieldErrors = {
     'Steps cannot use this channel here. They can use: {allowed}.',
     'Aquí los pasos no pueden usar este canal. Pueden usar: {allowed}.',
   ),
+  public_url_required: text(
+    'Mail that is not critical needs a link to unsubscribe: set PUBLIC_URL to an https URL.',
+    'Los correos que no son críticos necesitan un enlace para darse de baja: configura PUBLIC_URL con una URL https.',
+  ),
   step_not_available: text(
     'This release carries out steps only with: {allowed}.',
     'Esta versión solo ejecuta pasos con: {allowed}.',

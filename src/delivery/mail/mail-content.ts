@@ -24,8 +24,9 @@ export function demandPlainRecipient(provider: string, { to }: MailMessage): voi
 }
 
 /** The headers that each provider gets with a mail. */
-export function headersOf({ id }: MailMessage, { from }: MailOrigin) {
+export function headersOf({ id, headers }: MailMessage, { from }: MailOrigin) {
   return {
+    ...headers,
     'Message-ID': `<${id}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
     // RFC 3834, 5: automatic responders, such as out-of-office replies, do not answer.
     'Auto-Submitted': 'auto-generated',

@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
+import type { Transporter } from 'nodemailer';
 import type { SmtpTarget } from '../../lib/urls.js';
-import type { MailSender } from '../../messages/mail-sender.js';
+import type { MailMessage, MailSender } from '../../messages/mail-sender.js';
 import { ProviderError } from '../providers/provider-error.js';
 import { composedMail, demandPlainRecipient, type MailOrigin, postmarkHeader } from './mail-content.js';
 
@@ -20,14 +21,19 @@ export interface SmtpMailOptions extends MailOrigin {
 
 const name = 'smtp';
 
+/** A sender that keeps connections open. */
+export interface PooledMailSender extends MailSender {
+  /** Ends the connections, also those that are sending. */
+  close(): Promise<void>;
+}
+
 /**
  * Sends each mail to an SMTP server (RFC 5321) on a connection of its own, so that no mail waits for another. TLS is
  * implicit (RFC 8314) or by STARTTLS (RFC 3207). If the server accepted a mail but its response was lost, the mail is
  * sent again with the same Message-ID. The reference of an accepted mail is its id, because servers report no other.
  */
 export function createSmtpMail(options: SmtpMailOptions): MailSender {
-  const { target, isPostmark = false, connectTimeoutMs = 3000, totalTimeoutMs = 10_000, ca } = options;
-  const { host, tls, user, password } = target;
+  const { target, connectTimeoutMs = 3000, totalTimeoutMs = 10_000 } = options;
   return {
     name,
     async send(message) {
@@ -41,42 +47,107 @@ export function createSmtpMail(options: SmtpMailOptions): MailSender {
         connection.destroy();
       }, totalTimeoutMs).unref();
       connection.once('close', () => clearTimeout(timer));
-      const transport = createTransport({
-        host,
-        connection,
-        secure: tls === 'from_start',
-        requireTLS: tls === 'starttls',
-        ignoreTLS: tls === 'none',
-        ...(user !== undefined && { auth: { user, pass: password } }),
-        tls: { ...(ca !== undefined && { ca }) },
-        maxResponseSize: 65_536,
-      });
-      let hasContentBegun = false;
-      transport.use('stream', (mail, done) => {
-        // The library reads the content when the server has asked for it.
-        mail.message.processFunc((content) =>
-          Readable.from(
-            (async function* () {
-              hasContentBegun = true;
-              yield* content;
-            })(),
-          ),
-        );
-        done();
-      });
+      const transport = createTransport({ ...serverOptions(options), connection });
+      const begun = watchContents(transport);
       try {
-        await transport.sendMail(composedMail(message, options, isPostmark ? { [postmarkHeader]: message.id } : {}));
+        await transport.sendMail(mailOf(message, options));
         // The library sends QUIT and closes the connection. The process need not wait for that.
         connection.unref();
         return { provider: name, reference: message.id };
       } catch (error) {
         connection.destroy();
-        const unanswered = hasContentBegun ? 'unclear' : 'unavailable';
-        if (isLate) throw new ProviderError(name, unanswered, `the mail server ${host} did not answer in time`);
-        throw toProviderError(error, { host, unanswered, isUtf8: /[^\0-\x7f]/.test(message.to) });
+        throw failureOf(error, message, { host: target.host, hasContentBegun: begun.size > 0, isLate });
       }
     },
   };
+}
+
+/**
+ * Does the same over a few connections that stay open for a while, for many mails that nobody waits for. More mails than
+ * connections wait for one, and `totalTimeoutMs` includes this wait.
+ */
+export function createPooledSmtpMail(options: SmtpMailOptions & { readonly connections: number }): PooledMailSender {
+  const { target, connections, connectTimeoutMs = 3000, totalTimeoutMs = 10_000 } = options;
+  let opened: ReturnType<typeof open> | undefined;
+  async function open() {
+    const { createTransport } = await import('nodemailer');
+    const transport = createTransport({
+      ...serverOptions(options),
+      ...{ pool: true, port: target.port, maxConnections: connections, idleTimeout: 30_000 },
+      // A server may close a connection that was idle.
+      maxRequeues: 1,
+      ...{ connectionTimeout: connectTimeoutMs, greetingTimeout: connectTimeoutMs, socketTimeout: totalTimeoutMs },
+    });
+    return { transport, begun: watchContents(transport) };
+  }
+  return {
+    name,
+    async send(message) {
+      demandPlainRecipient(name, message);
+      opened ??= open();
+      const { transport, begun } = await opened;
+      const signal = AbortSignal.timeout(totalTimeoutMs);
+      const mail = { ...mailOf(message, options), signal };
+      try {
+        await transport.sendMail(mail);
+        return { provider: name, reference: message.id };
+      } catch (error) {
+        const attempt = { host: target.host, hasContentBegun: begun.has(mail.messageId), isLate: signal.aborted };
+        throw failureOf(error, message, attempt);
+      } finally {
+        begun.delete(mail.messageId);
+      }
+    },
+    async close() {
+      const open = await opened?.catch(() => undefined);
+      open?.transport.close({ force: true });
+    },
+  };
+}
+
+/** How both connect to the server. */
+const serverOptions = ({ target: { host, tls, user, password }, ca }: SmtpMailOptions) => ({
+  host,
+  secure: tls === 'from_start',
+  requireTLS: tls === 'starttls',
+  ignoreTLS: tls === 'none',
+  ...(user !== undefined && { auth: { user, pass: password } }),
+  tls: { ...(ca !== undefined && { ca }) },
+  maxResponseSize: 65_536,
+});
+
+const mailOf = (message: MailMessage, options: SmtpMailOptions) =>
+  composedMail(message, options, options.isPostmark === true ? { [postmarkHeader]: message.id } : {});
+
+/** @returns the ids of the mails whose content the server has asked for: the library reads it then */
+function watchContents(transport: Pick<Transporter, 'use'>): Set<string> {
+  const begun = new Set<string>();
+  transport.use('stream', (mail, done) => {
+    mail.message.processFunc((content) =>
+      Readable.from(
+        (async function* () {
+          begun.add(String(mail.data.messageId));
+          yield* content;
+        })(),
+      ),
+    );
+    done();
+  });
+  return begun;
+}
+
+function failureOf(
+  error: unknown,
+  { to }: MailMessage,
+  {
+    host,
+    hasContentBegun,
+    isLate,
+  }: { readonly host: string; readonly hasContentBegun: boolean; readonly isLate: boolean },
+): ProviderError {
+  const unanswered = hasContentBegun ? 'unclear' : 'unavailable';
+  if (isLate) return new ProviderError(name, unanswered, `the mail server ${host} did not answer in time`);
+  return toProviderError(error, { host, unanswered, isUtf8: /[^\0-\x7f]/.test(to) });
 }
 
 function openConnection({ host, port }: SmtpTarget, timeoutMs: number): Promise<Socket> {

@@ -27,16 +27,18 @@ import type { Login } from '../../login/login.js';
 import type { LoginProviders } from '../../login/providers/login-providers.js';
 import type { Redirects } from '../../login/providers/redirects.js';
 import type { Tokens } from '../../login/tokens.js';
-import type { MailEvents } from '../../messages/mail-events.js';
 import type { Outbox } from '../../messages/outbox.js';
+import type { MailEvents } from '../../messages/providers/mail-events.js';
 import type { Receipts } from '../../messages/providers/receipts.js';
 import type { Suppressions } from '../../messages/suppressions.js';
 import type { Categories } from '../../notifications/categories/categories.js';
+import type { Channels } from '../../notifications/channels/channels.js';
 import type { Images } from '../../notifications/images/images.js';
 import type { ItemStates } from '../../notifications/inbox/item-states.js';
 import type { ReadPositions } from '../../notifications/inbox/read-position.js';
 import type { Notifications } from '../../notifications/notifications.js';
 import type { Preferences } from '../../notifications/preferences/preferences.js';
+import type { Unsubscribe } from '../../notifications/preferences/unsubscribe.js';
 import type { Push } from '../../notifications/push/push.js';
 import type { Streams } from '../../notifications/stream/streams.js';
 import type { ApiKeys } from '../../sessions/api-keys.js';
@@ -61,6 +63,7 @@ import type { App } from '../requests/route.js';
 import { adminBackupRoutes, type Backups } from './admin/backups.js';
 import { adminBlockRoutes } from './admin/blocks.js';
 import { adminCategoryRoutes } from './admin/categories.js';
+import { adminChannelRoutes } from './admin/channels.js';
 import { adminEventRoutes } from './admin/events.js';
 import { adminKeyRoutes } from './admin/keys.js';
 import { adminLoginDiagnosisRoutes } from './admin/login-diagnosis.js';
@@ -93,6 +96,7 @@ import { imageFileRoutes } from './images.js';
 import { linkRoutes } from './link.js';
 import { operationRoutes, type Readiness } from './operation.js';
 import { redirectRoutes } from './redirects.js';
+import { unsubscribeRoutes } from './unsubscribe.js';
 import { accountRoutes } from './v1/account/account.js';
 import { accountAddressRoutes } from './v1/account/addresses.js';
 import { accountExternalIdentityRoutes } from './v1/account/external-identities.js';
@@ -159,6 +163,7 @@ export interface Services extends WebhookServices {
   readonly states: ItemStates;
   readonly images: Images;
   readonly categories: Categories;
+  readonly channels: Channels;
   readonly push: Push;
   readonly pushTokens: DevicePushTokens;
   readonly proofs: Proofs;
@@ -194,6 +199,7 @@ export interface Services extends WebhookServices {
   readonly testIdentities: TestIdentities;
   readonly outbox: Outbox;
   readonly preferences: Preferences;
+  readonly unsubscribe: Unsubscribe;
   readonly suppressions: Suppressions;
   readonly mailEvents: MailEvents;
 }
@@ -245,6 +251,7 @@ export function registerRoutes(
   deviceTokenRoutes(app, services);
   messageReceiptRoutes(app, services);
   mailEventRoutes(app, services);
+  unsubscribeRoutes(app, services);
   if (administration) adminRoutes(app, services);
   if (console !== undefined) consoleRoutes(app, services, console);
   webhookKeyRoutes(app, services);
@@ -280,6 +287,7 @@ function adminRoutes(app: App, services: Services): void {
   adminKeyRoutes(app, services);
   adminWebhookRoutes(app, services);
   adminCategoryRoutes(app, services);
+  adminChannelRoutes(app, services);
   adminBlockRoutes(app, services);
   adminTestIdentityRoutes(app, services);
 }

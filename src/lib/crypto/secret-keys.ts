@@ -15,6 +15,7 @@ export type KeyPurpose =
   | 'human_check'
   | 'dpop'
   | 'address'
+  | 'unsubscribe'
   | 'seal';
 
 /**
@@ -99,6 +100,7 @@ export function createSecretKeys(secrets: readonly string[]): SecretKeys {
     human_check: keys('human_check'),
     dpop: keys('dpop'),
     address: keys('address'),
+    unsubscribe: keys('unsubscribe'),
     seal: keys('seal'),
   };
   const ids = secrets.map(createKeyId);

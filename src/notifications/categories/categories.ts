@@ -8,12 +8,13 @@ import {
   maxCategories,
   type NamedCategoryInput,
 } from '../../contract/category.js';
+import { timeText } from '../../database/clock.js';
 import type { Handle, Queryable, Transaction } from '../../database/database.js';
-import { sql, statement } from '../../database/sql.js';
+import { literal, sql, statement } from '../../database/sql.js';
 import { watchCopy } from '../../database/watched-copy.js';
 import { isJsonObject } from '../../lib/json-object.js';
 import type { Origin } from '../../lib/origin.js';
-import type { Pacer } from '../../lib/pacing.js';
+import { createPacer, type Pacer } from '../../lib/pacing.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import { TemplateTooLarge } from '../templates/render.js';
 import { renderMessage } from '../templates/templates.js';
@@ -27,6 +28,16 @@ export interface KnownCategories {
   get(name: string): Category | undefined;
   /** The names of all categories, in order. */
   names(): readonly string[];
+  /**
+   * Whether a category is not shown in inboxes by default. Null: it is shown to everybody, because it is by default and nobody has
+   * chosen otherwise, or because it is critical.
+   */
+  isHidden(name: string): boolean | null;
+  /**
+   * Notes that a user has chosen whether categories come to the inbox, so that publications look the choices up. Within two
+   * seconds, all instances do so.
+   */
+  noteInboxChoices(tx: Transaction, names: readonly string[]): Promise<void>;
   /** The errors of `data` for the schema of a category; empty if it has none, or if `data` is too long to be checked. */
   dataErrors(name: string, ...parameters: Parameters<CheckData>): FieldError[];
   /**
@@ -101,19 +112,42 @@ const findVersion = statement<object, { version: string }>(
   'categories_version',
   () => sql`select version::text from notification_categories`,
 );
-const findCategories = statement<object, { version: string; categories: Category[] }>(
+const findCategories = statement<object, CategoriesRow & { version: string }>(
   'categories',
-  () => sql`select version::text, categories from notification_categories`,
+  () => sql`select version::text, categories, inbox_choices from notification_categories`,
 );
+const noteChoices = statement<{ names: readonly string[] }>(
+  'categories_inbox_choices',
+  (p) => sql`
+    update notification_categories
+    set inbox_choices = array(select distinct unnest(inbox_choices || ${p.names}::text[])),
+        version = pg_current_xact_id()::text::bigint
+    where not inbox_choices @> ${p.names}::text[]`,
+);
+
+interface CategoriesRow {
+  readonly categories: Category[];
+  readonly inbox_choices: string[];
+}
 const lockCategories = statement<object, { categories: Category[] }>(
   'categories_lock',
   () => sql`select categories from notification_categories for update`,
 );
-const writeCategories = statement<{ categories: string }>(
+/** The most deleted categories whose choices are removed later. */
+const maxDeleted = 1000;
+/** Notes the time at which categories are deleted. One that is created again keeps the choices of its users. */
+const writeCategories = statement<{ categories: string; created: readonly string[]; deleted: readonly string[] }>(
   'categories_write',
   (p) => sql`
     update notification_categories
-    set categories = ${p.categories}::jsonb, version = pg_current_xact_id()::text::bigint`,
+    set categories = ${p.categories}::jsonb, version = pg_current_xact_id()::text::bigint,
+        deleted = (
+          select coalesce(jsonb_object_agg(name, time), '{}')
+          from (
+            select name, time from jsonb_each_text(deleted - ${p.created}::text[] || coalesce((
+              select jsonb_object_agg(name, ${timeText(sql`db_now()`)}) from unnest(${p.deleted}::text[]) name), '{}')
+            ) each (name, time)
+            order by time desc limit ${literal(maxDeleted)}) newest)`,
 );
 
 type ByName = ReadonlyMap<string, Category>;
@@ -122,12 +156,12 @@ type ByName = ReadonlyMap<string, Category>;
 export async function startCategories(options: CategoriesOptions): Promise<Categories> {
   const { database, types, pacer, record, onError, interval } = options;
   let version = '';
-  let copy = createCopy(allCategories([], types));
+  let copy = createCopy(allCategories([], types), []);
   async function read(handle: Queryable): Promise<void> {
     const [current] = await handle.query(findVersion({}));
     if (current?.version === version) return;
     const [row] = await handle.query(findCategories({}));
-    copy = createCopy(allCategories(row?.categories ?? [], types));
+    copy = createCopy(allCategories(row?.categories ?? [], types), row?.inbox_choices ?? []);
     version = row?.version ?? '';
   }
   const watch = await watchCopy(() => read(database), onError, interval);
@@ -135,6 +169,15 @@ export async function startCategories(options: CategoriesOptions): Promise<Categ
   const known: KnownCategories = {
     get: (name) => copy.byName.get(name),
     names: () => [...copy.byName.keys()],
+    isHidden: (name) => copy.isHidden(name),
+    async noteInboxChoices(tx, names) {
+      if (names.every((name) => copy.inboxChoices.has(name))) return;
+      await tx.query(noteChoices({ names }));
+      // This process looks them up at once, and the others when they read the new version.
+      tx.onCommit(() => {
+        copy = createCopy(copy.byName, [...copy.inboxChoices, ...names]);
+      });
+    },
     dataErrors(name, data, field) {
       const check = copy.checkOf(name);
       return check === undefined || isTooLong(data) ? [] : check(data, field);
@@ -166,7 +209,7 @@ export async function startCategories(options: CategoriesOptions): Promise<Categ
     const stored = JSON.stringify(
       [...after.values()].filter((category) => !types.includes(category.name) || isChanged(category)),
     );
-    await tx.query(writeCategories({ categories: stored }));
+    await tx.query(writeCategories({ categories: stored, created: changes.created, deleted: changes.deleted }));
     await record(tx, origin, changes);
     return changes;
   }
@@ -214,6 +257,17 @@ export async function startCategories(options: CategoriesOptions): Promise<Categ
   };
 }
 
+/** Reads the categories once, for a command. */
+export async function readCategories(database: Handle, types: readonly string[]): Promise<KnownCategories> {
+  const categories = await startCategories({
+    ...{ database, types, channels: [], hasUnsubscribeLinks: false, app: '', pacer: createPacer() },
+    record: () => Promise.reject(new Error('a command changes no categories')),
+    onError: () => undefined,
+  });
+  await categories.stop();
+  return categories.known;
+}
+
 /** The name of the user in previews. */
 const exampleUser = 'Ada Lovelace';
 
@@ -235,11 +289,18 @@ function renderPreview(
   }
 }
 
-/** Compiles the schema of a category when it is first used. */
-function createCopy(byName: ByName) {
+/** Compiles the schema of a category when it is first used. @param chosen the categories with choices about the inbox */
+function createCopy(byName: ByName, chosen: Iterable<string>) {
   const checks = new Map<string, CheckData>();
+  const inboxChoices: ReadonlySet<string> = new Set(chosen);
   return {
     byName,
+    inboxChoices,
+    isHidden(name: string): boolean | null {
+      const { is_critical: isCritical = false, defaults } = byName.get(name) ?? {};
+      const isOff = defaults?.inbox === 'off';
+      return isCritical || !(isOff || inboxChoices.has(name)) ? null : isOff;
+    },
     checkOf(name: string): CheckData | undefined {
       const schema = byName.get(name)?.data_schema ?? null;
       if (schema === null) return undefined;

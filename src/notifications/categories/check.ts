@@ -15,6 +15,8 @@ export const maxSetBytes = 4 * 1024 * 1024;
 export interface CategoryRules {
   /** The channels that this installation sends notifications through. */
   readonly channels: readonly StepChannel[];
+  /** Whether mails can have a link that turns their category off. */
+  readonly hasUnsubscribeLinks: boolean;
 }
 
 /** The errors of all categories of a request, whose form may be wrong too. */
@@ -46,11 +48,13 @@ export async function categoryErrors(
   path = '',
 ): Promise<FieldError[]> {
   if (!isJsonObject(category)) return [];
-  const { title, description, steps, ttl, data_schema: schema, templates } = category;
+  const { title, description, is_critical: isCritical, steps, ttl, data_schema: schema, templates } = category;
   const errors = [
     ...localizedErrors(title, `${path}title`, 255),
     ...localizedErrors(description, `${path}description`, 1000),
-    ...(Array.isArray(steps) ? stepErrors(steps, rules, `${path}steps`) : []),
+    ...(Array.isArray(steps)
+      ? stepErrors(steps, rules, { field: `${path}steps`, isCritical: isCritical === true })
+      : []),
     ...ttlErrors(ttl, `${path}ttl`),
   ];
   // Compiling a schema takes milliseconds, and a request may have hundreds.
@@ -100,7 +104,11 @@ function localizedErrors(texts: unknown, field: string, max: number): FieldError
   });
 }
 
-function stepErrors(steps: readonly unknown[], { channels }: CategoryRules, field: string): FieldError[] {
+function stepErrors(
+  steps: readonly unknown[],
+  { channels, hasUnsubscribeLinks }: CategoryRules,
+  { field, isCritical }: { readonly field: string; readonly isCritical: boolean },
+): FieldError[] {
   const errors: FieldError[] = [];
   const used = new Set<unknown>();
   let latest = 0;
@@ -114,6 +122,8 @@ function stepErrors(steps: readonly unknown[], { channels }: CategoryRules, fiel
         code: 'channel_not_available',
         params: { allowed: channels.join(', ') },
       });
+    } else if (channel === 'email' && !isCritical && !hasUnsubscribeLinks) {
+      errors.push({ field: `${place}.channel`, code: 'public_url_required' });
     }
     used.add(channel);
     if (condition === 'unread' || condition === 'undelivered') {

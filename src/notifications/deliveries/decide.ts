@@ -10,7 +10,14 @@ export interface StepFacts {
   /** Whether the channel has been called for this step already. */
   readonly wasHandedOver: boolean;
   /** Undefined: the notification was deleted. */
-  readonly notification: { readonly isExpired: boolean; readonly isRead: boolean } | undefined;
+  readonly notification:
+    | {
+        readonly isExpired: boolean;
+        readonly isRead: boolean;
+        /** Whether the user does not want it in the inbox. Then it counts as read for steps that ask for it. */
+        readonly isHidden?: boolean;
+      }
+    | undefined;
   /** Whether the time in which the step may be carried out is over. */
   readonly isLate: boolean;
   readonly user: { readonly isActive: boolean; readonly isLocked: boolean };
@@ -65,7 +72,8 @@ export function decide(facts: StepFacts): Decision {
   if (!user.isActive) return skipped('account_deactivated');
   if (user.isLocked) return skipped('account_locked');
   // Whatever the condition says, nothing is pushed about what the user has read.
-  if (notification.isRead && (condition === 'unread' || channel === 'push')) {
+  const countsAsRead = notification.isRead || (notification.isHidden === true && condition === 'unread');
+  if (countsAsRead && (condition === 'unread' || channel === 'push')) {
     return facts.wasHandedOver ? { state: 'dropped', reason: 'read' } : skipped('read');
   }
   if (condition === 'undelivered' && facts.wasDelivered) return skipped('already_delivered');

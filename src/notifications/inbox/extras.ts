@@ -38,13 +38,13 @@ const selectExtras = unprepared(
     'extras_read',
     (p) => sql`
     select wanted.nth::int as nth, category, extra, expires_at,
-           ${isRead(sql`wanted.sequence`, sql`position.last_read`)} as read,
-           ${isArchived(sql`wanted.sequence`, sql`position.archived_through`)} as archived,
+           (is_hidden is true or ${isRead(sql`wanted.sequence`, sql`position.last_read`)}) as read,
+           (is_hidden is true or ${isArchived(sql`wanted.sequence`, sql`position.archived_through`)}) as archived,
            case when state.snoozed_until > db_now() then state.snoozed_until end as snoozed_until, action_key, acted_at
     from unnest((select ${p.userIds}::uuid[]), (select ${p.sequences}::bigint[])) with ordinality
         as wanted (user_id, sequence, nth)
       cross join lateral (
-        select ${categoryOf} as category, extra, expires_at from notifications
+        select ${categoryOf} as category, extra, expires_at, is_hidden from notifications
         where user_id = wanted.user_id and sequence = wanted.sequence limit 1
       ) notification
       left join lateral (
@@ -121,8 +121,8 @@ export async function selectExtraState(handle: Queryable, userId: string): Promi
 }
 
 /**
- * SQL: the condition for the notifications of a view. Each notification is in one view, and an expired one that is neither
- * archived nor snoozed in none.
+ * SQL: the condition for the notifications of a view. Each notification is in one view. One that the user does not want in the
+ * inbox, and an expired one that is neither archived nor snoozed, are in none.
  */
 export function viewCondition(view: InboxView, userId: Sql): Sql {
   const hasState = (condition: Sql) => sql`exists (
@@ -134,10 +134,10 @@ export function viewCondition(view: InboxView, userId: Sql): Sql {
   const isSnoozed = hasState(sql`snoozed_until > db_now()`);
   switch (view) {
     case 'archived':
-      return archived;
+      return sql`is_hidden is not true and ${archived}`;
     case 'snoozed':
-      return sql`${isSnoozed} and not ${archived}`;
+      return sql`is_hidden is not true and ${isSnoozed} and not ${archived}`;
     case 'inbox':
-      return sql`coalesce(expires_at > db_now(), true) and not ${archived} and not ${isSnoozed}`;
+      return sql`is_hidden is not true and coalesce(expires_at > db_now(), true) and not ${archived} and not ${isSnoozed}`;
   }
 }

@@ -48,12 +48,12 @@ const selectStates = statement<{ userId: string; version: number; sequence: numb
         select count(*) as count from (${unreadRows(ofPosition)} limit ${literal(countCap + 1)}) counted
       ) unread
       left join lateral (
-        select notification.id, state.sequence, ${isRead(sql`state.sequence`, sql`position.last_read`)} as read,
-               ${isArchived(sql`state.sequence`, sql`position.archived_through`)} as archived,
+        select notification.id, state.sequence, (is_hidden is true or ${isRead(sql`state.sequence`, sql`position.last_read`)}) as read,
+               (is_hidden is true or ${isArchived(sql`state.sequence`, sql`position.archived_through`)}) as archived,
                state.snoozed_until, state.action_key, state.acted_at, state.version
         from notification_states state
           cross join lateral (
-            select id from notifications where user_id = state.user_id and sequence = state.sequence limit 1
+            select id, is_hidden from notifications where user_id = state.user_id and sequence = state.sequence limit 1
           ) notification
         where state.user_id = ${p.userId} and (state.version, state.sequence) > (${p.version}, ${p.sequence}::bigint)
         order by state.version, state.sequence

@@ -45,25 +45,25 @@ export const joinReadState = (userId: SqlPart, sequence: SqlPart): Sql => sql`
 export const isReadNow = (sequence: SqlPart): Sql => isRead(sequence, sql`coalesce(markers.last_read_sequence, 0)`);
 
 /**
- * SQL: the unread notifications of a user that are neither archived nor snoozed nor expired: `sequence`, `notification_type` and `category`. Those
+ * SQL: the unread notifications of a user that are neither archived nor snoozed nor expired, and that come to the inbox: `sequence`, `notification_type` and `category`. Those
  * above the read position come first, the newest first, in the order of the index: a planner that expects most rows to be
  * unread would scan the table instead.
  */
 export const unreadRows = ({ userId, lastRead, archivedThrough }: PositionParts): Sql => sql`
   select candidate.sequence, candidate.notification_type, candidate.category
   from (
-    (select sequence, notification_type, ${categoryOf} as category, expires_at from notifications
+    (select sequence, notification_type, ${categoryOf} as category, expires_at, is_hidden from notifications
      where user_id = ${userId} and sequence > ${lastRead}
      order by sequence desc limit ${literal(newest)})
     union all
-    (select marked.sequence, marked.notification_type, marked.category, marked.expires_at
+    (select marked.sequence, marked.notification_type, marked.category, marked.expires_at, marked.is_hidden
      from (
        select sequence from notification_states
        where user_id = ${userId} and is_read = false and sequence <= ${lastRead}
        order by sequence desc limit ${literal(newest)}
      ) unread
        cross join lateral (
-         select sequence, notification_type, ${categoryOf} as category, expires_at from notifications
+         select sequence, notification_type, ${categoryOf} as category, expires_at, is_hidden from notifications
          where user_id = ${userId} and sequence = unread.sequence limit 1
        ) marked)
   ) candidate
@@ -71,5 +71,5 @@ export const unreadRows = ({ userId, lastRead, archivedThrough }: PositionParts)
       select is_read, is_archived, snoozed_until from notification_states
       where user_id = ${userId} and sequence = candidate.sequence limit 1
     ) state on true
-  where state.is_read is not true and not ${isArchived(sql`candidate.sequence`, archivedThrough)} and not ${isSnoozed}
+  where candidate.is_hidden is not true and state.is_read is not true and not ${isArchived(sql`candidate.sequence`, archivedThrough)} and not ${isSnoozed}
     and coalesce(candidate.expires_at > db_now(), true)`;

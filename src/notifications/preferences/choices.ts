@@ -14,13 +14,17 @@ export interface Choice {
   readonly value: ChannelChoice;
   readonly chosen_at: string;
 }
+/** What a user chooses for a category: its channels, and whether its notifications come to the inbox. */
+export const cellNames = ['inbox', ...stepChannels] as const;
+export type CellName = (typeof cellNames)[number];
 export type ChannelChoices = Readonly<Partial<Record<StepChannel, Choice>>>;
+export type CategoryChoices = Readonly<Partial<Record<CellName, Choice>>>;
 
 /** All that a user has chosen. */
 export interface Choices {
   readonly time_zone: string | null;
   readonly channels: ChannelChoices;
-  readonly categories: Readonly<Record<string, ChannelChoices>>;
+  readonly categories: Readonly<Record<string, CategoryChoices>>;
 }
 
 export const noChoices: Choices = { time_zone: null, channels: {}, categories: {} };
@@ -30,7 +34,7 @@ interface Names {
   names(): readonly string[];
 }
 
-const isChannel = (name: string): name is StepChannel => (stepChannels as readonly string[]).includes(name);
+const isCell = (name: string): name is CellName => (cellNames as readonly string[]).includes(name);
 const isChoice = (value: unknown): value is ChannelChoice | null => value === 'on' || value === 'off' || value === null;
 
 /** All errors of a change in its meaning. */
@@ -41,7 +45,7 @@ export function changeErrors(changes: PreferenceChanges, known: Names): FieldErr
     errors.push({ field: 'time_zone', code: 'invalid_time_zone' });
   }
   if (quietHours !== undefined) errors.push({ field: 'quiet_hours', code: 'preference_not_available' });
-  errors.push(...cellErrors(channels, 'channels'));
+  errors.push(...cellErrors(channels, 'channels', stepChannels));
   for (const [name, cells] of Object.entries(categories)) {
     const field = `categories.${truncateInput(name)}`;
     const category = known.get(name);
@@ -50,7 +54,7 @@ export function changeErrors(changes: PreferenceChanges, known: Names): FieldErr
       errors.push({ field, code: 'unknown_category', params: suggestion === undefined ? {} : { suggestion } });
     } else if (!isJsonObject(cells)) errors.push({ field, code: 'invalid_type', params: { expected: 'object' } });
     else if (category.is_critical) errors.push({ field, code: 'category_is_critical' });
-    else errors.push(...cellErrors(cells, field));
+    else errors.push(...cellErrors(cells, field, cellNames));
   }
   return errors.slice(0, maxErrors);
 }
@@ -58,11 +62,10 @@ export function changeErrors(changes: PreferenceChanges, known: Names): FieldErr
 /** The most errors of one answer. */
 const maxErrors = 100;
 
-function cellErrors(cells: Readonly<Record<string, unknown>>, path: string): FieldError[] {
+function cellErrors(cells: Readonly<Record<string, unknown>>, path: string, names: readonly string[]): FieldError[] {
   return Object.entries(cells).flatMap(([channel, value]): FieldError[] => {
     const field = `${path}.${truncateInput(channel)}`;
-    if (channel === 'inbox') return [{ field, code: 'preference_not_available' }];
-    if (!isChannel(channel)) return [choiceError(field, stepChannels)];
+    if (!names.includes(channel)) return [choiceError(field, names)];
     return isChoice(value) ? [] : [choiceError(field, ['on', 'off', 'null'])];
   });
 }
@@ -88,7 +91,7 @@ export function applyChanges(
   changes: PreferenceChanges,
   { now, known }: { now: string; known: Names },
 ) {
-  const categories: Record<string, ChannelChoices> = { ...before.categories };
+  const categories: Record<string, CategoryChoices> = { ...before.categories };
   for (const [name, cells] of Object.entries(changes.categories ?? {})) {
     const merged = mergeCells(categories[name] ?? {}, cells as Readonly<Record<string, unknown>>, now);
     if (Object.keys(merged).length === 0) delete categories[name];
@@ -101,18 +104,25 @@ export function applyChanges(
   } satisfies Choices;
 }
 
-function mergeCells(cells: ChannelChoices, changes: Readonly<Record<string, unknown>>, now: string): ChannelChoices {
-  const merged: Partial<Record<StepChannel, Choice>> = { ...cells };
+function mergeCells(cells: CategoryChoices, changes: Readonly<Record<string, unknown>>, now: string): CategoryChoices {
+  const merged: Partial<Record<CellName, Choice>> = { ...cells };
   for (const [channel, value] of Object.entries(changes)) {
-    if (!isChannel(channel)) continue;
+    if (!isCell(channel)) continue;
     if (value === null) delete merged[channel];
     else if (value === 'on' || value === 'off') merged[channel] = { value, chosen_at: now };
   }
   return merged;
 }
 
+/** The categories of a change that say whether notifications come to the inbox. */
+export const inboxChoicesOf = ({ categories = {} }: PreferenceChanges): string[] =>
+  Object.entries(categories).flatMap(([name, cells]) => {
+    const { inbox = null } = isJsonObject(cells) ? cells : {};
+    return inbox === null ? [] : [name];
+  });
+
 /** Beyond the limit, the choices for deleted categories go, the oldest first. */
-function withinLimit(categories: Readonly<Record<string, ChannelChoices>>, known: Names) {
+function withinLimit(categories: Readonly<Record<string, CategoryChoices>>, known: Names) {
   const excess = Object.keys(categories).length - maxChosenCategories;
   if (excess <= 0) return categories;
   const latest = (name: string) =>

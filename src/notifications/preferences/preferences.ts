@@ -4,10 +4,18 @@ import type { PreferenceChanges, Preferences as PreferencesView } from '../../co
 import type { Queryable, Transaction } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import type { Origin } from '../../lib/origin.js';
-import { Problem, throwIfErrors } from '../../lib/problem.js';
+import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import type { KnownCategories } from '../categories/categories.js';
 import { textFor } from '../templates/templates.js';
-import { applyChanges, type Choices, changeErrors, noChoices } from './choices.js';
+import {
+  applyChanges,
+  type CellName,
+  type Choices,
+  cellNames,
+  changeErrors,
+  inboxChoicesOf,
+  noChoices,
+} from './choices.js';
 
 /** What users choose about notifications. */
 export interface Preferences {
@@ -18,6 +26,16 @@ export interface Preferences {
    * @throws Problem `validation_failed`, `not_found`
    */
   change(tx: Transaction, userId: string, changes: PreferenceChanges, origin: Origin): Promise<void>;
+}
+
+/** The preferences of users that are being created. `ImportedPreferences` of the import describes the methods. */
+export interface NewPreferences {
+  know(changes: readonly PreferenceChanges[]): Promise<void>;
+  errorsOf(changes: PreferenceChanges): FieldError[];
+  insert(
+    tx: Transaction,
+    users: readonly { readonly userId: string; readonly changes: PreferenceChanges }[],
+  ): Promise<void>;
 }
 
 interface UserRow {
@@ -64,10 +82,42 @@ const writeChoices = statement<Stored>(
     set time_zone = excluded.time_zone, channels = excluded.channels, categories = excluded.categories`,
 );
 
+const readClock = statement<object, { now: string }>('preferences_clock', () => sql`select db_now() as now`);
+
+const insertChoices = statement<{ users: string }>(
+  'preferences_insert',
+  (p) => sql`
+    insert into preferences (user_id, time_zone, channels, categories)
+    select user_id, time_zone, channels, categories
+    from jsonb_to_recordset(${p.users}::jsonb) as chosen (user_id uuid, time_zone text, channels jsonb, categories jsonb)`,
+);
+
 const deleteChoices = statement<{ userId: string }>(
   'preferences_delete',
   (p) => sql`delete from preferences where user_id = ${p.userId}`,
 );
+
+/** Stores the preferences of new users, such as those of an import. */
+export function createNewPreferences(handle: Queryable, categories: KnownCategories): NewPreferences {
+  return {
+    know: (changes) =>
+      categories.know(
+        handle,
+        changes.flatMap((each) => Object.keys(each.categories ?? {})),
+      ),
+    errorsOf: (changes) => changeErrors(changes, categories),
+    async insert(tx, users) {
+      const [clock] = await tx.query(readClock({}));
+      const now = clock?.now ?? '';
+      const rows = users.map(({ userId, changes }) => ({
+        user_id: userId,
+        ...applyChanges(noChoices, changes, { now, known: categories }),
+      }));
+      await tx.query(insertChoices({ users: JSON.stringify(rows.filter(hasChoices)) }));
+      await categories.noteInboxChoices(tx, [...new Set(users.flatMap(({ changes }) => inboxChoicesOf(changes)))]);
+    },
+  };
+}
 
 export function createPreferences({
   categories,
@@ -109,21 +159,26 @@ export function createPreferences({
       const [before = noChoices] = await tx.query(selectChoices({ userId }));
       const after = applyChanges(before, changes, { now: locked.now, known: categories });
       const fields = differences(before, after);
-      const isEmpty =
-        after.time_zone === null &&
-        Object.keys(after.channels).length === 0 &&
-        Object.keys(after.categories).length === 0;
-      if (isEmpty) await tx.query(deleteChoices({ userId }));
+      if (!hasChoices(after)) await tx.query(deleteChoices({ userId }));
       else {
         const [channels, byCategory] = [JSON.stringify(after.channels), JSON.stringify(after.categories)];
         await tx.query(writeChoices({ userId, zone: after.time_zone, channels, categories: byCategory }));
       }
+      await categories.noteInboxChoices(tx, inboxChoicesOf(changes));
       // A choice of the user has its time in the row.
       if (fields.length === 0 || origin.actor === 'user') return;
       await record(tx, userId, origin, fields);
     },
   };
 }
+
+const hasChoices = ({ time_zone: zone, channels, categories }: Choices): boolean =>
+  zone !== null || Object.keys(channels).length > 0 || Object.keys(categories).length > 0;
+
+const byCell = <Value>(valueFor: (name: CellName) => Value): Record<CellName, Value> => ({
+  inbox: valueFor('inbox'),
+  ...byChannel(valueFor),
+});
 
 const byChannel = <Value>(valueFor: (channel: StepChannel) => Value): Record<StepChannel, Value> => ({
   push: valueFor('push'),
@@ -137,7 +192,7 @@ function categoryView(category: Category, choices: Choices, language: string) {
     title: textFor(category.title, language) ?? category.name,
     description: textFor(category.description, language) ?? category.name,
     is_locked: category.is_critical,
-    cells: byChannel((channel) => {
+    cells: byCell((channel) => {
       const byDefault = category.defaults[channel];
       // A category that became critical ignores what was chosen before.
       const chosen = category.is_critical ? undefined : own[channel]?.value;
@@ -155,9 +210,11 @@ function differences(before: Choices, after: Choices): EventChange[] {
   compare('time_zone', before.time_zone, after.time_zone);
   for (const channel of stepChannels) {
     compare(`channels.${channel}`, before.channels[channel]?.value, after.channels[channel]?.value);
-    for (const name of new Set([...Object.keys(before.categories), ...Object.keys(after.categories)])) {
-      const [old, value] = [before.categories[name]?.[channel]?.value, after.categories[name]?.[channel]?.value];
-      compare(`categories.${name}.${channel}`, old, value);
+  }
+  for (const name of new Set([...Object.keys(before.categories), ...Object.keys(after.categories)])) {
+    for (const cell of cellNames) {
+      const [old, value] = [before.categories[name]?.[cell]?.value, after.categories[name]?.[cell]?.value];
+      compare(`categories.${name}.${cell}`, old, value);
     }
   }
   return changes;

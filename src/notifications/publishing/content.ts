@@ -3,6 +3,7 @@ import type { NotificationChange, NotificationInput } from '../../contract/notif
 import { extraNames } from '../../contract/notification-fields.js';
 import { kinds } from '../../lib/filter/fields.js';
 import { parseTime } from '../../lib/times.js';
+import type { KnownCategories } from '../categories/categories.js';
 import { type Content, contentColumns } from '../inbox/row.js';
 
 /** A notification or a change that matches its schema, with its exact number if the parsed number may be inexact. */
@@ -21,6 +22,7 @@ export interface InputItem<Input extends NotificationInput | NotificationChange>
 export function contentOf(
   { input, exactNumber }: InputItem<NotificationInput>,
   newImages: ReadonlyMap<string, Image>,
+  categories: Pick<KnownCategories, 'isHidden'>,
 ): Content {
   return {
     actor_id: idOf(input.actor_id) ?? null,
@@ -35,6 +37,7 @@ export function contentOf(
     expires_at: timeOf(input.expires_at) ?? null,
     category: input.category === input.notification_type ? null : (input.category ?? null),
     replace_key: input.replace_key ?? null,
+    is_hidden: categories.isHidden(input.category ?? input.notification_type)?.toString() ?? null,
     extra: (hasExtra(input) ? extraText(input, isGiven) : null) ?? null,
   };
 }
@@ -65,7 +68,7 @@ export function changedContent(
     // A member that is null is removed.
     if (name === 'extra') return extraText(input, (member) => member !== undefined);
     // A change keeps them.
-    if (name === 'category' || name === 'replace_key') return undefined;
+    if (name === 'category' || name === 'replace_key' || name === 'is_hidden') return undefined;
     const value = input[name];
     if (typeof value === 'number') return decimalOf(value, exactNumber);
     return type === 'uuid' ? idOf(value) : value;

@@ -128,7 +128,7 @@ export async function publishMany(
   await tx.query(readByKey({}));
   const [[moved], deliveries] = await Promise.all([
     tx.query(advanceInboxes({ userIds: uuidArray(inboxes.userIds), rows: bigintArray(inboxes.rows) })),
-    nextTurn().then(() => deliveriesOf(items, userIds, images.byUrl)),
+    nextTurn().then(() => deliveriesOf(items, userIds, images.byUrl, rules.categories)),
   ]);
   if (moved === undefined) throw new Error('an aggregate returned no row');
   const numbers = numbersOf(inboxes, moved);
@@ -221,9 +221,10 @@ function deliveriesOf(
   items: readonly Item[],
   userIds: readonly string[],
   newImages: ReadonlyMap<string, Image>,
+  categories: PublishRules['categories'],
 ): Deliveries {
   const ids = orderedIds(userIds.length);
-  const contents = items.map((item) => contentOf(item, newImages));
+  const contents = items.map((item) => contentOf(item, newImages, categories));
   const places = items.flatMap((item, index) => item.deliveries.map(() => index + 1));
   const arrays = { ids: uuidArray(ids), userIds: uuidArray(userIds), items: bigintArray(places) };
   return { ids, userIds, contents, items: places, arrays: { ...arrays, ...contentArrays(contents) } };

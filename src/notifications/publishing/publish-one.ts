@@ -183,7 +183,7 @@ export async function publishOne(
   if (delivery === undefined) throw new Error('an item without a user was not refused');
   const { userId } = delivery;
   if (replaces(item)) await deleteOlder(handle, [item]);
-  const [id, content] = [orderedId(), contentOf(item, images.byUrl)];
+  const [id, content] = [orderedId(), contentOf(item, images.byUrl, rules.categories)];
   const created = await insert({ id, userId, content });
   if (created === undefined) return refuseMissing([item], rules, images, new Set());
   const { sequence, created_at } = created;

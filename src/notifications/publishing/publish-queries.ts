@@ -24,9 +24,21 @@ export const contentNames = join(
   ', ',
 );
 
+/**
+ * SQL: whether the user of a new row has hidden its category. The choices are read only for a category that says so by not being
+ * null. The inner query names the columns of the row, which have different tables in each statement.
+ */
+const hiddenFor = sql`case when is_hidden is not null then nullif(coalesce((
+          select chosen.categories #>> array[row.category, 'inbox', 'value'] = 'off'
+          from (select user_id, coalesce(category, notification_type) as category) row
+            join preferences chosen on chosen.user_id = row.user_id), is_hidden), false) end`;
+
 /** SQL: the columns of a new row of `notifications`, and their values from rows that have a `sequence` and a `time`. */
 export const newRowColumns = sql`user_id, id, sequence, change_sequence, ${contentNames}, created_at, updated_at`;
-export const newRowValues = sql`user_id, id, sequence, sequence, ${contentNames}, time, time`;
+export const newRowValues = sql`user_id, id, sequence, sequence, ${join(
+  contentColumns.map(({ name }) => (name === 'is_hidden' ? hiddenFor : identifier(name))),
+  ', ',
+)}, time, time`;
 
 /**
  * SQL: an array parameter, through a scalar subquery, so that no plan depends on its length. Otherwise PostgreSQL plans

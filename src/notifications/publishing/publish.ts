@@ -129,7 +129,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       const [errors = []] = await errorsOfGroups(database, [items], rules);
       throwIfErrors(errors);
       return items.flatMap((item) => {
-        const content = contentOf(item, new Map());
+        const content = contentOf(item, new Map(), rules.categories);
         return item.deliveries.map(({ userId }) => ({ id: orderedId(), userId, content }));
       });
     },

@@ -23,6 +23,7 @@ const headingsOf: Readonly<Record<Member, string>> = {
   password: 'password,contrasena,clave,passwort,motdepasse',
   pin: 'pin',
   metadata: 'metadata,usermetadata,appmetadata',
+  preferences: 'preferences,notificationpreferences,preferencias',
 };
 
 /**
@@ -146,6 +147,7 @@ function memberOf(target: Target, cell: string): unknown {
     case 'created_at':
       return timeOf(withoutApostrophe(cell));
     case 'metadata':
+    case 'preferences':
       return parseJson(cell);
     default:
       return withoutApostrophe(cell);

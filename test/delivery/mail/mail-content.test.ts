@@ -29,6 +29,20 @@ describe.each([
     else expect(Object.keys(headers)).toEqual(['Message-ID', 'Auto-Submitted']);
   });
 
+  it('has further headers, such as those to unsubscribe', async () => {
+    const vendor = await start();
+    const further = { 'List-Id': '<billing.example.com>', 'List-Unsubscribe': '<https://example.com/u/abc>' };
+    await vendor.sender().send({ ...message, headers: further });
+    const [{ body = '' } = {}] = vendor.received;
+    const { Content, headers } = JSON.parse(body);
+    if (name === 'ses') {
+      const lines = Buffer.from(Content.Raw.Data, 'base64').toString().split('\r\n');
+      const lower = lines.map((line) => line.toLowerCase());
+      for (const [header, value] of Object.entries(further))
+        expect(lower).toContain(`${header}: ${value}`.toLowerCase());
+    } else expect(headers).toMatchObject(further);
+  });
+
   it.each([
     ['empty', ''],
     ['broken', '{"id":'],

@@ -1,10 +1,11 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSmtpMail, type SmtpMailOptions } from '../../../src/delivery/mail/smtp.js';
+import { createPooledSmtpMail, createSmtpMail, type SmtpMailOptions } from '../../../src/delivery/mail/smtp.js';
 import { ProviderError } from '../../../src/delivery/providers/provider-error.js';
 import { parseSmtpUrl } from '../../../src/lib/urls.js';
 import type { MailMessage } from '../../../src/messages/mail-sender.js';
+import { eventually } from '../../support/eventually.js';
 import {
   type MailServer,
   type MailServerOptions,
@@ -292,5 +293,92 @@ describe('SMTP_URL', () => {
     'smtp://user:%ff@mail.example.com',
   ])('cannot be %s', (text) => {
     expect(read(text)).toBeUndefined();
+  });
+});
+
+describe('a sender with connections that stay open', () => {
+  /** A server that counts its connections. `answer` may answer a line in another way; undefined: as a server that accepts it. */
+  async function newCounter(answer: (line: string, connection: number) => string | 'end' | 'silence' | undefined) {
+    const seen = { connections: 0, open: 0, mails: 0 };
+    const server = await newRudeServer((socket) => {
+      seen.connections += 1;
+      seen.open += 1;
+      const connection = seen.connections;
+      socket.on('close', () => {
+        seen.open -= 1;
+      });
+      let isContent = false;
+      socket.write('220 ready\r\n');
+      createInterface({ input: socket }).on('line', (line) => {
+        if (isContent && line !== '.') return;
+        isContent = false;
+        const other = answer(line, connection);
+        if (other === 'silence') return;
+        if (other === 'end') return void socket.destroy();
+        if (line === '.') seen.mails += other === undefined ? 1 : 0;
+        isContent = line === 'DATA' && other === undefined;
+        socket.write(`${other ?? (line === 'DATA' ? '354 go on' : '250 ok')}\r\n`);
+      });
+    });
+    return { seen, port: server.port };
+  }
+  function pooled(port: number, options: Partial<SmtpMailOptions> & { connections?: number } = {}) {
+    const target = parseSmtpUrl(`smtp://127.0.0.1:${port}`);
+    if (target === undefined) return expect.unreachable('no SMTP_URL');
+    const from = { name: 'Example', address: 'no-reply@example.org' };
+    const sender = createPooledSmtpMail({ target, from, connections: 2, ...options });
+    onTestFinished(() => sender.close());
+    return sender;
+  }
+  const mail = (id: number): MailMessage => ({ ...message, id: `582a5abb-1335-4794-4855-11e067b8c5${10 + id}` });
+
+  it('sends many mails over a few connections, with the Message-ID of each', async () => {
+    const { seen, port } = await newCounter(() => undefined);
+    const sender = pooled(port);
+    const mails = Array.from({ length: 20 }, (_, id) => mail(id));
+    const sent = await Promise.all(mails.map((each) => sender.send(each)));
+    expect(sent).toEqual(mails.map(({ id }) => ({ provider: 'smtp', reference: id })));
+    expect(seen).toEqual({ connections: 2, open: 2, mails: 20 });
+  });
+
+  it('goes on after a refused recipient, who is refused for good', async () => {
+    let isRefused = true;
+    const { seen, port } = await newCounter((line) =>
+      line.startsWith('RCPT') && isRefused ? '550 5.1.1 refused: unknown' : undefined,
+    );
+    const sender = pooled(port);
+    expect(await failureOf(sender.send(mail(1)))).toMatchObject({ failure: 'invalid', isUnknownMailbox: true });
+    isRefused = false;
+    await sender.send(mail(2));
+    expect(seen.mails).toBe(1);
+  });
+
+  it('sends a mail on a new connection if the server has closed the idle one', async () => {
+    const { seen, port } = await newCounter((line, connection) =>
+      line.startsWith('MAIL') && connection === 1 && seen.mails === 1 ? 'end' : undefined,
+    );
+    const sender = pooled(port, { connections: 1 });
+    await sender.send(mail(1));
+    await sender.send(mail(2));
+    expect(seen).toMatchObject({ connections: 2, mails: 2 });
+  });
+
+  it('says whether a mail without an answer may have been accepted', async () => {
+    for (const [stop, failure] of [
+      ['.', 'unclear'],
+      ['RCPT', 'unavailable'],
+    ] as const) {
+      const { port } = await newCounter((line) => (line.startsWith(stop) ? 'silence' : undefined));
+      const outcome = await failureOf(pooled(port, { totalTimeoutMs: 300 }).send(mail(1)));
+      expect(outcome).toMatchObject({ failure, text: 'the mail server 127.0.0.1 did not answer in time' });
+    }
+  });
+
+  it('ends its connections when it is closed', async () => {
+    const { seen, port } = await newCounter(() => undefined);
+    const sender = pooled(port);
+    await sender.send(mail(1));
+    await sender.close();
+    await eventually('the connection to end', async () => seen.open === 0 || undefined);
   });
 });

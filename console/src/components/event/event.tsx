@@ -30,6 +30,8 @@ const eventLooks: readonly (readonly [prefix: string, icon: IconName, tone: Tone
   ['key.', 'key', 'idle'],
   ['webhook.', 'link', 'idle'],
   ['categories.changed', 'bell', 'idle'],
+  ['channel.paused', 'bell', 'bad'],
+  ['channel.', 'bell', 'idle'],
   ['preferences.changed', 'bell', 'idle'],
   ['block.created', 'ban', 'idle'],
   ['suppression.created', 'ban', 'idle'],

@@ -68,6 +68,8 @@ export const events = {
     'backup.started': 'started a backup',
     'backup.verification_started': 'started the verification of a backup',
     'categories.changed': 'changed categories of notifications',
+    'channel.paused': 'paused a channel of notifications',
+    'channel.resumed': 'ended the pause of a channel of notifications',
     'block.created': 'blocked an address',
     'block.deleted': 'unblocked an address',
     'test_identity.created': 'has a new fixed code for tests',

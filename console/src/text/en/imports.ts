@@ -56,6 +56,7 @@ export const imports = {
     password: 'Password',
     pin: 'PIN',
     metadata: 'Metadata (JSON object)',
+    preferences: 'Preferences of notifications',
     member: 'Metadata member named like the heading',
   },
   needsIdentity: 'Choose which column is the username, the mail address or the phone.',

@@ -68,6 +68,8 @@ export const events: Texts['events'] = {
     'backup.started': 'empezó una copia de seguridad',
     'backup.verification_started': 'empezó la comprobación de una copia',
     'categories.changed': 'cambió categorías de notificaciones',
+    'channel.paused': 'pausó un canal de notificaciones',
+    'channel.resumed': 'terminó la pausa de un canal de notificaciones',
     'block.created': 'bloqueó una dirección',
     'block.deleted': 'desbloqueó una dirección',
     'test_identity.created': 'tiene un nuevo código fijo para pruebas',

@@ -58,6 +58,7 @@ export const imports: Texts['imports'] = {
     password: 'Contraseña',
     pin: 'PIN',
     metadata: 'Metadatos (objeto JSON)',
+    preferences: 'Preferencias de notificaciones',
     member: 'Miembro de los metadatos con el nombre del encabezado',
   },
   needsIdentity: 'Elige qué columna es el nombre de usuario, el correo o el teléfono.',

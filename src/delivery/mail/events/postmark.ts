@@ -1,7 +1,7 @@
 import { sha256 } from '../../../lib/crypto/digests.js';
 import { equalBytes } from '../../../lib/crypto/secret-keys.js';
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../../lib/json-object.js';
-import type { MailEvent, MailEventReader } from '../../../messages/mail-events.js';
+import type { MailEvent, MailEventReader } from '../../../messages/providers/mail-events.js';
 import { postmarkHeader } from '../mail-content.js';
 
 /**

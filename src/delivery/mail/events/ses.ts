@@ -2,7 +2,7 @@ import { createVerify, type KeyObject, X509Certificate } from 'node:crypto';
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../../lib/json-object.js';
 import { Problem } from '../../../lib/problem.js';
 import { parseUrl } from '../../../lib/urls.js';
-import type { MailEvent, MailEventReader } from '../../../messages/mail-events.js';
+import type { MailEvent, MailEventReader } from '../../../messages/providers/mail-events.js';
 import type { Outbound } from '../../outbound.js';
 import { OutboundError } from '../../outbound-guard.js';
 

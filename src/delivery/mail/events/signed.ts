@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../../lib/json-object.js';
-import type { MailEvent, MailEventReader, MailEventRequest } from '../../../messages/mail-events.js';
+import type { MailEvent, MailEventReader, MailEventRequest } from '../../../messages/providers/mail-events.js';
 
 /**
  * Whether one of the secrets has signed a request as Standard Webhooks 1.0 defines. The library refuses a time that differs by

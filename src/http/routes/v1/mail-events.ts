@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { MailEvents } from '../../../messages/mail-events.js';
+import type { MailEvents } from '../../../messages/providers/mail-events.js';
 import type { App } from '../../requests/route.js';
 
 /**

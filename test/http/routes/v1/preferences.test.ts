@@ -57,6 +57,7 @@ test('shows defaults until the user chooses, and again when the choice is taken 
   expect(before.body.categories.billing).toEqual({
     ...{ title: 'Bills', description: 'billing', is_locked: false },
     cells: {
+      inbox: { value: 'on', default: 'on', is_chosen: false },
       push: { value: 'on', default: 'on', is_chosen: false },
       email: { value: 'on', default: 'on', is_chosen: false },
       sms: { value: 'off', default: 'off', is_chosen: false },
@@ -81,7 +82,7 @@ test('reports all faults at once, and applies nothing', async () => {
     ['time_zone', 'invalid_time_zone'],
     ['quiet_hours', 'preference_not_available'],
     ['channels.fax', 'invalid_choice'],
-    ['channels.inbox', 'preference_not_available'],
+    ['channels.inbox', 'invalid_choice'],
     ['categories.biling', 'unknown_category'],
     ['categories.alarm', 'category_is_critical'],
     ['categories.billing.push', 'invalid_choice'],
@@ -91,15 +92,17 @@ test('reports all faults at once, and applies nothing', async () => {
 
 test('keeps every cell that parallel requests choose', async () => {
   const { user, session } = await newPerson();
-  const bodies = ['push', 'email', 'sms'].flatMap((channel) => [
-    { channels: { [channel]: 'off' } },
+  const bodies = ['push', 'email', 'sms', 'inbox'].flatMap((channel) => [
+    ...(channel === 'inbox' ? [] : [{ channels: { [channel]: 'off' } }]),
     { categories: { billing: { [channel]: 'off' }, pool: { [channel]: 'off' } } },
   ]);
   await Promise.all(bodies.map((body) => change(session, body)));
   const { body } = await get(session);
   expect(body.channels).toEqual({ push: 'off', email: 'off', sms: 'off' });
   for (const name of ['billing', 'pool']) {
-    expect(Object.values(body.categories[name]?.cells ?? {}).map(({ value }) => value)).toEqual(['off', 'off', 'off']);
+    expect(Object.values(body.categories[name]?.cells ?? {}).map(({ value }) => value)).toEqual([
+      ...['off', 'off', 'off', 'off'],
+    ]);
   }
   const exported = await app.api<{ preferences: unknown[] }>('GET', `/admin/v1/users/${user.id}/export`, {
     bearer: app.adminKey,

@@ -1,12 +1,13 @@
-import { recordEvent } from '../audit/events.js';
-import type { SuppressionReason } from '../contract/suppression.js';
-import type { Database, Transaction } from '../database/database.js';
-import { literal, sql, statement } from '../database/sql.js';
-import type { SecretKeys } from '../lib/crypto/secret-keys.js';
-import { Problem } from '../lib/problem.js';
-import type { Counters } from '../statistics/counters.js';
-import { maxReferenceLength } from './message-sender.js';
-import type { Suppressions } from './suppressions.js';
+import { recordEvent } from '../../audit/events.js';
+import type { SuppressionReason } from '../../contract/suppression.js';
+import type { Database, Transaction } from '../../database/database.js';
+import { literal, sql, statement } from '../../database/sql.js';
+import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
+import { Problem } from '../../lib/problem.js';
+import type { Counters } from '../../statistics/counters.js';
+import type { AcceptedMails } from '../mail-sender.js';
+import { maxReferenceLength } from '../message-sender.js';
+import type { Suppressions } from '../suppressions.js';
 
 /** A report of a provider about a mail that it has accepted. */
 export interface MailEvent {
@@ -36,33 +37,12 @@ export interface MailEventReader {
 }
 
 /** Takes the reports of providers about mails. */
-export interface MailEvents {
+export interface MailEvents extends AcceptedMails {
   /**
    * Changes the state of the mails, and suppresses addresses. A repeated or unknown report changes nothing.
    * @throws Problem `not_found` for a provider without a secret, `invalid_mail_event`
    */
   accept(name: string, request: MailEventRequest): Promise<void>;
-  /**
-   * Stores that a provider has accepted a mail, so that its reports can be matched. Call it before the state of the mail
-   * changes, in the same transaction.
-   */
-  recordAccepted(tx: Transaction, mail: AcceptedMail): Promise<void>;
-  /** Removes what `recordAccepted` has stored: the mail belongs to no user any more. */
-  forget(tx: Transaction, mail: AcceptedMail): Promise<void>;
-  /** Applies the reports that came before the mail was recorded. Call it after the state of the mail has changed. */
-  applyEarly(tx: Transaction, mail: AcceptedMail): Promise<void>;
-}
-
-/** A mail that a provider has accepted. */
-export interface AcceptedMail {
-  readonly userId: string;
-  readonly id: string;
-  /** The notification of a step. Null: the mail is a message of the outbox. */
-  readonly notificationId: string | null;
-  readonly provider: string;
-  readonly reference: string;
-  /** Canonical. */
-  readonly address: string;
 }
 
 interface DeliveryRow {
@@ -208,11 +188,13 @@ export interface MailEventsOptions {
   readonly readers: readonly MailEventReader[];
   /** The canonical form of an address; undefined if it has none. */
   readonly canonical: (address: string) => string | undefined;
+  /** Called after the commit of a hard bounce or a complaint. */
+  readonly onBadReport: () => void;
 }
 
 /** Creates the service that takes reports about mails. */
 export function createMailEvents(options: MailEventsOptions): MailEvents {
-  const { database, keys, counters, suppressions, readers, canonical } = options;
+  const { database, keys, counters, suppressions, readers, canonical, onBadReport } = options;
 
   async function suppress(tx: Transaction, address: string, reason: SuppressionReason, userId: string) {
     await suppressions.add(tx, [address], { reason, origin: { actor: 'system' }, userId });
@@ -246,7 +228,10 @@ export function createMailEvents(options: MailEventsOptions): MailEvents {
     if (outcome === 'soft_bounce') await tx.query(lockAddress({ digest: digests[0]?.toString('hex') ?? '' }));
     if ((await tx.query(marks[outcome](mail))).length === 0) return false;
     await changeMessage(tx, provider, mail, outcome);
-    if (outcome === 'hard_bounce' || outcome === 'complaint') await suppress(tx, address, outcome, mail.user_id);
+    if (outcome === 'hard_bounce' || outcome === 'complaint') {
+      await suppress(tx, address, outcome, mail.user_id);
+      tx.onCommit(onBadReport);
+    }
     if (outcome === 'soft_bounce') {
       const [bounces] = await tx.query(countSoftBounces({ digests }));
       if ((bounces?.count ?? 0) >= maxSoftBounces) await suppress(tx, address, 'soft_bounces', mail.user_id);

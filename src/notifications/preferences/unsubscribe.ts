@@ -1,0 +1,132 @@
+import type { Category } from '../../contract/category.js';
+import { text } from '../../contract/errors/text.js';
+import { timeText } from '../../database/clock.js';
+import type { Database } from '../../database/database.js';
+import { sql, statement } from '../../database/sql.js';
+import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
+import { escapeHtml } from '../../lib/html.js';
+import { idFromBytes, idToBytes, newId } from '../../lib/ids.js';
+import { preferredLanguage } from '../../lib/language.js';
+
+/** What a mail about a notification has in addition to its content. */
+export interface UnsubscribeParts {
+  readonly headers: Readonly<Record<string, string>>;
+  /** What stands at the end of the mail, as text and as HTML. Null: nothing. */
+  readonly footer: { readonly text: string; readonly html: string } | null;
+}
+
+/** The links in mails by which people turn a category off without a session (RFC 8058). */
+export interface Unsubscribe {
+  /**
+   * The headers and the footer of a mail. A critical category has none, because nobody can turn it off.
+   * @param user.locale such as es-MX, for the footer
+   * @returns undefined if there is no public URL for the link: then the mail must not be sent
+   */
+  partsFor(
+    category: Pick<Category, 'name' | 'is_critical'>,
+    user: { readonly id: string; readonly locale: string | null },
+  ): UnsubscribeParts | undefined;
+  /**
+   * Turns the category of a token off for mail. It takes one statement and says nothing, whether the token is valid, the user
+   * exists and the category is on.
+   */
+  turnOff(token: string): Promise<void>;
+}
+
+/**
+ * One statement, so that every token takes the same round trip. It locks the inbox row first, as every change of preferences
+ * does. A choice that is off already is not written again: its time is that of the choice.
+ */
+const turnOffMail = statement<{ userId: string; category: string }>(
+  'preferences_unsubscribe',
+  (p) => sql`
+    with inbox as materialized (select user_id from inboxes where user_id = ${p.userId} for no key update)
+    insert into preferences (user_id, categories)
+    select user_id, jsonb_build_object(${p.category}::text, jsonb_build_object(
+      'email', jsonb_build_object('value', 'off', 'chosen_at', ${timeText(sql`db_now()`)})))
+    from inbox
+    on conflict (user_id) do update
+    set categories = preferences.categories || jsonb_build_object(${p.category}::text,
+      coalesce(preferences.categories -> ${p.category}::text, '{}') || (excluded.categories -> ${p.category}::text))
+    where preferences.categories #>> array[${p.category}::text, 'email', 'value'] is distinct from 'off'`,
+);
+
+const idBytes = 16;
+const macBytes = 32;
+
+/**
+ * Creates the links. A token is base64url of the user's id, an HMAC-SHA256 and the name of the category. It is stored nowhere,
+ * never expires, and stays valid while the key that made it is one of SECRET_KEY.
+ * @param options.publicUrl without a slash at the end. Undefined: there are no links
+ * @param options.domain the domain of the sender, for `List-Id`
+ * @param options.footer the postal address of the sender
+ */
+export function createUnsubscribe({
+  database,
+  keys,
+  publicUrl,
+  domain,
+  footer,
+}: {
+  readonly database: Pick<Database, 'user'>;
+  readonly keys: SecretKeys;
+  readonly publicUrl: string | undefined;
+  readonly domain: string;
+  readonly footer: string | undefined;
+}): Unsubscribe {
+  const macOf = (userId: string, category: string) => keys.digest('unsubscribe', `${userId} ${category}`);
+
+  function tokenOf(userId: string, category: string): string {
+    return Buffer.concat([idToBytes(userId), macOf(userId, category), Buffer.from(category)]).toString('base64url');
+  }
+
+  /** Undefined for a token that these keys have not made. */
+  function read(token: string): { readonly userId: string; readonly category: string } | undefined {
+    const bytes = Buffer.from(token, 'base64url');
+    // One token has one spelling.
+    if (bytes.length <= idBytes + macBytes || bytes.toString('base64url') !== token) return undefined;
+    const userId = idFromBytes(bytes.subarray(0, idBytes));
+    const category = bytes.toString('utf8', idBytes + macBytes);
+    const mac = bytes.subarray(idBytes, idBytes + macBytes);
+    return keys.matches('unsubscribe', `${userId} ${category}`, mac) ? { userId, category } : undefined;
+  }
+
+  return {
+    partsFor({ name, is_critical: isCritical }, { id, locale }) {
+      if (isCritical) return { headers: {}, footer: null };
+      if (publicUrl === undefined) return undefined;
+      const link = `${publicUrl}/u/${tokenOf(id, name)}`;
+      return {
+        headers: {
+          'List-Unsubscribe': `<${link}>`,
+          'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+          'List-Id': `<${labelsOf(name)}.${domain}>`,
+        },
+        footer: footer === undefined ? null : footerOf(footer, link, locale),
+      };
+    },
+    async turnOff(token) {
+      // For any other token, a user whom nobody has: the same statement finds nothing.
+      const { userId, category } = read(token) ?? { userId: newId(), category: 'none' };
+      await database.user(userId).query(turnOffMail({ userId, category }));
+    },
+  };
+}
+
+/** A name of a category as the labels of `List-Id` (RFC 2919, section 3), none of which may be empty. */
+const labelsOf = (category: string) =>
+  category
+    .split('.')
+    .map((label) => (label === '' ? '-' : label))
+    .join('.');
+
+const unsubscribeText = text('Get no more mails of this kind', 'No recibir más correos de este tipo');
+
+function footerOf(address: string, link: string, locale: string | null) {
+  const label = unsubscribeText[preferredLanguage(locale ?? undefined)];
+  const lines = address.split('\n').map(escapeHtml).join('<br>');
+  return {
+    text: `${address}\n\n${label}:\n${link}`,
+    html: `<p>${lines}</p><p><a href="${escapeHtml(link)}">${escapeHtml(label)}</a></p>`,
+  };
+}
