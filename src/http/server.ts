@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import { createBytePace } from '../lib/byte-pace.js';
 import type { LogAddress } from '../lib/log-address.js';
 import type { Tracing } from '../lib/tracing.js';
 import { pathOf } from '../lib/urls.js';
@@ -12,6 +13,7 @@ import { createAddressReader, trustedProxies } from './admission/client-address.
 import { createRequestAdmission } from './admission/request-admission.js';
 import { answerBrokenRequest, answerUnmetExpectation, observeRefused } from './broken-requests.js';
 import { drainConnections } from './drain.js';
+import { continueWhenRead } from './expectations.js';
 import { answeredRequestsPlugin } from './observation/answered-requests.js';
 import { createRequestTracing } from './observation/traced-requests.js';
 import { openApiPlugin } from './openapi/routes.js';
@@ -36,6 +38,7 @@ import { userReferencesPlugin } from './plugins/user-references.js';
 import { validationPlugin } from './plugins/validation.js';
 import type { App } from './requests/route.js';
 import { registerRoutes, type ServedRoutes, type Services } from './routes/routes.js';
+import { withUnreadBodies } from './unread-bodies.js';
 
 export interface ServerOptions {
   readonly services: Services;
@@ -63,6 +66,8 @@ export interface ServerOptions {
 const timeouts = { connection: 10_000, request: 12_000, handler: 15_000, keepAlive: 72_000 };
 const maxHeaderBytes = 16 * 1024;
 const maxBodyBytes = 64 * 1024;
+/** How fast the unread bodies of one address are read, in bytes: see `withUnreadBodies`. */
+const unreadBodies = { rate: 2 * 1024 * 1024, burst: 1024 * 1024 };
 
 /** Builds the HTTP server with all its routes. It does not listen yet. Plugins run in the order of this function. */
 export async function buildServer(options: ServerOptions): Promise<App> {
@@ -90,10 +95,14 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     },
   );
   const sockets: Sockets = { withoutReceiveTimeout: new WeakSet(), running: new WeakSet() };
+  const unread = { pace: createBytePace(unreadBodies), addressOf };
   const app = createApp(options, {
     ...{ headers, isTrusted, sockets },
     listenerOf: (routes) =>
-      watched(withOriginForm(withoutPublicPath(publicPath, traced(verifyHandler.listener(routes)))), options.onRequest),
+      watched(
+        withOriginForm(withoutPublicPath(publicPath, traced(verifyHandler.listener(withUnreadBodies(routes, unread))))),
+        options.onRequest,
+      ),
   });
 
   // `verify-handler.ts` bypasses these plugins: it has to do everything itself that these plugins do for all requests.
@@ -127,6 +136,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   sessionLimitPlugin(app, admission);
   if (logsRequests) logRequests(app, options.logAddress);
   app.addHook('preClose', async () => verifyHandler.close());
+  continueWhenRead(app);
   app.server.on('checkExpectation', answerUnmetExpectation(headers, observeRefused(options.onAnswered)));
   drainConnections(app, sockets.withoutReceiveTimeout, options.logAddress);
   registerRoutes(app, services, { ...options.serves, apiDocs: options.apiDocs });

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { maxImageBytes } from '../../contract/image.js';
 import { Problem, throwIfErrors } from '../../lib/problem.js';
@@ -18,10 +19,15 @@ const limits = {
 
 /**
  * Reads the part `file` of a multipart body. Other parts are ignored.
+ * @param body the stream to read the body from; undefined: the request itself
  * @returns the body for validation; `file` is missing if there is no such part
  * @throws Problem `payload_too_large`, `malformed_request`, `validation_failed`
  */
-export async function readMultipartFile(request: FastifyRequest, reply: FastifyReply): Promise<{ file?: Buffer }> {
+export async function readMultipartFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: Readable | undefined,
+): Promise<{ file?: Buffer }> {
   if (Number(request.headers['content-length'] ?? 0) > maxImageBytes + maxBytesAround) {
     // The client may still send the rest of the body.
     reply.header('Connection', 'close');
@@ -31,7 +37,7 @@ export async function readMultipartFile(request: FastifyRequest, reply: FastifyR
   let isCut = false;
   try {
     // Reads to the end even if the file is refused already: a client that still sends does not read the response.
-    for await (const part of request.parts({ limits })) {
+    for await (const part of readingFrom(body, request).parts({ limits })) {
       if (part.type !== 'file') continue;
       if (part.fieldname !== 'file' || files.length > 0) part.file.resume();
       if (part.fieldname !== 'file') continue;
@@ -45,4 +51,11 @@ export async function readMultipartFile(request: FastifyRequest, reply: FastifyR
   if (files.length > 1) throwIfErrors([{ field: 'file', code: 'too_many_items', params: { max: 1 } }]);
   const [file] = files;
   return file === undefined ? {} : { file };
+}
+
+/** The request, but the plugin reads its body from this stream. The plugin itself always reads `raw`. */
+function readingFrom(body: Readable | undefined, request: FastifyRequest): FastifyRequest {
+  if (body === undefined) return request;
+  const raw = Object.assign(body, { headers: request.headers });
+  return Object.create(request, { raw: { value: raw } }) as FastifyRequest;
 }

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
 import { Image, ImageInput, ImageUpload, maxImageBytes } from '../../../contract/image.js';
 import { Problem, throwIfErrors } from '../../../lib/problem.js';
 import type { ImageSource, Images } from '../../../notifications/images/images.js';
 import type { Idempotent } from '../../requests/idempotent.js';
 import type { Access, App } from '../../requests/route.js';
 import { readMultipartFile } from '../../uploads/multipart-file.js';
+import { createPacedBodies } from '../../uploads/paced-body.js';
 import { createUploadGate, type UploadGate } from '../../uploads/upload-gate.js';
 
 /** The size of the largest file in base64 and the JSON around it, in bytes. */
@@ -22,9 +25,17 @@ export function imageRoutes(app: App, services: ImageServices): void {
     const { default: multipart } = await import('@fastify/multipart');
     await scope.register(multipart, { throwFileSizeLimit: false });
     const gate = createUploadGate();
+    const paced = createPacedBodies();
+    const bodies = new WeakMap<FastifyRequest, Readable>();
     scope.addHook('onRequest', gate.enter);
+    scope.addHook('preParsing', async (request, _reply, payload) => {
+      if (request.authorized.session === undefined) return payload;
+      const body = paced(request, payload);
+      bodies.set(request, body);
+      return body;
+    });
     scope.addHook('preValidation', async (request, reply) => {
-      if (request.isMultipart()) request.body = await readMultipartFile(request, reply);
+      if (request.isMultipart()) request.body = await readMultipartFile(request, reply, bodies.get(request));
     });
     uploadRoute(
       scope,

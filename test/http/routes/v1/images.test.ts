@@ -295,6 +295,25 @@ describe('the quota of a user', () => {
     expect((await postern.api('POST', '/v1/images', { bearer, body: file })).status).toBe(201);
   });
 
+  it('reads the bodies of one user at a limited rate, in base64 and as forms, and those of others meanwhile', async () => {
+    const [one, two, three] = [await newSession(), await newSession(), await newSession()];
+    const file = Buffer.alloc(5 * 1024 * 1024 - 1024, 'x');
+    const bodies = [{ encoded: file.toString('base64') }, formOf(['file', file])];
+    const finished: string[] = [];
+    const send = async (name: string, { bearer }: { bearer: string }, body: unknown) => {
+      const { status } = await postern.api('POST', '/v1/images', { bearer, body });
+      finished.push(`${name} ${status}`);
+    };
+    await Promise.all([
+      ...[...bodies, ...bodies].map((body) => send('many', one, body)),
+      send('other', two, bodies[0]),
+      send('other', three, bodies[1]),
+    ]);
+    // All but the burst of the four waits.
+    expect(finished.slice(0, 2).sort()).toEqual(['other 422', 'other 422']);
+    expect(finished.slice(-2)).toEqual(['many 422', 'many 422']);
+  });
+
   it('counts a URL that is still being fetched, also if the client has disconnected', async () => {
     const { bearer } = await newSession();
     const answers: ServerResponse[] = [];

@@ -1,0 +1,38 @@
+import type { IncomingMessage, RequestListener } from 'node:http';
+import type { BytePace } from '../lib/byte-pace.js';
+
+/** Bodies up to this length arrive with their head, or soon after it. */
+const smallBytes = 64 * 1024;
+
+/**
+ * Reads bodies that nothing has read when the response ends, at the pace of their client. Node.js would read them as fast as
+ * they arrive, and the garbage of this would delay everybody: a client that is refused can send large bodies without end. The
+ * client has its response meanwhile, and the connection stays usable.
+ */
+export function withUnreadBodies(
+  routes: RequestListener,
+  { pace, addressOf }: { readonly pace: BytePace; readonly addressOf: (request: IncomingMessage) => string },
+): RequestListener {
+  return (request, response) => {
+    // At `finish`, Node.js would already read.
+    if (mayBeLarge(request)) response.once('prefinish', () => void drop(request));
+    routes(request, response);
+  };
+
+  async function drop(request: IncomingMessage): Promise<void> {
+    const isUntouched = request.readableFlowing === null && !request.complete;
+    if (!isUntouched) return;
+    const address = addressOf(request);
+    try {
+      for await (const chunk of request) {
+        const turn = pace(address, (chunk as Buffer).length);
+        if (turn !== undefined) await turn;
+      }
+    } catch {
+      // The connection has closed.
+    }
+  }
+}
+
+const mayBeLarge = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > smallBytes;
