@@ -35,6 +35,7 @@ import { createNotificationServices, type NotificationDomain } from './domains/n
 import { createPushDomain, type PushDomain } from './domains/push.js';
 import { createSessionServices } from './domains/sessions.js';
 import type { ConsoleOutput } from './domains/sms.js';
+import { createStepDomain, type StepDomain } from './domains/steps.js';
 import { createSystemInformation } from './domains/system.js';
 import { createUserServices } from './domains/users.js';
 import { createWebhookDomain, type WebhookDomain } from './domains/webhooks.js';
@@ -44,6 +45,7 @@ export interface Domains {
   readonly services: Services;
   readonly messaging: Messaging;
   readonly push: PushDomain;
+  readonly deliverySteps: StepDomain;
   readonly notifications: NotificationDomain;
   readonly webhooks: WebhookDomain;
   readonly backups: BackupDomain;
@@ -59,8 +61,8 @@ export interface ServicesOptions {
 /** Creates the domains and the services that the routes call. */
 export async function createServices(base: Base, options: ServicesOptions): Promise<Domains> {
   const parts = await createParts(base, options);
-  const { messaging, push, notifications, webhooks, backups } = parts;
-  return { services: servicesOf(base, parts), messaging, push, notifications, webhooks, backups };
+  const { messaging, push, deliverySteps, notifications, webhooks, backups } = parts;
+  return { services: servicesOf(base, parts), messaging, push, deliverySteps, notifications, webhooks, backups };
 }
 
 type Parts = Awaited<ReturnType<typeof createParts>>;
@@ -71,15 +73,14 @@ async function createParts(base: Base, options: ServicesOptions) {
   const categories = await createCategories(base, options.blockInterval);
   const push = await createPushDomain(base, categories.known);
   const limits = createConfiguredLimits(base);
+  const { consoleOutput } = options;
+  const messaging = await createMessaging(base, { hasPush: push.onPublished !== undefined, consoleOutput });
+  const deliverySteps = await createStepDomain(base, categories.known, { push, messaging, consoleOutput });
   const notifications = await createNotificationServices(
     base,
-    { onPublished: push.onPublished, limits, categories: categories.known },
+    { onPublished: push.onPublished, onSteps: deliverySteps.onPublished, limits, categories: categories.known },
     options,
   );
-  const messaging = await createMessaging(base, {
-    hasPush: push.onPublished !== undefined,
-    consoleOutput: options.consoleOutput,
-  });
   const guesses = createConfiguredGuessBudget(base, messaging.notices);
   const pins = createPins({ hasher, keys });
   const factors = createFactors(base);
@@ -145,6 +146,7 @@ async function createParts(base: Base, options: ServicesOptions) {
     limits,
     notifications,
     messaging,
+    deliverySteps,
     factors,
     redirects,
     sessions,
