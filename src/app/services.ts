@@ -75,7 +75,7 @@ async function createParts(base: Base, options: ServicesOptions) {
   const limits = createConfiguredLimits(base);
   const { consoleOutput } = options;
   const messaging = await createMessaging(base, { hasPush: push.onPublished !== undefined, consoleOutput });
-  const deliverySteps = await createStepDomain(base, categories.known, { push, messaging, consoleOutput });
+  const deliverySteps = await createStepDomain(base, categories.known, { push, messaging, limits, consoleOutput });
   const notifications = await createNotificationServices(
     base,
     { onPublished: push.onPublished, onSteps: deliverySteps.onPublished, limits, categories: categories.known },

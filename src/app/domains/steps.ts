@@ -5,6 +5,7 @@ import type { Queryable } from '../../database/database.js';
 import { type Relay, startRelay } from '../../database/relay.js';
 import type { JobGroup } from '../../delivery/queue.js';
 import { lockHolds } from '../../identities/accounts.js';
+import type { RequestLimits } from '../../limits/request-limits.js';
 import { type MailPart, mailHtml } from '../../messages/mail-html.js';
 import type { MailSender } from '../../messages/mail-sender.js';
 import type { SmsSender } from '../../messages/sms-sender.js';
@@ -31,6 +32,14 @@ export interface StepDomain {
   startRelay(): { stop(): Promise<void> };
 }
 
+interface StepParts {
+  readonly push: Pick<PushDomain, 'onPublished'>;
+  readonly messaging: Pick<Messaging, 'suppressions' | 'mailEvents'>;
+  readonly limits: SmsLimits;
+  readonly consoleOutput: ConsoleOutput;
+}
+type SmsLimits = Pick<RequestLimits, 'countNotificationSms'>;
+
 /** How many mails or SMS an instance sends at a time. */
 const concurrency: Readonly<Record<MessageChannel, number>> = { email: 8, sms: 4 };
 
@@ -50,11 +59,7 @@ export function configuredChannels(config: Config): StepChannel[] {
 export async function createStepDomain(
   base: Base,
   categories: KnownCategories,
-  options: {
-    readonly push: Pick<PushDomain, 'onPublished'>;
-    readonly messaging: Pick<Messaging, 'suppressions' | 'mailEvents'>;
-    readonly consoleOutput: ConsoleOutput;
-  },
+  options: StepParts,
 ): Promise<StepDomain> {
   const { config, log, database, statistics } = base;
   const { counters } = statistics;
@@ -107,10 +112,7 @@ function createAddressReader({ suppressions }: Pick<Messaging, 'suppressions'>):
 /** The senders of the configured channels. They have connections of their own, so that no code waits for a notification. */
 async function createSenders(
   base: Base,
-  {
-    messaging,
-    consoleOutput,
-  }: { readonly messaging: Pick<Messaging, 'suppressions' | 'mailEvents'>; readonly consoleOutput: ConsoleOutput },
+  { messaging, limits, consoleOutput }: Omit<StepParts, 'push'>,
 ): Promise<StepSender[]> {
   const { config, log, outbound, texts, database } = base;
   const onHealth = createHealthRecorder({ database, log });
@@ -118,7 +120,7 @@ async function createSenders(
   const sms = await createSmsSender(config, outbound, consoleOutput, onHealth);
   return [
     ...(mail === undefined ? [] : [createMailSteps(mail, base, messaging)]),
-    ...(sms === undefined ? [] : [createSmsSteps(sms)]),
+    ...(sms === undefined ? [] : [createSmsSteps(sms, limits)]),
   ];
 }
 
@@ -165,10 +167,10 @@ function partsOf({ content: { text }, url }: StepMessage): MailPart[] {
   return hasLink ? [paragraph, { type: 'value', text: url }] : [paragraph];
 }
 
-function createSmsSteps(sms: SmsSender): StepSender {
+function createSmsSteps(sms: SmsSender, limits: SmsLimits): StepSender {
   return {
     channel: 'sms',
-    pauseBefore: async () => 0,
+    pauseBefore: async ({ to }) => 1000 * (await limits.countNotificationSms(to)),
     send: (message) =>
       outcomeOf(() => sms.send({ ...common(message, 'sms.notification'), text: message.content.text })),
     recordAccepted: async (_tx, _message, _accepted, store) => void (await store()),

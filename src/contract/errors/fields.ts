@@ -84,10 +84,6 @@ export const fieldErrors = {
     'Steps cannot use this channel here. They can use: {allowed}.',
     'Aquí los pasos no pueden usar este canal. Pueden usar: {allowed}.',
   ),
-  step_not_available: text(
-    'This release carries out steps only with: {allowed}.',
-    'Esta versión solo ejecuta pasos con: {allowed}.',
-  ),
   step_order: text('This step is earlier than the one before it.', 'Este paso es anterior al que lo precede.'),
   invalid_duration: text(
     'This must be a duration from {min} to {max}, such as 90s, 15m, 1h or 2d.',

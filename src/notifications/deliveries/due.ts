@@ -48,7 +48,7 @@ const takeDue = statement<Record<never, never>, StepRow>(
     select s.id, s.user_ids, s.notification_ids, s.channel, s.condition, s.published_at, s.due_at,
            extract(epoch from db_now() - s.due_at)::float8 as age, s.traceparent
     from pending_steps s
-    where s.id in (select id from due where total - size < ${literal(limits.notifications)})
+    where s.id = any (array(select id from due where total - size < ${literal(limits.notifications)}))
     for update skip locked`,
 );
 
