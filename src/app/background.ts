@@ -38,11 +38,12 @@ export async function startBackgroundWork(
   }: { readonly version: string; readonly queueConnections?: number | undefined },
 ): Promise<{ readonly queue: Queue }> {
   const { config, log, lifecycle, resources, target, database, keys, statistics, hasher, tracing } = base;
-  const { messaging, push, notifications, webhooks, backups } = domains;
+  const { messaging, push, deliverySteps, notifications, webhooks, backups } = domains;
   const jobGroups = [
     { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
     ...messaging.jobGroups(resources.jobs),
     ...push.jobGroups,
+    ...deliverySteps.jobGroups,
   ];
   const onJobStarted = (task: string, waitSeconds: number) => {
     statistics.counters.add('queue.jobs', task);
@@ -53,6 +54,7 @@ export async function startBackgroundWork(
     (running) => running.stop(),
   );
   lifecycle.add(push.startRelay(), (relay) => relay.stop());
+  lifecycle.add(deliverySteps.startRelay(), (relay) => relay.stop());
   lifecycle.add(webhooks.start(), (sending) => sending.stop());
   lifecycle.add(messaging.startDispatch(), (dispatch) => dispatch.stop());
   const tasks = [

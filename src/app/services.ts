@@ -36,6 +36,7 @@ import { createNotificationServices, type NotificationDomain } from './domains/n
 import { createPushDomain, type PushDomain } from './domains/push.js';
 import { createSessionServices } from './domains/sessions.js';
 import type { ConsoleOutput } from './domains/sms.js';
+import { createStepDomain, type StepDomain } from './domains/steps.js';
 import { createSystemInformation } from './domains/system.js';
 import { createConfiguredUnsubscribe } from './domains/unsubscribe.js';
 import { createUserServices } from './domains/users.js';
@@ -46,6 +47,7 @@ export interface Domains {
   readonly services: Services;
   readonly messaging: Messaging;
   readonly push: PushDomain;
+  readonly deliverySteps: StepDomain;
   readonly notifications: NotificationDomain;
   readonly webhooks: WebhookDomain;
   readonly backups: BackupDomain;
@@ -61,8 +63,8 @@ export interface ServicesOptions {
 /** Creates the domains and the services that the routes call. */
 export async function createServices(base: Base, options: ServicesOptions): Promise<Domains> {
   const parts = await createParts(base, options);
-  const { messaging, push, notifications, webhooks, backups } = parts;
-  return { services: servicesOf(base, parts), messaging, push, notifications, webhooks, backups };
+  const { messaging, push, deliverySteps, notifications, webhooks, backups } = parts;
+  return { services: servicesOf(base, parts), messaging, push, deliverySteps, notifications, webhooks, backups };
 }
 
 type Parts = Awaited<ReturnType<typeof createParts>>;
@@ -74,16 +76,21 @@ async function createParts(base: Base, options: ServicesOptions) {
   const channels = await createChannels(base, options.blockInterval);
   const push = await createPushDomain(base, categories.known);
   const limits = createConfiguredLimits(base);
-  const notifications = await createNotificationServices(
-    base,
-    { onPublished: push.onPublished, limits, categories: categories.known },
-    options,
-  );
+  const { consoleOutput } = options;
   const messaging = await createMessaging(base, {
     hasPush: push.onPublished !== undefined,
-    consoleOutput: options.consoleOutput,
+    consoleOutput,
     onBadReport: () => void channels.checkMails(),
   });
+  const unsubscribe = createConfiguredUnsubscribe(base);
+  const deliverySteps = await createStepDomain(base, categories.known, {
+    ...{ push, messaging, limits, consoleOutput, channels, unsubscribe },
+  });
+  const notifications = await createNotificationServices(
+    base,
+    { onPublished: push.onPublished, onSteps: deliverySteps.onPublished, limits, categories: categories.known },
+    options,
+  );
   const guesses = createConfiguredGuessBudget(base, messaging.notices);
   const pins = createPins({ hasher, keys });
   const factors = createFactors(base);
@@ -144,12 +151,14 @@ async function createParts(base: Base, options: ServicesOptions) {
   const statistics = createStatistics(database);
   const backups = await createBackupDomain(base, version);
   return {
+    unsubscribe,
     categories,
     channels,
     push,
     limits,
     notifications,
     messaging,
+    deliverySteps,
     factors,
     redirects,
     sessions,
@@ -232,7 +241,7 @@ function servicesOf(base: Base, parts: Parts): Services {
       record: (tx, userId, origin, changes) =>
         recordEvent(tx, { type: 'preferences.changed', origin, userId, changes }),
     }),
-    unsubscribe: createConfiguredUnsubscribe(base),
+    unsubscribe: parts.unsubscribe,
     suppressions: messaging.suppressions,
     mailEvents: messaging.mailEvents,
 

@@ -28,16 +28,15 @@ const NewCategoryStep = Type.Object(
     after: Type.Optional(
       Type.String({
         maxLength: 10,
-        description:
-          'When the step is due, counted from the publication. Steps are in the order of this time. For now only 0s.',
-        examples: ['0s'],
+        description: 'When the step is due, counted from the publication. Steps are in the order of this time.',
+        examples: ['1h'],
       }),
     ),
     if: Type.Optional(
       Type.Enum(stepConditions, {
         title: 'StepCondition',
         description:
-          'always, which is the default; unread: the user has not read the notification; undelivered: no earlier step was sent. For now only always.',
+          'always, which is the default; unread: the user has not read the notification; undelivered: no earlier step was sent.',
       }),
     ),
   },
@@ -88,8 +87,7 @@ const members = {
     Type.Unsafe<string | null>({
       type: ['string', 'null'],
       maxLength: 10,
-      description:
-        'How long a step may be late, such as 72h. null: PUSH_TTL. For now it is stored only, and all pushes use PUSH_TTL.',
+      description: 'How long a step may be late, such as 72h. null: PUSH_TTL for pushes, and 72h for mails and SMS.',
     }),
   ),
   data_schema: Type.Optional(

@@ -95,7 +95,8 @@ export const deliveryReasons = {
   refused: 'The push service refused it. The error has the reason.',
   not_answering:
     'The push service of the device does not answer, and several pushes for the device wait already. Further ones are not sent.',
-  expired: 'It could not be sent while it was fresh (PUSH_TTL).',
+  ttl: 'It could not be sent in time: the ttl of the category, or PUSH_TTL.',
+  expired: 'It could not be sent in time (PUSH_TTL). Former releases wrote this reason.',
   notification_deleted: 'The notification was deleted before the push was sent.',
   logged_out: 'No user is logged in on this device any more.',
   account_locked: 'The account is locked.',
@@ -132,6 +133,60 @@ const PushAttempt = Type.Object(
 );
 export type PushAttempt = Static<typeof PushAttempt>;
 
+/** The states of a mail or SMS of a notification. */
+export const stepStates = [
+  ...(['queued', 'sent', 'delivered', 'bounced', 'complained'] as const),
+  ...(['failed', 'skipped', 'expired', 'dropped'] as const),
+] as const;
+export type StepState = (typeof stepStates)[number];
+
+/** The reasons of mails and SMS in a delivery status: code and explanation. */
+export const stepReasons = {
+  not_due: 'The step is not due yet.',
+  waiting: 'The message waits to be sent.',
+  retrying: 'The last attempt failed; it is tried again.',
+  accepted: 'The provider accepted it.',
+  delivered: 'It has arrived, as the provider reports.',
+  soft_bounce: 'The mailbox did not take the mail. Another mail may arrive.',
+  hard_bounce: 'The mailbox does not exist.',
+  complaint: 'The recipient has reported the mail as spam.',
+  undelivered: 'The message did not arrive, as the provider reports.',
+  read: 'The user had read the notification.',
+  already_delivered: 'An earlier step was sent.',
+  no_address: 'The user has no address for this channel.',
+  not_proven: 'The user has not proven the address.',
+  suppressed: 'The address is suppressed: it bounced, its owner has reported a mail as spam, or an operator wants it.',
+  preference_off: 'The channel is off for this category.',
+  channel_off: 'The user has turned off the channel.',
+  muted: 'A mute of the user matches this notification.',
+  sandbox: 'The settings do not let messages go to this address.',
+  account_locked: 'The account is locked.',
+  account_deactivated: 'The account is deactivated.',
+  notification_expired: 'The notification had expired.',
+  ttl: 'The step could not be carried out in time.',
+  notification_deleted: 'The notification was deleted.',
+  category_deleted: 'The category of the notification was deleted.',
+  template_too_large: 'The template of the category makes too much text of this notification.',
+  recipient_refused: 'The mail server of the recipient, or the network, refused it. The error has the reason.',
+  no_provider: 'No provider takes it.',
+} as const;
+export type StepReason = keyof typeof stepReasons;
+
+const StepAttempt = Type.Object(
+  {
+    channel: Type.Enum(['sms', 'email'] as const, { title: 'MessageChannel' }),
+    state: Type.Enum([...stepStates, 'none'], { description: 'none: the step is not due yet.' }),
+    reason: Type.Enum(Object.keys(stepReasons) as StepReason[]),
+    explanation: Type.String({ description: 'The reason in words.' }),
+    error: { ...NullableString, description: 'The last error of the provider, if there was one.' },
+    attempts: Type.Integer(),
+    created_at: { ...NullableTime, description: 'When the step was due.' },
+    updated_at: NullableTime,
+  },
+  { title: 'StepAttempt' },
+);
+export type StepAttempt = Static<typeof StepAttempt>;
+
 /** The delivery status of one notification. */
 export const DeliveryTrace = Type.Object(
   {
@@ -141,6 +196,8 @@ export const DeliveryTrace = Type.Object(
     is_read: Type.Boolean({ description: 'Whether the user has read it.' }),
     explanation: Type.String({ description: 'A summary in one sentence.' }),
     push: Type.Array(PushAttempt, { description: 'One entry for each push, and for each device without a push.' }),
+    email: Type.Array(StepAttempt, { description: 'The mail, if the category of the notification has one.' }),
+    sms: Type.Array(StepAttempt, { description: 'The SMS, if the category of the notification has one.' }),
   },
   { title: 'DeliveryTrace' },
 );

@@ -76,6 +76,11 @@ export interface RequestLimits {
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countNewAddress(userId: string): Promise<void>;
+  /**
+   * Counts the SMS of a notification toward the limits of its prefix and of all SMS. The last fifth of each is kept for codes.
+   * @returns the seconds to wait; 0: it may be sent
+   */
+  countNotificationSms(phone: string): Promise<number>;
 }
 
 /** A request for an account, which may exist or not. */
@@ -201,6 +206,34 @@ const takeMessage = statement<{ key: Buffer }, WaitRow>(
   (p) => sql`select wait from take_message_slot(${p.key})`,
 );
 
+interface SmsCounts {
+  readonly prefixKey: Buffer | null;
+  readonly prefixSize: number;
+  readonly totalKey: Buffer | null;
+  readonly totalSize: number;
+  readonly window: number;
+}
+
+/** SQL: the seconds until a limit has room for a notification. A limit below five keeps nothing for codes. */
+const waitForRoom = (key: SqlPart, size: SqlPart, window: SqlPart): Sql => sql`coalesce((
+    select extract(epoch from refilled_at - db_now())::float8
+           - ${window}::float8 * (${size}::integer - ${size}::integer / 5 - 1) / nullif(${size}::integer, 0)
+    from request_limits where key = ${key}::bytea), 0)`;
+
+const countNotificationSms = statement<SmsCounts, { wait: number }>(
+  'limit_notification_sms',
+  (p) => sql`
+  with room as materialized (
+    select greatest(${waitForRoom(p.prefixKey, p.prefixSize, p.window)}, ${waitForRoom(p.totalKey, p.totalSize, p.window)}) as wait),
+  prefix as materialized (
+    select room.wait, case when room.wait <= 0 then ${countRequest({ key: p.prefixKey, size: p.prefixSize, window: p.window })} end as prefix_wait
+    from room),
+  total as materialized (
+    select wait, prefix_wait, case when wait <= 0 and prefix_wait is null
+             then ${countRequest({ key: p.totalKey, size: p.totalSize, window: p.window })} end as total_wait from prefix)
+  select greatest(wait, prefix_wait, total_wait, 0) as wait from total`,
+);
+
 /** How many requests may wait, and for how many milliseconds: less than the limit of time of a request. */
 const queue = { maxWaiting: 200, timeoutMs: 10_000 };
 
@@ -314,6 +347,17 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
       if (row === undefined) throw new Error('limit_message_count returned no row');
       refuseOverLimit(row.wait);
       return { recentCodes, resendAt: row.free_at, mayBeSent: row.may_be_sent };
+    },
+    async countNotificationSms(phone) {
+      const [prefix, total] = [counts.smsOfPrefix({ type: 'phone', canonical: phone }), counts.smsInTotal];
+      if (prefix.limitSize === 0 && total.limitSize === 0) return 0;
+      const [row] = await database.query(
+        countNotificationSms({
+          ...{ prefixKey: prefix.limitKey, prefixSize: prefix.limitSize },
+          ...{ totalKey: total.limitKey, totalSize: total.limitSize, window: total.limitWindow },
+        }),
+      );
+      return row?.wait ?? 0;
     },
     async countNewAddress(userId) {
       const key = counts.messagesOf(sha256(`new address\n${userId}`), undefined);

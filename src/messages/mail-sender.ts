@@ -18,6 +18,8 @@ export interface MailMessage {
   readonly code: string | null;
   /** Null unless the message holds the code of a login. */
   readonly authenticationId: string | null;
+  /** The notification of a step. Absent in codes and notices. */
+  readonly notificationId?: string;
   /** RFC 3339 with six fractional digits. */
   readonly expiresAt: string;
 }

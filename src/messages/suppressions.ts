@@ -23,6 +23,8 @@ export interface SuppressionCause {
  */
 export interface Suppressions {
   has(handle: Queryable, address: string): Promise<boolean>;
+  /** Those of these addresses that are suppressed. */
+  among(handle: Queryable, addresses: readonly string[]): Promise<ReadonlySet<string>>;
   find(handle: Queryable, address: string): Promise<Suppression | undefined>;
   /**
    * Suppresses addresses. One that is suppressed stays as it is.
@@ -117,6 +119,14 @@ export function createSuppressions({
 
   return {
     find,
+    async among(handle, addresses) {
+      if (addresses.length === 0) return new Set();
+      const byDigest = new Map(
+        addresses.flatMap((address) => digestsOf(address).map((digest) => [digest.toString('hex'), address] as const)),
+      );
+      const rows = await handle.query(selectFound({ digests: addresses.flatMap(digestsOf) }));
+      return new Set(rows.flatMap((row) => byDigest.get(row.address_digest.toString('hex')) ?? []));
+    },
     has: async (handle, address) => (await find(handle, address)) !== undefined,
     async add(tx, addresses, cause) {
       const unique = [...new Set(addresses)];

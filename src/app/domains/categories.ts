@@ -1,6 +1,7 @@
 import { recordServiceEvent } from '../../audit/events.js';
 import { type Categories, startCategories } from '../../notifications/categories/categories.js';
 import type { Base } from '../base/base.js';
+import { configuredChannels } from './steps.js';
 import { unsubscribeUrl } from './unsubscribe.js';
 
 /**
@@ -14,7 +15,7 @@ export async function createCategories(base: Base, interval: number | undefined)
       database,
       pacer,
       types: config.NOTIFICATION_TYPES,
-      channels: ['push'],
+      channels: configuredChannels(config),
       hasUnsubscribeLinks: unsubscribeUrl(config) !== undefined,
       app: config.APP_NAME,
       record: (tx, origin, changes) =>

@@ -15,6 +15,7 @@ import { createMessages, type MessageJob, type MessageSenders } from '../../mess
 import { createSmsAdmission, type SmsAdmission } from '../../messages/sms-admission.js';
 import { createSuppressions, type Suppressions } from '../../messages/suppressions.js';
 import { createTemplates } from '../../messages/templates.js';
+import { applyReport } from '../../notifications/deliveries/reports.js';
 import { noticeType } from '../../notifications/push/notice.js';
 import type { Base } from '../base/base.js';
 import { createHealthRecorder } from '../base/providers.js';
@@ -66,6 +67,7 @@ export async function createMessaging(
   const reporting = new Set<string>(mailProviders(config).filter((name) => reportsMails(name, config)));
   const mailEvents = createMailEvents({
     ...{ database, keys, counters, suppressions, onBadReport: options.onBadReport },
+    onStepReport: (tx, report) => applyReport(tx, report, counters),
     readers: await createMailEventReaders(config, outbound),
     canonical: (address) => canonicalIdentity('email', address)?.canonical,
   });

@@ -33,16 +33,19 @@ export interface NotificationDomain {
 
 /**
  * Creates notifications with their inbox, streams and images.
- * @param parts `onPublished` is called after a notification was published and committed
+ * @param parts `onPublished` is called after a notification was published and committed, and `onSteps` if it has other steps than
+ *   a push at once
  */
 export async function createNotificationServices(
   base: Base,
   {
     onPublished,
+    onSteps,
     limits,
     categories,
   }: {
     readonly onPublished: (() => void) | undefined;
+    readonly onSteps: () => void;
     readonly limits: Pick<RequestLimits, 'countOwnStates'>;
     readonly categories: KnownCategories;
   },
@@ -82,6 +85,7 @@ export async function createNotificationServices(
     onChanged: signals.send,
     counters: statistics.counters,
     retainedFrom,
+    onSteps,
     ...(onPublished && { onPublished: onPublished }),
   });
   const { storage } = lifecycle.add(await openImageStorage(config), (part) => part.close());

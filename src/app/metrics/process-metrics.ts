@@ -160,6 +160,23 @@ function deliveryFamilies(totalsOf: TotalsOf): Family[] {
       ),
     ),
     counter(
+      'postern_steps_total',
+      'Mails and SMS of notifications, when their outcome is final, and steps that were not carried out. A sent message is counted again when the provider reports what became of it.',
+      outcomes(
+        {
+          sent: 'steps.sent',
+          delivered: 'steps.delivered',
+          bounced: 'steps.bounced',
+          complained: 'steps.complained',
+          failed: 'steps.failed',
+          skipped: 'steps.skipped',
+          expired: 'steps.expired',
+          dropped: 'steps.dropped',
+        },
+        (channel) => ({ channel }),
+      ),
+    ),
+    counter(
       'postern_webhook_attempts_total',
       'Attempts to deliver an event to a webhook.',
       (['delivered', 'failed'] as const).map((outcome) => ({

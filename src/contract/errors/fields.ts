@@ -88,10 +88,6 @@ export const fieldErrors = {
     'Mail that is not critical needs a link to unsubscribe: set PUBLIC_URL to an https URL.',
     'Los correos que no son críticos necesitan un enlace para darse de baja: configura PUBLIC_URL con una URL https.',
   ),
-  step_not_available: text(
-    'This release carries out steps only with: {allowed}.',
-    'Esta versión solo ejecuta pasos con: {allowed}.',
-  ),
   step_order: text('This step is earlier than the one before it.', 'Este paso es anterior al que lo precede.'),
   invalid_duration: text(
     'This must be a duration from {min} to {max}, such as 90s, 15m, 1h or 2d.',

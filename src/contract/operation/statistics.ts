@@ -59,6 +59,43 @@ export const metrics = {
     about: 'Pushes that were not sent, because the notification or the device is gone, or because of a mute',
     labels: 'the channel',
   },
+  'steps.sent': {
+    kind: 'counter',
+    about: 'Mails and SMS of notifications that a provider has accepted',
+    labels: 'the channel',
+  },
+  'steps.delivered': {
+    kind: 'counter',
+    about: 'Mails and SMS of notifications that have arrived, as the provider reports',
+    labels: 'the channel',
+  },
+  'steps.bounced': { kind: 'counter', about: 'Mails of notifications that came back', labels: 'the channel' },
+  'steps.complained': {
+    kind: 'counter',
+    about: 'Mails of notifications that their recipients have reported as spam',
+    labels: 'the channel',
+  },
+  'steps.failed': {
+    kind: 'counter',
+    about: 'Mails and SMS of notifications that no provider took',
+    labels: 'the channel',
+  },
+  'steps.skipped': {
+    kind: 'counter',
+    about: 'Steps of notifications that were not carried out, such as a mail about what the user has read',
+    labels: 'the channel',
+  },
+  'steps.expired': {
+    kind: 'counter',
+    about: 'Steps of notifications that could not be carried out in time',
+    labels: 'the channel',
+  },
+  'steps.dropped': {
+    kind: 'counter',
+    about:
+      'Steps of notifications that ended, because the notification or its category is gone, or it was read meanwhile',
+    labels: 'the channel',
+  },
   'webhooks.delivered': { kind: 'counter', about: 'Attempts to deliver an event to a webhook that succeeded' },
   'webhooks.failed': { kind: 'counter', about: 'Attempts to deliver an event to a webhook that failed' },
   'notifications.published': { kind: 'counter', about: 'Notifications, counted for each user' },

@@ -77,6 +77,10 @@ const indexed: readonly AgedRows[] = [
   // Ended test identities are kept for 30 days, so that operators can see them in the list.
   { table: 'test_identities', key: ['id'], time: 'expires_at', age: days(30) },
   { table: 'push_deliveries', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
+  { table: 'step_deliveries', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
+  { table: 'step_refusals', key: ['id'], time: 'created_at', age: days(30) },
+  // The engine of steps removes these rows. No step may be as late as this.
+  { table: 'pending_steps', key: ['id'], time: 'due_at', age: days(31) },
   // Backups whose files are gone or were never complete, so that operators see their history for a year.
   {
     table: 'backups',

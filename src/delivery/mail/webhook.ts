@@ -63,6 +63,7 @@ function payloadOf(message: MailMessage, origin: MailOrigin): string {
     headers: headersOf(message, origin),
     code,
     authentication_id: authenticationId,
+    ...(message.notificationId !== undefined && { notification_id: message.notificationId }),
     expires_at: expiresAt,
   });
 }

@@ -41,6 +41,7 @@ function payloadOf(message: SmsMessage): string {
     text: message.text,
     code: message.code,
     authentication_id: message.authenticationId,
+    ...(message.notificationId !== undefined && { notification_id: message.notificationId }),
     expires_at: message.expiresAt,
   });
 }

@@ -105,11 +105,21 @@ interface Matched {
   readonly user_id: string;
   readonly id: string;
 }
+/** A mail of the last 30 days. */
+interface MatchedMail extends Matched {
+  /** Null: a message of the outbox. */
+  readonly notification_id: string | null;
+}
 
-const lockDelivery = statement<Match, Matched>(
+/** What providers report about the mail of a notification. */
+export interface StepReport extends Matched {
+  readonly outcome: MailEvent['outcome'];
+}
+
+const lockDelivery = statement<Match, MatchedMail>(
   'mail_delivery_lock',
   (p) => sql`
-  select user_id, id from mail_deliveries
+  select user_id, id, notification_id from mail_deliveries
   where provider = ${p.provider} and provider_reference = ${p.reference} and address_digest = any (${p.digests}::bytea[])
   for update`,
 );
@@ -186,6 +196,8 @@ export interface MailEventsOptions {
   readonly counters: Counters;
   readonly suppressions: Suppressions;
   readonly readers: readonly MailEventReader[];
+  /** Changes the state of the mail of a notification. */
+  readonly onStepReport: (tx: Transaction, report: StepReport) => Promise<void>;
   /** The canonical form of an address; undefined if it has none. */
   readonly canonical: (address: string) => string | undefined;
   /** Called after the commit of a hard bounce or a complaint. */
@@ -201,7 +213,8 @@ export function createMailEvents(options: MailEventsOptions): MailEvents {
   }
 
   /** The message of the outbox, if the mail was one. */
-  async function changeMessage(tx: Transaction, provider: string, mail: Matched, outcome: MailEvent['outcome']) {
+  async function changeMessage(tx: Transaction, provider: string, mail: MatchedMail, outcome: MailEvent['outcome']) {
+    if (mail.notification_id !== null) return options.onStepReport(tx, { ...mail, outcome });
     if (outcome === 'complaint') return;
     const reason = outcome === 'delivered' ? undefined : `${provider}: ${reasons[outcome]}`;
     const change = reason === undefined ? setDelivered(mail) : setUndelivered({ ...mail, reason });
@@ -221,7 +234,7 @@ export function createMailEvents(options: MailEventsOptions): MailEvents {
   async function applyTo(
     tx: Transaction,
     provider: string,
-    mail: Matched,
+    mail: MatchedMail,
     { address, outcome }: Pick<MailEvent, 'address' | 'outcome'>,
   ) {
     const digests = keys.digests('address', address);
@@ -261,11 +274,12 @@ export function createMailEvents(options: MailEventsOptions): MailEvents {
     async forget(tx, { userId, id }) {
       await tx.query(deleteDelivery({ userId, id }));
     },
-    async applyEarly(tx, { userId, id, provider, reference, address }) {
+    async applyEarly(tx, { userId, id, notificationId, provider, reference, address }) {
       const early = await tx.query(takeEarly({ provider, reference, digests: keys.digests('address', address) }));
       const name = readers.find((reader) => reader.provider === provider)?.name ?? provider;
+      const mail = { user_id: userId, id, notification_id: notificationId };
       for (const { outcome } of early) {
-        const isApplied = await applyTo(tx, provider, { user_id: userId, id }, { address, outcome });
+        const isApplied = await applyTo(tx, provider, mail, { address, outcome });
         if (isApplied) tx.onCommit(() => counters.add('mail.events', outcome, 1, name));
       }
     },

@@ -113,7 +113,7 @@ function stepErrors(
   const used = new Set<unknown>();
   let latest = 0;
   for (const [index, step] of steps.entries()) {
-    const { channel, after = '0s', if: condition = 'always' } = isJsonObject(step) ? step : {};
+    const { channel, after = '0s' } = isJsonObject(step) ? step : {};
     const place = `${field}.${index}`;
     if (channel !== undefined && used.has(channel)) errors.push({ field: `${place}.channel`, code: 'duplicate_items' });
     else if (isChannel(channel) && !channels.includes(channel)) {
@@ -126,9 +126,6 @@ function stepErrors(
       errors.push({ field: `${place}.channel`, code: 'public_url_required' });
     }
     used.add(channel);
-    if (condition === 'unread' || condition === 'undelivered') {
-      errors.push({ field: `${place}.if`, code: 'step_not_available', params: { allowed: 'always' } });
-    }
     if (typeof after !== 'string') continue;
     const delay = parseDuration(after);
     if (delay === undefined || delay > limits.after) {
@@ -136,7 +133,6 @@ function stepErrors(
       continue;
     }
     if (delay < latest) errors.push({ field: `${place}.after`, code: 'step_order' });
-    else if (delay > 0) errors.push({ field: `${place}.after`, code: 'step_not_available', params: { allowed: '0s' } });
     latest = Math.max(latest, delay);
   }
   return errors;

@@ -27,6 +27,10 @@ const tables = [
     'inbox_empty_pushes',
     (p) => sql`delete from push_deliveries where user_id = ${p.userId}`,
   ),
+  statement<{ userId: string }>(
+    'inbox_empty_steps',
+    (p) => sql`delete from step_deliveries where user_id = ${p.userId}`,
+  ),
 ];
 
 /**

@@ -48,6 +48,12 @@ export function notificationSections(database: Database, imageUrlsOf: ImageUrls)
       key: 'id',
       keyType: 'uuid',
     }),
+    section('notification_messages', {
+      columns: sql`id, notification_id, channel, state, reason, created_at, updated_at`,
+      from: 'step_deliveries',
+      key: 'id',
+      keyType: 'uuid',
+    }),
     section(
       'images',
       { columns: sql`id, bytes, created_at, updated_at`, from: 'images', key: 'id', keyType: 'uuid' },

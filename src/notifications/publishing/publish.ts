@@ -1,8 +1,9 @@
 import type { Notification, NotificationInput } from '../../contract/notification.js';
-import type { Database, Transaction } from '../../database/database.js';
+import type { Database, Queryable, Transaction } from '../../database/database.js';
 import { orderedId } from '../../lib/ids.js';
 import { type FieldError, throwIfErrors } from '../../lib/problem.js';
 import type { Counters } from '../../statistics/counters.js';
+import { insertSteps, stepsOf } from '../deliveries/steps.js';
 import type { Content } from '../inbox/row.js';
 import { contentOf } from './content.js';
 import { type OnPart, publishMany } from './publish-many.js';
@@ -12,6 +13,7 @@ import {
   type ContentRules,
   type ExactNumbers,
   errorsOfGroups,
+  type Item,
   type PublishRequest,
   type PublishRules,
   readItem,
@@ -47,7 +49,7 @@ export interface Publisher {
    */
   publishOne(request: NotificationInput, numbers?: ExactNumbers): Promise<Notification>;
 
-  /** Publishes one notification to one user without pushing it: the caller pushes it in another way. */
+  /** Publishes one notification to one user without the steps of its category: the caller pushes it in another way. */
   publishWithoutPush(tx: Transaction, input: NotificationInput): Promise<Notification>;
 
   /** The errors for which `publish` would refuse each of these requests if it were sent alone. Writes nothing. */
@@ -63,6 +65,8 @@ export interface PublisherOptions extends ContentRules {
   readonly onChanged: (userIds: readonly string[]) => void;
   /** Called after the commit, so that the push fan-out runs. If it is absent, nothing is pushed. */
   readonly onPublished?: () => void;
+  /** Called after the commit of notifications that have other steps than a push at once. */
+  readonly onSteps?: () => void;
   /** Whether single notifications that are published at the same time share a statement. */
   readonly batching: boolean;
   readonly counters: Counters;
@@ -73,7 +77,7 @@ export interface PublisherOptions extends ContentRules {
  * `publish-one.ts`, and every other request `publishMany` of `publish-many.ts`.
  */
 export function createPublisher(options: PublisherOptions): Publisher {
-  const { database, onChanged, onPublished, batching, counters, ...content } = options;
+  const { database, onChanged, onPublished, onSteps, batching, counters, ...content } = options;
   const rules = { ...content, pushes: onPublished !== undefined };
   const insertAndCommit = createCommittingInsert(database, rules, batching);
 
@@ -84,14 +88,41 @@ export function createPublisher(options: PublisherOptions): Publisher {
     if (pushes) onPublished?.();
   }
 
+  /** Publishes items with the steps of their categories. Most have one push at once, which costs no further statement. */
+  async function publishWithSteps(tx: Transaction, items: readonly Item[], onPart?: OnPart): Promise<Notification[]> {
+    await knowCategories(tx, items);
+    if (items.every(hasOnePush)) return publish(tx, rules, items, onPart);
+    const arePushed = items.every((item) => stepsOfItem(item).pushesAtOnce);
+    const notifications = await publish(tx, { ...rules, pushes: rules.pushes && arePushed }, items, onPart);
+    const steps = items.flatMap((item) => item.deliveries.map(() => stepsOfItem(item)));
+    const inserted = notifications.flatMap(({ user_id: userId, id, created_at: publishedAt }, index) => {
+      const own = steps[index];
+      return own === undefined ? [] : [{ userId, id, publishedAt, steps: own }];
+    });
+    await insertSteps(tx, inserted, { pushes: rules.pushes && !arePushed });
+    tx.onCommit(() => {
+      if (rules.pushes && !arePushed) onPublished?.();
+      onSteps?.();
+    });
+    return notifications;
+  }
+  /** Reads the categories if one is missing: another instance may have created it just now. */
+  async function knowCategories(handle: Queryable, items: readonly Item[]): Promise<void> {
+    const names = items.flatMap(({ input }) => input.category ?? []);
+    if (names.length > 0) await rules.categories.know(handle, names);
+  }
+  const stepsOfItem = ({ input }: Item) => stepsOf(rules.categories.get(input.category ?? input.notification_type));
+  const hasOnePush = (item: Item) => {
+    const { pushesAtOnce, later } = stepsOfItem(item);
+    return pushesAtOnce && later.length === 0;
+  };
+
   async function publish(
     tx: Transaction,
     rules: PublishRules,
-    request: PublishRequest,
-    numbers: ExactNumbers,
+    items: readonly Item[],
     onPart?: OnPart,
   ): Promise<Notification[]> {
-    const items = readItems(request, numbers);
     const [item, ...others] = items;
     let notifications: Notification[];
     if (item !== undefined && others.length === 0 && item.deliveries.length === 1) {
@@ -103,20 +134,26 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 
   return {
-    publish: (tx, request, numbers = [], onPart) => publish(tx, rules, request, numbers, onPart),
+    publish: (tx, request, numbers = [], onPart) => publishWithSteps(tx, readItems(request, numbers), onPart),
     async publishOne(request, numbers = []) {
       const item = readItem(request, numbers[0]);
-      const handle = database.user(item.deliveries[0]?.userId ?? '');
+      const user = database.user(item.deliveries[0]?.userId ?? '');
+      await knowCategories(user, [item]);
+      if (!hasOnePush(item)) {
+        const [notification] = await user.transaction((tx) => publishWithSteps(tx, [item]));
+        if (notification === undefined) throw new Error('one notification was published, and none was returned');
+        return notification;
+      }
       const showsImage = (request.image_id ?? request.image ?? null) !== null;
       const notification =
         showsImage || replaces(item)
-          ? await handle.transaction((tx) => publishOne(tx, rules, item, insertIn(tx, rules)))
+          ? await user.transaction((tx) => publishOne(tx, rules, item, insertIn(tx, rules)))
           : await publishOne(database, rules, item, insertAndCommit);
       signalCommitted([notification], rules);
       return notification;
     },
     async publishWithoutPush(tx, input) {
-      const [notification] = await publish(tx, { ...rules, pushes: false }, input, []);
+      const [notification] = await publish(tx, { ...rules, pushes: false }, readItems(input, []));
       if (notification === undefined) throw new Error('one notification was published, and none was returned');
       return notification;
     },

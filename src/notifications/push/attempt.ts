@@ -17,7 +17,7 @@ export interface DeliveryRow {
   notification_id: string;
   device_id: string;
   attempts: number;
-  /** Seconds until the push expires. */
+  /** Seconds until the push expires, with PUSH_TTL. */
   seconds_left: number;
   mutes: string[];
   /** What the user has chosen about pushes; null: nothing. */

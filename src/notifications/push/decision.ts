@@ -12,18 +12,16 @@ export const pushOf = ({ is_critical, defaults }: Category): { isCritical: boole
 export const hasPush = ({ steps }: Pick<Category, 'steps'>): boolean => steps.some(({ channel }) => channel === 'push');
 
 /**
- * Decides about a push with `decide`. The rest is checked elsewhere: the age of the push by its row, and the user and the device
- * by the query for the token.
+ * Decides about a push with `decide`. The rest is checked elsewhere: the user and the device by the query for the token.
  * @returns why the push ends; undefined if it is sent
  */
 export function decidePush(
-  facts: Pick<StepFacts, 'notification' | 'category' | 'chosen' | 'isMuted' | 'wasHandedOver'>,
+  facts: Pick<StepFacts, 'notification' | 'category' | 'chosen' | 'isMuted' | 'isLate' | 'wasHandedOver'>,
 ): End | undefined {
   const decision = decide({
     ...facts,
     channel: 'push',
     condition: 'always',
-    isLate: false,
     user: { isActive: true, isLocked: false },
     wasDelivered: false,
     address: 'proven',
@@ -37,6 +35,8 @@ export function decidePush(
       return { state: 'muted', reason: 'muted' };
     case 'notification_expired':
       return { state: 'expired', reason: 'notification_expired' };
+    case 'ttl':
+      return { state: 'expired', reason: 'ttl' };
     case 'read':
       return { state: 'dropped', reason: 'read' };
     case 'channel_off':

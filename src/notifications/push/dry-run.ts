@@ -3,6 +3,7 @@ import type { Database, Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { notificationOf } from '../inbox/row.js';
 import type { PlannedNotification } from '../publishing/publish.js';
+import { hasPush } from './decision.js';
 import { type PlannedPush, type PushOptions, type PushSubject, planPushes, reachableByUser } from './plan.js';
 
 /** The maximum number of items that a dry run shows. */
@@ -21,9 +22,14 @@ export async function dryRun(
     options,
     planned.map(({ userId }) => userId),
   );
-  const pushes = await planPushes(database, options, { items: planned, devices }, (items) =>
+  const ofAll = await planPushes(database, options, { items: planned, devices }, (items) =>
     pushSubjects(database, items),
   );
+  const isPushed = ({ content: { category, notification_type: type } }: PlannedNotification) => {
+    const known = options.categories.get(category ?? type);
+    return known === undefined || hasPush(known);
+  };
+  const pushes = planned.map((item, index) => (isPushed(item) ? (ofAll[index] ?? []) : []));
   const push = { apns: 0, fcm: 0, web_push: 0, muted: 0 };
   // A push that ends for another reason than a mute is not made.
   const isShown = ({ end }: PlannedPush) => end === undefined || end.state === 'muted';

@@ -8,6 +8,7 @@ import type { Wait } from './call-limits.js';
 import { type PushJob, retryPriority, sendTask } from './deliveries.js';
 import type { End, EndState } from './end.js';
 import type { PushOptions } from './plan.js';
+import type { Prepared } from './prepare.js';
 import type { PushOutcome } from './sender.js';
 
 const countOf = {
@@ -78,8 +79,14 @@ const maxPauseSeconds = 3600;
 export interface Outcomes {
   /** The push ends. */
   settle(handle: Queryable, channel: PushChannel, job: PushJob, end: End): Promise<void>;
-  /** The push service was called with this token. */
-  record(channel: PushChannel, job: PushJob, row: DeliveryRow, token: string, outcome: PushOutcome): Promise<void>;
+  /** The push service was called with this token. `secondsLeft`: until the push expires. */
+  record(
+    channel: PushChannel,
+    job: PushJob,
+    row: DeliveryRow,
+    prepared: Pick<Prepared, 'token' | 'secondsLeft'>,
+    outcome: PushOutcome,
+  ): Promise<void>;
   /** The attempt was not made, because the user has no call left: it is repeated later and does not count. */
   postpone(channel: PushChannel, job: PushJob, wait: Wait): Promise<void>;
   /** As `postpone`, because the host of the device has no call left or does not answer. */
@@ -105,7 +112,7 @@ export function createOutcomes(options: {
     channel: PushChannel,
     job: PushJob,
     row: DeliveryRow,
-    token: string,
+    { token, secondsLeft }: Pick<Prepared, 'token' | 'secondsLeft'>,
     outcome: PushOutcome,
   ): Promise<void> {
     const user = database.user(job.user_id);
@@ -132,8 +139,8 @@ export function createOutcomes(options: {
       case 'retry': {
         const seconds = Math.max(outcome.afterSeconds ?? 0, backOff(row.attempts));
         const error = outcome.reason;
-        if (seconds >= row.seconds_left) {
-          return settle(user, channel, job, { state: 'expired', reason: 'expired', error, attempted: true });
+        if (seconds >= secondsLeft) {
+          return settle(user, channel, job, { state: 'expired', reason: 'ttl', error, attempted: true });
         }
         await user.query(
           postponeDelivery({ ...keyOf(job), error, seconds, task: sendTask(channel), cause: job.traceparent ?? null }),

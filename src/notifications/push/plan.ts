@@ -4,7 +4,7 @@ import type { Queryable } from '../../database/database.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
 import type { KnownCategories } from '../categories/categories.js';
 import { chosenFor } from '../preferences/pushes.js';
-import { decidePush, hasPush, pushOf } from './decision.js';
+import { decidePush, pushOf } from './decision.js';
 import type { PushDevice, PushDevices } from './devices.js';
 import type { End } from './end.js';
 import { isMuted, refusalsOf } from './mutes.js';
@@ -78,12 +78,13 @@ export async function planPushes<Item extends { readonly userId: string; readonl
     if (!isRead.has(item)) return own.map((device) => ({ ...device, end: undefined }));
     const subject = subjects.get(item.id);
     const category = subject && categories.get(subject.category);
-    if (subject === undefined || (category !== undefined && !hasPush(category))) return [];
+    if (subject === undefined) return [];
     const end = decidePush({
       notification: { isExpired: false, isRead: false },
       category: category && pushOf(category),
       chosen: chosenFor(choices.get(item.userId), subject.category),
       isMuted: isMuted(mutes.get(item.userId) ?? [], subject.notification, subject.category),
+      isLate: false,
       wasHandedOver: false,
     });
     return own.map((device) => ({ ...device, end }));
@@ -91,5 +92,4 @@ export async function planPushes<Item extends { readonly userId: string; readonl
 }
 
 /** Whether notifications of a category are not pushed to everybody. */
-const isRestricted = (category: Category | undefined) =>
-  category !== undefined && (!hasPush(category) || category.defaults.push === 'off');
+const isRestricted = (category: Category | undefined) => category?.defaults.push === 'off';

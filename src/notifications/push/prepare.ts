@@ -3,6 +3,7 @@ import type { Category } from '../../contract/category.js';
 import type { PushChannel } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
+import { lifetime } from '../deliveries/facts.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
@@ -10,7 +11,7 @@ import { chosenFor } from '../preferences/pushes.js';
 import { TemplateTooLarge } from '../templates/render.js';
 import { renderMessage } from '../templates/templates.js';
 import type { DeliveryRow } from './attempt.js';
-import { decidePush, hasPush, pushOf } from './decision.js';
+import { decidePush, pushOf } from './decision.js';
 import type { PushJob } from './deliveries.js';
 import type { PushTarget } from './devices.js';
 import type { End } from './end.js';
@@ -41,6 +42,8 @@ const selectNotification = statement<{ userId: string; id: string }, SubjectRow>
 export interface PreparationOptions extends Pick<PushOptions, 'devices' | 'fields' | 'categories'> {
   readonly database: Database;
   readonly urgency: PushMessage['urgency'];
+  /** Milliseconds after which a push expires whose category says nothing. */
+  readonly ttl: number;
   /** The name of the app, for templates. */
   readonly app: string;
 }
@@ -50,6 +53,8 @@ interface PushSubject {
   /** @returns why the push ends, if its text is too long for its template */
   contentFor(user: { readonly locale: string | null; readonly name: string }): PushContent | End;
   readonly collapseId: string;
+  /** Seconds until the push expires. */
+  readonly secondsLeft: number;
 }
 
 const contentOfNotice = (id: string, notice: StoredNotice) => () => noticeContent(id, notice);
@@ -83,6 +88,8 @@ function collapseIdOf(userId: string, replaceKey: string): string {
 /** What a sender needs for an attempt. */
 export interface Prepared extends PushTarget {
   readonly message: PushMessage;
+  /** Until the push expires. */
+  readonly secondsLeft: number;
 }
 
 /**
@@ -98,6 +105,7 @@ export function createPreparation({
   fields,
   categories,
   urgency,
+  ttl,
   app,
 }: PreparationOptions): PreparePush {
   /** The content of a notification, and the push that it replaces on a device, unless it is not pushed now. */
@@ -107,7 +115,7 @@ export function createPreparation({
     const [notification] = await handle.query(selectNotification(key));
     if (notification !== undefined) await categories.know(handle, [notification.category]);
     const category = notification && categories.get(notification.category);
-    if (category !== undefined && !hasPush(category)) return { state: 'dropped', reason: 'no_step' };
+    const secondsLeft = row.seconds_left + (lifetime(category?.ttl, ttl) - ttl) / 1000;
     const decision = decidePush({
       notification: notification && { isExpired: notification.is_expired, isRead: notification.is_read },
       category: category && pushOf(category),
@@ -116,6 +124,7 @@ export function createPreparation({
         notification !== undefined &&
         row.mutes.length > 0 &&
         isMuted(readMutes(row.mutes, fields), toNotification(notification, new Map()), notification.category),
+      isLate: secondsLeft < 1,
       wasHandedOver: row.attempts > 0,
     });
     if (decision !== undefined) return decision;
@@ -125,16 +134,19 @@ export function createPreparation({
     const { replace_key: replaceKey } = notification;
     return {
       contentFor: (user) => templatedContent(notification, category, { user, app }),
+      secondsLeft,
       collapseId: replaceKey === null ? notification.id : collapseIdOf(job.user_id, replaceKey),
     };
   }
 
   return async (channel, job, row) => {
-    if (row.seconds_left < 1) return { state: 'expired', reason: 'expired' };
-    const subject = row.notice
-      ? { contentFor: contentOfNotice(row.notification_id, row.notice), collapseId: row.notification_id }
+    const { notice, notification_id: noticeId, seconds_left: secondsOfNotice } = row;
+    const subject = notice
+      ? { contentFor: contentOfNotice(noticeId, notice), collapseId: noticeId, secondsLeft: secondsOfNotice }
       : await contentOf(job, row);
     if ('state' in subject) return subject;
+    const { secondsLeft } = subject;
+    if (secondsLeft < 1) return { state: 'expired', reason: 'ttl' };
     const target = await devices.target(database.user(job.user_id), {
       user_id: job.user_id,
       device_id: row.device_id,
@@ -147,9 +159,9 @@ export function createPreparation({
       deliveryId: job.id,
       content,
       collapseId: subject.collapseId,
-      ttl: Math.floor(row.seconds_left),
+      ttl: Math.floor(secondsLeft),
       urgency,
     };
-    return { ...target, message };
+    return { ...target, message, secondsLeft };
   };
 }

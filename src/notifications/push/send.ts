@@ -57,7 +57,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
     try {
       const outcome = await attempt(channel, prepared);
       isAnswered = outcome.outcome !== 'retry' || outcome.isUnanswered !== true;
-      await record(channel, job, row, prepared.token, outcome);
+      await record(channel, job, row, prepared, outcome);
     } finally {
       call?.end(isAnswered);
     }

@@ -9,6 +9,7 @@ import {
 import type { Database } from '../../database/database.js';
 import { type SqlPart, sql, statement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
+import { traceSteps } from '../deliveries/trace.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
 import { hasPush } from './decision.js';
@@ -83,6 +84,9 @@ export function createDeliveryTraces(
       if (listed === undefined) throw new Problem('not_found');
       const user = database.user(listed.user_id);
       const deliveries = await user.query(selectDeliveries({ userId: listed.user_id, notificationId }));
+      const steps = await traceSteps(user, {
+        ...{ userId: listed.user_id, notificationId, publishedAt: listed.created_at },
+      });
       const pushes = deliveries.map((row) => toTrace(row, channels));
       const pushedTo = new Set(deliveries.map(({ device_id }) => device_id));
       const states = await devices.states(user, listed.user_id);
@@ -98,6 +102,8 @@ export function createDeliveryTraces(
         is_read: listed.is_read,
         explanation: summary(pushes, others, listed.waits, channels),
         push: [...pushes, ...others],
+        email: [...steps.email],
+        sms: [...steps.sms],
       };
     },
   };

@@ -196,4 +196,5 @@ export const notificationTables = [
   { table: 'mutes', key: 'id' },
   { table: 'preferences', key: 'user_id' },
   { table: 'push_deliveries', key: 'id' },
+  { table: 'step_deliveries', key: 'id' },
 ] as const;

@@ -56,6 +56,21 @@ test('expired rows are removed in steps, and no others', async () => {
          select gen_random_uuid(), '{}', '{}', 0, db_now() - n * interval '14 days 1 minute' from generate_series(1, 3) n`),
   );
   await database.query(
+    testSql(`insert into step_deliveries (user_id, id, notification_id, channel, condition, state, reason, created_at, updated_at)
+         select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'email', 'always', 'sent', 'accepted',
+                db_now() - n * interval '10 days 1 minute', db_now() from generate_series(1, 5) n`),
+  );
+  await database.query(
+    testSql(`insert into step_refusals (id, notification_ids, channel, state, reason, published_at, created_at)
+         select gen_random_uuid(), '{}', 'email', 'skipped', 'read', db_now() - interval '40 days',
+                db_now() - n * interval '10 days 1 minute' from generate_series(1, 5) n`),
+  );
+  await database.query(
+    testSql(`insert into pending_steps (id, user_ids, notification_ids, size, channel, condition, published_at, due_at)
+         select gen_random_uuid(), '{}', '{}', 0, 'email', 'unread', db_now() - interval '60 days',
+                db_now() - (n - 2) * interval '16 days' from generate_series(1, 5) n`),
+  );
+  await database.query(
     testSql(`insert into challenges (user_id, id, purpose, kept, created_at, expires_at)
          select gen_random_uuid(), gen_random_uuid(), 'proof', '{}', db_now(), db_now() - n * interval '12 hours 1 minute'
          from generate_series(1, 3) n`),
@@ -69,12 +84,13 @@ test('expired rows are removed in steps, and no others', async () => {
               lateral (select db_now() - age * interval '1 day' as at) times,
               lateral (select case when has_end then at end as finished, case when is_removed then at end as removed) ends`),
   );
-  expect(await removeExpired()).toBe(2500 + 5 + 5 + 6 + 3 + 3 + 3 + 2 + 2 + 3);
+  expect(await removeExpired()).toBe(2500 + 5 + 5 + 6 + 3 + 3 + 3 + 2 + 2 + 3 + 3 + 3 + 2);
   const [left] = await database.query(
     testSql(`select (select count(*) from guess_budgets) as budgets, (select count(*) from request_limits) as requests,
                 (select count(*) from message_limits) as messages, (select count(*) from idempotency_keys) as keys,
                 (select count(*) from outbox) as outbox, (select count(*) from events) as events,
-                (select count(*) from push_deliveries) as pushes, (select count(*) from push_fan_outs) as publications,
+                (select count(*) from step_deliveries) as mails, (select count(*) from step_refusals) as refusals,
+                (select count(*) from pending_steps) as steps, (select count(*) from push_deliveries) as pushes, (select count(*) from push_fan_outs) as publications,
                 (select count(*) from backups) as backups`),
   );
   expect(left).toEqual({
@@ -84,6 +100,9 @@ test('expired rows are removed in steps, and no others', async () => {
     keys: 4,
     outbox: 2,
     events: 4,
+    mails: 2,
+    refusals: 2,
+    steps: 3,
     pushes: 2,
     publications: 1,
     backups: 2,

@@ -69,6 +69,16 @@ describe('the SMS webhook', () => {
     expect(() => verified(request, `whsec_${Buffer.from('another secret').toString('base64')}`)).toThrow();
   });
 
+  it('names the notification of a step, which has no code', async () => {
+    const server = await startHttp((_request, response) => response.end());
+    const notificationId = 'c5a7e1f4-9a0b-4c58-8a2e-2f1f6d0c9b77';
+    const step = { ...message, kind: 'sms.notification', code: null, authenticationId: null, notificationId };
+    await sender(server.url).send(step);
+    const [request] = server.received;
+    if (request === undefined) return expect.unreachable('nothing arrived');
+    expect(verified(request)).toMatchObject({ type: 'sms.notification', code: null, notification_id: notificationId });
+  });
+
   it('keeps the id and updates the timestamp in a retry', async () => {
     const server = await startHttp((_request, response) => response.end());
     const times = [new Date('2026-01-02T03:04:05.999Z'), new Date('2026-01-02T03:04:35.000Z')];

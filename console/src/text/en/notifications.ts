@@ -218,6 +218,7 @@ export const delivery = {
       'The push service of the device does not answer, and several pushes wait already. Further ones are not sent.',
     token_gone: 'The push service no longer knows the token. The app must register a new one.',
     refused: 'The push service refused it.',
+    ttl: 'It could not be sent in time: the ttl of the category, or PUSH_TTL.',
     expired: 'It could not be sent within the time of PUSH_TTL.',
     notification_deleted: 'The notification was deleted before the push was sent.',
     logged_out: 'No user is signed in on this device now.',

@@ -221,6 +221,7 @@ export const delivery: Texts['delivery'] = {
     not_answering: 'El servicio de push del dispositivo no responde y ya esperan varios avisos. No se envían más.',
     token_gone: 'El servicio de push ya no conoce el token. La aplicación debe registrar uno nuevo.',
     refused: 'El servicio de push lo rechazó.',
+    ttl: 'No se pudo enviar a tiempo: el ttl de la categoría, o PUSH_TTL.',
     expired: 'No se pudo enviar en el tiempo de PUSH_TTL.',
     notification_deleted: 'La notificación se eliminó antes de enviar el push.',
     logged_out: 'Ya nadie tiene la sesión iniciada en este dispositivo.',

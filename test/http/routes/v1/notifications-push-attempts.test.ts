@@ -57,7 +57,7 @@ describe('a push service that refuses a push', () => {
       testSql("update push_deliveries set created_at = created_at - interval '1 day' where notification_id = $1", [id]),
     );
     await makeJobsDue();
-    expect(await pushInState(id, 'expired')).toMatchObject({ reason: 'expired', error: 'fcm answered 500' });
+    expect(await pushInState(id, 'expired')).toMatchObject({ reason: 'ttl', error: 'fcm answered 500' });
     expect(arrivals(fcm, phone.token)).toHaveLength(1);
   });
 

@@ -1,0 +1,281 @@
+import type { StepChannel } from '../../contract/category.js';
+import type { Database, Queryable, Transaction } from '../../database/database.js';
+import { literal, type Sql, type StatementWith, sql, statement, unprepared } from '../../database/sql.js';
+import { newId } from '../../lib/ids.js';
+import type { Counters } from '../../statistics/counters.js';
+import type { KnownCategories } from '../categories/categories.js';
+import { type Decision, decide, type Refusal, type StepFacts } from './decide.js';
+import {
+  type AddressFacts,
+  type FactColumns,
+  factColumns,
+  factJoins,
+  factNames,
+  factsOf,
+  plainAddress,
+  type ReadAddresses,
+} from './facts.js';
+import { insertDeliveries } from './queue.js';
+import { insertDuePushes } from './steps.js';
+
+/** The maximum number of steps that one run reads, and the number of notifications after which it stops. */
+const limits = { steps: 200, notifications: 5000 };
+
+interface StepRow {
+  id: string;
+  user_ids: string[];
+  notification_ids: string[];
+  channel: StepChannel;
+  condition: StepFacts['condition'];
+  published_at: string;
+  due_at: string;
+  /** Seconds since it was due. */
+  age: number;
+  traceparent: string | null;
+}
+
+/** The steps that are due, the oldest first, up to the limits, and at least one. Those that another instance has locked are skipped. */
+const takeDue = statement<Record<never, never>, StepRow>(
+  'pending_steps_take',
+  () => sql`
+    with due as (
+      select id, size, sum(size) over (order by due_at, id) as total
+      from (
+        select id, size, due_at from pending_steps where due_at <= (select db_now())
+        order by due_at, id limit ${literal(limits.steps)}
+      ) oldest
+    )
+    select s.id, s.user_ids, s.notification_ids, s.channel, s.condition, s.published_at, s.due_at,
+           extract(epoch from db_now() - s.due_at)::float8 as age, s.traceparent
+    from pending_steps s
+    where s.id = any (array(select id from due where total - size < ${literal(limits.notifications)}))
+    for update skip locked`,
+);
+
+const deleteSteps = statement<{ ids: readonly string[] }>(
+  'pending_steps_delete',
+  (p) => sql`delete from pending_steps where id = any (${p.ids}::uuid[])`,
+);
+
+interface Items {
+  /** The place of each item's step. */
+  readonly places: readonly number[];
+  readonly userIds: readonly string[];
+  readonly ids: readonly string[];
+  readonly channel: string;
+  readonly condition: string;
+}
+
+/** All notifications of a step about which the same is known. */
+interface FactGroup extends FactColumns {
+  place: number;
+  user_ids: string[];
+  ids: string[];
+}
+
+/** One row for each group of equal facts: most notifications of a step share theirs, so few rows reach the process. */
+const factGroups = (lockHolds: Sql): StatementWith<Items, FactGroup> =>
+  unprepared(
+    statement<Items, FactGroup>('pending_steps_facts', (p) => {
+      const parts = {
+        ...{ userId: sql`item.user_id`, notificationId: sql`item.id` },
+        ...{ channel: sql`${p.channel}::text`, condition: sql`${p.condition}::text`, lockHolds },
+      };
+      return sql`
+    select place, ${factNames}, array_agg(user_id) as user_ids, array_agg(id) as ids
+    from (
+      select item.place, item.user_id, item.id, ${factColumns(parts)}
+      from unnest(${p.places}::integer[], ${p.userIds}::uuid[], ${p.ids}::uuid[]) as item (place, user_id, id)${factJoins(parts)}
+    ) facts
+    group by place, ${factNames}`;
+    }),
+  );
+
+const selectAddresses = unprepared(
+  statement<{ userIds: readonly string[]; channel: string }, { user_id: string; address: string }>(
+    'pending_steps_addresses',
+    (p) => sql`
+    select id as user_id, case ${p.channel}::text when 'email' then email else phone end as address
+    from users where id = any (${p.userIds}::uuid[])`,
+  ),
+);
+
+/** A step was not carried out for these notifications. */
+interface NewRefusal {
+  readonly notificationIds: readonly string[];
+  readonly channel: string;
+  readonly state: string;
+  readonly reason: string;
+  readonly publishedAt: string;
+}
+
+const insertRefusal = statement<NewRefusal & { id: string }>(
+  'step_refusal_insert',
+  (p) => sql`
+    insert into step_refusals (id, notification_ids, channel, state, reason, published_at, created_at)
+    values (${p.id}, ${p.notificationIds}::uuid[], ${p.channel}, ${p.state}, ${p.reason}, ${p.publishedAt}, db_now())`,
+);
+
+export interface StepOptions {
+  readonly database: Database;
+  readonly categories: Pick<KnownCategories, 'get' | 'know'>;
+  /** The channels that have a provider. */
+  readonly channels: readonly StepChannel[];
+  /** Milliseconds: how late a step may be whose category says nothing. */
+  readonly ttl: Readonly<Record<StepChannel, number>>;
+  readonly readAddresses: ReadAddresses;
+  /** SQL: whether an operator's lock on the user `u` is in effect. */
+  readonly lockHolds: Sql;
+  readonly counters: Counters;
+  /** Called after the commit of due pushes. */
+  readonly onPushes: () => void;
+}
+
+/**
+ * Creates the function that decides about the steps that are due. The transaction that deletes the steps also writes the
+ * deliveries with their jobs, and why the others are not carried out: each decision is made once.
+ * @returns whether a step was due
+ */
+export function createDueSteps(options: StepOptions): () => Promise<boolean> {
+  const selectGroups = factGroups(options.lockHolds);
+  return () =>
+    options.database.transaction(async (tx) => {
+      const steps = await tx.query(takeDue({}));
+      if (steps.length === 0) return false;
+      const alike = new Map<string, StepRow[]>();
+      for (const step of steps) {
+        const key = `${step.channel} ${step.condition}`;
+        alike.set(key, [...(alike.get(key) ?? []), step]);
+      }
+      for (const group of alike.values()) await carryOut(tx, group, selectGroups, options);
+      await tx.query(deleteSteps({ ids: steps.map(({ id }) => id) }));
+      return true;
+    });
+}
+
+/** Carries out steps of one channel and condition. */
+async function carryOut(
+  tx: Transaction,
+  steps: readonly StepRow[],
+  selectGroups: StatementWith<Items, FactGroup>,
+  options: StepOptions,
+): Promise<void> {
+  const [{ channel, condition } = { channel: 'push', condition: 'always' } as const] = steps;
+  const groups = await tx.query(
+    selectGroups({
+      ...{ channel, condition },
+      places: steps.flatMap(({ user_ids }, place) => user_ids.map(() => place)),
+      userIds: steps.flatMap(({ user_ids }) => user_ids),
+      ids: steps.flatMap(({ notification_ids }) => notification_ids),
+    }),
+  );
+  await options.categories.know(
+    tx,
+    groups.flatMap(({ category }) => category ?? []),
+  );
+  const outcomes = new Outcomes(steps);
+  for (const group of groups) {
+    const step = steps[group.place];
+    if (step === undefined) continue;
+    const decideWith = (address: AddressFacts) => decision(group, address, step, options);
+    for (const { address, ...part } of await byAddress(tx, group, channel, decideWith, options)) {
+      outcomes.add(group.place, decideWith(address), part);
+    }
+  }
+  await outcomes.write(tx, options);
+}
+
+function decision(group: FactGroup, address: AddressFacts, step: StepRow, options: StepOptions): Decision | NoProvider {
+  const { channel, condition, age } = step;
+  const { ttl, categories, channels } = options;
+  const answer = decide(
+    factsOf(group, address, { channel, condition, wasHandedOver: false, age, ttl: ttl[channel], categories }),
+  );
+  if (answer.state === 'send' && !channels.includes(channel)) return { state: 'failed', reason: 'no_provider' };
+  return answer;
+}
+
+interface NoProvider {
+  readonly state: 'failed';
+  readonly reason: 'no_provider';
+}
+
+interface Part {
+  readonly userIds: readonly string[];
+  readonly ids: readonly string[];
+}
+
+/**
+ * Divides a group by what is known about the addresses, if the decision depends on it. Most groups need no look-up: their users
+ * have read the notification, or have no address.
+ */
+async function byAddress(
+  tx: Queryable,
+  { user_ids: userIds, ids }: FactGroup,
+  channel: StepChannel,
+  decideWith: (address: AddressFacts) => { readonly state: string; readonly reason?: string },
+  { readAddresses }: StepOptions,
+): Promise<(Part & { readonly address: AddressFacts })[]> {
+  const whole = { userIds, ids, address: plainAddress };
+  if (channel === 'push') return [whole];
+  const worst = decideWith({ isSuppressed: true, isAllowedOut: false });
+  const best = decideWith(plainAddress);
+  if (worst.state === best.state && worst.reason === best.reason) return [whole];
+  const rows = await tx.query(selectAddresses({ userIds, channel }));
+  const addressOf = new Map(rows.map(({ user_id, address }) => [user_id, address]));
+  const known = await readAddresses(tx, channel, [...new Set(addressOf.values())]);
+  const parts = new Map<string, { userIds: string[]; ids: string[]; address: AddressFacts }>();
+  for (const [index, userId] of userIds.entries()) {
+    const address = known.get(addressOf.get(userId) ?? '') ?? plainAddress;
+    const key = `${address.isSuppressed} ${address.isAllowedOut}`;
+    const part = parts.get(key) ?? { userIds: [], ids: [], address };
+    part.userIds.push(userId);
+    part.ids.push(ids[index] ?? '');
+    parts.set(key, part);
+  }
+  return [...parts.values()];
+}
+
+/** What becomes of the notifications of several steps. */
+class Outcomes {
+  readonly #sends = new Map<number, { userIds: string[]; ids: string[] }>();
+  readonly #refusals = new Map<string, NewRefusal & { readonly notificationIds: string[] }>();
+
+  constructor(readonly steps: readonly StepRow[]) {}
+
+  add(place: number, { state, ...rest }: Decision | NoProvider, { userIds, ids }: Part): void {
+    const step = this.steps[place];
+    if (step === undefined) return;
+    if (state === 'send') {
+      const sent = this.#sends.get(place) ?? { userIds: [], ids: [] };
+      for (const userId of userIds) sent.userIds.push(userId);
+      for (const id of ids) sent.ids.push(id);
+      this.#sends.set(place, sent);
+      return;
+    }
+    const { reason } = rest as Refusal | NoProvider;
+    const key = `${place} ${state} ${reason}`;
+    const { channel, published_at: publishedAt } = step;
+    const refused = this.#refusals.get(key) ?? { notificationIds: [], channel, state, reason, publishedAt };
+    for (const id of ids) refused.notificationIds.push(id);
+    this.#refusals.set(key, refused);
+  }
+
+  async write(tx: Transaction, { counters, onPushes }: StepOptions): Promise<void> {
+    for (const [place, { userIds, ids }] of this.#sends) {
+      const step = this.steps[place];
+      if (step === undefined) continue;
+      const { channel, condition, due_at: dueAt, traceparent: cause } = step;
+      if (channel === 'push') {
+        const items = userIds.map((userId, index) => ({ userId, id: ids[index] ?? '', publishedAt: dueAt }));
+        await insertDuePushes(tx, items);
+        tx.onCommit(onPushes);
+      } else await insertDeliveries(tx, { userIds, notificationIds: ids, channel, condition, dueAt, cause });
+    }
+    for (const refusal of this.#refusals.values()) {
+      await tx.query(insertRefusal({ id: newId(), ...refusal }));
+      const { channel, state, notificationIds } = refusal;
+      tx.onCommit(() => counters.add(`steps.${state as 'skipped'}`, channel, notificationIds.length));
+    }
+  }
+}

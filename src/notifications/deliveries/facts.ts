@@ -1,0 +1,121 @@
+import type { StepChannel } from '../../contract/category.js';
+import type { Queryable } from '../../database/database.js';
+import { type Sql, type SqlPart, sql } from '../../database/sql.js';
+import { parseDuration } from '../../lib/times.js';
+import type { KnownCategories } from '../categories/categories.js';
+import { categoryOf } from '../inbox/filter-fields.js';
+import { isReadNow, joinReadState } from '../inbox/unread.js';
+import type { ChannelChoice, StepFacts } from './decide.js';
+
+/** What the database knows about a step of a notification for its user. */
+export interface FactColumns {
+  /** False: the notification was deleted. */
+  is_there: boolean;
+  is_expired: boolean;
+  is_read: boolean;
+  /** Whether the user does not want it in the inbox. */
+  is_hidden: boolean;
+  category: string | null;
+  is_active: boolean;
+  is_locked: boolean;
+  address_state: StepFacts['address'];
+  chosen_channel: ChannelChoice | null;
+  chosen_category: ChannelChoice | null;
+  /** Whether an earlier step was sent. False unless the condition asks for it. */
+  was_delivered: boolean;
+}
+
+/** The names of `FactColumns`, to group by. */
+export const factNames = sql`is_there, is_expired, is_read, is_hidden, category, is_active, is_locked, address_state, chosen_channel, chosen_category, was_delivered`;
+
+/** SQL: the parts of the statements that read facts. */
+export interface FactParts {
+  /** The user and the notification. */
+  readonly userId: SqlPart;
+  readonly notificationId: SqlPart;
+  readonly channel: SqlPart;
+  readonly condition: SqlPart;
+  /** Whether an operator's lock on the user `u` is in effect. */
+  readonly lockHolds: Sql;
+}
+
+const wasSent = ({ userId, notificationId }: FactParts): Sql => sql`(
+             exists (select from push_deliveries d
+                     where d.user_id = ${userId} and d.notification_id = ${notificationId} and d.state = 'sent')
+             or exists (select from step_deliveries d
+                        where d.user_id = ${userId} and d.notification_id = ${notificationId}
+                          and d.state in ('sent', 'delivered', 'bounced', 'complained')))`;
+
+/** SQL: `FactColumns`, from the rows of `factJoins`. */
+export const factColumns = (parts: FactParts): Sql => sql`
+           n.id is not null as is_there, coalesce(n.expires_at <= db_now(), false) as is_expired,
+           coalesce(${isReadNow(sql`n.sequence`)}, false) as is_read, coalesce(n.is_hidden, false) as is_hidden, n.category_name as category,
+           coalesce(u.status = 'active', false) as is_active, coalesce(${parts.lockHolds}, false) as is_locked,
+           case ${parts.channel} when 'email' then case when u.email is null then 'none' when u.email_verified then 'proven' else 'not_proven' end
+                                 when 'sms' then case when u.phone is null then 'none' when u.phone_verified then 'proven' else 'not_proven' end
+                                 else 'proven' end as address_state,
+           preferences.channels -> ${parts.channel} ->> 'value' as chosen_channel,
+           preferences.categories -> n.category_name -> ${parts.channel} ->> 'value' as chosen_category,
+           ${parts.condition} = 'undelivered' and ${wasSent(parts)} as was_delivered`;
+
+/** SQL: the rows of one item that `factColumns` reads. */
+export const factJoins = ({ userId, notificationId }: FactParts): Sql => sql`
+      left join lateral (
+        select notifications.*, ${categoryOf} as category_name from notifications
+        where user_id = ${userId} and id = ${notificationId} limit 1
+      ) n on true ${joinReadState(userId, sql`n.sequence`)}
+      left join users u on u.id = ${userId}
+      left join preferences on preferences.user_id = ${userId}`;
+
+/** What is known about an address beside the user's row. */
+export interface AddressFacts {
+  readonly isSuppressed: boolean;
+  readonly isAllowedOut: boolean;
+}
+
+/** Looks up addresses of a channel. The composition root implements it. */
+export type ReadAddresses = (
+  handle: Queryable,
+  channel: StepChannel,
+  addresses: readonly string[],
+) => Promise<ReadonlyMap<string, AddressFacts>>;
+
+/** An address about which nothing is known. */
+export const plainAddress: AddressFacts = { isSuppressed: false, isAllowedOut: true };
+
+/** What a decision needs beside the columns. */
+export interface FactOptions {
+  readonly channel: StepChannel;
+  readonly condition: StepFacts['condition'];
+  readonly wasHandedOver: boolean;
+  /** Seconds since the step was due. */
+  readonly age: number;
+  /** Milliseconds: how late a step may be whose category says nothing. */
+  readonly ttl: number;
+  readonly categories: Pick<KnownCategories, 'get'>;
+}
+
+/** The facts of a decision. A delayed push is decided here without its mutes and preferences: the fan-out asks for them. */
+export function factsOf(row: FactColumns, address: AddressFacts, options: FactOptions): StepFacts {
+  const { channel, condition, wasHandedOver, age, ttl, categories } = options;
+  const category = categories.get(row.category ?? '');
+  return {
+    channel,
+    condition,
+    wasHandedOver,
+    notification: row.is_there
+      ? { isExpired: row.is_expired, isRead: row.is_read, isHidden: row.is_hidden }
+      : undefined,
+    isLate: age * 1000 >= lifetime(category?.ttl, ttl),
+    user: { isActive: row.is_active, isLocked: row.is_locked },
+    wasDelivered: row.was_delivered,
+    address: row.address_state,
+    ...address,
+    category: category && { isCritical: category.is_critical, byDefault: category.defaults[channel] },
+    chosen: { channel: row.chosen_channel ?? undefined, category: row.chosen_category ?? undefined },
+    isMuted: false,
+  };
+}
+
+/** Milliseconds for which a step may be late. @param own the `ttl` of the category @param ttl without one */
+export const lifetime = (own: string | null | undefined, ttl: number): number => parseDuration(own ?? '') ?? ttl;

@@ -1,0 +1,47 @@
+import type { StepReason, StepState } from '../../contract/push.js';
+import type { Transaction } from '../../database/database.js';
+import { sql, statement } from '../../database/sql.js';
+import type { Counters } from '../../statistics/counters.js';
+
+/** What a provider reports about a message that it has accepted. */
+export interface StepReport {
+  readonly user_id: string;
+  readonly id: string;
+  readonly outcome: 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint';
+}
+
+/**
+ * The state after a report, and the states in which it says something new. A bounce is later than the acceptance by the mail
+ * server, and a complaint later than both, whichever report comes first.
+ */
+const changes = {
+  delivered: { state: 'delivered', reason: 'delivered', from: ['sent'] },
+  soft_bounce: { state: 'bounced', reason: 'soft_bounce', from: ['sent', 'delivered'] },
+  hard_bounce: { state: 'bounced', reason: 'hard_bounce', from: ['sent', 'delivered', 'bounced'] },
+  complaint: { state: 'complained', reason: 'complaint', from: ['sent', 'delivered', 'bounced'] },
+} as const satisfies Record<
+  StepReport['outcome'],
+  { state: StepState; reason: StepReason; from: readonly StepState[] }
+>;
+
+const setReported = statement<
+  { userId: string; id: string; state: string; reason: string; from: readonly string[] },
+  { channel: string }
+>(
+  'step_delivery_reported',
+  (p) => sql`
+  update step_deliveries set state = ${p.state}, reason = ${p.reason}, updated_at = db_now()
+  where user_id = ${p.userId} and id = ${p.id} and state = any (${p.from}::text[])
+  returning channel`,
+);
+
+/** Changes the state of a delivery after a report of its provider, in the transaction that takes the report. */
+export async function applyReport(
+  tx: Transaction,
+  { user_id: userId, id, outcome }: StepReport,
+  counters: Counters,
+): Promise<void> {
+  const { state, reason, from } = changes[outcome];
+  const [changed] = await tx.query(setReported({ userId, id, state, reason, from }));
+  if (changed !== undefined) tx.onCommit(() => counters.add(`steps.${state}`, changed.channel));
+}

@@ -1,0 +1,287 @@
+import type { MessagePreview } from '../../contract/category.js';
+import type { Database, Queryable } from '../../database/database.js';
+import { literal, type Sql, type StatementWith, sql, statement } from '../../database/sql.js';
+import type { Counters } from '../../statistics/counters.js';
+import type { KnownCategories } from '../categories/categories.js';
+import { TemplateTooLarge } from '../templates/render.js';
+import { renderMessage } from '../templates/templates.js';
+import { decide, type StepFacts } from './decide.js';
+import {
+  type AddressFacts,
+  type FactColumns,
+  factColumns,
+  factJoins,
+  factsOf,
+  lifetime,
+  plainAddress,
+  type ReadAddresses,
+} from './facts.js';
+import { type MessageChannel, type StepJob, stepPriority, stepTask } from './queue.js';
+import type { StepMessage, StepOutcome, StepSender } from './sender.js';
+
+/** Why a delivery ends. */
+interface End {
+  readonly state: 'failed' | 'skipped' | 'expired' | 'dropped';
+  readonly reason: string;
+  readonly error?: string;
+  readonly provider?: string | undefined;
+  /** Whether this attempt has called a provider. */
+  readonly attempted?: boolean;
+}
+
+interface DeliveryRow extends FactColumns {
+  notification_id: string;
+  condition: StepFacts['condition'];
+  attempts: number;
+  was_handed_over: boolean;
+  created_at: string;
+  /** Seconds since the step was due. */
+  age: number;
+  /** How many deliveries are handed over before this one. */
+  ahead: number;
+  address: string | null;
+  locale: string | null;
+  name: string | null;
+  time_zone: string | null;
+  actor: string | null;
+  description: string | null;
+  extra: { data?: Record<string, unknown>; url?: string } | null;
+}
+
+interface AttemptKey {
+  readonly userId: string;
+  readonly id: string;
+  readonly attempt: number;
+}
+const keyOf = (job: StepJob): AttemptKey => ({ userId: job.user_id, id: job.id, attempt: job.attempt });
+
+/** More deliveries ahead than this are not counted: they only say how long to wait. */
+const maxAhead = 30;
+
+/**
+ * SQL: how many earlier deliveries to the same user by the same channel are still to be handed over. One that is tried again does
+ * not hold up the next for longer than 60 s.
+ */
+const ahead: Sql = sql`(
+             select count(*)::integer from (
+               select from step_deliveries b
+               where b.user_id = d.user_id and b.channel = d.channel and b.state = 'queued'
+                 and (b.created_at, b.id) < (d.created_at, d.id)
+                 and coalesce(b.first_attempt_at > db_now() - interval '60 seconds', true)
+               limit ${literal(maxAhead)}) earlier)`;
+
+/** Returns no row when the attempt was made before, or the delivery has ended. */
+const selectDelivery = (lockHolds: Sql): StatementWith<AttemptKey & { channel: string }, DeliveryRow> =>
+  statement<AttemptKey & { channel: string }, DeliveryRow>('step_delivery_read', (p) => {
+    const parts = {
+      ...{ userId: sql`d.user_id`, notificationId: sql`d.notification_id` },
+      ...{ channel: sql`${p.channel}::text`, condition: sql`d.condition`, lockHolds },
+    };
+    return sql`
+    select d.notification_id, d.condition, d.attempts, d.first_attempt_at is not null as was_handed_over, d.created_at,
+           extract(epoch from db_now() - d.created_at)::float8 as age, ${ahead} as ahead,
+           case d.channel when 'email' then u.email else u.phone end as address, u.locale, u.name, preferences.time_zone,
+           n.actor, n.description, n.extra, ${factColumns(parts)}
+    from step_deliveries d ${factJoins(parts)}
+    where d.user_id = ${p.userId} and d.id = ${p.id} and d.channel = ${p.channel}::text and d.state = 'queued'
+      and d.attempts = ${p.attempt}`;
+  });
+
+/** Called before the first call of a provider, so that a process that dies during the call leaves a trace. */
+const markHandedOver = statement<AttemptKey>(
+  'step_delivery_hand_over',
+  (p) => sql`
+    update step_deliveries set first_attempt_at = db_now(), updated_at = db_now()
+    where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt} and first_attempt_at is null`,
+);
+
+const settleDelivery = statement<
+  AttemptKey & { state: string; reason: string; error: string | null; provider: string | null; newAttempts: number },
+  { id: string }
+>(
+  'step_delivery_settle',
+  (p) => sql`
+    update step_deliveries
+    set state = ${p.state}, reason = ${p.reason}, last_error = coalesce(${p.error}, last_error),
+        provider = coalesce(${p.provider}, provider), attempts = attempts + ${p.newAttempts}, updated_at = db_now()
+    where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}
+    returning id`,
+);
+
+/** Counts the attempt and adds the job of the next one. If the job of the counted attempt runs again, it finds no row. */
+const postponeDelivery = statement<AttemptKey & { error: string; seconds: number; task: string; cause: string | null }>(
+  'step_delivery_postpone',
+  (p) => sql`
+    with delivery as (
+      update step_deliveries set reason = 'retrying', last_error = ${p.error}, attempts = attempts + 1, updated_at = db_now()
+      where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}
+      returning user_id, id, attempts
+    )
+    select graphile_worker.add_job(${p.task}, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts,
+               'traceparent', ${p.cause}::text), run_at => now() + ${p.seconds} * interval '1 second', priority => ${stepPriority})
+    from delivery`,
+);
+
+/** Adds the job of the same attempt again, to run later. The attempt does not count: nothing was handed over. */
+const repeatLater = statement<{ task: string; job: StepJob; seconds: number }>(
+  'step_delivery_repeat_later',
+  (p) => sql`
+    select graphile_worker.add_job(${p.task}, ${p.job}::json, run_at => now() + ${p.seconds} * interval '1 second',
+             priority => ${stepPriority})`,
+);
+
+/** Seconds until the second attempt. Later pauses grow exponentially, with jitter. */
+const firstPauseSeconds = 5;
+const maxPauseSeconds = 3600;
+const backOff = (attempts: number): number =>
+  Math.min(maxPauseSeconds, firstPauseSeconds * 2 ** Math.min(attempts, 20)) * (0.75 + Math.random() / 2);
+
+export interface StepSendingOptions {
+  readonly database: Database;
+  readonly senders: readonly StepSender[];
+  readonly categories: Pick<KnownCategories, 'get' | 'know'>;
+  /** Milliseconds: how late a step may be whose category says nothing. */
+  readonly ttl: Readonly<Record<MessageChannel, number>>;
+  readonly readAddresses: ReadAddresses;
+  /** SQL: whether an operator's lock on the user `u` is in effect. */
+  readonly lockHolds: Sql;
+  /** The name of the app, for templates. */
+  readonly app: string;
+  readonly counters: Counters;
+}
+
+/** Makes one attempt of one delivery: the queue's jobs `step.send.…`. Rejects only when the database fails. */
+export type SendStep = (channel: MessageChannel, job: StepJob) => Promise<void>;
+
+/** Creates the job that makes one attempt of one mail or SMS of a notification. */
+export function createStepSending(options: StepSendingOptions): SendStep {
+  const { database, categories, counters, ttl } = options;
+  const senders = new Map(options.senders.map((sender) => [sender.channel, sender]));
+  const readDelivery = selectDelivery(options.lockHolds);
+
+  async function settle(handle: Queryable, channel: MessageChannel, job: StepJob, end: End | Sent): Promise<boolean> {
+    const { state, reason, error = null, provider = null, attempted = false } = end;
+    const values = { ...keyOf(job), state, reason, error, provider, newAttempts: attempted ? 1 : 0 };
+    const [settled] = await handle.query(settleDelivery(values));
+    if (settled !== undefined) counters.add(`steps.${state}`, channel);
+    return settled !== undefined;
+  }
+
+  async function repeat(channel: MessageChannel, job: StepJob, seconds: number): Promise<void> {
+    await database.user(job.user_id).query(repeatLater({ task: stepTask(channel), job, seconds }));
+  }
+
+  /** The message as it is now, or why it is not sent. All data is read again, because it may have changed. */
+  async function prepare(handle: Queryable, channel: MessageChannel, job: StepJob, row: DeliveryRow) {
+    const { condition, age, was_handed_over: wasHandedOver } = row;
+    if (row.category !== null) await categories.know(handle, [row.category]);
+    const facts = { channel, condition, wasHandedOver, age, ttl: ttl[channel], categories };
+    const decision = decide(factsOf(row, await addressFacts(handle, channel, row.address), facts));
+    if (decision.state !== 'send') return decision satisfies End;
+    const category = categories.get(row.category ?? '');
+    // `decide` has refused it.
+    if (category === undefined || row.address === null) return ended('dropped', 'category_deleted');
+    const { actor, description, extra, locale, name } = row;
+    const url = extra?.url ?? null;
+    const values = {
+      ...{ actor, description: description ?? '', url, data: extra?.data ?? null },
+      ...{ user: { name: name ?? '' }, app: options.app },
+    };
+    let content: MessagePreview;
+    try {
+      content = renderMessage(category.templates, { channel, locale, timeZone: row.time_zone ?? 'UTC' }, values);
+    } catch (error) {
+      if (error instanceof TemplateTooLarge) return ended('failed', 'template_too_large');
+      throw error;
+    }
+    const expiresAt = new Date(Date.parse(row.created_at) + lifetime(category.ttl, ttl[channel])).toISOString();
+    return {
+      ...{
+        userId: job.user_id,
+        id: job.id,
+        notificationId: row.notification_id,
+        to: row.address,
+        locale,
+        content,
+        url,
+      },
+      ...{ category: category.name, isCritical: category.is_critical, expiresAt: `${expiresAt.slice(0, -1)}000Z` },
+    } satisfies StepMessage;
+  }
+
+  async function addressFacts(
+    handle: Queryable,
+    channel: MessageChannel,
+    address: string | null,
+  ): Promise<AddressFacts> {
+    if (address === null) return plainAddress;
+    return (await options.readAddresses(handle, channel, [address])).get(address) ?? plainAddress;
+  }
+
+  /** Stores how an attempt ended, and adds the job of the next attempt if there is one. */
+  async function record(
+    sender: StepSender,
+    job: StepJob,
+    row: DeliveryRow,
+    message: StepMessage,
+    outcome: StepOutcome,
+  ): Promise<void> {
+    const { channel } = sender;
+    const user = database.user(job.user_id);
+    switch (outcome.outcome) {
+      case 'sent':
+        return user.transaction((tx) =>
+          sender.recordAccepted(tx, message, outcome, () =>
+            settle(tx, channel, job, {
+              state: 'sent',
+              reason: 'accepted',
+              provider: outcome.provider,
+              attempted: true,
+            }),
+          ),
+        );
+      case 'failed':
+        return user.transaction(async (tx) => {
+          const { reason, error, provider } = outcome;
+          const state = outcome.isUnknownMailbox ? 'bounced' : 'failed';
+          const isSettled = await settle(tx, channel, job, { state, reason, error, provider, attempted: true });
+          if (isSettled && outcome.isUnknownMailbox) await sender.onUnknownMailbox(tx, message);
+        });
+      case 'retry': {
+        const { error } = outcome;
+        const seconds = Math.max(outcome.afterSeconds ?? 0, backOff(row.attempts));
+        if (Date.parse(message.expiresAt) - Date.parse(row.created_at) <= (row.age + seconds) * 1000) {
+          await settle(user, channel, job, { state: 'expired', reason: 'ttl', error, attempted: true });
+          return;
+        }
+        const values = { ...keyOf(job), error, seconds, task: stepTask(channel), cause: job.traceparent ?? null };
+        await user.query(postponeDelivery(values));
+      }
+    }
+  }
+
+  return async (channel, job) => {
+    const sender = senders.get(channel);
+    if (sender === undefined) throw new Error('a channel without a sender has no jobs here');
+    const user = database.user(job.user_id);
+    const [row] = await user.query(readDelivery({ ...keyOf(job), channel }));
+    if (row === undefined) return;
+    if (row.ahead > 0) return repeat(channel, job, row.ahead < maxAhead ? row.ahead / 3 : maxAhead / 3);
+    const message = await prepare(user, channel, job, row);
+    if ('state' in message) {
+      await settle(user, channel, job, message);
+      return;
+    }
+    const pause = await sender.pauseBefore(message);
+    if (pause > 0) return repeat(channel, job, pause / 1000);
+    if (!row.was_handed_over) await user.query(markHandedOver(keyOf(job)));
+    await record(sender, job, row, message, await sender.send(message));
+  };
+}
+
+/** How a delivery went that a provider has accepted, or whose address does not exist. */
+interface Sent extends Omit<End, 'state'> {
+  readonly state: 'sent' | 'bounced' | End['state'];
+}
+
+const ended = (state: End['state'], reason: string): End => ({ state, reason });

@@ -1,0 +1,64 @@
+import { type StepAttempt, type StepReason, type StepState, stepReasons } from '../../contract/push.js';
+import type { Queryable } from '../../database/database.js';
+import { sql, statement } from '../../database/sql.js';
+import type { MessageChannel } from './queue.js';
+
+interface Row {
+  channel: 'push' | MessageChannel;
+  state: StepState | 'none';
+  reason: StepReason;
+  last_error: string | null;
+  attempts: number;
+  created_at: string | null;
+  updated_at: string | null;
+}
+
+/**
+ * Everything that is known about the steps of a notification. The rows of a publishing request are found by its time, which is at
+ * most a minute before that of its last notification.
+ */
+const selectSteps = statement<{ userId: string; notificationId: string; publishedAt: string }, Row>(
+  'step_trace',
+  (p) => sql`
+    select channel, state, reason, last_error, attempts, created_at, updated_at from step_deliveries
+    where user_id = ${p.userId} and notification_id = ${p.notificationId}
+    union all
+    select channel, state, reason, null, 0, created_at, created_at from step_refusals
+    where published_at between ${p.publishedAt}::timestamptz - interval '1 minute' and ${p.publishedAt}::timestamptz
+      and notification_ids @> array[${p.notificationId}::uuid]
+    union all
+    select channel, 'none', 'not_due', null, 0, null, due_at from pending_steps
+    where published_at between ${p.publishedAt}::timestamptz - interval '1 minute' and ${p.publishedAt}::timestamptz
+      and notification_ids @> array[${p.notificationId}::uuid]
+    order by updated_at`,
+);
+
+/** The steps of a notification by channel. `push`: why a push that was due later was not made; undefined if it was. */
+export interface StepTrace {
+  readonly push: StepReason | undefined;
+  readonly email: readonly StepAttempt[];
+  readonly sms: readonly StepAttempt[];
+}
+
+/** @param publishedAt when the notification was published */
+export async function traceSteps(
+  handle: Queryable,
+  notification: { readonly userId: string; readonly notificationId: string; readonly publishedAt: string },
+): Promise<StepTrace> {
+  const rows = await handle.query(selectSteps(notification));
+  const attempts = (channel: MessageChannel) => rows.filter((row) => row.channel === channel).map(attemptOf);
+  return {
+    push: rows.find(({ channel }) => channel === 'push')?.reason,
+    email: attempts('email'),
+    sms: attempts('sms'),
+  };
+}
+
+function attemptOf({ last_error: error, channel, state, reason, attempts, created_at, updated_at }: Row): StepAttempt {
+  // Once a provider has accepted the message, earlier errors no longer matter.
+  const isAccepted = state === 'sent' || state === 'delivered';
+  return {
+    ...{ channel: channel as MessageChannel, state, reason, explanation: stepReasons[reason] },
+    ...{ error: isAccepted ? null : error, attempts, created_at, updated_at },
+  };
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { allQueriesOf, type SentQuery } from '../../support/queries.js';
+import { testSql } from '../../support/sql.js';
+import { createStepParts } from '../../support/steps.js';
+
+let db: TestDatabase;
+let parts: ReturnType<typeof createStepParts>;
+let users: string[];
+beforeAll(async () => {
+  db = await createTestDatabase();
+  parts = createStepParts(db.database);
+  users = await parts.createPeople(2000);
+  parts.putCategory('mail', { steps: [{ channel: 'email', if: 'undelivered' }] });
+  await db.database.query(
+    testSql(`insert into pending_steps (id, user_ids, notification_ids, size, channel, condition, published_at, due_at)
+             select gen_random_uuid(), '{}', '{}', 0, 'email', 'unread', now() - n * interval '10 minutes', now() + n * interval '1 hour'
+             from generate_series(1, 5000) n`),
+  );
+  await db.database.query(
+    testSql(`insert into step_refusals (id, notification_ids, channel, state, reason, published_at, created_at)
+             select gen_random_uuid(), '{}', 'email', 'skipped', 'read', now() - n * interval '10 minutes', now()
+             from generate_series(1, 5000) n`),
+  );
+  await db.database.query(
+    testSql(
+      `insert into step_deliveries (user_id, id, notification_id, channel, condition, state, reason, created_at, updated_at)
+       select id, gen_random_uuid(), gen_random_uuid(), 'email', 'always', case when n = 1 then 'queued' else 'sent' end, 'accepted',
+              now() - n * interval '1 day', now()
+       from unnest($1::uuid[]) id, generate_series(1, 10) n`,
+      [users],
+    ),
+  );
+  await db.database.query(testSql('analyze'));
+});
+afterAll(() => db.drop());
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+const tablesThatAreScanned = async ({ text, values = [] }: SentQuery): Promise<string[]> => {
+  const [row] = await db.database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+    testSql(`explain (format json) ${text}`, values),
+  );
+  const scans = (node: PlanNode): string[] => [
+    ...(node['Node Type'] === 'Seq Scan' ? [node['Relation Name'] ?? ''] : []),
+    ...(node.Plans ?? []).flatMap(scans),
+  ];
+  return row === undefined ? [] : scans(row['QUERY PLAN'][0].Plan);
+};
+
+/** The tables that grow with the use of a service. */
+const large = [
+  ...['pending_steps', 'step_deliveries', 'step_refusals', 'push_deliveries'],
+  ...['notifications', 'notification_states', 'users', 'preferences', 'markers'],
+];
+
+test('a step, its mail and the delivery status read rows only by indexes', async () => {
+  const sent = await allQueriesOf(async () => {
+    const notification = await parts.notifications.publishOne({
+      ...{ user_id: users[7] ?? '', notification_type: 'payment', category: 'mail', description: 'x' },
+    });
+    await parts.runDue();
+    await parts.runJobs();
+    expect(await parts.mailOf(notification)).toBe('queued/waiting');
+  });
+  const ours = sent.filter(({ text }) => /pending_steps|step_deliveries|step_refusals/.test(text));
+  expect(new Set(ours.map(({ text }) => /pending_steps_|step_/.exec(text)?.[0])).size).toBeGreaterThan(1);
+  for (const query of ours) {
+    const scanned = (await tablesThatAreScanned(query)).filter((table) => large.includes(table));
+    expect(scanned, query.text).toEqual([]);
+  }
+});
