@@ -8,7 +8,7 @@ import { eventually } from '../../../support/eventually.js';
 let postern: TestApp;
 let other: TestApp;
 beforeAll(async () => {
-  postern = await startTestApp({}, { blockInterval: 100 });
+  postern = await startTestApp({ MAIL_PROVIDER: 'none', SMS_PROVIDER: 'none' }, { blockInterval: 100 });
   other = await postern.another();
 });
 afterAll(async () => {
