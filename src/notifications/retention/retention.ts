@@ -197,7 +197,4 @@ export const notificationTables = [
   { table: 'preferences', key: 'user_id' },
   { table: 'push_deliveries', key: 'id' },
   { table: 'step_deliveries', key: 'id' },
-  // After the messages of the outbox and of steps: a process that records an accepted mail writes this row first, and removes it if
-  // the message is gone.
-  { table: 'mail_deliveries', key: 'id' },
 ] as const;
