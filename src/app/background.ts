@@ -87,6 +87,12 @@ export async function startBackgroundWork(
   return { queue };
 }
 
+/**
+ * Erased after the messages of the outbox and of steps: a process that records an accepted mail writes its row here first, and removes it
+ * if the message is gone.
+ */
+const acceptedMails = { table: 'mail_deliveries', key: 'id' };
+
 /** The jobs that wait for no provider. */
 function otherTasks({ config, database, signals }: Base, domains: Domains): JobGroup['tasks'] {
   const { services, messaging, notifications } = domains;
@@ -94,7 +100,9 @@ function otherTasks({ config, database, signals }: Base, domains: Domains): JobG
   return {
     async 'user.erase'(job) {
       const { user_id: userId } = job as { user_id: string };
-      await eraseUser(database, userId, notificationTables, (id) => anonymiseActor(database, id, signals.send));
+      await eraseUser(database, userId, [...notificationTables, acceptedMails], (id) =>
+        anonymiseActor(database, id, signals.send),
+      );
       await eraseImagesOf({ database, storage: notifications.storage, hide }, userId);
     },
     'user.next_pin': (job) => services.pinRecoveries.apply((job as { user_id: string }).user_id),

@@ -24,7 +24,6 @@ const ownTables: readonly UserTable[] = [
   { table: 'passkeys', key: 'id' },
   { table: 'undispatched_messages', key: 'id' },
   { table: 'outbox', key: 'id' },
-  { table: 'mail_deliveries', key: 'id' },
   { table: 'notices', key: 'id' },
   { table: 'guess_budgets', key: 'bucket' },
   { table: 'former_names', key: 'until' },

@@ -100,6 +100,8 @@ export type AccountExport = {
   readonly preferences: readonly ExportedRecord[];
   /** Recent pushes. */
   readonly pushes: readonly ExportedRecord[];
+  /** Mails and SMS of notifications. */
+  readonly notification_messages: readonly ExportedRecord[];
   /** The user's uploads. */
   readonly images: readonly ExportedRecord[];
 };
@@ -404,7 +406,7 @@ export type CategoryInput = {
   readonly steps?: readonly CategoryStep[] | undefined;
   /** For users who have not chosen. The default is on. With inbox off, notifications count as read and archived, and no tab shows them. */
   readonly defaults?: CategoryDefaults | undefined;
-  /** How long a step may be late, such as 72h. null: PUSH_TTL. For now it is stored only, and all pushes use PUSH_TTL. */
+  /** How long a step may be late, such as 72h. null: PUSH_TTL for pushes, and 72h for mails and SMS. */
   readonly ttl?: string | null | undefined;
   /** A JSON Schema for the `data` of notifications, at most 16 KB. */
   readonly data_schema?: DataSchema | null | undefined;
@@ -414,9 +416,9 @@ export type CategoryInput = {
 
 export type CategoryStep = {
   readonly channel: StepChannel;
-  /** When the step is due, counted from the publication. Steps are in the order of this time. For now only 0s. */
+  /** When the step is due, counted from the publication. Steps are in the order of this time. */
   readonly after?: string | undefined;
-  /** always, which is the default; unread: the user has not read the notification; undelivered: no earlier step was sent. For now only always. */
+  /** always, which is the default; unread: the user has not read the notification; undelivered: no earlier step was sent. */
   readonly if?: StepCondition | undefined;
 };
 
@@ -576,6 +578,10 @@ export type DeliveryTrace = {
   readonly explanation: string;
   /** One entry for each push, and for each device without a push. */
   readonly push: readonly PushAttempt[];
+  /** The mail, if the category of the notification has one. */
+  readonly email: readonly StepAttempt[];
+  /** The SMS, if the category of the notification has one. */
+  readonly sms: readonly StepAttempt[];
 };
 
 export type Device = {
@@ -1237,7 +1243,7 @@ export type MessageTemplate = {
 export type Metadata = Readonly<Record<string, unknown>>;
 
 export type MetricStatistics = {
-  readonly metric: 'logins.approved' | 'logins.failed' | 'locks' | 'devices.new' | 'sessions.created' | 'sessions.verified' | 'messages.sent' | 'messages.failed' | 'messages.expired' | 'messages.delivered' | 'messages.undelivered' | 'mail.events' | 'pushes.sent' | 'pushes.failed' | 'pushes.gone' | 'pushes.expired' | 'pushes.dropped' | 'webhooks.delivered' | 'webhooks.failed' | 'notifications.published' | 'notifications.pushed' | 'streams.open' | 'queue.jobs' | 'queue.latency' | 'database.size' | 'queue.age';
+  readonly metric: 'logins.approved' | 'logins.failed' | 'locks' | 'devices.new' | 'sessions.created' | 'sessions.verified' | 'messages.sent' | 'messages.failed' | 'messages.expired' | 'messages.delivered' | 'messages.undelivered' | 'mail.events' | 'pushes.sent' | 'pushes.failed' | 'pushes.gone' | 'pushes.expired' | 'pushes.dropped' | 'steps.sent' | 'steps.delivered' | 'steps.bounced' | 'steps.complained' | 'steps.failed' | 'steps.skipped' | 'steps.expired' | 'steps.dropped' | 'webhooks.delivered' | 'webhooks.failed' | 'notifications.published' | 'notifications.pushed' | 'streams.open' | 'queue.jobs' | 'queue.latency' | 'database.size' | 'queue.age';
   /** counter: events in the bucket. average: the average over the bucket. maximum: the highest value in the bucket. mean: the mean of the events in the bucket. */
   readonly kind: 'counter' | 'average' | 'maximum' | 'mean';
   /** The value over the whole time. */
@@ -1271,7 +1277,7 @@ export type NamedCategoryInput = {
   readonly steps?: readonly CategoryStep[] | undefined;
   /** For users who have not chosen. The default is on. With inbox off, notifications count as read and archived, and no tab shows them. */
   readonly defaults?: CategoryDefaults | undefined;
-  /** How long a step may be late, such as 72h. null: PUSH_TTL. For now it is stored only, and all pushes use PUSH_TTL. */
+  /** How long a step may be late, such as 72h. null: PUSH_TTL for pushes, and 72h for mails and SMS. */
   readonly ttl?: string | null | undefined;
   /** A JSON Schema for the `data` of notifications, at most 16 KB. */
   readonly data_schema?: DataSchema | null | undefined;
@@ -1873,7 +1879,7 @@ export type PushAttempt = {
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
   readonly state: 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
+  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
@@ -2274,6 +2280,21 @@ export type Statistics = {
 };
 
 export type StatisticsStep = '1m' | '5m' | '15m' | '1h' | '6h' | '1d';
+
+export type StepAttempt = {
+  readonly channel: MessageChannel;
+  /** none: the step is not due yet. */
+  readonly state: 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
+  readonly reason: 'not_due' | 'waiting' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+  /** The reason in words. */
+  readonly explanation: string;
+  /** The last error of the provider, if there was one. */
+  readonly error: string | null;
+  readonly attempts: number;
+  /** When the step was due. */
+  readonly created_at: string | null;
+  readonly updated_at: string | null;
+};
 
 export type StepChannel = 'push' | 'email' | 'sms';
 
@@ -4104,7 +4125,7 @@ export type StreamEventsResponse = unknown;
 export type GetStatisticsData = {
   readonly url: '/admin/v1/stats';
   readonly query: {
-    /** One or more metrics, joined by a comma: logins.approved, logins.failed, locks, devices.new, sessions.created, sessions.verified, messages.sent, messages.failed, messages.expired, messages.delivered, messages.undelivered, mail.events, pushes.sent, pushes.failed, pushes.gone, pushes.expired, pushes.dropped, webhooks.delivered, webhooks.failed, notifications.published, notifications.pushed, streams.open, queue.jobs, queue.latency, database.size, queue.age. */
+    /** One or more metrics, joined by a comma: logins.approved, logins.failed, locks, devices.new, sessions.created, sessions.verified, messages.sent, messages.failed, messages.expired, messages.delivered, messages.undelivered, mail.events, pushes.sent, pushes.failed, pushes.gone, pushes.expired, pushes.dropped, steps.sent, steps.delivered, steps.bounced, steps.complained, steps.failed, steps.skipped, steps.expired, steps.dropped, webhooks.delivered, webhooks.failed, notifications.published, notifications.pushed, streams.open, queue.jobs, queue.latency, database.size, queue.age. */
     readonly metric: string;
     /** Where the first bucket starts, rounded down to the step: YYYY-MM-DD HH:MM:SS or RFC 3339. The default is a day before `to`. */
     readonly from?: string | undefined;

@@ -297,6 +297,10 @@ export type DeliveryTrace = {
   readonly explanation: string;
   /** One entry for each push, and for each device without a push. */
   readonly push: readonly PushAttempt[];
+  /** The mail, if the category of the notification has one. */
+  readonly email: readonly StepAttempt[];
+  /** The SMS, if the category of the notification has one. */
+  readonly sms: readonly StepAttempt[];
 };
 
 export type Device = {
@@ -459,6 +463,8 @@ export type MergedGuest = {
   /** How many notifications were moved. */
   readonly moved: number;
 };
+
+export type MessageChannel = 'sms' | 'email';
 
 export type Mute = {
   readonly id: string;
@@ -624,6 +630,7 @@ export type PreferenceCell = {
 };
 
 export type PreferenceCells = {
+  readonly inbox: PreferenceCell;
   readonly push: PreferenceCell;
   readonly email: PreferenceCell;
   readonly sms: PreferenceCell;
@@ -684,7 +691,7 @@ export type PushAttempt = {
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
   readonly state: 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
+  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
@@ -791,6 +798,21 @@ export type StartedProof = {
   /** For a code: the time from which the next code can be requested. */
   readonly resend_at?: string | undefined;
   readonly expires_at: string;
+};
+
+export type StepAttempt = {
+  readonly channel: MessageChannel;
+  /** none: the step is not due yet. */
+  readonly state: 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
+  readonly reason: 'not_due' | 'waiting' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+  /** The reason in words. */
+  readonly explanation: string;
+  /** The last error of the provider, if there was one. */
+  readonly error: string | null;
+  readonly attempts: number;
+  /** When the step was due. */
+  readonly created_at: string | null;
+  readonly updated_at: string | null;
 };
 
 export type TakenAction = {

@@ -159,6 +159,8 @@ export type AccountExport = {
   readonly preferences: readonly ExportedRecord[];
   /** Recent pushes. */
   readonly pushes: readonly ExportedRecord[];
+  /** Mails and SMS of notifications. */
+  readonly notification_messages: readonly ExportedRecord[];
   /** The user's uploads. */
   readonly images: readonly ExportedRecord[];
 };
@@ -244,6 +246,10 @@ export type DeliveryTrace = {
   readonly explanation: string;
   /** One entry for each push, and for each device without a push. */
   readonly push: readonly PushAttempt[];
+  /** The mail, if the category of the notification has one. */
+  readonly email: readonly StepAttempt[];
+  /** The SMS, if the category of the notification has one. */
+  readonly sms: readonly StepAttempt[];
 };
 
 export type DiagnosedDevice = {
@@ -725,7 +731,7 @@ export type PushAttempt = {
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
   readonly state: 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
+  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
@@ -770,6 +776,21 @@ export type Session = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly updated_at: string;
+};
+
+export type StepAttempt = {
+  readonly channel: MessageChannel;
+  /** none: the step is not due yet. */
+  readonly state: 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
+  readonly reason: 'not_due' | 'waiting' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+  /** The reason in words. */
+  readonly explanation: string;
+  /** The last error of the provider, if there was one. */
+  readonly error: string | null;
+  readonly attempts: number;
+  /** When the step was due. */
+  readonly created_at: string | null;
+  readonly updated_at: string | null;
 };
 
 export type TakenAction = {

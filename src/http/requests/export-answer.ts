@@ -25,6 +25,7 @@ export const exportSchema: TSchema = Type.Object(
     mutes: list('The mutes.'),
     preferences: list('What the user has chosen about notifications, and when.'),
     pushes: list('Recent pushes.'),
+    notification_messages: list('Mails and SMS of notifications.'),
     images: list("The user's uploads."),
   },
   {
