@@ -1,11 +1,13 @@
 import type { PosternError } from '../errors.js';
 import type { Store } from '../store.js';
-import type { ChannelChoice, PreferenceChannels, Preferences } from '../wire.js';
+import type { ChannelChoice, PreferenceCells, PreferenceChannels, Preferences } from '../wire.js';
 
 /** What reaches the user beside the inbox. */
 export type PreferenceChannel = keyof PreferenceChannels;
 /** Null takes a choice back, so that the default applies. */
-export type PreferenceChoices = { readonly [Channel in PreferenceChannel]?: ChannelChoice | null | undefined };
+export type PreferenceChoices<Name extends string = PreferenceChannel> = {
+  readonly [Channel in Name]?: ChannelChoice | null | undefined;
+};
 
 /** What to change. Everything that is not named stays. */
 export interface PreferenceChanges {
@@ -13,7 +15,8 @@ export interface PreferenceChanges {
   readonly time_zone?: string | null | undefined;
   /** A channel that is off beats the categories, except critical ones. */
   readonly channels?: PreferenceChoices | undefined;
-  readonly categories?: Readonly<Record<string, PreferenceChoices>> | undefined;
+  /** A category that is off in `inbox` counts as read and archived, and no tab shows it. */
+  readonly categories?: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells>>> | undefined;
 }
 
 /** What a page for preferences shows. */

@@ -1,21 +1,21 @@
-import type { PreferenceCategory, PreferenceCell, Preferences } from '../wire.js';
-import type { PreferenceChanges, PreferenceChannel, PreferenceChoices } from './types.js';
+import type { ChannelChoice, PreferenceCategory, PreferenceCell, Preferences } from '../wire.js';
+import type { PreferenceChanges } from './types.js';
 
 /** Replaces the values of the channels that the choices name. */
-function replaced<Value>(
-  values: Readonly<Record<PreferenceChannel, Value>>,
-  choices: PreferenceChoices = {},
-  next: (value: Value, choice: 'on' | 'off' | null) => Value,
-): Readonly<Record<PreferenceChannel, Value>> {
+function replaced<Values extends object, Value extends Values[keyof Values]>(
+  values: Values,
+  choices: { readonly [Name in keyof Values]?: ChannelChoice | null | undefined } = {},
+  next: (value: Value, choice: ChannelChoice | null) => Value,
+): Values {
   const all = { ...values };
-  for (const channel of Object.keys(values) as PreferenceChannel[]) {
-    const choice = choices[channel];
-    if (choice !== undefined) all[channel] = next(values[channel], choice);
+  for (const name of Object.keys(values) as (keyof Values)[]) {
+    const choice = choices[name];
+    if (choice !== undefined) all[name] = next(values[name] as Value, choice);
   }
   return all;
 }
 
-const changedCell = (cell: PreferenceCell, choice: 'on' | 'off' | null): PreferenceCell => ({
+const changedCell = (cell: PreferenceCell, choice: ChannelChoice | null): PreferenceCell => ({
   ...cell,
   value: choice ?? cell.default,
   is_chosen: choice !== null,

@@ -5,7 +5,12 @@ import { withChanges } from '../../src/preferences/with-changes.js';
 const off = { value: 'off', default: 'off', is_chosen: false } as const;
 const on = { value: 'on', default: 'on', is_chosen: false } as const;
 const category = (fields: object = {}) => ({
-  ...{ title: 'Bills', description: 'New bills', is_locked: false, cells: { push: on, email: on, sms: off } },
+  ...{
+    title: 'Bills',
+    description: 'New bills',
+    is_locked: false,
+    cells: { inbox: on, push: on, email: on, sms: off },
+  },
   ...fields,
 });
 const preferences: Preferences = {
@@ -17,7 +22,7 @@ const preferences: Preferences = {
 test('changes only the cells that are named, and null takes a choice back', () => {
   const chosen = withChanges(preferences, {
     channels: { push: 'off', email: null },
-    categories: { billing: { push: 'off', sms: 'off' }, unknown: { push: 'off' } },
+    categories: { billing: { inbox: 'off', push: 'off', sms: 'off' }, unknown: { push: 'off' } },
   });
   expect(chosen).toEqual({
     ...preferences,
@@ -25,11 +30,16 @@ test('changes only the cells that are named, and null takes a choice back', () =
     categories: {
       ...preferences.categories,
       billing: category({
-        cells: { push: { ...on, value: 'off', is_chosen: true }, email: on, sms: { ...off, is_chosen: true } },
+        cells: {
+          inbox: { ...on, value: 'off', is_chosen: true },
+          push: { ...on, value: 'off', is_chosen: true },
+          email: on,
+          sms: { ...off, is_chosen: true },
+        },
       }),
     },
   });
-  expect(withChanges(chosen, { categories: { billing: { push: null, sms: null } } }).categories).toEqual(
+  expect(withChanges(chosen, { categories: { billing: { inbox: null, push: null, sms: null } } }).categories).toEqual(
     preferences.categories,
   );
 });
