@@ -40,11 +40,12 @@ export interface FactParts {
 }
 
 const wasSent = ({ userId, notificationId }: FactParts): Sql => sql`(
-             exists (select from push_deliveries d
-                     where d.user_id = ${userId} and d.notification_id = ${notificationId} and d.state = 'sent')
-             or exists (select from step_deliveries d
-                        where d.user_id = ${userId} and d.notification_id = ${notificationId}
-                          and d.state in ('sent', 'delivered', 'bounced', 'complained')))`;
+             exists (select from push_deliveries sent_push
+                     where sent_push.user_id = ${userId} and sent_push.notification_id = ${notificationId}
+                       and sent_push.state = 'sent')
+             or exists (select from step_deliveries sent_step
+                        where sent_step.user_id = ${userId} and sent_step.notification_id = ${notificationId}
+                          and sent_step.state in ('sent', 'delivered', 'bounced', 'complained')))`;
 
 /** SQL: `FactColumns`, from the rows of `factJoins`. */
 export const factColumns = (parts: FactParts): Sql => sql`

@@ -145,6 +145,9 @@ describe('a step that is due', () => {
     await stepClock(database, '2 minutes');
     await parts.runDue();
     expect(await mailsOf(notifications)).toEqual(['skipped/already_delivered', 'queued/waiting']);
+    // The decision before the hand-over looks at the same user too.
+    await parts.runJobs();
+    expect(await mailsOf(notifications)).toEqual(['skipped/already_delivered', 'sent/accepted']);
   });
 
   test('pushes later what is not read, and its age counts from then on', async () => {
