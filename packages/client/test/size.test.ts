@@ -59,10 +59,10 @@ test('the core can list notifications without loading more', async () => {
   expect(first).toContain('"/v1/notifications"');
 });
 
-test('what the core loads later costs less than 8700 bytes', async () => {
+test('what the core loads later costs less than 8750 bytes', async () => {
   const all = compressed(await bundleOf(`export { ${core} } from './index.js';`, [withoutRareParts]));
   const first = compressed(await bundleOf(`export { ${core} } from './index.js';`, [withoutLaterParts]));
-  expect(all - first).toBeLessThan(8700);
+  expect(all - first).toBeLessThan(8750);
 });
 
 test('what a login by redirect and a human check load beside it costs less than 3800 bytes', async () => {
