@@ -74,7 +74,7 @@ async function createParts(base: Base, options: ServicesOptions) {
   const { config, outbound, database, keys, hasher, log, lifecycle } = base;
   const categories = await createCategories(base, options.blockInterval);
   const channels = await createChannels(base, options.blockInterval);
-  const push = await createPushDomain(base, categories.known);
+  const push = await createPushDomain(base, categories.known, channels);
   const limits = createConfiguredLimits(base);
   const { consoleOutput } = options;
   const messaging = await createMessaging(base, {

@@ -103,6 +103,7 @@ export const deliveryReasons = {
   account_deactivated: 'The account is deactivated.',
   no_token: 'The device has registered no push token, or another device has registered the same one since.',
   channel_off: 'The operator has not configured the channel of this device.',
+  sandbox: 'OUTBOUND of the service does not allow pushes to this user.',
   registered_later: 'The device logged in for the first time after the notification was published.',
   being_prepared: 'The recipients of the push are not determined yet.',
   not_reachable_then:

@@ -81,13 +81,15 @@ interface TargetRow {
   registered_at: number;
   locale: string | null;
   name: string;
+  proven: string[];
 }
 
 const selectTarget = statement<PushDevice, TargetRow>(
   'push_devices_target',
   (p) => sql`
     select target.token, ${unreachable} as unreachable, extract(epoch from d.updated_at)::float8 * 1000 as registered_at,
-           u.locale, u.name
+           u.locale, u.name,
+           array_remove(array[case when u.email_verified then u.email end, case when u.phone_verified then u.phone end], null) as proven
     from devices d join users u on u.id = d.user_id cross join lateral ${tokens}
     where d.user_id = ${p.user_id} and d.id = ${p.device_id} and target.channel = ${p.channel}`,
 );
@@ -98,6 +100,7 @@ interface ReachedDevice {
   readonly registeredAt: number;
   readonly locale: string | null;
   readonly name: string;
+  readonly proven: readonly string[];
 }
 
 /**
@@ -112,8 +115,8 @@ export async function findPushTarget(
   // If there is no row, the device or the user was deleted, together with the logins.
   if (row === undefined) return { unreachable: 'logged_out' };
   if (row.unreachable !== null) return { unreachable: row.unreachable };
-  const { token, registered_at: registeredAt, locale, name } = row;
-  return token === null ? { unreachable: 'no_token' } : { token, registeredAt, locale, name };
+  const { token, registered_at: registeredAt, locale, name, proven } = row;
+  return token === null ? { unreachable: 'no_token' } : { token, registeredAt, locale, name, proven };
 }
 
 interface StateRow {

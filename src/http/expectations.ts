@@ -3,16 +3,24 @@ import type { App } from './requests/route.js';
 
 /**
  * Answers `Expect: 100-continue` with `100 Continue` when a route is about to read the body. Node.js would answer at once, and
- * the client would send a large body for a request that is refused.
+ * the client would send a large body for a request that is refused. A connection on which the body was not asked for is closed: what
+ * follows may be the body or the next request.
  */
 export function continueWhenRead(app: App): void {
-  const waiting = new WeakSet<IncomingMessage>();
+  /** The requests that wait, and whether their connection may be used again. */
+  const waiting = new WeakMap<IncomingMessage, boolean>();
   app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    waiting.add(request);
+    waiting.set(request, response.shouldKeepAlive);
+    response.shouldKeepAlive = false;
     app.server.emit('request', request, response);
   });
   app.addHook('preParsing', (request, reply, payload, done) => {
-    if (waiting.delete(request.raw)) reply.raw.writeContinue();
+    const keepsAlive = waiting.get(request.raw);
+    if (keepsAlive !== undefined) {
+      waiting.delete(request.raw);
+      reply.raw.shouldKeepAlive = keepsAlive;
+      reply.raw.writeContinue();
+    }
     done(null, payload);
   });
 }

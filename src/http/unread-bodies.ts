@@ -1,8 +1,14 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import type { BytePace } from '../lib/byte-pace.js';
+import { type BytePace, maxPaceMs, waitForPace } from '../lib/byte-pace.js';
 
 /** Bodies up to this length arrive with their head, or soon after it. */
 const smallBytes = 64 * 1024;
+
+export interface UnreadBodiesOptions {
+  readonly pace: BytePace;
+  readonly addressOf: (request: IncomingMessage) => string;
+  readonly wait?: typeof waitForPace;
+}
 
 /**
  * Reads bodies that nothing has read when the response ends, at the pace of their client. Node.js would read them as fast as
@@ -11,7 +17,7 @@ const smallBytes = 64 * 1024;
  */
 export function withUnreadBodies(
   routes: RequestListener,
-  { pace, addressOf }: { readonly pace: BytePace; readonly addressOf: (request: IncomingMessage) => string },
+  { pace, addressOf, wait = waitForPace }: UnreadBodiesOptions,
 ): RequestListener {
   return (request, response) => {
     // At `finish`, Node.js would already read.
@@ -23,10 +29,14 @@ export function withUnreadBodies(
     const isUntouched = request.readableFlowing === null && !request.complete;
     if (!isUntouched) return;
     const address = addressOf(request);
+    const closing = new AbortController();
+    request.once('close', () => closing.abort());
     try {
       for await (const chunk of request) {
-        const turn = pace(address, (chunk as Buffer).length);
-        if (turn !== undefined) await turn;
+        const ms = pace(address, (chunk as Buffer).length);
+        // So much is left to read that no client waits for it.
+        if (ms >= maxPaceMs) request.destroy();
+        else if (ms > 0) await wait(ms, closing.signal);
       }
     } catch {
       // The connection has closed.

@@ -10,9 +10,15 @@ beforeAll(async () => {
 afterAll(() => postern.close());
 
 /** Sends the head of a request that waits for `100 Continue`. @returns the statuses that come before the body, or after it */
-function statusesOf(lines: readonly string[], body: string): Promise<number[]> {
+function statusesOf(lines: readonly string[], body: string, connection = 'close'): Promise<number[]> {
   const socket = connect(Number(new URL(postern.url).port), '127.0.0.1');
-  const head = [...lines, 'Host: x', 'Expect: 100-continue', 'Connection: close', `Content-Length: ${body.length}`];
+  const head = [
+    ...lines,
+    'Host: x',
+    'Expect: 100-continue',
+    `Connection: ${connection}`,
+    `Content-Length: ${body.length}`,
+  ];
   socket.write(`${head.join('\r\n')}\r\nContent-Type: application/json\r\n\r\n`);
   let text = '';
   socket.on('data', (bytes) => {
@@ -38,4 +44,8 @@ test.each([
   ['with a compressed body', ['POST /v1/images HTTP/1.1', 'Content-Encoding: gzip'], 415],
 ])('a request %s is refused, and its body is not asked for', async (_name, lines, status) => {
   expect(await statusesOf(lines, '{}')).toEqual([status]);
+});
+
+test('a connection is closed after a refusal without 100 Continue: the server cannot know whether a body follows', async () => {
+  expect(await statusesOf(['POST /nowhere HTTP/1.1'], '{}', 'keep-alive')).toEqual([404]);
 });

@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { withUnreadBodies } from '../../src/http/unread-bodies.js';
+import { maxPaceMs } from '../../src/lib/byte-pace.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 
@@ -46,11 +47,17 @@ test.each([
 /** A server that answers at once, and a pace that stops after each piece until `next` is called. */
 async function startStopping(answer: RequestListener) {
   const pieces: { readonly key: string; readonly bytes: number; readonly next: () => void }[] = [];
-  const pace = (key: string, bytes: number) =>
-    new Promise<void>((next) => {
-      pieces.push({ key, bytes, next });
+  let last = { key: '', bytes: 0 };
+  const pace = (key: string, bytes: number) => {
+    last = { key, bytes };
+    return 1;
+  };
+  const wait = (_ms: number, closed: AbortSignal) =>
+    new Promise<void>((next, reject) => {
+      pieces.push({ ...last, next });
+      closed.addEventListener('abort', () => reject(closed.reason));
     });
-  const server = createServer(withUnreadBodies(answer, { pace, addressOf: () => '192.0.2.1' }));
+  const server = createServer(withUnreadBodies(answer, { pace, wait, addressOf: () => '192.0.2.1' }));
   onTestFinished(() => void server.close().closeAllConnections());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pieces };
@@ -89,12 +96,21 @@ test('a body that a handler reads, and a small one, have no pace', async () => {
   expect(pieces).toEqual([]);
 });
 
-test('a client that disconnects ends the reading', async () => {
+test('a client that disconnects ends the wait and the reading', async () => {
   const { url, pieces } = await startStopping((_request, response) => void response.writeHead(401).end('no'));
   const connection = await send(url, head('/', 8 * megabyte), Buffer.alloc(megabyte));
-  const piece = await eventually('the first piece', async () => pieces[0]);
+  await eventually('the first piece', async () => pieces[0]);
   connection.socket.destroy();
-  piece.next();
   const other = await send(url, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   await eventually('another answer', async () => other.answers || undefined);
+});
+
+test('a connection that has much more to send than its pace allows is closed', async () => {
+  const answer: RequestListener = (_request, response) => void response.writeHead(401).end('no');
+  const server = createServer(withUnreadBodies(answer, { pace: () => maxPaceMs, addressOf: () => '192.0.2.1' }));
+  onTestFinished(() => void server.close().closeAllConnections());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { socket } = await send(url, head('/', 8 * megabyte), Buffer.alloc(megabyte));
+  await eventually('the end of the connection', async () => socket.destroyed || undefined);
 });

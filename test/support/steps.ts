@@ -30,6 +30,8 @@ export function createStepParts(database: Database) {
     know: async () => undefined,
   };
   const suppressed = new Set<string>();
+  /** The channels that are paused. */
+  const paused = new Set<string>();
   const handedOver: StepMessage[] = [];
   const provider: { answer: (message: StepMessage) => Promise<StepOutcome>; pause: number } = {
     answer: async ({ id }) => ({ outcome: 'sent', provider: 'test', reference: id }),
@@ -37,6 +39,7 @@ export function createStepParts(database: Database) {
   };
   const sender: StepSender = {
     channel: 'email',
+    isHeld: () => paused.has('email'),
     pauseBefore: async () => provider.pause,
     async send(message) {
       handedOver.push(message);
@@ -50,7 +53,11 @@ export function createStepParts(database: Database) {
     readAddresses: async (_handle: unknown, _channel: string, addresses: readonly string[]) =>
       new Map(addresses.map((each) => [each, { isSuppressed: suppressed.has(each), isAllowedOut: true }])),
   };
-  const due = createDueSteps({ ...shared, channels: ['push', 'email'], onPushes: () => undefined });
+  const due = createDueSteps({
+    ...{ ...shared, channels: ['push', 'email'] },
+    isPaused: (channel) => paused.has(channel),
+    onPushes: () => undefined,
+  });
   const send = createStepSending({ ...shared, senders: [sender], app: 'Splitter' });
   const notifications = createNotifications({
     ...{ database, types, categories, imageUrlsOf, batching: true, counters: shared.counters, pacer: createPacer() },
@@ -60,7 +67,7 @@ export function createStepParts(database: Database) {
     limitExpensive: (_userId, read) => read(),
   });
   return {
-    ...{ due, notifications, handedOver, provider, suppressed },
+    ...{ due, notifications, handedOver, provider, suppressed, paused },
     putCategory(name: string, input: CategoryInput) {
       all = allCategories(
         [...[...all.values()].filter((each) => each.name !== name), completeCategory(name, input)],

@@ -7,7 +7,9 @@ import { createPushSenders, type PushSettings } from '../../delivery/push/sender
 import type { JobGroup } from '../../delivery/queue.js';
 import { deletePushToken, findPushTarget, findReachableDevices, listDeviceStates } from '../../devices/push-devices.js';
 import { createPushTokens, type DevicePushTokens } from '../../devices/push-tokens.js';
+import { createOutboundRule } from '../../lib/outbound-rule.js';
 import type { KnownCategories } from '../../notifications/categories/categories.js';
+import type { Channels } from '../../notifications/channels/channels.js';
 import { notificationFilterFields } from '../../notifications/inbox/filter-fields.js';
 import { createCallLimits, maxCalls } from '../../notifications/push/call-limits.js';
 import { type PushJob, sendTask } from '../../notifications/push/deliveries.js';
@@ -45,6 +47,7 @@ const concurrency: Readonly<Record<PushChannel, number>> = { apns: 16, fcm: 16, 
 export async function createPushDomain(
   { config, log, lifecycle, outbound, database, tracing, statistics: { counters } }: Base,
   categories: KnownCategories,
+  { isPaused }: Pick<Channels, 'isPaused'>,
 ): Promise<PushDomain> {
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const onHealth = createHealthRecorder({ database, log });
@@ -71,6 +74,8 @@ export async function createPushDomain(
     ttl: config.PUSH_TTL,
     urgency: config.PUSH_URGENCY,
     app: config.APP_NAME,
+    isAllowedOut: createOutboundRule(config.OUTBOUND, config.OUTBOUND_ALLOWLIST),
+    isHeld: () => isPaused('push'),
     onError: (error, channel) => log.error({ err: error, channel }, 'a push could not be sent'),
     counters,
     calls: createCallLimits(),
@@ -97,7 +102,7 @@ export async function createPushDomain(
     startRelay() {
       if (channels.length === 0) return { stop: async () => undefined };
       relay = startRelay(
-        () => fanOutPushes(database, { ...options, counters }),
+        async () => !isPaused('push') && fanOutPushes(database, { ...options, counters }),
         (error) => log.warn({ err: error }, 'the push fan-out failed'),
       );
       return relay;

@@ -21,7 +21,7 @@ import type { StepMessage, StepOutcome, StepSender } from '../../notifications/d
 import type { Unsubscribe, UnsubscribeParts } from '../../notifications/preferences/unsubscribe.js';
 import type { Base } from '../base/base.js';
 import { createHealthRecorder } from '../base/providers.js';
-import { createMailSender, reportsMails } from './mail.js';
+import { createMailSender, pooledConnections, reportsMails } from './mail.js';
 import type { Messaging } from './messages.js';
 import type { PushDomain } from './push.js';
 import { type ConsoleOutput, createSmsSender } from './sms.js';
@@ -47,7 +47,7 @@ interface StepParts {
 type SmsLimits = Pick<RequestLimits, 'countNotificationSms'>;
 
 /** How many mails or SMS an instance sends at a time. */
-const concurrency: Readonly<Record<MessageChannel, number>> = { email: 8, sms: 4 };
+const concurrency: Readonly<Record<MessageChannel, number>> = { email: pooledConnections, sms: 4 };
 
 /** The lifetime of a mail or SMS whose category says nothing. */
 const defaultTtl = 72 * 3_600_000;
@@ -83,6 +83,7 @@ export async function createStepDomain(
   const step = createDueSteps({
     ...shared,
     channels,
+    isPaused: options.channels.isPaused,
     ttl: { push: config.PUSH_TTL, email: defaultTtl, sms: defaultTtl },
     onPushes: () => push.onPublished?.(),
   });
@@ -116,9 +117,7 @@ function createAddressReader({ suppressions }: Pick<Messaging, 'suppressions'>, 
   };
 }
 
-/** How long a message of a paused channel waits before it asks again. */
-const heldMs = 5000;
-
+/** Milliseconds until the rate of a channel allows the next message. */
 type PauseOf = (channel: MessageChannel) => Promise<number>;
 
 /** The senders of the configured channels. They have connections of their own, so that no code waits for a notification. */
@@ -135,10 +134,17 @@ async function createSenders(
   );
   const sms = await createSmsSender(config, outbound, consoleOutput, onHealth);
   const rates = createRates(database, { email: config.MAIL_RATE, sms: config.SMS_RATE });
-  const pauseOf = async (channel: MessageChannel) => (channels.isPaused(channel) ? heldMs : rates.pauseBefore(channel));
+  const isHeld = (channel: MessageChannel) => () => channels.isPaused(channel);
   return [
-    ...(mail === undefined ? [] : [createMailSteps(mail, base, { ...messaging, unsubscribe, pauseOf })]),
-    ...(sms === undefined ? [] : [createSmsSteps(sms, limits, pauseOf)]),
+    ...(mail === undefined
+      ? []
+      : [
+          {
+            ...createMailSteps(mail, base, { ...messaging, unsubscribe, pauseOf: rates.pauseBefore }),
+            isHeld: isHeld('email'),
+          },
+        ]),
+    ...(sms === undefined ? [] : [{ ...createSmsSteps(sms, limits, rates.pauseBefore), isHeld: isHeld('sms') }]),
   ];
 }
 
@@ -152,7 +158,7 @@ function createMailSteps(
     unsubscribe,
     pauseOf,
   }: Pick<Messaging, 'suppressions' | 'mailEvents'> & Pick<StepParts, 'unsubscribe'> & { readonly pauseOf: PauseOf },
-): StepSender {
+): Omit<StepSender, 'isHeld'> {
   const reporting = new Set<string>(mailProviders(config).filter((name) => reportsMails(name, config)));
   return {
     channel: 'email',
@@ -194,8 +200,8 @@ function createMailSteps(
 /** The footer stands at the end of the text, and of the body of the HTML. */
 function withFooter({ text, html }: { text: string; html: string }, footer: UnsubscribeParts['footer']) {
   if (footer === null) return { text, html };
-  const end = html.toLowerCase().lastIndexOf('</body>');
-  const at = end === -1 ? html.length : end;
+  // Not in a lower-case copy, whose length may differ.
+  const at = [...html.matchAll(/<\/body>/gi)].at(-1)?.index ?? html.length;
   return { text: `${text}\n\n${footer.text}`, html: `${html.slice(0, at)}${footer.html}${html.slice(at)}` };
 }
 
@@ -207,7 +213,7 @@ function partsOf({ content: { text }, url }: StepMessage): MailPart[] {
   return hasLink ? [paragraph, { type: 'value', text: url }] : [paragraph];
 }
 
-function createSmsSteps(sms: SmsSender, limits: SmsLimits, pauseOf: PauseOf): StepSender {
+function createSmsSteps(sms: SmsSender, limits: SmsLimits, pauseOf: PauseOf): Omit<StepSender, 'isHeld'> {
   return {
     channel: 'sms',
     pauseBefore: async ({ to }) => (await pauseOf('sms')) || 1000 * (await limits.countNotificationSms(to)),

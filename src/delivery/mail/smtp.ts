@@ -84,7 +84,11 @@ export function createPooledSmtpMail(options: SmtpMailOptions & { readonly conne
     name,
     async send(message) {
       demandPlainRecipient(name, message);
-      opened ??= open();
+      // A server that did not answer the first time is tried again.
+      opened ??= open().catch((error) => {
+        opened = undefined;
+        throw error;
+      });
       const { transport, begun } = await opened;
       const signal = AbortSignal.timeout(totalTimeoutMs);
       const mail = { ...mailOf(message, options), signal };

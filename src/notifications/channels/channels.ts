@@ -63,7 +63,10 @@ const isAbove = (count: ReturnType<typeof sql>, thousandths: number, least: numb
 const hasComplaints = isAbove(sql`complaints`, limits.complaints * 1000, limits.leastForComplaints);
 const hasHardBounces = isAbove(sql`hard_bounces`, limits.hardBounces * 1000, limits.leastForHardBounces);
 
-/** Pauses mail by itself. The mails are those that providers report about, since the last pause ended. */
+/**
+ * Pauses mail by itself. The mails are those of notifications that providers report about, since the last pause ended. Mails with codes do
+ * not count: anybody can ask for them, to any address.
+ */
 const pauseMail = statement<object, Channel>(
   'channel_pause_mail',
   () => sql`
@@ -71,7 +74,7 @@ const pauseMail = statement<object, Channel>(
       select count(*) as mails, count(complained_at) as complaints, count(hard_bounced_at) as hard_bounces
       from (
         select complained_at, hard_bounced_at from mail_deliveries
-        where created_at > (select resumed_at from channels where name = 'email')
+        where notification_id is not null and created_at > (select resumed_at from channels where name = 'email')
         order by created_at desc limit ${literal(limits.mails)}) newest
     )
     update channels

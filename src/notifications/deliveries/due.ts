@@ -1,4 +1,4 @@
-import type { StepChannel } from '../../contract/category.js';
+import { type StepChannel, stepChannels } from '../../contract/category.js';
 import type { Database, Queryable, Transaction } from '../../database/database.js';
 import { literal, type Sql, type StatementWith, sql, statement, unprepared } from '../../database/sql.js';
 import { newId } from '../../lib/ids.js';
@@ -34,14 +34,17 @@ interface StepRow {
   traceparent: string | null;
 }
 
-/** The steps that are due, the oldest first, up to the limits, and at least one. Those that another instance has locked are skipped. */
-const takeDue = statement<Record<never, never>, StepRow>(
+/**
+ * The steps that are due and whose channel is not paused, the oldest first, up to the limits, and at least one. Those that another
+ * instance has locked are skipped.
+ */
+const takeDue = statement<{ paused: readonly StepChannel[] }, StepRow>(
   'pending_steps_take',
-  () => sql`
+  (p) => sql`
     with due as (
       select id, size, sum(size) over (order by due_at, id) as total
       from (
-        select id, size, due_at from pending_steps where due_at <= (select db_now())
+        select id, size, due_at from pending_steps where due_at <= (select db_now()) and channel <> all (${p.paused}::text[])
         order by due_at, id limit ${literal(limits.steps)}
       ) oldest
     )
@@ -121,6 +124,7 @@ export interface StepOptions {
   readonly categories: Pick<KnownCategories, 'get' | 'know'>;
   /** The channels that have a provider. */
   readonly channels: readonly StepChannel[];
+  readonly isPaused: (channel: StepChannel) => boolean;
   /** Milliseconds: how late a step may be whose category says nothing. */
   readonly ttl: Readonly<Record<StepChannel, number>>;
   readonly readAddresses: ReadAddresses;
@@ -140,7 +144,7 @@ export function createDueSteps(options: StepOptions): () => Promise<boolean> {
   const selectGroups = factGroups(options.lockHolds);
   return () =>
     options.database.transaction(async (tx) => {
-      const steps = await tx.query(takeDue({}));
+      const steps = await tx.query(takeDue({ paused: stepChannels.filter(options.isPaused) }));
       if (steps.length === 0) return false;
       const alike = new Map<string, StepRow[]>();
       for (const step of steps) {

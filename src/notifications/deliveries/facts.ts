@@ -45,7 +45,7 @@ const wasSent = ({ userId, notificationId }: FactParts): Sql => sql`(
                        and sent_push.state = 'sent')
              or exists (select from step_deliveries sent_step
                         where sent_step.user_id = ${userId} and sent_step.notification_id = ${notificationId}
-                          and sent_step.state in ('sent', 'delivered', 'bounced', 'complained')))`;
+                          and sent_step.state in ('sent', 'delivered', 'complained')))`;
 
 /** SQL: `FactColumns`, from the rows of `factJoins`. */
 export const factColumns = (parts: FactParts): Sql => sql`

@@ -35,8 +35,8 @@ export function stepsOf(category: Category | undefined): CategorySteps {
   let pushesAtOnce = false;
   for (const { channel, after, if: condition } of category.steps) {
     const delay = parseDuration(after) ?? 0;
-    // An earlier step at the same time is not sent yet when this one is due: the engine answers that.
-    const isAtOnce = channel === 'push' && delay === 0 && condition !== 'undelivered';
+    // With a condition, the engine decides: an earlier step may be sent, or the user keeps the category out of the inbox.
+    const isAtOnce = channel === 'push' && delay === 0 && condition === 'always';
     if (isAtOnce) pushesAtOnce = true;
     else later.push({ channel, condition, after: delay });
   }

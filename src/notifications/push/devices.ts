@@ -15,6 +15,8 @@ export interface PushTarget {
   readonly registeredAt: number;
   readonly locale: string | null;
   readonly name: string;
+  /** The proven addresses of the user. */
+  readonly proven: readonly string[];
 }
 
 /** Queries on devices and logins that push needs. The composition root implements them. */

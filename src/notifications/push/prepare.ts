@@ -46,6 +46,8 @@ export interface PreparationOptions extends Pick<PushOptions, 'devices' | 'field
   readonly ttl: number;
   /** The name of the app, for templates. */
   readonly app: string;
+  /** Whether pushes go to a user with these proven addresses (OUTBOUND). */
+  readonly isAllowedOut: (proven: readonly string[]) => boolean;
 }
 
 /** What a push shows. */
@@ -107,6 +109,7 @@ export function createPreparation({
   urgency,
   ttl,
   app,
+  isAllowedOut,
 }: PreparationOptions): PreparePush {
   /** The content of a notification, and the push that it replaces on a device, unless it is not pushed now. */
   async function contentOf(job: PushJob, row: DeliveryRow): Promise<End | PushSubject> {
@@ -153,6 +156,8 @@ export function createPreparation({
       channel,
     });
     if ('unreachable' in target) return { state: 'dropped', reason: target.unreachable };
+    // A notice about the account is sent like a code.
+    if (!notice && !isAllowedOut(target.proven)) return { state: 'dropped', reason: 'sandbox' };
     const content = subject.contentFor(target);
     if ('state' in content) return content;
     const message: PushMessage = {

@@ -6,8 +6,11 @@ import type { CallLimits } from './call-limits.js';
 import type { PushJob } from './deliveries.js';
 import { createOutcomes } from './outcomes.js';
 import type { PushOptions } from './plan.js';
-import { createPreparation, type Prepared } from './prepare.js';
+import { createPreparation, type PreparationOptions, type Prepared } from './prepare.js';
 import type { PushMessage, PushOutcome, PushSender } from './sender.js';
+
+/** How long a push waits before it asks again whether the pause has ended, in milliseconds. */
+const heldMs = 5000;
 
 export interface PushSendingOptions extends PushOptions {
   readonly database: Database;
@@ -17,6 +20,9 @@ export interface PushSendingOptions extends PushOptions {
   readonly urgency: PushMessage['urgency'];
   /** The name of the app, for templates. */
   readonly app: string;
+  readonly isAllowedOut: PreparationOptions['isAllowedOut'];
+  /** Whether pushes are paused. Notices about the account go on. */
+  readonly isHeld: () => boolean;
   /** Called when a sender throws, because of a bug or an unexpected answer of the push service. */
   readonly onError: (error: unknown, channel: PushChannel) => void;
   readonly counters: Counters;
@@ -70,6 +76,8 @@ export function createPushSending(options: PushSendingOptions): SendPush {
       const user = database.user(job.user_id);
       const [row] = await user.query(selectDelivery({ ...keyOf(job), ttl: options.ttl }));
       if (row === undefined) return;
+      if (row.notice === null && options.isHeld())
+        return await postpone(channel, job, { waitMs: heldMs, isSilent: false });
       const prepared = await prepare(channel, job, row);
       if ('state' in prepared) return await settle(user, channel, job, prepared);
       await attemptWithinLimits(channel, job, row, prepared);

@@ -124,6 +124,19 @@ describe('the decision directly before the hand-over', () => {
     expect(await parts.mailOf(notification)).toBe('sent/accepted');
   });
 
+  test('waits without a decision while the channel is paused', async () => {
+    const notification = await queued();
+    parts.paused.add('email');
+    await read(notification);
+    await parts.runJobs();
+    expect(await parts.mailOf(notification)).toBe('queued/waiting');
+    const [job, ...others] = await parts.jobs();
+    expect([others.length, Math.round(job?.seconds ?? 0)]).toEqual([0, 5]);
+    parts.paused.clear();
+    await parts.runJobs();
+    expect(await parts.mailOf(notification)).toBe('skipped/read');
+  });
+
   test('says "dropped", not "skipped", if a provider was called already', async () => {
     const notification = await queued();
     parts.provider.answer = async () => ({ outcome: 'retry', error: 'test: unavailable' });

@@ -150,6 +150,25 @@ describe('a step that is due', () => {
     expect(await mailsOf(notifications)).toEqual(['skipped/already_delivered', 'sent/accepted']);
   });
 
+  test('is not carried out while its channel is paused, and others are', async () => {
+    const users = await parts.createPeople(1);
+    parts.putCategory('both', {
+      steps: [
+        { channel: 'push', after: '1m' },
+        { channel: 'email', after: '1m' },
+      ],
+    });
+    parts.paused.add('email');
+    const notifications = await publish(item(users, 'both'));
+    await stepClock(database, '2 minutes');
+    await parts.runDue();
+    expect(await mailsOf(notifications)).toEqual(['none/not_due']);
+    expect(await rows('select from push_fan_outs')).toHaveLength(1);
+    parts.paused.clear();
+    await parts.runDue();
+    expect(await mailsOf(notifications)).toEqual(['queued/waiting']);
+  });
+
   test('pushes later what is not read, and its age counts from then on', async () => {
     const users = await parts.createPeople(3);
     parts.putCategory('later', { steps: [{ channel: 'push', after: '1d' }] });

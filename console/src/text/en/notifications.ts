@@ -226,6 +226,7 @@ export const delivery = {
     account_deactivated: 'The account is deactivated.',
     no_token: 'The device has registered no push token.',
     channel_off: 'The push channel of this device is not configured.',
+    sandbox: 'OUTBOUND of the service does not allow pushes to this user.',
     registered_later: 'The device signed in for the first time after the notification was published.',
     preference_off: 'Pushes of this category are off.',
     no_step: 'The category of the notification has no push.',

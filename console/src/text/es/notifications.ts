@@ -229,6 +229,7 @@ export const delivery: Texts['delivery'] = {
     account_deactivated: 'La cuenta está desactivada.',
     no_token: 'El dispositivo no ha registrado ningún token de push.',
     channel_off: 'El canal de push de este dispositivo no está configurado.',
+    sandbox: 'OUTBOUND del servicio no permite avisos push a este usuario.',
     registered_later: 'El dispositivo inició sesión por primera vez después de publicar la notificación.',
     preference_off: 'Los push de esta categoría están desactivados.',
     no_step: 'La categoría de la notificación no tiene push.',

@@ -31,7 +31,7 @@ export function adminChannelRoutes(
       operationId: 'putChannel',
       summary: 'Pause a channel of notifications, or end its pause',
       description:
-        'While a channel is paused, its steps are held, and their time to live stops. Codes and notices go on. Postern pauses email by itself after too many complaints or hard bounces.',
+        'While a channel is paused, its steps wait. What is too late when the pause ends expires. Codes and notices go on. Postern pauses email by itself after too many complaints or hard bounces.',
       tags: ['Administration'],
       params: Type.Object({ name: Type.String({ maxLength: 255 }) }),
       body: ChannelChange,

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Event } from '../../../../src/contract/administration.js';
 import type { Channel } from '../../../../src/contract/channel.js';
 import type { System } from '../../../../src/contract/operation/system.js';
+import type { DeliveryTrace } from '../../../../src/contract/push.js';
 import { createAdministration } from '../../../support/administration.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
@@ -19,6 +20,7 @@ beforeAll(async () => {
   gateway = await startFakeGateway();
   postern = await startTestApp({
     ...{ MAIL_PROVIDER: 'webhook', MAIL_FROM: 'no-reply@example.org', PIN_POLICY: 'off', METRICS_PORT: '0' },
+    PUBLIC_URL: 'http://localhost:8080',
     ...{ MAIL_WEBHOOK_URL: gateway.url, MAIL_WEBHOOK_SECRET: secret, ALLOW_PRIVATE_NETWORK_TARGETS: 'true' },
     CODE_LIMIT_PER_ADDRESS: '0',
   });
@@ -38,16 +40,18 @@ const email = async () => (await admin<Channel[]>('GET', '/channels')).body.find
 const changes = async () =>
   (await admin<Event[]>('GET', '/events?filter=type:in:channel.paused;channel.resumed&limit=5')).body;
 
-/** Mails that providers have accepted, of which the first ones came back or were reported. */
-const store = (mails: number, { complaints = 0, hardBounces = 0 }) =>
+/** Mails of notifications that providers have accepted, of which the first ones came back or were reported. @param isCode with codes instead */
+const store = (mails: number, { complaints = 0, hardBounces = 0 }, isCode = false) =>
   postern.database.query(
     testSql(
       `insert into mail_deliveries
-         (user_id, id, provider, provider_reference, address_digest, created_at, complained_at, hard_bounced_at)
+         (user_id, id, provider, provider_reference, address_digest, created_at, complained_at, hard_bounced_at,
+          notification_id)
        select gen_random_uuid(), gen_random_uuid(), 'webhook', n::text, '\\x00', db_now(),
-              case when n <= $2 then db_now() end, case when n <= $3 then db_now() end
+              case when n <= $2 then db_now() end, case when n <= $3 then db_now() end,
+              case when $4 then null else gen_random_uuid() end
        from generate_series(1, $1::int) n`,
-      [mails, complaints, hardBounces],
+      [mails, complaints, hardBounces, isCode],
     ),
   );
 
@@ -148,11 +152,44 @@ test('only the last 1,000 mails count, and only those since the last pause', asy
   expect(await check(1, { hardBounces: 1 })).toMatchObject({ paused: false });
 });
 
+test('mails with codes do not count: anybody can ask for them, to any address', async () => {
+  await store(200, { hardBounces: 200 }, true);
+  expect(await check(10, {})).toMatchObject({ paused: false });
+});
+
+test('a paused channel hands no mail of a notification over, and codes go on', async () => {
+  await admin('PUT', '/categories/invoice', { steps: [{ channel: 'email' }] });
+  const user = await createUser(postern, { email: newEmail() });
+  const publish = async () => {
+    const body = { user_id: user.id, notification_type: 'payment', category: 'invoice', description: 'Ada paid you' };
+    const { status, body: published } = await admin<{ id: string }>('POST', '/notifications', body);
+    expect(status).toBe(201);
+    return published.id;
+  };
+  const mailOf = async (id: string) =>
+    (await admin<DeliveryTrace>('GET', `/notifications/${id}/deliveries`)).body.email[0];
+  const inState = (id: string, state: string) =>
+    eventually(`the mail to be ${state}`, async () => ((await mailOf(id))?.state === state ? true : undefined));
+  const mails = () =>
+    gateway.received.filter(({ to, type }) => to === user.email && type === 'email.notification').length;
+  await inState(await publish(), 'sent');
+  expect(mails()).toBe(1);
+  await put('email', true);
+  const held = await publish();
+  const { body } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: emailLogin(user.email) });
+  expect((await messageOf(postern, body.id)).state).toBe('sent');
+  expect((await mailOf(held))?.state).not.toBe('sent');
+  expect(mails()).toBe(1);
+  await put('email', false);
+  await inState(held, 'sent');
+  expect(mails()).toBe(2);
+});
+
 test('a report causes the check, on the instance that got it, and the pause has an audit event', async () => {
   const user = await createUser(postern, { email: newEmail() });
   const { body } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: emailLogin(user.email) });
   const message = await messageOf(postern, body.id);
-  await store(100, { complaints: 3 });
+  await store(100, { complaints: 4 });
   const event = JSON.stringify({ type: 'mail.complained', id: `gateway-${message.id}`, email: user.email });
   const [eventId, now] = [randomUUID(), new Date()];
   await fetch(`${postern.url}/v1/mail-events/webhook`, {

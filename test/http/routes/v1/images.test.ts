@@ -1,6 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Image } from '../../../../src/contract/image.js';
@@ -312,6 +313,23 @@ describe('the quota of a user', () => {
     // All but the burst of the four waits.
     expect(finished.slice(0, 2).sort()).toEqual(['other 422', 'other 422']);
     expect(finished.slice(-2)).toEqual(['many 422', 'many 422']);
+  });
+
+  it('refuses a body of unknown length that is too large, and goes on', async () => {
+    const { bearer } = await newSession();
+    const piece = Buffer.alloc(1024 * 1024, 'x');
+    const pieces = async function* () {
+      for (let n = 0; n < 12; n += 1) yield piece;
+    };
+    const init = { headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }, duplex: 'half' };
+    const body = Readable.from(pieces()) as never;
+    const answer = await fetch(`${postern.url}/v1/images`, { method: 'POST', body, ...init } as RequestInit).catch(
+      () => undefined,
+    );
+    // The connection may be closed before the answer is read.
+    expect([413, undefined]).toContain(answer?.status);
+    const next = await postern.api('POST', '/v1/images', { bearer, body: { encoded: 'AAAA' } });
+    expect(next.status).toBe(422);
   });
 
   it('counts a URL that is still being fetched, also if the client has disconnected', async () => {

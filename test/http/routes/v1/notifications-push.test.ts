@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Notification } from '../../../../src/contract/notification.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
@@ -207,4 +207,33 @@ describe('a push is not sent', () => {
 
 test('the key that browsers subscribe with is public', async () => {
   expect((await app.api('GET', '/v1/push/key')).body).toEqual({ public_key: web.publicKey });
+});
+
+test('a paused channel pushes nothing, and sends what has waited when the pause ends', async () => {
+  const pause = (paused: boolean) =>
+    app.api('PUT', '/admin/v1/channels/push', { bearer: app.adminKey, body: { paused } });
+  const phone = await newPhone('android');
+  expect((await pause(true)).status).toBe(200);
+  const held = await publish(phone.user);
+  // Time enough for a push, if nothing held it.
+  for (let n = 0; n < 30; n += 1) await trace(held.id);
+  expect((await trace(held.id)).push.map(({ reason }) => reason)).toEqual(['being_prepared']);
+  await pause(false);
+  await pushInState(held.id, 'sent');
+  expect(arrivals(fcm, phone.token)).toHaveLength(1);
+});
+
+test('OUTBOUND=allowlist pushes only to users with a listed address', async () => {
+  const staging = await startTestApp({
+    ...{ ...fcm.env, LOGIN_LIMIT_PER_ADDRESS: '0', NOTICES: 'none' },
+    ...{ OUTBOUND: 'allowlist', OUTBOUND_ALLOWLIST: '@listed.example' },
+  });
+  onTestFinished(() => staging.close());
+  const steps = createPushSteps(() => staging);
+  const listed = await createUser(staging, { email: 'ada@listed.example' });
+  const [allowed, other] = [await steps.newPhone('android', listed), await steps.newPhone('android')];
+  await steps.pushInState((await steps.publish(allowed.user)).id, 'sent');
+  const { reason } = await steps.pushInState((await steps.publish(other.user)).id, 'dropped');
+  expect(reason).toBe('sandbox');
+  expect(arrivals(fcm, other.token)).toEqual([]);
 });
