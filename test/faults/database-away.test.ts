@@ -115,7 +115,7 @@ const outside = ({ samples }: Load, from: number, to: number) =>
 describe('a PostgreSQL that is restarted under load', () => {
   const connectionsAtMost: Record<string, number> = {
     postern: 20,
-    'postern queue': 13,
+    'postern queue': 14,
     'postern queue names': 1,
     'postern signals': 1,
     'postern membership': 1,

@@ -24,7 +24,7 @@ const singleProcess = { connections: 20, jobs: 10, waitingHashes: 128 };
  * Connections of all workers together. With up to six workers they fit into the 100 that PostgreSQL allows by default. More
  * connections would only wait for the same cores.
  */
-const totalConnections = 36;
+const totalConnections = 30;
 /** Bytes for a hash: 19 MiB, and the thread that computes it. */
 const bytesPerHash = 35e6;
 /** The maximum number of parallel hashes of one process. A login takes 1 to 2 ms of the main thread, and 9 ms of a hashing thread. */
@@ -45,7 +45,7 @@ export function resourceLimits(workers: number, cores = availableCores(), memory
 }
 
 /** Connections of a process besides those of requests and jobs: one for each group of jobs, their names and the signals. */
-const otherConnections = 5;
+const otherConnections = 6;
 
 /**
  * The maximum number of connections of one instance: its processes, one more during a rolling restart, and those that look for

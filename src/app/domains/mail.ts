@@ -31,7 +31,7 @@ export function reportsMails(provider: MailProviderName, config: Config): boolea
 }
 
 /** How many connections to the server of SMTP_URL an instance keeps open for the steps of notifications. */
-export const pooledConnections = 4;
+export const pooledConnections = 8;
 
 /**
  * Creates the sender of mails. Undefined without a provider. It loads only the configured providers.

@@ -30,7 +30,7 @@ import { type ConsoleOutput, createSmsSender } from './sms.js';
 export interface StepDomain {
   /** Call it after notifications with steps were published and committed. */
   onPublished(): void;
-  /** The jobs of each channel. A provider that hangs blocks its own channel only, and never a code. */
+  /** The jobs of mail and SMS. A provider that hangs never blocks a code. */
   readonly jobGroups: readonly JobGroup[];
   /** Starts deciding about the steps that are due. */
   startRelay(): { stop(): Promise<void> };
@@ -46,8 +46,8 @@ interface StepParts {
 }
 type SmsLimits = Pick<RequestLimits, 'countNotificationSms'>;
 
-/** How many mails or SMS an instance sends at a time. */
-const concurrency: Readonly<Record<MessageChannel, number>> = { email: pooledConnections, sms: 4 };
+/** How many mails and SMS of notifications an instance sends at a time. One group has both, because each needs a connection to the database. */
+const concurrency = pooledConnections;
 
 /** The lifetime of a mail or SMS whose category says nothing. */
 const defaultTtl = 72 * 3_600_000;
@@ -87,13 +87,13 @@ export async function createStepDomain(
     ttl: { push: config.PUSH_TTL, email: defaultTtl, sms: defaultTtl },
     onPushes: () => push.onPublished?.(),
   });
+  const tasks = senders.map(
+    ({ channel }) => [stepTask(channel), (job: unknown) => send(channel, job as StepJob)] as const,
+  );
   let relay: Relay | undefined;
   return {
     onPublished: () => relay?.notify(),
-    jobGroups: senders.map(({ channel }) => ({
-      tasks: { [stepTask(channel)]: (job: unknown) => send(channel, job as StepJob) },
-      concurrency: concurrency[channel],
-    })),
+    jobGroups: tasks.length === 0 ? [] : [{ tasks: Object.fromEntries(tasks), concurrency }],
     startRelay() {
       relay = startRelay(step, (error) =>
         log.warn({ err: error }, 'the steps of notifications could not be carried out'),

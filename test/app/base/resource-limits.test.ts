@@ -11,8 +11,8 @@ function connectionsOf(workers: number, runners: number): number {
   return (workers + 1) * (connections + jobs + runners + 2) + 2;
 }
 
-/** The runners of the queue: for SMS, mail and all other jobs, and with push one more for each channel of push. */
-const [runners, runnersWithPush] = [3, 6];
+/** The runners of the queue: for SMS, mail, the steps of notifications and all other jobs, and one more for each channel of push. */
+const [runners, runnersWithPush] = [4, 7];
 const upTo = (most: number) => Array.from({ length: most - 1 }, (_, at) => at + 2);
 
 describe('the resources of one worker', () => {
