@@ -143,6 +143,11 @@ test('a worker without a connection for a moment goes on: nothing was sent that 
   await startThroughProxy(async (job) => void done.push(job), 'test.moment', logged);
   await database.query(testSql(`select graphile_worker.add_job('test.moment', '{"nth":1}')`));
   await eventually('the first job', async () => done[0]);
+  // Its end needs a connection too.
+  await eventually('the end of the first job', async () => {
+    const [job] = await database.query(testSql('select from graphile_worker._private_jobs'));
+    return job === undefined || undefined;
+  });
   isAway = true;
   await eventually('a look-up without a connection', async () => failures[0]);
   isAway = false;
