@@ -50,7 +50,7 @@ test('a channel that is off disables its cells, and says that only what cannot b
   const channel = page.getByRole('switch', { name: 'Push', exact: true });
   await channel.click();
   await expect.poll(() => cell.isDisabled()).toBe(true);
-  await page.getByText('Only what cannot be turned off arrives here.').waitFor();
+  await page.getByText('Only what cannot be turned off arrives here.').filter({ visible: true }).waitFor();
   await channel.click();
   await expect.poll(() => cell.isEnabled()).toBe(true);
   expect(await cell.isChecked()).toBe(true);
