@@ -117,8 +117,12 @@ function createAddressReader({ suppressions }: Pick<Messaging, 'suppressions'>, 
   };
 }
 
-/** Milliseconds until the rate of a channel allows the next message. */
-type PauseOf = (channel: MessageChannel) => Promise<number>;
+/** What holds a channel back: a pause, and its rate. */
+interface Brakes {
+  readonly isHeld: (channel: MessageChannel) => boolean;
+  /** Milliseconds until the rate allows the next message. */
+  readonly pauseOf: (channel: MessageChannel) => Promise<number>;
+}
 
 /** The senders of the configured channels. They have connections of their own, so that no code waits for a notification. */
 async function createSenders(
@@ -134,17 +138,10 @@ async function createSenders(
   );
   const sms = await createSmsSender(config, outbound, consoleOutput, onHealth);
   const rates = createRates(database, { email: config.MAIL_RATE, sms: config.SMS_RATE });
-  const isHeld = (channel: MessageChannel) => () => channels.isPaused(channel);
+  const brakes: Brakes = { isHeld: channels.isPaused, pauseOf: rates.pauseBefore };
   return [
-    ...(mail === undefined
-      ? []
-      : [
-          {
-            ...createMailSteps(mail, base, { ...messaging, unsubscribe, pauseOf: rates.pauseBefore }),
-            isHeld: isHeld('email'),
-          },
-        ]),
-    ...(sms === undefined ? [] : [{ ...createSmsSteps(sms, limits, rates.pauseBefore), isHeld: isHeld('sms') }]),
+    ...(mail === undefined ? [] : [createMailSteps(mail, base, { ...messaging, unsubscribe, brakes })]),
+    ...(sms === undefined ? [] : [createSmsSteps(sms, limits, brakes)]),
   ];
 }
 
@@ -156,13 +153,14 @@ function createMailSteps(
     suppressions,
     mailEvents,
     unsubscribe,
-    pauseOf,
-  }: Pick<Messaging, 'suppressions' | 'mailEvents'> & Pick<StepParts, 'unsubscribe'> & { readonly pauseOf: PauseOf },
-): Omit<StepSender, 'isHeld'> {
+    brakes,
+  }: Pick<Messaging, 'suppressions' | 'mailEvents'> & Pick<StepParts, 'unsubscribe'> & { readonly brakes: Brakes },
+): StepSender {
   const reporting = new Set<string>(mailProviders(config).filter((name) => reportsMails(name, config)));
   return {
     channel: 'email',
-    pauseBefore: () => pauseOf('email'),
+    isHeld: () => brakes.isHeld('email'),
+    pauseBefore: () => brakes.pauseOf('email'),
     async send(message) {
       const { content, locale, userId, category, isCritical } = message;
       const parts = unsubscribe.partsFor({ name: category, is_critical: isCritical }, { id: userId, locale });
@@ -213,10 +211,11 @@ function partsOf({ content: { text }, url }: StepMessage): MailPart[] {
   return hasLink ? [paragraph, { type: 'value', text: url }] : [paragraph];
 }
 
-function createSmsSteps(sms: SmsSender, limits: SmsLimits, pauseOf: PauseOf): Omit<StepSender, 'isHeld'> {
+function createSmsSteps(sms: SmsSender, limits: SmsLimits, brakes: Brakes): StepSender {
   return {
     channel: 'sms',
-    pauseBefore: async ({ to }) => (await pauseOf('sms')) || 1000 * (await limits.countNotificationSms(to)),
+    isHeld: () => brakes.isHeld('sms'),
+    pauseBefore: async ({ to }) => (await brakes.pauseOf('sms')) || 1000 * (await limits.countNotificationSms(to)),
     send: (message) =>
       outcomeOf(() => sms.send({ ...common(message, 'sms.notification'), text: message.content.text })),
     recordAccepted: async (_tx, _message, _accepted, store) => void (await store()),

@@ -26,8 +26,8 @@ interface Request {
 
 /**
  * A token bucket that holds what may be sent in a tenth of a second, so that the messages are spread evenly, and at least one
- * message. It reads the time when it has the row. The commit
- * does not wait for the disk: after a crash, the messages of a moment may be granted once more.
+ * message. It reads the time when it has the row. The commit does not wait for the disk: after a crash, the messages of a moment may be
+ * granted once more.
  */
 const takeTokens = statement<Request, { granted: number; wait: number }>(
   'channel_take',

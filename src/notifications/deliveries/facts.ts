@@ -96,7 +96,7 @@ export interface FactOptions {
   readonly categories: Pick<KnownCategories, 'get'>;
 }
 
-/** The facts of a decision. A delayed push is decided here without its mutes and preferences: the fan-out asks for them. */
+/** The facts of a decision. A delayed push is decided here without its mutes: the fan-out asks for them. */
 export function factsOf(row: FactColumns, address: AddressFacts, options: FactOptions): StepFacts {
   const { channel, condition, wasHandedOver, age, ttl, categories } = options;
   const category = categories.get(row.category ?? '');

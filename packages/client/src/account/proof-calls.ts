@@ -9,7 +9,7 @@ export type ProofOptions = Abortable & { readonly proof?: unknown };
 
 /** A guest can do these without a proof. */
 const firstCredential = /^(set_email|set_phone|add_passkey|link_identity)$/;
-/** The first address of a user who has only accounts at providers may need no proof. */
+/** The first address of a user with only accounts at providers may need no proof. */
 const address = /^(set_email|set_phone)$/;
 
 /**

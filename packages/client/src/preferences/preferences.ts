@@ -145,7 +145,7 @@ export function createPreferences(postern: Postern): PreferencesStore {
       let failure: unknown;
       let answer: Preferences | undefined;
       try {
-        // Nothing is sent for a user who has signed out meanwhile.
+        // The user has signed out meanwhile: nothing is sent.
         answer = pending.has(one) ? await request(changes) : undefined;
       } catch (cause) {
         failure = cause;

@@ -86,7 +86,7 @@ export function createTable({ words, language, accountUrl, content, change }: Ta
     const href = webAddress(accountUrl);
     const link = trouble !== null && href !== null && element('a', { href, part: 'link' }, words.open_account);
     const text = element('span', {}, trouble ?? words[`${channel}_hint`], link && ' ', link);
-    // Who has no phone number misses nothing: it is no reason for a warning.
+    // A missing phone number is no reason for a warning.
     const isWarning = trouble !== null && channel !== 'push' && preferences.addresses[channel] !== undefined;
     const usual = isWarning ? element('span', { class: 'warning', part: 'warning' }, icon(warningPath), text) : text;
     const off = element('span', {}, words.channel_off);

@@ -4,7 +4,7 @@ import { type Context, pinField } from './views.js';
 /** Text that can be a mail address, or a phone number. */
 const addressForms = { email: /^[^\s@]+@[^\s@]+\.[^\s@]+$/, sms: /^\+?[\d\s()./-]{5,}$/ } as const;
 
-/** Whether `text` can be an address to which a way sends codes. False for ways that send none. */
+/** Whether a way sends codes, and `text` looks like an address for it. */
 export const isAddressFor = (way: string, text: string): way is keyof typeof addressForms =>
   (way === 'email' || way === 'sms') &&
   addressForms[way].test(text.replace(/[\u00ad\u061c\u200b-\u200f\u202a-\u202d\u2060-\u2069]/g, '').trim());
