@@ -106,7 +106,7 @@ export function createUnsubscribe({
       };
     },
     async turnOff(token) {
-      // For any other token, a user whom nobody has: the same statement finds nothing.
+      // For any other token, a new id: the same statement finds nothing.
       const { userId, category } = read(token) ?? { userId: newId(), category: 'none' };
       await database.user(userId).query(turnOffMail({ userId, category }));
     },

@@ -132,6 +132,29 @@ export function Suppressions() {
   );
 }
 
+interface AddressFieldProps {
+  readonly hint?: string;
+  readonly error: string | undefined;
+  readonly value: string;
+  readonly onType: (value: string) => void;
+}
+
+function AddressField({ onType, ...field }: AddressFieldProps) {
+  return (
+    <Field
+      {...field}
+      label={useText().suppressions.findLabel}
+      type="email"
+      inputMode="email"
+      maxLength={320}
+      autoComplete="off"
+      autoCapitalize="off"
+      spellCheck={false}
+      onChange={(event) => onType(event.currentTarget.value)}
+    />
+  );
+}
+
 /** Looks an address up. It is in the body of the request, so that no log contains it. */
 function Find({ onFound }: { onFound: (suppression: Suppression) => void }) {
   const { suppressions: text } = useText();
@@ -159,18 +182,11 @@ function Find({ onFound }: { onFound: (suppression: Suppression) => void }) {
           if (email.trim() !== '' && !find.isPending) find.mutate(email.trim());
         }}
       >
-        <Field
-          label={text.findLabel}
+        <AddressField
           error={addressError}
-          type="email"
-          inputMode="email"
           value={email}
-          maxLength={320}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
-          onChange={(event) => {
-            setEmail(event.currentTarget.value);
+          onType={(next) => {
+            setEmail(next);
             find.reset();
           }}
         />
@@ -228,19 +244,12 @@ function AddDialog({ onClose }: { onClose: () => void }) {
       }
     >
       <div className={styles.stack}>
-        <Field
-          label={text.findLabel}
+        <AddressField
           hint={text.addHint}
           error={addressError}
-          type="email"
-          inputMode="email"
           value={email}
-          maxLength={320}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
-          onChange={(event) => {
-            setEmail(event.currentTarget.value);
+          onType={(next) => {
+            setEmail(next);
             add.reset();
           }}
         />
