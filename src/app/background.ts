@@ -49,14 +49,13 @@ export async function startBackgroundWork(
     statistics.counters.add('queue.jobs', task);
     statistics.counters.add('queue.latency', task, waitSeconds);
   };
-  const queue = lifecycle.add(
-    await startQueue({ target, log, groups: jobGroups, connections: queueConnections, onJobStarted, tracing }),
-    (running) => running.stop(),
-  );
-  lifecycle.add(push.startRelay(), (relay) => relay.stop());
-  lifecycle.add(deliverySteps.startRelay(), (relay) => relay.stop());
-  lifecycle.add(webhooks.start(), (sending) => sending.stop());
-  lifecycle.add(messaging.startDispatch(), (dispatch) => dispatch.stop());
+  const connections = queueConnections;
+  const queue = await startQueue({ target, log, groups: jobGroups, connections, onJobStarted, tracing });
+  const relays = [push.startRelay(), deliverySteps.startRelay(), webhooks.start(), messaging.startDispatch()];
+  // Together: while one stops, another would begin a query, and a database that hangs would hold up each of them in turn.
+  lifecycle.add([queue, ...relays], async (parts) => {
+    await Promise.all(parts.map((part) => part.stop()));
+  });
   const tasks = [
     ...expiryTasks(config.EVENT_RETENTION),
     sessionChangesTask,
