@@ -45,11 +45,10 @@ import {
   type NewUserOptions,
   readIdentities,
   type SecretsFrom,
-  shownIdentities,
   type UserRules,
   userErrors,
 } from './validation.js';
-import { newUserValues } from './values.js';
+import { changedUserValues, newUserValues } from './values.js';
 
 /** A new user, checked and hashed, ready to be inserted in a transaction. */
 export interface PreparedUser {
@@ -243,25 +242,7 @@ async function prepareChange(
   errors.push(...(await userErrors(change, options, { ...user, ...change }, from)));
   throwIfErrors(errors);
 
-  const { name, locale, status, role, password, pin, second_factor, metadata, email_verified, phone_verified } = change;
-  const values = {
-    ...(email_verified !== undefined && { email_verified }),
-    ...(phone_verified !== undefined && { phone_verified }),
-    ...shownIdentities(identities),
-    ...(name !== undefined && { name }),
-    ...(locale !== undefined && { locale }),
-    ...(status !== undefined && { status }),
-    ...(role !== undefined && { role }),
-    ...(second_factor !== undefined && { second_factor }),
-    ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
-    ...(password !== undefined && {
-      password_hash: password === null ? null : await options.hasher.hash(password, from.client),
-    }),
-    ...(password !== undefined && {
-      must_change: (from.operator === true && password !== null) || (change.must_change ?? false),
-    }),
-    ...(pin !== undefined && { pin_hash: pin === null ? null : await pins.hash(id, pin, from.client) }),
-  };
+  const values = await changedUserValues({ hasher: options.hasher, pins }, id, change, identities, from);
   return { identities, values };
 }
 
