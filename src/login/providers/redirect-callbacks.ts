@@ -109,19 +109,10 @@ export function createRedirectCallbacks(
     else health.succeed(authenticator);
     const code = secretText();
     const next = isFailure ? await failed(login, result) : passed(login, code);
-    const isStored = await changeRedirectState(database, login, (current) => {
-      if (!isFailure && (!current.isOpen || current.state.code !== undefined)) return;
-      const until = current.now + shortly;
-      const changed = withReturn(current, state, (one) => ({
-        ...one,
-        result: { next: encrypt(next, login.id), until },
-      }));
-      if (isFailure) return changed;
-      const test = current.state.test && ({ step: 'account' } as const);
-      const codeUntil = current.state.isFresh ? current.now + proofMs : until;
-      const digest = digestOf(code);
-      return changed && { ...changed, test, code: { digest, until: codeUntil }, account: encrypt(result, login.id) };
-    });
+    const account = isFailure ? undefined : { digest: digestOf(code), encrypted: encrypt(result, login.id) };
+    const isStored = await changeRedirectState(database, login, (current) =>
+      withResult(current, state, encrypt(next, login.id), account),
+    );
     return isStored ? next : expired(login);
   }
 
@@ -174,6 +165,26 @@ function withReturn(
   const changed = next(known ?? { state: digestOf(state) });
   const others = current.returns.filter((one) => one !== known);
   return changed && { ...current, returns: [...others, changed] };
+}
+
+/**
+ * The state with the result of one return; undefined if the login has ended or another return has completed it.
+ * @param account what the app gets for its code. Undefined: the part of the provider has failed
+ */
+function withResult(
+  login: RedirectLogin,
+  state: string,
+  next: string,
+  account: { readonly digest: string; readonly encrypted: string } | undefined,
+): RedirectState | undefined {
+  const { isOpen, now, state: current } = login;
+  if (account !== undefined && (!isOpen || current.code !== undefined)) return undefined;
+  const until = now + shortly;
+  const changed = withReturn(login, state, (one) => ({ ...one, result: { next, until } }));
+  if (account === undefined || changed === undefined) return changed;
+  const test = current.test && ({ step: 'account' } as const);
+  const code = { digest: account.digest, until: current.isFresh ? now + proofMs : until };
+  return { ...changed, test, code, account: account.encrypted };
 }
 
 /** The answer that the provider has posted, if it is still kept. */
