@@ -19,6 +19,7 @@ import { sessionChangesTask } from '../sessions/fast-path/session-invalidation.j
 import { statisticsTask } from '../statistics/retention.js';
 import { eraseUser } from '../users/erase.js';
 import { guestExpiryTask } from '../users/guest-expiry.js';
+import { version } from './banner.js';
 import type { Base } from './base/base.js';
 import type { Domains } from './services.js';
 
@@ -27,15 +28,12 @@ const maxOtherJobs = 4;
 
 /**
  * Starts the queue, the relays that fill it, and the maintenance tasks.
- * @param options.queueConnections for tests
+ * @param connections those that the workers of the queue share
  */
 export async function startBackgroundWork(
   base: Base,
   domains: Domains,
-  {
-    version,
-    queueConnections = base.resources.jobs,
-  }: { readonly version: string; readonly queueConnections?: number | undefined },
+  connections = base.resources.jobs,
 ): Promise<{ readonly queue: Queue }> {
   const { config, log, lifecycle, resources, target, database, keys, statistics, hasher, tracing } = base;
   const { messaging, push, deliverySteps, notifications, webhooks, backups } = domains;
@@ -49,7 +47,6 @@ export async function startBackgroundWork(
     statistics.counters.add('queue.jobs', task);
     statistics.counters.add('queue.latency', task, waitSeconds);
   };
-  const connections = queueConnections;
   const queue = await startQueue({ target, log, groups: jobGroups, connections, onJobStarted, tracing });
   const relays = [push.startRelay(), deliverySteps.startRelay(), webhooks.start(), messaging.startDispatch()];
   // Together: while one stops, another would begin a query, and a database that hangs would hold up each of them in turn.
