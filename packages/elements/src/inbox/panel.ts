@@ -64,8 +64,24 @@ export function createPanel(options: PanelOptions): Panel {
   let pushView: PushView | undefined;
   let place: Panel['place'] | undefined;
 
-  const frame = createFrame(words, isBell, () => markAll());
-  const { panel, list, markAllButton } = frame;
+  const list = element('div', { class: 'list' });
+  const scroll = element('div', { class: 'scroll' }, list);
+  const markAllButton = linkButton(words.mark_all_read, () => markAll(), 'button');
+  const title = element('h2', { part: 'heading', id: 'heading' });
+  const heading = element('slot', { name: 'heading' }, words.inbox);
+  const head = element('div', { class: 'head', part: 'header' }, title, markAllButton);
+  const panel = element(
+    'section',
+    {
+      class: 'panel',
+      part: 'panel',
+      'aria-labelledby': 'heading',
+      ...(isBell && { popover: 'auto', role: 'dialog', tabindex: -1 }),
+    },
+    head,
+    scroll,
+  );
+  title.append(heading);
   panel.addEventListener('toggle', () => {
     if (!isShown()) pushView?.open(false);
     options.showAgain();
@@ -82,12 +98,12 @@ export function createPanel(options: PanelOptions): Panel {
       try {
         const part = await loadPart(() => import('./list.js'));
         options.adoptStyle(part.style);
-        const listOptions = { ...options, words: part.textsOfList(words), ...frame };
+        const listOptions = { ...options, words: part.textsOfList(words), head, scroll };
         rows = part.createRows(listOptions);
         place = (button) => part.positionPanel(panel, button);
         options.placeAgain();
         pushView = part.createPushView(listOptions, {
-          ...{ ...listOptions, isShown },
+          ...{ ...listOptions, panel, title, heading, isShown },
           show: () => show(view.current),
         });
         shownState = undefined;
@@ -124,7 +140,9 @@ export function createPanel(options: PanelOptions): Panel {
       );
       return;
     }
-    replaceContent(list, skeleton(words));
+    const bar = () => element('i', { class: 'skeleton', part: 'skeleton' });
+    const status = element('span', { class: 'sr-only', role: 'status' }, words.loading);
+    replaceContent(list, element('div', { class: 'waiting' }, status, bar(), bar(), bar()));
   }
 
   let reportedError: unknown = null;
@@ -146,32 +164,4 @@ export function createPanel(options: PanelOptions): Panel {
   };
   void loadRows();
   return { node: panel, show, isShown, place: (button) => place?.(button) };
-}
-
-/** The elements that stay, whatever the panel shows. */
-function createFrame(words: PanelTexts, isBell: boolean, onMarkAll: () => void) {
-  const list = element('div', { class: 'list' });
-  const scroll = element('div', { class: 'scroll' }, list);
-  const markAllButton = linkButton(words.mark_all_read, onMarkAll, 'button');
-  const heading = element('slot', { name: 'heading' }, words.inbox);
-  const title = element('h2', { part: 'heading', id: 'heading' }, heading);
-  const head = element('div', { class: 'head', part: 'header' }, title, markAllButton);
-  const panel = element(
-    'section',
-    {
-      class: 'panel',
-      part: 'panel',
-      'aria-labelledby': 'heading',
-      ...(isBell && { popover: 'auto', role: 'dialog', tabindex: -1 }),
-    },
-    head,
-    scroll,
-  );
-  return { panel, head, title, heading, markAllButton, scroll, list };
-}
-
-function skeleton(words: PanelTexts): HTMLElement {
-  const bar = () => element('i', { class: 'skeleton', part: 'skeleton' });
-  const status = element('span', { class: 'sr-only', role: 'status' }, words.loading);
-  return element('div', { class: 'waiting' }, status, bar(), bar(), bar());
 }
