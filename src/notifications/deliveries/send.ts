@@ -1,6 +1,7 @@
 import type { MessagePreview } from '../../contract/category.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { literal, type Sql, type StatementWith, sql, statement } from '../../database/sql.js';
+import { backOff } from '../../lib/back-off.js';
 import type { Counters } from '../../statistics/counters.js';
 import type { KnownCategories } from '../categories/categories.js';
 import { TemplateTooLarge } from '../templates/render.js';
@@ -130,19 +131,13 @@ const repeatLater = statement<{ task: string; job: StepJob; seconds: number }>(
              priority => ${stepPriority})`,
 );
 
-/** Seconds until the second attempt. Later pauses grow exponentially, with jitter. */
-const firstPauseSeconds = 5;
-const maxPauseSeconds = 3600;
-const backOff = (attempts: number): number =>
-  Math.min(maxPauseSeconds, firstPauseSeconds * 2 ** Math.min(attempts, 20)) * (0.75 + Math.random() / 2);
-
 /** How long a message of a paused channel waits before it asks again, in seconds. */
 const heldSeconds = 5;
 
 export interface StepSendingOptions {
   readonly database: Database;
   readonly senders: readonly StepSender[];
-  readonly categories: Pick<KnownCategories, 'get' | 'know'>;
+  readonly categories: Pick<KnownCategories, 'get' | 'refreshFor'>;
   /** Milliseconds: how late a step may be whose category says nothing. */
   readonly ttl: Readonly<Record<MessageChannel, number>>;
   readonly readAddresses: ReadAddresses;
@@ -177,7 +172,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
   /** The message as it is now, or why it is not sent. All data is read again, because it may have changed. */
   async function prepare(handle: Queryable, channel: MessageChannel, job: StepJob, row: DeliveryRow) {
     const { condition, age, was_handed_over: wasHandedOver } = row;
-    if (row.category !== null) await categories.know(handle, [row.category]);
+    if (row.category !== null) await categories.refreshFor(handle, [row.category]);
     const facts = { channel, condition, wasHandedOver, age, ttl: ttl[channel], categories };
     const decision = decide(factsOf(row, await addressFacts(handle, channel, row.address), facts));
     if (decision.state !== 'send') return decision satisfies End;
