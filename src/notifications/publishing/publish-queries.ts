@@ -70,10 +70,10 @@ export interface PushChoice {
  *
  * @param from what follows `from`: rows with `user_id`, `id`, `sequence` and `time` of the new notifications
  */
-export const recordPublication = (from: Sql, { pushes }: Parameters<PushChoice>): Sql => sql`
+export const recordPublished = (from: Sql, { pushes }: Parameters<PushChoice>): Sql => sql`
     webhook as (${recordInboxEvents(sql`'notification.created'`, from)}
     ),
-    publication as (
+    push_fan_out as (
       insert into push_fan_outs (id, user_ids, notification_ids, size, created_at)
       select gen_random_uuid(), array_agg(user_id), array_agg(id), count(*), min(time)
       from (select user_id, id, time from ${from}) published
