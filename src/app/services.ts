@@ -38,6 +38,7 @@ import { createSessionServices } from './domains/sessions.js';
 import type { ConsoleOutput } from './domains/sms.js';
 import { createStepDomain, type StepDomain } from './domains/steps.js';
 import { createSystemInformation } from './domains/system.js';
+import { createConfiguredTopics } from './domains/topics.js';
 import { createConfiguredUnsubscribe } from './domains/unsubscribe.js';
 import { createUserServices } from './domains/users.js';
 import { createWebhookDomain, type WebhookDomain } from './domains/webhooks.js';
@@ -91,6 +92,7 @@ async function createParts(base: Base, options: ServicesOptions) {
     { onPublished: push.onPublished, onSteps: deliverySteps.onPublished, limits, categories: categories.known },
     options,
   );
+  const topics = createConfiguredTopics(base, limits);
   const guesses = createConfiguredGuessBudget(base, messaging.notices);
   const pins = createPins({ hasher, keys });
   const factors = createFactors(base);
@@ -157,6 +159,7 @@ async function createParts(base: Base, options: ServicesOptions) {
     push,
     limits,
     notifications,
+    topics,
     messaging,
     deliverySteps,
     factors,
@@ -241,6 +244,7 @@ function servicesOf(base: Base, parts: Parts): Services {
       record: (tx, userId, origin, changes) =>
         recordEvent(tx, { type: 'preferences.changed', origin, userId, changes }),
     }),
+    topics: parts.topics,
     unsubscribe: parts.unsubscribe,
     suppressions: messaging.suppressions,
     mailEvents: messaging.mailEvents,

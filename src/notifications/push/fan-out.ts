@@ -65,10 +65,13 @@ const deferItems = statement<{
 );
 
 const selectNotifications = unprepared(
-  statement<{ userIds: readonly string[]; ids: readonly string[] }, NotificationRow & { category: string }>(
+  statement<
+    { userIds: readonly string[]; ids: readonly string[] },
+    NotificationRow & { category: string; topic: string | null }
+  >(
     'push_notifications',
     (p) => sql`
-    select ${notificationColumns}, ${categoryOf} as category
+    select ${notificationColumns}, ${categoryOf} as category, topic
     from unnest(${p.userIds}::uuid[], ${p.ids}::uuid[]) as wanted (wanted_user, wanted_id)
       join notifications on user_id = wanted_user and id = wanted_id`,
   ),
@@ -149,5 +152,10 @@ function itemsOf({ id: fanOut, created_at: publishedAt, traceparent: cause, ...l
 async function readNotifications(tx: Queryable, items: readonly Item[]): Promise<Map<string, PushSubject>> {
   const [userIds, ids] = [items.map(({ userId }) => userId), items.map(({ id }) => id)];
   const rows = await tx.query(selectNotifications({ userIds, ids }));
-  return new Map(rows.map((row) => [row.id, { notification: toNotification(row, new Map()), category: row.category }]));
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      { notification: toNotification(row, new Map()), category: row.category, topic: row.topic },
+    ]),
+  );
 }
