@@ -34,6 +34,10 @@ const withoutProof: Readonly<Record<string, string>> = {
   'POST /admin/v1/backups': 'writes to the place that the configuration names',
   'POST /admin/v1/backups/{id}/verify': 'reads',
   'POST /admin/v1/categories/{name}/preview': 'reads',
+  'PUT /admin/v1/topics/{key}': 'sends nothing',
+  'PUT /admin/v1/topics/{key}/subscriptions/{user}': 'sends nothing, and can be undone',
+  'DELETE /admin/v1/topics/{key}/subscriptions/{user}': 'sends nothing, and can be undone',
+  'POST /admin/v1/topics/{key}/subscriptions': 'sends nothing, and can be undone',
 };
 
 /** Admin requests that need a recent proof only for some bodies. `actionsWithProof` has these. */

@@ -51,6 +51,8 @@ export interface ProblemStatuses {
   readonly backup_running: 409;
   readonly message_not_failed: 409;
   readonly message_outdated: 409;
+  readonly unknown_topic: 404;
+  readonly too_many_topics: 409;
   readonly too_many_webhooks: 409;
   readonly message_tried_too_often: 409;
   readonly human_check_required: 422;
@@ -651,7 +653,7 @@ export type Preferences = {
   readonly quiet_hours: null;
   /** A channel that is off beats the categories, except critical ones. */
   readonly channels: PreferenceChannels;
-  /** Empty: topics are not available yet. */
+  /** What the user has chosen for topics: for each key on or off for channels and inbox. It beats the category. */
   readonly topics: PreferenceTopics;
   /** The addresses that the user has, and whether they get messages. */
   readonly addresses: PreferenceAddresses;

@@ -105,6 +105,31 @@ export interface WebhookEventData {
   readonly 'marker.moved': CommonEventData & {
     readonly last_read_sequence: number | null;
   };
+  /** A topic was created. The event concerns no user: `user_id` is all zeros. */
+  readonly 'topic.created': CommonEventData & {
+    /** The key of the topic. */
+    readonly topic: string;
+  };
+  /** A topic was changed. The event concerns no user. */
+  readonly 'topic.updated': CommonEventData & {
+    /** The key of the topic. */
+    readonly topic: string;
+  };
+  /** A topic was deleted with its subscriptions. The event concerns no user. */
+  readonly 'topic.deleted': CommonEventData & {
+    /** The key of the topic. */
+    readonly topic: string;
+  };
+  /** A user was subscribed to a topic. */
+  readonly 'topic.subscribed': CommonEventData & {
+    /** The key of the topic. */
+    readonly topic: string;
+  };
+  /** The subscription of a user to a topic ended. The deletion of the topic or of the user causes no such event. */
+  readonly 'topic.unsubscribed': CommonEventData & {
+    /** The key of the topic. */
+    readonly topic: string;
+  };
   /** A message with a code or a notice was not sent, or did not arrive. */
   readonly 'message.failed': CommonEventData & {
     readonly message_id: string | null;
@@ -155,6 +180,8 @@ export type AccountExport = {
   readonly notification_states: readonly ExportedRecord[];
   /** The mutes. */
   readonly mutes: readonly ExportedRecord[];
+  /** The topics to which the user is subscribed. */
+  readonly subscriptions: readonly ExportedRecord[];
   /** What the user has chosen about notifications, and when. */
   readonly preferences: readonly ExportedRecord[];
   /** Recent pushes. */
@@ -798,6 +825,8 @@ export type TakenAction = {
   readonly acted_at: string;
 };
 
+export type TopicChannelChoices = Readonly<Record<string, unknown>>;
+
 export type User = {
   readonly id: string;
   readonly username: string | null;
@@ -892,6 +921,8 @@ export type UserPreferenceChanges = {
   readonly channels?: ChannelChanges | undefined;
   /** For each category, on, off or null for channels and inbox. null takes a choice back. */
   readonly categories?: CategoryChannelChoices | undefined;
+  /** For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one. */
+  readonly topics?: TopicChannelChoices | undefined;
 };
 
 export type UserSession = {
