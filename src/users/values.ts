@@ -35,5 +35,7 @@ export async function newUserValues(
     must_change: (operator && password !== undefined) || (input.must_change ?? false),
     pin_hash: pin === undefined ? null : await pins.hash(id, pin, client),
     metadata: JSON.stringify(input.metadata ?? {}),
+    roles: JSON.stringify((input.roles ?? []).toSorted()),
+    claims: JSON.stringify(input.claims ?? {}),
   };
 }

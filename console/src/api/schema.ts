@@ -527,6 +527,8 @@ export type CheckedCode = {
   readonly expires_at: string;
 };
 
+export type Claims = Readonly<Record<string, unknown>>;
+
 export type CodeAnswer = {
   /** The code. */
   readonly secret: string;
@@ -1407,6 +1409,10 @@ export type NewUser = {
   readonly role?: Role | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** The roles that your app gives: at most 32, in any order. */
+  readonly roles?: readonly string[] | undefined;
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims?: Claims | undefined;
 };
 
 export type NewWebhook = {
@@ -2097,6 +2103,17 @@ export type RoleActivation = {
   readonly proof: Proof;
 };
 
+export type RolesChange = RolesChangeArray | RolesChangeObject;
+
+export type RolesChangeArray = readonly string[];
+
+export type RolesChangeObject = {
+  /** Roles that the user gets. */
+  readonly add?: readonly string[] | undefined;
+  /** Roles that the user loses. */
+  readonly remove?: readonly string[] | undefined;
+};
+
 export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type ScreenSize = ScreenSizeNumber | ScreenSizeString;
@@ -2150,6 +2167,10 @@ export type Session = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly updated_at: string;
+  /** The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role. */
+  readonly roles: readonly string[];
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims: Claims;
 };
 
 export type SetUpCompletion = {
@@ -2499,6 +2520,10 @@ export type User = {
   readonly second_factors: readonly SecondFactor[];
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata: Metadata;
+  /** The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role. */
+  readonly roles: readonly string[];
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims: Claims;
   /** The last login on a device that is not removed. null: none. */
   readonly last_login_at: string | null;
   readonly created_at: string;
@@ -2535,6 +2560,10 @@ export type UserChange = {
   readonly second_factor?: SecondFactorPolicy | null | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** All roles of the user from now on, or roles to add and to remove. At most 32. */
+  readonly roles?: RolesChange | undefined;
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims?: Claims | undefined;
 };
 
 export type UserDevice = {
@@ -2635,6 +2664,10 @@ export type UserToImport = {
   readonly role?: Role | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** The roles that your app gives: at most 32, in any order. */
+  readonly roles?: readonly string[] | undefined;
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims?: Claims | undefined;
   /** What the user has chosen about notifications, as in PATCH /v1/preferences. */
   readonly preferences?: UserPreferenceChanges | undefined;
   /** When the other system created the user. A time in the past. */

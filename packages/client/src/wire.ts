@@ -288,6 +288,8 @@ export type Changes = {
 
 export type ChannelChoice = 'on' | 'off';
 
+export type Claims = Readonly<Record<string, unknown>>;
+
 export type DeliveryTrace = {
   readonly notification_id: string;
   readonly user_id: string;
@@ -779,6 +781,10 @@ export type Session = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly updated_at: string;
+  /** The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role. */
+  readonly roles: readonly string[];
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims: Claims;
 };
 
 export type StartedExternalIdentity = {
