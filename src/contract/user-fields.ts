@@ -151,8 +151,13 @@ interface UserField {
   readonly change?: TSchema;
   /** How the column of the same name is written when a user is created. */
   readonly stored?: 'text' | 'jsonb' | 'boolean';
-  /** The column of the same name, and the answer shows it as it is. A field without it is computed. */
+  /**
+   * The column of the same name: answers show it as it is, and requests that have the field write it. The answer of a field
+   * without it is computed.
+   */
   readonly isColumn?: true;
+  /** The value of a new user whose request has none. The default is null. */
+  readonly initial?: unknown;
   /** How filters of lists of users read values. A field without it cannot be used in filters. */
   readonly filter?: {
     readonly kind: 'id' | 'string' | 'enum' | 'key' | 'time';
@@ -179,7 +184,7 @@ const identity = {
 /**
  * The fields of a user, in the order of answers. The schemas and types of answers and of requests that create, import
  * and change users derive from this table, and so do the columns, the statements, the filters and the values in events.
- * What the table cannot say is in `users/queries.ts` (computed columns), `users/values.ts` (values of a new user) and
+ * What the table cannot say is in `users/queries.ts` (computed columns), `users/values.ts` (secrets and addresses) and
  * `users/search/fields.ts` (computed filters).
  */
 const userFields = {
@@ -205,6 +210,7 @@ const userFields = {
     create: Type.Optional(Text(255)),
     change: Type.Optional(Text(255)),
     ...stored,
+    initial: '',
     filter: like,
     isInEvents: true,
   },
@@ -259,6 +265,7 @@ const userFields = {
     create: Type.Optional(Role),
     change: Type.Optional(Role),
     ...stored,
+    initial: 'user',
     filter: { kind: 'enum', values: roles },
     isInEvents: true,
   },
@@ -282,6 +289,7 @@ const userFields = {
     change: Type.Optional(Metadata),
     stored: 'jsonb',
     isColumn: true,
+    initial: {},
   },
   roles: {
     answer: Roles,
@@ -289,6 +297,7 @@ const userFields = {
     change: Type.Optional(RolesChange),
     stored: 'jsonb',
     isColumn: true,
+    initial: [],
     // A role may contain colons. The clause compares with each role of the user.
     filter: { kind: 'string' },
     isInEvents: true,
@@ -299,6 +308,7 @@ const userFields = {
     change: Type.Optional(Claims),
     stored: 'jsonb',
     isColumn: true,
+    initial: {},
   },
   last_login_at: {
     answer: Type.Unsafe<string | null>({

@@ -45,11 +45,10 @@ import {
   type NewUserOptions,
   readIdentities,
   type SecretsFrom,
-  shownIdentities,
   type UserRules,
   userErrors,
 } from './validation.js';
-import { newUserValues } from './values.js';
+import { changedUserValues, newUserValues } from './values.js';
 
 /** A new user, checked and hashed, ready to be inserted in a transaction. */
 export interface PreparedUser {
@@ -251,29 +250,10 @@ async function prepareChange(
   errors.push(...roleErrors(change));
   throwIfErrors(errors);
 
-  const { name, locale, status, role, password, pin, second_factor, metadata, email_verified, phone_verified } = change;
-  const { roles: appRoles, claims } = change;
-  const values = {
-    ...(email_verified !== undefined && { email_verified }),
-    ...(phone_verified !== undefined && { phone_verified }),
-    ...shownIdentities(identities),
-    ...(name !== undefined && { name }),
-    ...(locale !== undefined && { locale }),
-    ...(status !== undefined && { status }),
-    ...(role !== undefined && { role }),
-    ...(second_factor !== undefined && { second_factor }),
-    ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
-    ...(Array.isArray(appRoles) && { roles: JSON.stringify(appRoles.toSorted()) }),
-    ...(claims !== undefined && { claims: JSON.stringify(claims) }),
-    ...(password !== undefined && {
-      password_hash: password === null ? null : await options.hasher.hash(password, from.client),
-    }),
-    ...(password !== undefined && {
-      must_change: (from.operator === true && password !== null) || (change.must_change ?? false),
-    }),
-    ...(pin !== undefined && { pin_hash: pin === null ? null : await pins.hash(id, pin, from.client) }),
-  };
-  return { identities, values, roleChange: Array.isArray(appRoles) ? undefined : appRoles };
+  const { roles: appRoles, ...others } = change;
+  const [roleChange, direct] = Array.isArray(appRoles) ? [undefined, change] : [appRoles, others];
+  const values = await changedUserValues({ hasher: options.hasher, pins }, id, direct, identities, from);
+  return { identities, values, roleChange };
 }
 
 function roleErrors({ roles: appRoles }: UserChange): FieldError[] {
