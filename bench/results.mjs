@@ -15,6 +15,7 @@ const titles = {
     redirects: '`node bench/redirects.mjs`',
     webhooks: '`node bench/webhooks.mjs`',
     backup: '`node bench/backup.mjs`',
+    disk: '`node bench/disk.mjs`',
     soak: '`npm run soak`',
   },
 };
