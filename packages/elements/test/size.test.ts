@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { build as bundle } from 'esbuild';
 import { build } from 'vite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -63,6 +64,18 @@ test.each<[string, number, string]>([
     expect(first).not.toContain('Cargando');
   },
 );
+
+test('what `tabs`, `archive` and `snooze` add to the inbox costs less than 4000 bytes, beside the states of the client', async () => {
+  const { outputFiles } = await bundle({
+    ...{ entryPoints: [join(packages, 'elements/src/inbox/items.ts')], bundle: true, minify: true, format: 'esm' },
+    ...{ target: 'es2022', legalComments: 'none', write: false, logLevel: 'error' },
+    // What the inbox loads anyway.
+    external: ['@postern/*', '../base/*', './icons.js'],
+  });
+  const [file] = outputFiles;
+  expect(gzipSync(file?.text ?? '').length).toBeGreaterThan(1000);
+  expect(gzipSync(file?.text ?? '').length).toBeLessThan(4000);
+});
 
 test('an import that is not used costs nothing', async () => {
   const { first } = await scriptsOf(`import ${JSON.stringify(join(packages, 'elements/src/index.ts'))};`);
