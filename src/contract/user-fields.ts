@@ -4,7 +4,9 @@ import { AnyObject, Id, maxExternalIdLength, NullableString, NullableTime, pinPa
 const userStatuses = ['active', 'deactivated'] as const;
 /** The roles, in order of increasing rights. */
 export const roles = ['user', 'support', 'operator'] as const;
-/** When a login needs a second factor: never, for users with an authenticator app, for users with any second factor. */
+/** The most roles of the app that a user can have. */
+export const maxRoles = 32;
+/** When a login needs a second factor: never, for users with an authenticator app, for users with any second factor. The stricter comes later. */
 export const secondFactorPolicies = ['off', 'own', 'required'] as const;
 
 /** The kinds of second factor that a user can enrol. */
@@ -30,6 +32,31 @@ const NullablePolicy = Type.Unsafe<(typeof secondFactorPolicies)[number] | null>
 });
 
 const Metadata = AnyObject('Your own data: any JSON object of up to 16 KiB.', 'Metadata');
+const rolesOf = (description: string) => ({
+  type: 'array',
+  items: { type: 'string', pattern: '^[a-z0-9:._-]{1,64}$' },
+  maxItems: maxRoles,
+  uniqueItems: true,
+  description,
+});
+/** The roles that your app gives, as answers show them. */
+export const Roles = Type.Unsafe<string[]>(
+  rolesOf(
+    "The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role.",
+  ),
+);
+const NewRoles = Type.Unsafe<string[]>(rolesOf('The roles that your app gives: at most 32, in any order.'));
+const RolesChange = Type.Unsafe<string[] | { readonly add?: string[]; readonly remove?: string[] }>({
+  ...rolesOf('All roles of the user from now on, or roles to add and to remove. At most 32.'),
+  type: ['array', 'object'],
+  properties: { add: rolesOf('Roles that the user gets.'), remove: rolesOf('Roles that the user loses.') },
+  additionalProperties: false,
+  title: 'RolesChange',
+});
+export const Claims = AnyObject(
+  'What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app.',
+  'Claims',
+);
 const Status = Type.Enum(userStatuses, { title: 'UserStatus' });
 export const Role = Type.Enum(roles, { title: 'Role' });
 
@@ -260,6 +287,25 @@ const userFields = {
     answer: Metadata,
     create: Type.Optional(Metadata),
     change: Type.Optional(Metadata),
+    stored: 'jsonb',
+    isColumn: true,
+    initial: {},
+  },
+  roles: {
+    answer: Roles,
+    create: Type.Optional(NewRoles),
+    change: Type.Optional(RolesChange),
+    stored: 'jsonb',
+    isColumn: true,
+    initial: [],
+    // A role may contain colons. The clause compares with each role of the user.
+    filter: { kind: 'string' },
+    isInEvents: true,
+  },
+  claims: {
+    answer: Claims,
+    create: Type.Optional(Claims),
+    change: Type.Optional(Claims),
     stored: 'jsonb',
     isColumn: true,
     initial: {},

@@ -20,13 +20,15 @@ const isColumn: object = userFieldsWith('isColumn');
 const initial: Readonly<Record<string, unknown>> = userFieldsWith('initial');
 const types: Readonly<Record<string, string>> = userFieldsWith('stored');
 
-/** The columns of the fields of a request that are stored as they are, from the fields that the request has. */
+/** The columns of the fields of a request that are stored as they are, from the fields that the request has. Lists are sets. */
 function columnsOf(input: Readonly<Record<string, unknown>>): object {
   const given = Object.entries(input).filter(([name, value]) => name in isColumn && value !== undefined);
   return Object.fromEntries(
-    given.map(([name, value]) => [name, types[name] === 'jsonb' ? JSON.stringify(value) : value]),
+    given.map(([name, value]) => [name, types[name] === 'jsonb' ? JSON.stringify(sortedIfSet(value)) : value]),
   );
 }
+
+const sortedIfSet = (value: unknown) => (Array.isArray(value) ? value.toSorted() : value);
 
 type Created = UserFieldsWith<'create'> & UserFieldsWith<'isColumn'>;
 /** These columns of a user whose request has none of them. */

@@ -35,6 +35,8 @@ const newValues: Readonly<Record<UserFieldsWith<'create'> | UserFieldsWith<'chan
   role: () => 'support',
   second_factor: () => 'own',
   metadata: () => ({ tier: randomUUID() }),
+  roles: () => [`editor:${randomUUID()}`],
+  claims: () => ({ plan: randomUUID() }),
 };
 
 /** Requests may have a password or its hash, but not both. */
