@@ -38,10 +38,6 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
   );
   const entries = chosenUser === undefined ? [...matchingEntries, ...users] : matchingEntries;
   const chosenEntry = entries[Math.min(chosenIndex, entries.length - 1)];
-  useEffect(() => {
-    document.querySelector(`[id="${CSS.escape(`${id}-${chosenEntry?.id}`)}"]`)?.scrollIntoView({ block: 'nearest' });
-  }, [id, chosenEntry?.id]);
-
   function runEntry(entry: PaletteEntry | undefined): void {
     if (entry === undefined) return;
     onClose();
@@ -150,6 +146,9 @@ interface ResultsProps {
 
 function Results({ id, entries, chosenEntry, onRun, onPoint }: ResultsProps) {
   const { shell } = useText();
+  useEffect(() => {
+    document.querySelector(`[id="${CSS.escape(`${id}-${chosenEntry?.id}`)}"]`)?.scrollIntoView({ block: 'nearest' });
+  }, [id, chosenEntry?.id]);
   return (
     <div id={id} role="listbox" aria-label={shell.palette.results} className={styles.results}>
       {groupEntries(entries).map(([group, list]) => (

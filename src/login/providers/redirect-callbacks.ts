@@ -40,8 +40,9 @@ const proofMs = 300_000;
 const exchangeMs = 22_000;
 const pollMs = 100;
 
-/** A visit that has come back, and its provider. */
+/** A visit that has come back, its login, and its provider. */
 interface Found {
+  readonly login: RedirectLogin;
   readonly visit: Visit;
   readonly provider: IdentityProvider;
 }
@@ -91,13 +92,14 @@ export function createRedirectCallbacks(
         one.exchangedAt === undefined && current.isOpen ? { ...one, exchangedAt: current.now } : undefined,
       ),
     );
-    return isFirst ? exchange(login, { state, visit, provider, answer }) : resultOfOther(login, state);
+    return isFirst ? exchange({ login, visit, provider }, state, answer) : resultOfOther(login, state);
   }
 
   /** Asks the provider for the account, in no transaction. */
   async function exchange(
-    login: RedirectLogin,
-    { state, visit, provider, answer }: Found & { readonly state: string; readonly answer: URLSearchParams },
+    { login, visit, provider }: Found,
+    state: string,
+    answer: URLSearchParams,
   ): Promise<Returned> {
     const { authenticator, redirect } = provider;
     const since = login.state.isFresh ? new Date(login.createdAt) : undefined;
@@ -132,10 +134,7 @@ export function createRedirectCallbacks(
   }
 
   /** The visit of a `state`, if its login belongs to the provider with this name; otherwise a page that says why not. */
-  async function findVisit(
-    name: string,
-    state: string,
-  ): Promise<(Found & { readonly login: RedirectLogin }) | RedirectPage> {
+  async function findVisit(name: string, state: string): Promise<Found | RedirectPage> {
     const named = providers.find((provider) => provider.name === name || provider.authenticator === name);
     if (named === undefined) return { page: 'not_configured', name };
     const { id, visit } = secrets.visitOf(state) ?? {};

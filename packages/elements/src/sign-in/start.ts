@@ -1,6 +1,6 @@
 import type { LoginStart } from '@postern/client';
 import { element, linkButton } from '../base/dom.js';
-import { createForm, type FieldOptions, type Form, showBusy } from '../base/form.js';
+import { createForm, showBusy } from '../base/form.js';
 import { fill } from '../base/texts.js';
 import { identityFields, isAddressFor, labelOf, passwordFields } from './start-fields.js';
 import { wayButtons } from './start-ways.js';
@@ -34,37 +34,48 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   signal.addEventListener('abort', () => autofillAbort.abort());
 
   const { nodes: buttons, hasVisible } = wayButtons(context, way, !asksPassword, choose);
+  const hasPin = fields.some(({ name }) => name === 'pin');
+  const pinLink = hasPin && context.recovery && linkButton(words.forgot_pin, () => showFlow('recover_pin'));
+  // While the PIN is hidden, nobody asks for it.
+  if (pinLink && fields.some(({ name, reveal }) => name === 'pin' && reveal !== undefined)) {
+    pinLink.hidden = true;
+    const showLink = () => {
+      pinLink.hidden = false;
+    };
+    form.node.querySelector('[name=pin]')?.addEventListener('focus', showLink, { once: true });
+  }
+  const passwordLink =
+    asksPassword && context.recovery && linkButton(words.forgot_password, () => showFlow('recover_password'));
   const guest = linkButton(words.guest, () => choose('guest', guest));
-  const recoveryLinks = context.recovery
-    ? [
-        asksPassword && linkButton(words.forgot_password, () => showFlow('recover_password')),
-        pinLink(context, fields, form),
-      ]
-    : [];
-  const newHere = element(
-    'p',
-    { class: 'small new', part: 'hint' },
-    `${words.new_here} `,
-    linkButton(words.register, () => showFlow('register')),
-  );
   const node = card(
     words.sign_in,
     element('slot', { name: 'before' }),
     notice !== undefined && element('p', { class: 'notice', part: 'notice', role: 'status' }, notice),
     asksPassword && chosenIdentity(),
     way !== undefined && form.node,
-    recoveryLinks.some(Boolean) && element('div', { class: 'row' }, ...recoveryLinks),
+    (passwordLink || pinLink) && element('div', { class: 'row' }, passwordLink, pinLink),
     way !== undefined && hasVisible && element('div', { class: 'or muted small', part: 'divider' }, words.or),
     ...buttons,
-    context.registration && !asksPassword && newHere,
+    context.registration &&
+      !asksPassword &&
+      element(
+        'p',
+        { class: 'small new', part: 'hint' },
+        `${words.new_here} `,
+        linkButton(words.register, () => showFlow('register')),
+      ),
     context.guests && !asksPassword && guest,
   );
   // Without a form, errors of passkeys are shown below the buttons.
   if (way === undefined) node.insertBefore(form.node.querySelector('[role=alert]') as Node, node.lastChild);
   if (fields.some(({ autocomplete }) => autocomplete === 'webauthn')) {
-    onFirstUse(node, () =>
-      import('./autofill.js').then(({ offerPasskeys }) => offerPasskeys(context, form, autofillAbort)),
-    );
+    const offer = () => {
+      for (const type of triggers) node.removeEventListener(type, offer);
+      void import('./autofill.js').then(({ offerPasskeys }) => offerPasskeys(context, form, autofillAbort));
+    };
+    // A page that nobody uses sends no request.
+    const triggers = ['pointerenter', 'focusin'];
+    for (const type of triggers) node.addEventListener(type, offer);
   }
 
   function showPage(page: 'identity' | 'password', nextWay = way): void {
@@ -123,28 +134,4 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   };
   update(first);
   return { node, update: (next) => next.step === 'start' && update(next), focus: () => form.focus() };
-}
-
-/** The link for users who do not know their PIN, if the form asks for one. While the PIN is hidden, so is the link. */
-function pinLink({ words, showFlow }: Context, fields: readonly FieldOptions[], form: Form): HTMLElement | false {
-  const field = fields.find(({ name }) => name === 'pin');
-  if (field === undefined) return false;
-  const link = linkButton(words.forgot_pin, () => showFlow('recover_pin'));
-  if (field.reveal === undefined) return link;
-  link.hidden = true;
-  const showLink = () => {
-    link.hidden = false;
-  };
-  form.node.querySelector('[name=pin]')?.addEventListener('focus', showLink, { once: true });
-  return link;
-}
-
-/** Calls `use` when somebody first uses the view: a page that nobody uses sends no request. */
-function onFirstUse(node: HTMLElement, use: () => unknown): void {
-  const types = ['pointerenter', 'focusin'];
-  const onUse = () => {
-    for (const type of types) node.removeEventListener(type, onUse);
-    use();
-  };
-  for (const type of types) node.addEventListener(type, onUse);
 }
