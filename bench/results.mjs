@@ -16,6 +16,7 @@ const titles = {
     webhooks: '`node bench/webhooks.mjs`',
     steps: '`node bench/steps.mjs`',
     backup: '`node bench/backup.mjs`',
+    disk: '`node bench/disk.mjs`',
     soak: '`npm run soak`',
   },
 };

@@ -38,6 +38,7 @@ import { createSessionServices } from './domains/sessions.js';
 import type { ConsoleOutput } from './domains/sms.js';
 import { createStepDomain, type StepDomain } from './domains/steps.js';
 import { createSystemInformation } from './domains/system.js';
+import { createConfiguredTopics } from './domains/topics.js';
 import { createConfiguredUnsubscribe } from './domains/unsubscribe.js';
 import { createUserServices } from './domains/users.js';
 import { createWebhookDomain, type WebhookDomain } from './domains/webhooks.js';
@@ -94,6 +95,7 @@ async function createParts(base: Base, options: ServicesOptions) {
     },
     options,
   );
+  const topics = createConfiguredTopics(base, limits);
   const guesses = createConfiguredGuessBudget(base, messaging.notices);
   const pins = createPins({ hasher, keys });
   const factors = createFactors(base);
@@ -160,6 +162,7 @@ async function createParts(base: Base, options: ServicesOptions) {
     push,
     limits,
     notifications,
+    topics,
     messaging,
     deliverySteps,
     factors,
@@ -245,6 +248,7 @@ function servicesOf(base: Base, parts: Parts): Services {
       record: (tx, userId, origin, changes) =>
         recordEvent(tx, { type: 'preferences.changed', origin, userId, changes }),
     }),
+    topics: parts.topics,
     unsubscribe: parts.unsubscribe,
     suppressions: messaging.suppressions,
     mailEvents: messaging.mailEvents,

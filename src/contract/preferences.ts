@@ -58,7 +58,10 @@ export const Preferences = Type.Object(
     quiet_hours: Type.Null({ description: 'Not available yet.' }),
     channels: Channels,
     channels_chosen_at: Type.Optional(ChosenAt),
-    topics: AnyObject('Empty: topics are not available yet.', 'PreferenceTopics'),
+    topics: AnyObject(
+      'What the user has chosen for topics: for each key on or off for channels and inbox. It beats the category.',
+      'PreferenceTopics',
+    ),
     addresses: Type.Object(
       { email: Type.Optional(AddressState), sms: Type.Optional(AddressState) },
       { title: 'PreferenceAddresses', description: 'The addresses that the user has, and whether they get messages.' },
@@ -76,7 +79,7 @@ export const Preferences = Type.Object(
         time_zone: 'Europe/Madrid',
         quiet_hours: null,
         channels: { push: 'on' as const, email: 'off' as const, sms: 'on' as const },
-        topics: {},
+        topics: { 'club.chess': { push: 'off' } },
         addresses: { email: 'ok' as const },
         categories: {},
       },
@@ -99,6 +102,12 @@ export const PreferenceChanges = Type.Object(
       AnyObject(
         'For each category, on, off or null for channels and inbox. null takes a choice back.',
         'CategoryChannelChoices',
+      ),
+    ),
+    topics: Type.Optional(
+      AnyObject(
+        'For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one.',
+        'TopicChannelChoices',
       ),
     ),
   },

@@ -20,13 +20,14 @@ export interface FactColumns {
   is_locked: boolean;
   address_state: StepFacts['address'];
   chosen_channel: ChannelChoice | null;
+  chosen_topic: ChannelChoice | null;
   chosen_category: ChannelChoice | null;
   /** Whether an earlier step was sent. False unless the condition asks for it. */
   was_delivered: boolean;
 }
 
 /** The names of `FactColumns`, to group by. */
-export const factNames = sql`is_there, is_expired, is_read, is_hidden, category, is_active, is_locked, address_state, chosen_channel, chosen_category, was_delivered`;
+export const factNames = sql`is_there, is_expired, is_read, is_hidden, category, is_active, is_locked, address_state, chosen_channel, chosen_topic, chosen_category, was_delivered`;
 
 /** SQL: the parts of the statements that read facts. */
 export interface FactParts {
@@ -69,6 +70,7 @@ export const factColumns = (parts: FactParts): Sql => sql`
            ${userState(parts.lockHolds)},
            case ${parts.channel} when 'email' then ${emailState} when 'sms' then ${smsState} else 'proven' end as address_state,
            preferences.channels -> ${parts.channel} ->> 'value' as chosen_channel,
+           preferences.topics -> n.topic -> ${parts.channel} ->> 'value' as chosen_topic,
            preferences.categories -> n.category_name -> ${parts.channel} ->> 'value' as chosen_category,
            ${parts.condition} = 'undelivered' and ${wasSent(parts)} as was_delivered`;
 
@@ -126,7 +128,11 @@ export function factsOf(row: FactColumns, address: AddressFacts, options: FactOp
     address: row.address_state,
     ...address,
     category: category && { isCritical: category.is_critical, byDefault: category.defaults[channel] },
-    chosen: { channel: row.chosen_channel ?? undefined, category: row.chosen_category ?? undefined },
+    chosen: {
+      channel: row.chosen_channel ?? undefined,
+      topic: row.chosen_topic ?? undefined,
+      category: row.chosen_category ?? undefined,
+    },
     isMuted: false,
   };
 }

@@ -154,9 +154,6 @@ const maxPauseSeconds = 3600;
 const backOff = (attempts: number): number =>
   Math.min(maxPauseSeconds, firstPauseSeconds * 2 ** Math.min(attempts, 20)) * (0.75 + Math.random() / 2);
 
-/** How long a message of a paused channel waits before it asks again, in seconds. */
-const heldSeconds = 5;
-
 export interface StepSendingOptions {
   readonly database: Database;
   readonly senders: readonly StepSender[];
@@ -306,7 +303,8 @@ export function createStepSending(options: StepSendingOptions): SendStep {
   return async (channel, job) => {
     const sender = senders.get(channel);
     if (sender === undefined) throw new Error('a channel without a sender has no jobs here');
-    if (sender.isHeld()) return repeat(channel, job, heldSeconds);
+    const held = sender.heldFor();
+    if (held > 0) return repeat(channel, job, held);
     const user = database.user(job.user_id);
     const [row] = await user.query(readDelivery({ ...keyOf(job), channel }));
     if (row === undefined) return;

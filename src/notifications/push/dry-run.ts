@@ -98,7 +98,10 @@ async function pushSubjects(
     items.map(({ id, userId, content }) => {
       const generated = { id, user_id: userId, sequence: 0, created_at: now, updated_at: now };
       const { sequence: _, image: __, ...subject } = notificationOf(content, generated, new Map());
-      return [id, { notification: subject, category: content.category ?? content.notification_type }];
+      return [
+        id,
+        { notification: subject, category: content.category ?? content.notification_type, topic: content.topic },
+      ];
     }),
   );
 }

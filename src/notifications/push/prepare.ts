@@ -22,6 +22,7 @@ import type { PushContent, PushMessage } from './sender.js';
 
 interface SubjectRow extends NotificationRow {
   category: string;
+  topic: string | null;
   replace_key: string | null;
   extra: { data?: Record<string, unknown>; url?: string } | null;
   is_expired: boolean;
@@ -31,7 +32,7 @@ interface SubjectRow extends NotificationRow {
 const selectNotification = statement<{ userId: string; id: string }, SubjectRow>(
   'push_notification',
   (p) => sql`
-    select ${notificationColumns}, ${categoryOf} as category, replace_key, extra,
+    select ${notificationColumns}, ${categoryOf} as category, topic, replace_key, extra,
            coalesce(expires_at <= db_now(), false) as is_expired,
            ${isReadNow(sql`notifications.sequence`)} as is_read
     from notifications ${joinReadState(p.userId, sql`notifications.sequence`)}
@@ -115,7 +116,7 @@ export function createPreparation({
     const decision = decidePush({
       notification: notification && { isExpired: notification.is_expired, isRead: notification.is_read },
       category: category && pushOf(category),
-      chosen: chosenFor(row.choices, notification?.category ?? ''),
+      chosen: chosenFor(row.choices, { category: notification?.category ?? '', topic: notification?.topic ?? null }),
       isMuted:
         notification !== undefined &&
         row.mutes.length > 0 &&

@@ -43,12 +43,12 @@ interface ListedRow {
   is_read: boolean;
   /** The name of its category. */
   category: string;
-  /** Whether its publication still waits for the fan-out to devices. */
+  /** Whether its row still waits for the fan-out to devices. */
   waits: boolean;
 }
 
 /**
- * SQL: the notification, whether it is read, and whether its publication waits for the fan-out. Publications are a
+ * SQL: the notification, whether it is read, and whether it waits for the fan-out. Its rows are a
  * short queue in the order of their times.
  */
 const selectListed = (condition: SqlPart) => sql`
