@@ -1,4 +1,4 @@
-import { isReference } from '../../lib/provider-reference.js';
+import { isReference } from '../../lib/reference.js';
 import type { AcceptedMessage } from '../../messages/message-sender.js';
 import type { Outbound, OutboundRequest } from '../outbound.js';
 import { OutboundError } from '../outbound-guard.js';
