@@ -42,12 +42,14 @@ export const useDelivery = (notification: string) =>
     refetchInterval: ({ state }) => (state.data?.push.some(isPending) ? 2000 : false),
   });
 
-const isPending = ({ state, reason }: PushAttempt) => state === 'queued' || reason === 'being_prepared';
+const isPending = ({ state, reason }: PushAttempt) =>
+  state === 'queued' || state === 'held' || reason === 'being_prepared';
 
 /** The badge of each state. A device without a push has none. */
 const badges: Readonly<Record<PushAttempt['state'], BadgeKind | undefined>> = {
   sent: 'good',
   queued: 'waiting',
+  held: 'waiting',
   muted: 'muted',
   failed: 'bad',
   gone: 'bad',

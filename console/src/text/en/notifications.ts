@@ -191,6 +191,7 @@ export const delivery = {
   channels: { apns: 'APNs', fcm: 'FCM', web_push: 'Web Push' },
   states: {
     queued: 'waits',
+    held: 'on hold',
     muted: 'muted',
     sent: 'pushed',
     failed: 'failed',
@@ -201,6 +202,7 @@ export const delivery = {
   },
   outcomes: {
     queued: (of: number) => `${n(of)} waiting`,
+    held: (of: number) => `${n(of)} on hold`,
     muted: (of: number) => `${n(of)} muted`,
     sent: (of: number) => `${n(of)} pushed`,
     failed: (of: number) => `${n(of)} failed`,
@@ -211,8 +213,10 @@ export const delivery = {
   },
   reasons: {
     waiting: 'The push waits to be sent.',
+    channel_paused: 'Pushes are paused. It is sent when the pause ends.',
     retrying: 'The last attempt failed; it is tried again.',
     accepted: 'The push service accepted it. The phone decides whether to show it.',
+    cleared: 'The user has read the notification since, so the device was asked to remove the push.',
     muted: 'A mute of the user matches this notification.',
     not_answering:
       'The push service of the device does not answer, and several pushes wait already. Further ones are not sent.',
@@ -234,6 +238,8 @@ export const delivery = {
     notification_expired: 'The notification had expired before the push was sent.',
     template_too_large: 'The template of the category makes too much text of this notification.',
     category_deleted: 'The category of the notification was deleted before the push was sent.',
+    not_due: 'The push is not due yet.',
+    already_delivered: 'An earlier step was sent.',
     being_prepared: 'The recipients of the push are not determined yet.',
     not_reachable_then: 'When the notification was published, the device could not be reached.',
   },

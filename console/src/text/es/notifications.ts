@@ -195,6 +195,7 @@ export const delivery: Texts['delivery'] = {
   channels: { apns: 'APNs', fcm: 'FCM', web_push: 'Web Push' },
   states: {
     queued: 'espera',
+    held: 'en pausa',
     muted: 'silenciado',
     sent: 'enviado',
     failed: 'falló',
@@ -205,6 +206,7 @@ export const delivery: Texts['delivery'] = {
   },
   outcomes: {
     queued: (of) => `${n(of)} en espera`,
+    held: (of) => `${n(of)} en pausa`,
     muted: (of) => `${n(of)} silenciados`,
     sent: (of) => `${n(of)} enviados`,
     failed: (of) => `${n(of)} fallidos`,
@@ -215,8 +217,10 @@ export const delivery: Texts['delivery'] = {
   },
   reasons: {
     waiting: 'El push espera a ser enviado.',
+    channel_paused: 'Los push están en pausa. Se envía cuando termine la pausa.',
     retrying: 'El último intento falló; se intenta de nuevo.',
     accepted: 'El servicio de push lo aceptó. El teléfono decide si lo muestra.',
+    cleared: 'El usuario ha leído la notificación desde entonces, y se pidió al dispositivo que quitara el push.',
     muted: 'Un silencio del usuario coincide con esta notificación.',
     not_answering: 'El servicio de push del dispositivo no responde y ya esperan varios avisos. No se envían más.',
     token_gone: 'El servicio de push ya no conoce el token. La aplicación debe registrar uno nuevo.',
@@ -237,6 +241,8 @@ export const delivery: Texts['delivery'] = {
     notification_expired: 'La notificación había caducado antes de que se enviara el push.',
     template_too_large: 'La plantilla de la categoría genera demasiado texto con esta notificación.',
     category_deleted: 'La categoría de la notificación se eliminó antes de que se enviara el push.',
+    not_due: 'Aún no toca enviar el push.',
+    already_delivered: 'Ya se envió un paso anterior.',
     being_prepared: 'Los destinatarios del push aún no se han determinado.',
     not_reachable_then: 'Cuando se publicó la notificación, no se podía llegar al dispositivo.',
   },
