@@ -146,7 +146,7 @@ test('a category is deleted after its name is typed, and that of a notification 
   await button(page, 'Reset…').click();
   await page.getByLabel('Type pool to confirm').fill('pool');
   await button(page, 'Reset the category').click();
-  await page.getByRole('heading', { name: 'pool', level: 1 }).waitFor();
+  await page.getByRole('heading', { name: 'pool', level: 1, exact: true }).waitFor();
   expect((await categoryOf('pool')).title).toEqual({});
 });
 

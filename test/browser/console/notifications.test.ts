@@ -310,12 +310,12 @@ test.each([
 const english = {
   mail: 'Mail',
   no_address: 'The user has no address for this channel.',
-  not_due: 'It is decided at the time on the right.',
+  not_due: 'Then Postern decides whether it goes.',
   noStep: 'The category had no such step',
 };
 const spanish: typeof english = {
   mail: 'Correo',
   no_address: 'El usuario no tiene dirección para este canal.',
-  not_due: 'Se decide a la hora indicada.',
+  not_due: 'Entonces Postern decide si se envía.',
   noStep: 'La categoría no tenía este paso',
 };

@@ -166,11 +166,16 @@ function Messages({ channel, attempts }: { channel: StepAttempt['channel']; atte
           {name}
           <Badge kind={stepBadges[state]}>{text.steps.states[state]}</Badge>
         </div>
+        {reason === 'not_due' && (
+          <div>
+            <Time value={at} isFull />
+          </div>
+        )}
         {text.steps.reasons[reason]}
         {error !== null && <div className={styles.bad}>{error}</div>}
         {tries > 0 && <div className={styles.quiet}>{text.attempts(tries)}</div>}
       </div>
-      <Time value={at} isFull={reason === 'not_due'} />
+      {reason !== 'not_due' && <Time value={at} />}
     </li>
   ));
 }

@@ -31,7 +31,7 @@ export function fieldsOf(schema: Category['data_schema'] | undefined): readonly 
   const properties = schema?.properties;
   if (!isObject(properties) || Object.keys(properties).length === 0) return undefined;
   const required: readonly unknown[] = Array.isArray(schema?.required) ? schema.required : [];
-  return Object.entries(properties).map(([name, property]) => {
+  const fields = Object.entries(properties).map(([name, property]): DataField => {
     const { title, description, type: kind, enum: values, ...given } = isObject(property) ? property : {};
     const isChoice = Array.isArray(values) && values.length > 0 && values.every(isValue);
     const type = isChoice ? 'choice' : typeOf(kind);
@@ -43,6 +43,8 @@ export function fieldsOf(schema: Category['data_schema'] | undefined): readonly 
       example: typeof example === 'string' && type !== 'json' ? example : JSON.stringify(example ?? {}),
     };
   });
+  // The database does not keep the order of the members.
+  return fields.sort((one, other) => Number(other.isRequired) - Number(one.isRequired));
 }
 
 const samples: Readonly<Record<string, unknown>> = {

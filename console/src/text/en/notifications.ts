@@ -266,7 +266,7 @@ export const delivery = {
       none: 'due later',
     },
     reasons: {
-      not_due: 'It is decided at the time on the right.',
+      not_due: 'Then Postern decides whether it goes.',
       waiting: 'The message waits to be sent.',
       retrying: 'The last attempt failed; it is tried again.',
       accepted: 'The provider accepted it.',

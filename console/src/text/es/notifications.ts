@@ -269,7 +269,7 @@ export const delivery: Texts['delivery'] = {
       none: 'más tarde',
     },
     reasons: {
-      not_due: 'Se decide a la hora indicada.',
+      not_due: 'Entonces Postern decide si se envía.',
       waiting: 'El mensaje espera a ser enviado.',
       retrying: 'El último intento falló; se intenta de nuevo.',
       accepted: 'El proveedor lo aceptó.',
