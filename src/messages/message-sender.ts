@@ -6,8 +6,11 @@ export interface AcceptedMessage {
   readonly reference: string | null;
 }
 
-/** The greatest length of a reference, in characters. A report with a longer one changes nothing. */
-export const maxReferenceLength = 255;
+/**
+ * Whether a text can be the id that a provider gave to a message. Others are not stored: PostgreSQL refuses some of them, and the
+ * message, which was accepted, would be sent again.
+ */
+export const isReference = (text: string): boolean => /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(text);
 
 /**
  * Sends messages of one channel. `send` throws when the message was not accepted. An error with `permanent: true` means that

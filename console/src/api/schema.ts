@@ -96,6 +96,8 @@ export type AccountExport = {
   readonly notification_states: readonly ExportedRecord[];
   /** The mutes. */
   readonly mutes: readonly ExportedRecord[];
+  /** The topics to which the user is subscribed. */
+  readonly subscriptions: readonly ExportedRecord[];
   /** What the user has chosen about notifications, and when. */
   readonly preferences: readonly ExportedRecord[];
   /** Recent pushes. */
@@ -524,6 +526,8 @@ export type CheckedCode = {
   /** When the code expires. */
   readonly expires_at: string;
 };
+
+export type Claims = Readonly<Record<string, unknown>>;
 
 export type CodeAnswer = {
   /** The code. */
@@ -1405,6 +1409,10 @@ export type NewUser = {
   readonly role?: Role | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** The roles that your app gives: at most 32, in any order. */
+  readonly roles?: readonly string[] | undefined;
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims?: Claims | undefined;
 };
 
 export type NewWebhook = {
@@ -1574,6 +1582,21 @@ export type OutboxMessagePage = {
   readonly page: PageInfo;
 };
 
+export type OwnTopic = {
+  readonly key: string;
+  readonly title: string;
+  /** Whether the user may join again after leaving. */
+  readonly is_open: boolean;
+  readonly is_subscribed: boolean;
+  readonly subscribed_at: string | null;
+  readonly created_at: string;
+};
+
+export type OwnTopicPage = {
+  readonly data: readonly OwnTopic[];
+  readonly page: PageInfo;
+};
+
 export type PageInfo = {
   readonly number: number;
   readonly limit: number;
@@ -1700,6 +1723,8 @@ export type PreferenceChanges = {
   readonly channels?: ChannelChanges | undefined;
   /** For each category, on, off or null for channels and inbox. null takes a choice back. */
   readonly categories?: CategoryChannelChoices | undefined;
+  /** For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one. */
+  readonly topics?: TopicChannelChoices | undefined;
 };
 
 export type PreferenceChannels = {
@@ -1717,7 +1742,7 @@ export type Preferences = {
   readonly quiet_hours: null;
   /** A channel that is off beats the categories, except critical ones. */
   readonly channels: PreferenceChannels;
-  /** Empty: topics are not available yet. */
+  /** What the user has chosen for topics: for each key on or off for channels and inbox. It beats the category. */
   readonly topics: PreferenceTopics;
   /** The addresses that the user has, and whether they get messages. */
   readonly addresses: PreferenceAddresses;
@@ -2078,6 +2103,17 @@ export type RoleActivation = {
   readonly proof: Proof;
 };
 
+export type RolesChange = RolesChangeArray | RolesChangeObject;
+
+export type RolesChangeArray = readonly string[];
+
+export type RolesChangeObject = {
+  /** Roles that the user gets. */
+  readonly add?: readonly string[] | undefined;
+  /** Roles that the user loses. */
+  readonly remove?: readonly string[] | undefined;
+};
+
 export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type ScreenSize = ScreenSizeNumber | ScreenSizeString;
@@ -2131,6 +2167,10 @@ export type Session = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly updated_at: string;
+  /** The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role. */
+  readonly roles: readonly string[];
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims: Claims;
 };
 
 export type SetUpCompletion = {
@@ -2300,6 +2340,24 @@ export type StepChannel = 'push' | 'email' | 'sms';
 
 export type StepCondition = 'always' | 'unread' | 'undelivered';
 
+export type SubscriptionLine = {
+  /** The id of a user; or `external:` and the `external_id`, `email:` and the proven mail address, `phone:` and the proven phone number, or `username:` and the user name of a user. */
+  readonly user_id: string;
+  /** true: the user is subscribed no longer. */
+  readonly remove?: boolean | undefined;
+};
+
+export type SubscriptionResult = {
+  readonly line?: number | undefined;
+  /** 200: it is as the line says, also if it was before. Otherwise as for one request. */
+  readonly status: number;
+  readonly errors?: readonly FieldError[] | undefined;
+  /** The code of the error that ended the response early. */
+  readonly code?: string | undefined;
+  /** With code: lines up to this number are committed, later lines are not. */
+  readonly committed_lines?: number | undefined;
+};
+
 export type SuppressedAddress = {
   readonly email: string;
 };
@@ -2402,6 +2460,28 @@ export type TokenRequest = {
   readonly login_hint?: string | undefined;
 };
 
+export type Topic = {
+  readonly key: string;
+  readonly title: string;
+  /** Whether users may join by themselves. */
+  readonly is_open: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type TopicChannelChoices = Readonly<Record<string, unknown>>;
+
+export type TopicInput = {
+  readonly title: string;
+  /** Whether users may join by themselves. */
+  readonly is_open?: boolean | undefined;
+};
+
+export type TopicPage = {
+  readonly data: readonly Topic[];
+  readonly page: PageInfo;
+};
+
 export type TotpConfirmation = {
   /** The code that the app shows. */
   readonly secret: string;
@@ -2440,6 +2520,10 @@ export type User = {
   readonly second_factors: readonly SecondFactor[];
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata: Metadata;
+  /** The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role. */
+  readonly roles: readonly string[];
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims: Claims;
   /** The last login on a device that is not removed. null: none. */
   readonly last_login_at: string | null;
   readonly created_at: string;
@@ -2476,6 +2560,10 @@ export type UserChange = {
   readonly second_factor?: SecondFactorPolicy | null | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** All roles of the user from now on, or roles to add and to remove. At most 32. */
+  readonly roles?: RolesChange | undefined;
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims?: Claims | undefined;
 };
 
 export type UserDevice = {
@@ -2516,6 +2604,8 @@ export type UserPreferenceChanges = {
   readonly channels?: ChannelChanges | undefined;
   /** For each category, on, off or null for channels and inbox. null takes a choice back. */
   readonly categories?: CategoryChannelChoices | undefined;
+  /** For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one. */
+  readonly topics?: TopicChannelChoices | undefined;
 };
 
 export type UserSearch = {
@@ -2574,6 +2664,10 @@ export type UserToImport = {
   readonly role?: Role | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** The roles that your app gives: at most 32, in any order. */
+  readonly roles?: readonly string[] | undefined;
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims?: Claims | undefined;
   /** What the user has chosen about notifications, as in PATCH /v1/preferences. */
   readonly preferences?: UserPreferenceChanges | undefined;
   /** When the other system created the user. A time in the past. */
@@ -2728,7 +2822,7 @@ export type WebhookTest = {
 
 export type WebhookTestRequest = {
   /** The example of this type is sent. `user.created` if absent. */
-  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'guest.merged' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'notification.state_changed' | 'marker.moved' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
+  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'guest.merged' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'notification.state_changed' | 'marker.moved' | 'topic.created' | 'topic.updated' | 'topic.deleted' | 'topic.subscribed' | 'topic.unsubscribed' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
 };
 
 export type CreateTokenData = {
@@ -3381,6 +3475,64 @@ export type ChangePreferencesData = {
   readonly body: PreferenceChanges;
 };
 export type ChangePreferencesResponse = Preferences;
+
+export type ListOwnTopicsData = {
+  readonly url: '/v1/topics';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type ListOwnTopicsResponse = readonly OwnTopic[];
+
+export type GetOwnTopicPageData = {
+  readonly url: '/v1/topics/page';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type GetOwnTopicPageResponse = OwnTopicPage;
+
+export type JoinTopicData = {
+  readonly url: '/v1/topics/{key}/subscription';
+  readonly path: {
+    readonly key: string;
+  };
+  readonly body?: never;
+};
+export type JoinTopicResponse = void;
+
+export type LeaveTopicData = {
+  readonly url: '/v1/topics/{key}/subscription';
+  readonly path: {
+    readonly key: string;
+  };
+  readonly body?: never;
+};
+export type LeaveTopicResponse = void;
 
 export type RegisterPushTokenData = {
   readonly url: '/v1/devices/tokens';
@@ -4432,6 +4584,104 @@ export type PutChannelData = {
   readonly body: ChannelChange;
 };
 export type PutChannelResponse = Channel;
+
+export type ListTopicsData = {
+  readonly url: '/admin/v1/topics';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type ListTopicsResponse = readonly Topic[];
+
+export type GetTopicPageData = {
+  readonly url: '/admin/v1/topics/page';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type GetTopicPageResponse = TopicPage;
+
+export type GetTopicData = {
+  readonly url: '/admin/v1/topics/{key}';
+  readonly path: {
+    readonly key: string;
+  };
+  readonly body?: never;
+};
+export type GetTopicResponse = Topic;
+
+export type PutTopicData = {
+  readonly url: '/admin/v1/topics/{key}';
+  readonly path: {
+    readonly key: string;
+  };
+  readonly body: TopicInput;
+};
+export type PutTopicResponse = Topic;
+
+export type DeleteTopicData = {
+  readonly url: '/admin/v1/topics/{key}';
+  readonly path: {
+    readonly key: string;
+  };
+  readonly body?: never;
+};
+export type DeleteTopicResponse = void;
+
+export type PutSubscriptionData = {
+  readonly url: '/admin/v1/topics/{key}/subscriptions/{user}';
+  readonly path: {
+    readonly key: string;
+    /** The id of a user; or `external:` and the `external_id`, `email:` and the proven mail address, `phone:` and the proven phone number, or `username:` and the user name of a user. */
+    readonly user: string;
+  };
+  readonly body?: never;
+};
+export type PutSubscriptionResponse = void;
+
+export type DeleteSubscriptionData = {
+  readonly url: '/admin/v1/topics/{key}/subscriptions/{user}';
+  readonly path: {
+    readonly key: string;
+    /** The id of a user; or `external:` and the `external_id`, `email:` and the proven mail address, `phone:` and the proven phone number, or `username:` and the user name of a user. */
+    readonly user: string;
+  };
+  readonly body?: never;
+};
+export type DeleteSubscriptionResponse = void;
+
+export type ChangeSubscriptionsData = {
+  readonly url: '/admin/v1/topics/{key}/subscriptions';
+  readonly path: {
+    readonly key: string;
+  };
+  readonly body: never;
+};
+export type ChangeSubscriptionsResponse = unknown;
 
 export type CreateBlockData = {
   readonly url: '/admin/v1/blocks';

@@ -51,6 +51,8 @@ export interface ProblemStatuses {
   readonly backup_running: 409;
   readonly message_not_failed: 409;
   readonly message_outdated: 409;
+  readonly unknown_topic: 404;
+  readonly too_many_topics: 409;
   readonly too_many_webhooks: 409;
   readonly message_tried_too_often: 409;
   readonly human_check_required: 422;
@@ -285,6 +287,8 @@ export type Changes = {
 };
 
 export type ChannelChoice = 'on' | 'off';
+
+export type Claims = Readonly<Record<string, unknown>>;
 
 export type DeliveryTrace = {
   readonly notification_id: string;
@@ -651,7 +655,7 @@ export type Preferences = {
   readonly quiet_hours: null;
   /** A channel that is off beats the categories, except critical ones. */
   readonly channels: PreferenceChannels;
-  /** Empty: topics are not available yet. */
+  /** What the user has chosen for topics: for each key on or off for channels and inbox. It beats the category. */
   readonly topics: PreferenceTopics;
   /** The addresses that the user has, and whether they get messages. */
   readonly addresses: PreferenceAddresses;
@@ -777,6 +781,10 @@ export type Session = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly updated_at: string;
+  /** The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role. */
+  readonly roles: readonly string[];
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims: Claims;
 };
 
 export type StartedExternalIdentity = {

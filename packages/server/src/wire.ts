@@ -105,6 +105,31 @@ export interface WebhookEventData {
   readonly 'marker.moved': CommonEventData & {
     readonly last_read_sequence: number | null;
   };
+  /** A topic was created. The event concerns no user: `user_id` is all zeros. */
+  readonly 'topic.created': CommonEventData & {
+    /** The key of the topic. */
+    readonly topic: string;
+  };
+  /** A topic was changed. The event concerns no user. */
+  readonly 'topic.updated': CommonEventData & {
+    /** The key of the topic. */
+    readonly topic: string;
+  };
+  /** A topic was deleted with its subscriptions. The event concerns no user. */
+  readonly 'topic.deleted': CommonEventData & {
+    /** The key of the topic. */
+    readonly topic: string;
+  };
+  /** A user was subscribed to a topic. */
+  readonly 'topic.subscribed': CommonEventData & {
+    /** The key of the topic. */
+    readonly topic: string;
+  };
+  /** The subscription of a user to a topic ended. The deletion of the topic or of the user causes no such event. */
+  readonly 'topic.unsubscribed': CommonEventData & {
+    /** The key of the topic. */
+    readonly topic: string;
+  };
   /** A message with a code or a notice was not sent, or did not arrive. */
   readonly 'message.failed': CommonEventData & {
     readonly message_id: string | null;
@@ -155,6 +180,8 @@ export type AccountExport = {
   readonly notification_states: readonly ExportedRecord[];
   /** The mutes. */
   readonly mutes: readonly ExportedRecord[];
+  /** The topics to which the user is subscribed. */
+  readonly subscriptions: readonly ExportedRecord[];
   /** What the user has chosen about notifications, and when. */
   readonly preferences: readonly ExportedRecord[];
   /** Recent pushes. */
@@ -234,6 +261,8 @@ export type AuthenticationStatus = 'created' | 'pending' | 'approved' | 'rejecte
 export type CategoryChannelChoices = Readonly<Record<string, unknown>>;
 
 export type ChannelChanges = Readonly<Record<string, unknown>>;
+
+export type Claims = Readonly<Record<string, unknown>>;
 
 export type DeliveryTrace = {
   readonly notification_id: string;
@@ -567,6 +596,10 @@ export type NewUser = {
   readonly role?: Role | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** The roles that your app gives: at most 32, in any order. */
+  readonly roles?: readonly string[] | undefined;
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims?: Claims | undefined;
 };
 
 export type NewWebhook = {
@@ -758,6 +791,17 @@ export type RegisteredPush = {
 
 export type Role = 'user' | 'support' | 'operator';
 
+export type RolesChange = RolesChangeArray | RolesChangeObject;
+
+export type RolesChangeArray = readonly string[];
+
+export type RolesChangeObject = {
+  /** Roles that the user gets. */
+  readonly add?: readonly string[] | undefined;
+  /** Roles that the user loses. */
+  readonly remove?: readonly string[] | undefined;
+};
+
 export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type SecondFactor = {
@@ -776,6 +820,10 @@ export type Session = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly updated_at: string;
+  /** The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role. */
+  readonly roles: readonly string[];
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims: Claims;
 };
 
 export type StepAttempt = {
@@ -797,6 +845,8 @@ export type TakenAction = {
   readonly key: string;
   readonly acted_at: string;
 };
+
+export type TopicChannelChoices = Readonly<Record<string, unknown>>;
 
 export type User = {
   readonly id: string;
@@ -831,6 +881,10 @@ export type User = {
   readonly second_factors: readonly SecondFactor[];
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata: Metadata;
+  /** The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role. */
+  readonly roles: readonly string[];
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims: Claims;
   /** The last login on a device that is not removed. null: none. */
   readonly last_login_at: string | null;
   readonly created_at: string;
@@ -862,6 +916,10 @@ export type UserChange = {
   readonly second_factor?: SecondFactorPolicy | null | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** All roles of the user from now on, or roles to add and to remove. At most 32. */
+  readonly roles?: RolesChange | undefined;
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims?: Claims | undefined;
 };
 
 export type UserDevice = {
@@ -892,6 +950,8 @@ export type UserPreferenceChanges = {
   readonly channels?: ChannelChanges | undefined;
   /** For each category, on, off or null for channels and inbox. null takes a choice back. */
   readonly categories?: CategoryChannelChoices | undefined;
+  /** For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one. */
+  readonly topics?: TopicChannelChoices | undefined;
 };
 
 export type UserSession = {
@@ -928,6 +988,10 @@ export type UserToImport = {
   readonly role?: Role | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** The roles that your app gives: at most 32, in any order. */
+  readonly roles?: readonly string[] | undefined;
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims?: Claims | undefined;
   /** What the user has chosen about notifications, as in PATCH /v1/preferences. */
   readonly preferences?: UserPreferenceChanges | undefined;
   /** When the other system created the user. A time in the past. */
