@@ -305,6 +305,8 @@ export type DryRun = {
   readonly deliveries: number;
   /** The number of pushes for each channel, and of muted pushes. */
   readonly push: PushCounts;
+  /** How many steps of all notifications have each decision, as if they were due now and nobody had read the notifications. Decisions are made again when a step is due. */
+  readonly steps: readonly DryRunSteps[];
   /** The first 100 notifications. */
   readonly items: readonly DryRunItem[];
 };
@@ -313,7 +315,10 @@ export type DryRunItem = {
   readonly user_id: string;
   readonly notification_type: string;
   readonly description: string;
+  /** false: the user does not want it in the inbox. */
   readonly inbox: boolean;
+  /** The steps of the category. */
+  readonly steps: readonly DryRunStep[];
   readonly push: readonly DryRunPush[];
 };
 
@@ -321,6 +326,28 @@ export type DryRunPush = {
   readonly device_id: string;
   readonly channel: PushChannel;
   readonly muted: boolean;
+};
+
+export type DryRunState = 'send' | 'skipped' | 'expired' | 'dropped' | 'failed';
+
+export type DryRunStep = {
+  readonly channel: StepChannel;
+  /** As in the category. */
+  readonly after: string;
+  /** As in the category. */
+  readonly if: 'always' | 'unread' | 'undelivered';
+  /** send: the step would be carried out. */
+  readonly state: DryRunState;
+  readonly reason: StepReason | null;
+  /** The reason in words. */
+  readonly explanation: string | null;
+};
+
+export type DryRunSteps = {
+  readonly channel: StepChannel;
+  readonly state: DryRunState;
+  readonly reason: StepReason | null;
+  readonly count: number;
 };
 
 export type ExportedRecord = Readonly<Record<string, unknown>>;
@@ -763,8 +790,8 @@ export type PushAttempt = {
   readonly device_id: string;
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
-  readonly state: 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
+  readonly state: 'held' | 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
+  readonly reason: 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
@@ -829,8 +856,8 @@ export type Session = {
 export type StepAttempt = {
   readonly channel: MessageChannel;
   /** none: the step is not due yet. */
-  readonly state: 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'not_due' | 'waiting' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+  readonly state: 'held' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
+  readonly reason: 'not_due' | 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the provider, if there was one. */
@@ -840,6 +867,10 @@ export type StepAttempt = {
   readonly created_at: string | null;
   readonly updated_at: string | null;
 };
+
+export type StepChannel = 'push' | 'email' | 'sms';
+
+export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
 
 export type TakenAction = {
   readonly key: string;

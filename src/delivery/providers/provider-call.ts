@@ -1,4 +1,5 @@
-import { type AcceptedMessage, isReference } from '../../messages/message-sender.js';
+import { isReference } from '../../lib/reference.js';
+import type { AcceptedMessage } from '../../messages/message-sender.js';
 import type { Outbound, OutboundRequest } from '../outbound.js';
 import { OutboundError } from '../outbound-guard.js';
 import { retryAfterSeconds } from '../push/responses.js';

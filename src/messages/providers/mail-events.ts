@@ -4,9 +4,9 @@ import type { Database, Transaction } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { Problem } from '../../lib/problem.js';
+import { isReference } from '../../lib/reference.js';
 import type { Counters } from '../../statistics/counters.js';
 import type { AcceptedMail, AcceptedMails } from '../mail-sender.js';
-import { isReference } from '../message-sender.js';
 import type { Suppressions } from '../suppressions.js';
 
 /** A report of a provider about a mail that it has accepted. */

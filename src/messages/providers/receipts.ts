@@ -3,8 +3,8 @@ import type { Database, Transaction } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { parseId } from '../../lib/ids.js';
 import { Problem } from '../../lib/problem.js';
+import { isReference } from '../../lib/reference.js';
 import type { Counters } from '../../statistics/counters.js';
-import { isReference } from '../message-sender.js';
 
 /** A report of a provider about a message that it has accepted. */
 export interface Receipt {
