@@ -14,6 +14,7 @@ const titles = {
     packages: '`node bench/packages.mjs`',
     redirects: '`node bench/redirects.mjs`',
     webhooks: '`node bench/webhooks.mjs`',
+    publications: '`node bench/publications.mjs`',
     backup: '`node bench/backup.mjs`',
     soak: '`npm run soak`',
   },
