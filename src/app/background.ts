@@ -10,6 +10,7 @@ import type { ShowNotice } from '../messages/notice-sending.js';
 import { startImageCleanup } from '../notifications/images/cleanup.js';
 import { eraseImagesOf, type RemoveImageFrom } from '../notifications/images/erase.js';
 import { anonymiseActor } from '../notifications/inbox/anonymise-actor.js';
+import { erasePublished } from '../notifications/publications/erase.js';
 import { noticeType } from '../notifications/push/notice.js';
 import { preferencesTask } from '../notifications/retention/preferences.js';
 import { notificationTables } from '../notifications/retention/retention.js';
@@ -37,7 +38,7 @@ export async function startBackgroundWork(
   connections = base.resources.jobs,
 ): Promise<{ readonly queue: Queue }> {
   const { config, log, lifecycle, resources, target, database, keys, statistics, hasher, tracing } = base;
-  const { messaging, push, deliverySteps, notifications, webhooks, backups } = domains;
+  const { messaging, push, deliverySteps, notifications, publications, webhooks, backups } = domains;
   const jobGroups = [
     { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
     ...messaging.jobGroups(resources.jobs),
@@ -49,7 +50,13 @@ export async function startBackgroundWork(
     statistics.counters.add('queue.latency', task, waitSeconds);
   };
   const queue = await startQueue({ target, log, groups: jobGroups, connections, onJobStarted, tracing });
-  const relays = [push.startRelay(), deliverySteps.startRelay(), webhooks.start(), messaging.startDispatch()];
+  const relays = [
+    push.startRelay(),
+    deliverySteps.startRelay(),
+    publications.startRelay(),
+    webhooks.start(),
+    messaging.startDispatch(),
+  ];
   // Together: while one stops, another would begin a query, and a database that hangs would hold up each of them in turn.
   lifecycle.add([queue, ...relays], async (parts) => {
     await Promise.all(parts.map((part) => part.stop()));
@@ -98,6 +105,7 @@ function otherTasks({ config, database, signals }: Base, domains: Domains): JobG
   return {
     async 'user.erase'(job) {
       const { user_id: userId } = job as { user_id: string };
+      await erasePublished(database, userId);
       await eraseUser(database, userId, [...notificationTables, acceptedMails], (id) =>
         anonymiseActor(database, id, signals.send),
       );

@@ -31,6 +31,7 @@ const eventLooks: readonly (readonly [prefix: string, icon: IconName, tone: Tone
   ['webhook.', 'link', 'idle'],
   ['categories.changed', 'bell', 'idle'],
   ['topic.', 'bell', 'idle'],
+  ['publication.', 'send', 'idle'],
   ['channel.paused', 'bell', 'bad'],
   ['channel.', 'bell', 'idle'],
   ['preferences.changed', 'bell', 'idle'],

@@ -15,6 +15,7 @@ import styles from './keys.module.css';
 const scopes = [
   'notifications:write',
   'notifications:configure',
+  'notifications:broadcast',
   'sessions:verify',
   'webhooks:write',
   'clients:forward',
