@@ -14,7 +14,9 @@ const titles = {
     packages: '`node bench/packages.mjs`',
     redirects: '`node bench/redirects.mjs`',
     webhooks: '`node bench/webhooks.mjs`',
+    steps: '`node bench/steps.mjs`',
     backup: '`node bench/backup.mjs`',
+    disk: '`node bench/disk.mjs`',
     soak: '`npm run soak`',
   },
 };

@@ -15,6 +15,7 @@ import { preferencesTask } from '../notifications/retention/preferences.js';
 import { notificationTables } from '../notifications/retention/retention.js';
 import { statesTask } from '../notifications/retention/states.js';
 import { tombstoneTask } from '../notifications/retention/tombstones.js';
+import { topicsTask } from '../notifications/retention/topics.js';
 import { sessionChangesTask } from '../sessions/fast-path/session-invalidation.js';
 import { statisticsTask } from '../statistics/retention.js';
 import { eraseUser } from '../users/erase.js';
@@ -66,6 +67,7 @@ export async function startBackgroundWork(
     tombstoneTask,
     statesTask,
     preferencesTask,
+    topicsTask,
     guestExpiryTask,
     statisticsTask,
     ...notifications.retention.tasks,

@@ -41,6 +41,7 @@ import { createSessionServices } from './domains/sessions.js';
 import type { ConsoleOutput } from './domains/sms.js';
 import { createStepDomain, type StepDomain } from './domains/steps.js';
 import { createSystemInformation } from './domains/system.js';
+import { createConfiguredTopics } from './domains/topics.js';
 import { createConfiguredUnsubscribe } from './domains/unsubscribe.js';
 import { createUserServices } from './domains/users.js';
 import { createWebhookDomain, type WebhookDomain } from './domains/webhooks.js';
@@ -91,9 +92,13 @@ async function createParts(base: Base, options: ServicesOptions) {
   });
   const notifications = await createNotificationServices(
     base,
-    { onPublished: push.onPublished, onSteps: deliverySteps.onPublished, limits, categories: categories.known },
+    {
+      ...{ onPublished: push.onPublished, onSteps: deliverySteps.onPublished, onRead: push.onRead },
+      ...{ limits, categories: categories.known },
+    },
     options,
   );
+  const topics = createConfiguredTopics(base, limits);
   const guesses = createConfiguredGuessBudget(base, messaging.notices);
   const pins = createPins({ hasher, keys });
   const factors = createFactors(base);
@@ -160,6 +165,7 @@ async function createParts(base: Base, options: ServicesOptions) {
     push,
     limits,
     notifications,
+    topics,
     messaging,
     deliverySteps,
     factors,
@@ -180,7 +186,7 @@ async function createParts(base: Base, options: ServicesOptions) {
 function servicesOf(base: Base, parts: Parts): Services {
   const { config, database, keys, pacer } = base;
   const { push, limits, notifications, messaging, factors, redirects, sessions, users, account, login } = parts;
-  const { admission, categories, channels, webhooks, statistics } = parts;
+  const { admission, categories, channels, webhooks, statistics, deliverySteps } = parts;
   const { proofs, pinRecoveries } = account;
   const { notices } = messaging;
   const pageApps = createPageApps(database, config.REDIRECT_URIS ?? []);
@@ -239,6 +245,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     categories,
     channels,
     push: push.push,
+    decideSteps: deliverySteps.decideSteps,
     pushTokens: push.tokens,
     outbox: messaging.outbox,
     receipts: messaging.receipts,
@@ -248,6 +255,7 @@ function servicesOf(base: Base, parts: Parts): Services {
       record: (tx, userId, origin, changes) =>
         recordEvent(tx, { type: 'preferences.changed', origin, userId, changes }),
     }),
+    topics: parts.topics,
     unsubscribe: parts.unsubscribe,
     suppressions: messaging.suppressions,
     mailEvents: messaging.mailEvents,

@@ -125,6 +125,8 @@ export const notificationFields = {
   /** What a request to publish names, and a change does not: see `publishedMembers`. Null: the category of the type. */
   category: { column: 'text', isReadOnRequest: true, filter: 'key' },
   replace_key: { column: 'text', isReadOnRequest: true },
+  /** The topic to which it was published; null: to none. */
+  topic: { column: 'text', isReadOnRequest: true },
   /**
    * Whether the user does not want it in the inbox. In a new notification: whether the category hides it by default, or null if
    * nobody has chosen otherwise.

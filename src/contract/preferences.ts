@@ -1,12 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { ChannelChoice, stepChannels } from './category.js';
-import { AnyObject } from './common.js';
+import { AnyObject, NullableTime } from './common.js';
 
 const Cell = Type.Object(
   {
     value: ChannelChoice,
     default: ChannelChoice,
     is_chosen: Type.Boolean({ description: 'Whether the user has chosen the value. Else it is the default.' }),
+    chosen_at: Type.Optional(
+      Type.Unsafe<string | null>({ ...NullableTime, description: 'When it was chosen. Only for operators.' }),
+    ),
   },
   { title: 'PreferenceCell', examples: [{ value: 'off', default: 'on', is_chosen: true }] },
 );
@@ -14,6 +17,11 @@ const Cell = Type.Object(
 const Channels = Type.Object(
   { push: ChannelChoice, email: ChannelChoice, sms: ChannelChoice },
   { title: 'PreferenceChannels', description: 'A channel that is off beats the categories, except critical ones.' },
+);
+
+const ChosenAt = Type.Object(
+  { push: NullableTime, email: NullableTime, sms: NullableTime },
+  { title: 'PreferenceChannelTimes', description: 'When each channel was chosen. Only for operators.' },
 );
 
 const AddressState = Type.Enum(['ok', 'not_proven', 'suppressed'] as const, { title: 'PreferenceAddressState' });
@@ -49,7 +57,11 @@ export const Preferences = Type.Object(
     time_zone: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'A name of the IANA database.' }),
     quiet_hours: Type.Null({ description: 'Not available yet.' }),
     channels: Channels,
-    topics: AnyObject('Empty: topics are not available yet.', 'PreferenceTopics'),
+    channels_chosen_at: Type.Optional(ChosenAt),
+    topics: AnyObject(
+      'What the user has chosen for topics: for each key on or off for channels and inbox. It beats the category.',
+      'PreferenceTopics',
+    ),
     addresses: Type.Object(
       { email: Type.Optional(AddressState), sms: Type.Optional(AddressState) },
       { title: 'PreferenceAddresses', description: 'The addresses that the user has, and whether they get messages.' },
@@ -67,7 +79,7 @@ export const Preferences = Type.Object(
         time_zone: 'Europe/Madrid',
         quiet_hours: null,
         channels: { push: 'on' as const, email: 'off' as const, sms: 'on' as const },
-        topics: {},
+        topics: { 'club.chess': { push: 'off' } },
         addresses: { email: 'ok' as const },
         categories: {},
       },
@@ -90,6 +102,12 @@ export const PreferenceChanges = Type.Object(
       AnyObject(
         'For each category, on, off or null for channels and inbox. null takes a choice back.',
         'CategoryChannelChoices',
+      ),
+    ),
+    topics: Type.Optional(
+      AnyObject(
+        'For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one.',
+        'TopicChannelChoices',
       ),
     ),
   },

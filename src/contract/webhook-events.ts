@@ -26,6 +26,7 @@ const login = {
   second_factor: nullable('string'),
 };
 const notification = { notification_id: id, notification_sequence: { type: ['integer', 'null'], minimum: 1 } };
+const topic = { topic: { type: 'string', description: 'The key of the topic.' } };
 
 interface EventDescription {
   readonly about: string;
@@ -88,6 +89,18 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
   'marker.moved': {
     about: 'The read position of a user moved: the user has read notifications.',
     members: { last_read_sequence: { type: ['integer', 'null'], minimum: 0 } },
+  },
+  'topic.created': {
+    about: 'A topic was created. The event concerns no user: `user_id` is all zeros.',
+    members: topic,
+  },
+  'topic.updated': { about: 'A topic was changed. The event concerns no user.', members: topic },
+  'topic.deleted': { about: 'A topic was deleted with its subscriptions. The event concerns no user.', members: topic },
+  'topic.subscribed': { about: 'A user was subscribed to a topic.', members: topic },
+  'topic.unsubscribed': {
+    about:
+      'The subscription of a user to a topic ended. The deletion of the topic or of the user causes no such event.',
+    members: topic,
   },
   'message.failed': {
     about: 'A message with a code or a notice was not sent, or did not arrive.',

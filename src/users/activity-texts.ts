@@ -119,6 +119,13 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
     'The categories of notifications were changed.',
     'Cambiaron las categorías de notificaciones.',
   ),
+  'topic.created': text('The topic {topic} was created.', 'Se creó el tema {topic}.'),
+  'topic.changed': text('The topic {topic} was changed.', 'Se cambió el tema {topic}.'),
+  'topic.deleted': text('The topic {topic} was deleted.', 'Se eliminó el tema {topic}.'),
+  'topic.subscriptions_changed': text(
+    'Subscriptions to the topic {topic} were changed.',
+    'Se cambiaron las suscripciones al tema {topic}.',
+  ),
   'channel.paused': text('The channel {channel} was paused: {reason}.', 'Se pausó el canal {channel}: {reason}.'),
   'channel.resumed': text('The pause of the channel {channel} ended.', 'Terminó la pausa del canal {channel}.'),
   'block.created': text('An address was blocked: {address}.', 'Se bloqueó una dirección: {address}.'),

@@ -16,6 +16,7 @@ import type { FieldError } from '../lib/problem.js';
 const maxNameLength = 255;
 /** Bytes of JSON. */
 const maxMetadataBytes = 16 * 1024;
+const maxClaimsBytes = 2 * 1024;
 
 /** The settings that the rules of a user depend on. */
 export interface UserRules extends PasswordRules {
@@ -86,7 +87,7 @@ export async function userErrors(
   user: PersonalWords = {},
   { operator = false }: SecretsFrom = {},
 ): Promise<FieldError[]> {
-  const { name, password, password_hash: hash, must_change: mustChange, pin, metadata } = input;
+  const { name, password, password_hash: hash, must_change: mustChange, pin } = input;
   const errors: FieldError[] = [];
   if (typeof password === 'string') errors.push(...(await passwordErrors(password, rules, user)));
   const hashError = hash === undefined ? undefined : importedHashError(hash);
@@ -102,8 +103,11 @@ export async function userErrors(
   if (name !== undefined && name.length > maxNameLength) {
     errors.push({ field: 'name', code: 'too_long', params: { max: maxNameLength } });
   }
-  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes) {
-    errors.push({ field: 'metadata', code: 'too_many_bytes', params: { max: maxMetadataBytes } });
+  for (const [field, max] of [['metadata', maxMetadataBytes] as const, ['claims', maxClaimsBytes] as const]) {
+    const value = input[field];
+    if (value !== undefined && Buffer.byteLength(JSON.stringify(value)) > max) {
+      errors.push({ field, code: 'too_many_bytes', params: { max } });
+    }
   }
   return errors;
 }

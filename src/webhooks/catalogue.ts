@@ -88,6 +88,11 @@ const causes: Partial<Record<EventType | WebhookEventType, Describe>> = {
     ...['notification_ids', 'through', 'read', 'archived', 'snoozed_until', 'action'],
   ),
   'marker.moved': taking('marker.moved', 'last_read_sequence'),
+  'topic.created': taking('topic.created', 'topic'),
+  'topic.changed': taking('topic.updated', 'topic'),
+  'topic.deleted': taking('topic.deleted', 'topic'),
+  'topic.subscribed': taking('topic.subscribed', 'topic'),
+  'topic.unsubscribed': taking('topic.unsubscribed', 'topic'),
   'message.failed': taking('message.failed', 'message_id', 'kind'),
   'message.expired': taking('message.failed', 'message_id', 'kind'),
   'message.undelivered': taking('message.failed', 'message_id', 'kind'),
@@ -122,7 +127,9 @@ export const isPattern = (pattern: string): boolean => webhookEventTypes.some((t
 /** Whether these patterns include events of inboxes, which each publication must record. */
 export const hasInboxEvents = (patterns: readonly string[]): boolean =>
   webhookEventTypes.some(
-    (type) => /^(notification|marker)\./.test(type) && patterns.some((pattern) => includesType(pattern, type)),
+    (type) =>
+      /^(notification\.|marker\.|topic\.(un)?subscribed$)/.test(type) &&
+      patterns.some((pattern) => includesType(pattern, type)),
   );
 
 /** The fields of the filter of an endpoint. */
@@ -143,4 +150,5 @@ export const webhookFilterFields: FilterFields = {
   message_id: { kind: 'id' },
   kind: { kind: 'key' },
   channel: { kind: 'key' },
+  topic: { kind: 'key' },
 };

@@ -48,6 +48,11 @@ const examples: Readonly<Record<WebhookEventType, EventData>> = {
     ...byNobody,
   },
   'marker.moved': { ...none, last_read_sequence: 7, ...byNobody },
+  'topic.created': { ...none, topic: 'club.chess', ...byKey },
+  'topic.updated': { ...none, topic: 'club.chess', ...byKey },
+  'topic.deleted': { ...none, topic: 'club.chess', ...byKey },
+  'topic.subscribed': { ...none, topic: 'club.chess', ...byNobody },
+  'topic.unsubscribed': { ...none, topic: 'club.chess', ...byNobody },
   'message.failed': { ...none, message_id: message, kind: 'sms.code', actor: 'system' },
   'push.token_gone': { ...none, device_id: device, channel: 'fcm', ...byNobody },
   'audit.sealed': {

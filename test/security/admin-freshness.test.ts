@@ -34,6 +34,10 @@ const withoutProof: Readonly<Record<string, string>> = {
   'POST /admin/v1/backups': 'writes to the place that the configuration names',
   'POST /admin/v1/backups/{id}/verify': 'reads',
   'POST /admin/v1/categories/{name}/preview': 'reads',
+  'PUT /admin/v1/topics/{key}': 'sends nothing',
+  'PUT /admin/v1/topics/{key}/subscriptions/{user}': 'sends nothing, and can be undone',
+  'DELETE /admin/v1/topics/{key}/subscriptions/{user}': 'sends nothing, and can be undone',
+  'POST /admin/v1/topics/{key}/subscriptions': 'sends nothing, and can be undone',
 };
 
 /** Admin requests that need a recent proof only for some bodies. `actionsWithProof` has these. */
@@ -52,7 +56,10 @@ const actionsWithProof = (user: User) =>
   [
     ['POST', '/admin/v1/keys', { name: 'mine', scopes: ['admin'] }],
     ['POST', '/admin/v1/users', { username: 'another.operator', role: 'support' }],
+    ['POST', '/admin/v1/users', { username: 'another.editor', roles: ['editor'] }],
     ['PATCH', `/admin/v1/users/${user.id}`, { role: 'support' }],
+    ['PATCH', `/admin/v1/users/${user.id}`, { roles: { add: ['editor'] } }],
+    ['PATCH', `/admin/v1/users/${user.id}`, { claims: { plan: 'pro' } }],
     ['PATCH', `/admin/v1/users/${user.id}`, { password: 'taken over by a thief' }],
     ['PATCH', `/admin/v1/users/${user.id}`, { pin: null }],
     ['PATCH', `/admin/v1/users/${user.id}`, { second_factor: 'off' }],

@@ -76,8 +76,6 @@ export type AccountExport = {
   readonly passkeys: readonly ExportedRecord[];
   /** The linked accounts at OpenID providers. */
   readonly external_identities: readonly ExportedRecord[];
-  /** The apps that may use the login of the sign-in page. */
-  readonly apps: readonly ExportedRecord[];
   /** All stored logins. */
   readonly logins: readonly ExportedRecord[];
   /** All stored sessions. */
@@ -98,6 +96,8 @@ export type AccountExport = {
   readonly notification_states: readonly ExportedRecord[];
   /** The mutes. */
   readonly mutes: readonly ExportedRecord[];
+  /** The topics to which the user is subscribed. */
+  readonly subscriptions: readonly ExportedRecord[];
   /** What the user has chosen about notifications, and when. */
   readonly preferences: readonly ExportedRecord[];
   /** Recent pushes. */
@@ -527,6 +527,8 @@ export type CheckedCode = {
   readonly expires_at: string;
 };
 
+export type Claims = Readonly<Record<string, unknown>>;
+
 export type CodeAnswer = {
   /** The code. */
   readonly secret: string;
@@ -685,6 +687,8 @@ export type DryRun = {
   readonly deliveries: number;
   /** The number of pushes for each channel, and of muted pushes. */
   readonly push: PushCounts;
+  /** How many steps of all notifications have each decision, as if they were due now and nobody had read the notifications. Decisions are made again when a step is due. */
+  readonly steps: readonly DryRunSteps[];
   /** The first 100 notifications. */
   readonly items: readonly DryRunItem[];
 };
@@ -693,7 +697,10 @@ export type DryRunItem = {
   readonly user_id: string;
   readonly notification_type: string;
   readonly description: string;
+  /** false: the user does not want it in the inbox. */
   readonly inbox: boolean;
+  /** The steps of the category. */
+  readonly steps: readonly DryRunStep[];
   readonly push: readonly DryRunPush[];
 };
 
@@ -701,6 +708,28 @@ export type DryRunPush = {
   readonly device_id: string;
   readonly channel: PushChannel;
   readonly muted: boolean;
+};
+
+export type DryRunState = 'send' | 'skipped' | 'expired' | 'dropped' | 'failed';
+
+export type DryRunStep = {
+  readonly channel: StepChannel;
+  /** As in the category. */
+  readonly after: string;
+  /** As in the category. */
+  readonly if: 'always' | 'unread' | 'undelivered';
+  /** send: the step would be carried out. */
+  readonly state: DryRunState;
+  readonly reason: StepReason | null;
+  /** The reason in words. */
+  readonly explanation: string | null;
+};
+
+export type DryRunSteps = {
+  readonly channel: StepChannel;
+  readonly state: DryRunState;
+  readonly reason: StepReason | null;
+  readonly count: number;
 };
 
 export type EffectiveSetting = {
@@ -1407,6 +1436,10 @@ export type NewUser = {
   readonly role?: Role | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** The roles that your app gives: at most 32, in any order. */
+  readonly roles?: readonly string[] | undefined;
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims?: Claims | undefined;
 };
 
 export type NewWebhook = {
@@ -1576,11 +1609,19 @@ export type OutboxMessagePage = {
   readonly page: PageInfo;
 };
 
-export type PageApp = {
-  readonly id: string;
-  /** The entry of REDIRECT_URIS. */
-  readonly redirect_uri: string;
-  readonly allowed_at: string;
+export type OwnTopic = {
+  readonly key: string;
+  readonly title: string;
+  /** Whether the user may join again after leaving. */
+  readonly is_open: boolean;
+  readonly is_subscribed: boolean;
+  readonly subscribed_at: string | null;
+  readonly created_at: string;
+};
+
+export type OwnTopicPage = {
+  readonly data: readonly OwnTopic[];
+  readonly page: PageInfo;
 };
 
 export type PageInfo = {
@@ -1691,6 +1732,8 @@ export type PreferenceCell = {
   readonly default: ChannelChoice;
   /** Whether the user has chosen the value. Else it is the default. */
   readonly is_chosen: boolean;
+  /** When it was chosen. Only for operators. */
+  readonly chosen_at?: string | null | undefined;
 };
 
 export type PreferenceCells = {
@@ -1709,6 +1752,14 @@ export type PreferenceChanges = {
   readonly channels?: ChannelChanges | undefined;
   /** For each category, on, off or null for channels and inbox. null takes a choice back. */
   readonly categories?: CategoryChannelChoices | undefined;
+  /** For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one. */
+  readonly topics?: TopicChannelChoices | undefined;
+};
+
+export type PreferenceChannelTimes = {
+  readonly push: string | null;
+  readonly email: string | null;
+  readonly sms: string | null;
 };
 
 export type PreferenceChannels = {
@@ -1726,7 +1777,9 @@ export type Preferences = {
   readonly quiet_hours: null;
   /** A channel that is off beats the categories, except critical ones. */
   readonly channels: PreferenceChannels;
-  /** Empty: topics are not available yet. */
+  /** When each channel was chosen. Only for operators. */
+  readonly channels_chosen_at?: PreferenceChannelTimes | undefined;
+  /** What the user has chosen for topics: for each key on or off for channels and inbox. It beats the category. */
   readonly topics: PreferenceTopics;
   /** The addresses that the user has, and whether they get messages. */
   readonly addresses: PreferenceAddresses;
@@ -1887,8 +1940,8 @@ export type PushAttempt = {
   readonly device_id: string;
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
-  readonly state: 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
+  readonly state: 'held' | 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
+  readonly reason: 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
@@ -2087,6 +2140,17 @@ export type RoleActivation = {
   readonly proof: Proof;
 };
 
+export type RolesChange = RolesChangeArray | RolesChangeObject;
+
+export type RolesChangeArray = readonly string[];
+
+export type RolesChangeObject = {
+  /** Roles that the user gets. */
+  readonly add?: readonly string[] | undefined;
+  /** Roles that the user loses. */
+  readonly remove?: readonly string[] | undefined;
+};
+
 export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type ScreenSize = ScreenSizeNumber | ScreenSizeString;
@@ -2140,6 +2204,10 @@ export type Session = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly updated_at: string;
+  /** The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role. */
+  readonly roles: readonly string[];
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims: Claims;
 };
 
 export type SetUpCompletion = {
@@ -2293,8 +2361,8 @@ export type StatisticsStep = '1m' | '5m' | '15m' | '1h' | '6h' | '1d';
 export type StepAttempt = {
   readonly channel: MessageChannel;
   /** none: the step is not due yet. */
-  readonly state: 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'not_due' | 'waiting' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+  readonly state: 'held' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
+  readonly reason: 'not_due' | 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the provider, if there was one. */
@@ -2308,6 +2376,26 @@ export type StepAttempt = {
 export type StepChannel = 'push' | 'email' | 'sms';
 
 export type StepCondition = 'always' | 'unread' | 'undelivered';
+
+export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+
+export type SubscriptionLine = {
+  /** The id of a user; or `external:` and the `external_id`, `email:` and the proven mail address, `phone:` and the proven phone number, or `username:` and the user name of a user. */
+  readonly user_id: string;
+  /** true: the user is subscribed no longer. */
+  readonly remove?: boolean | undefined;
+};
+
+export type SubscriptionResult = {
+  readonly line?: number | undefined;
+  /** 200: it is as the line says, also if it was before. Otherwise as for one request. */
+  readonly status: number;
+  readonly errors?: readonly FieldError[] | undefined;
+  /** The code of the error that ended the response early. */
+  readonly code?: string | undefined;
+  /** With code: lines up to this number are committed, later lines are not. */
+  readonly committed_lines?: number | undefined;
+};
 
 export type SuppressedAddress = {
   readonly email: string;
@@ -2390,7 +2478,7 @@ export type TestIdentityPage = {
 export type TokenRequest = {
   /** Required, unless the authenticator identifies the user itself (passkey, oidc). */
   readonly identity?: Identity | undefined;
-  /** password, sms, or another authenticator of this installation. With GUESTS=on, guest makes a user without credentials. With PAGES=on, page sends the browser to the sign-in page of Postern, by redirect. */
+  /** password, sms, or another authenticator of this installation. With GUESTS=on, guest makes a user without credentials. */
   readonly authenticator: string;
   /** Required by single-step authenticators, ignored by two-step authenticators. */
   readonly secret?: string | undefined;
@@ -2409,10 +2497,28 @@ export type TokenRequest = {
   readonly code_challenge?: string | undefined;
   /** For a login by redirect: the account that the provider should propose, such as a mail address. */
   readonly login_hint?: string | undefined;
-  /** For a login with `page`: the user has to sign in again, although this browser has a login of the pages. */
-  readonly prompt?: 'login' | undefined;
-  /** For a login with `page`: if the login of the pages is older than this number of seconds, the user has to sign in again. */
-  readonly max_age?: number | undefined;
+};
+
+export type Topic = {
+  readonly key: string;
+  readonly title: string;
+  /** Whether users may join by themselves. */
+  readonly is_open: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type TopicChannelChoices = Readonly<Record<string, unknown>>;
+
+export type TopicInput = {
+  readonly title: string;
+  /** Whether users may join by themselves. */
+  readonly is_open?: boolean | undefined;
+};
+
+export type TopicPage = {
+  readonly data: readonly Topic[];
+  readonly page: PageInfo;
 };
 
 export type TotpConfirmation = {
@@ -2453,6 +2559,10 @@ export type User = {
   readonly second_factors: readonly SecondFactor[];
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata: Metadata;
+  /** The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role. */
+  readonly roles: readonly string[];
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims: Claims;
   /** The last login on a device that is not removed. null: none. */
   readonly last_login_at: string | null;
   readonly created_at: string;
@@ -2489,6 +2599,10 @@ export type UserChange = {
   readonly second_factor?: SecondFactorPolicy | null | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** All roles of the user from now on, or roles to add and to remove. At most 32. */
+  readonly roles?: RolesChange | undefined;
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims?: Claims | undefined;
 };
 
 export type UserDevice = {
@@ -2529,6 +2643,8 @@ export type UserPreferenceChanges = {
   readonly channels?: ChannelChanges | undefined;
   /** For each category, on, off or null for channels and inbox. null takes a choice back. */
   readonly categories?: CategoryChannelChoices | undefined;
+  /** For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one. */
+  readonly topics?: TopicChannelChoices | undefined;
 };
 
 export type UserSearch = {
@@ -2587,6 +2703,10 @@ export type UserToImport = {
   readonly role?: Role | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** The roles that your app gives: at most 32, in any order. */
+  readonly roles?: readonly string[] | undefined;
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims?: Claims | undefined;
   /** What the user has chosen about notifications, as in PATCH /v1/preferences. */
   readonly preferences?: UserPreferenceChanges | undefined;
   /** When the other system created the user. A time in the past. */
@@ -2741,7 +2861,7 @@ export type WebhookTest = {
 
 export type WebhookTestRequest = {
   /** The example of this type is sent. `user.created` if absent. */
-  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'guest.merged' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'notification.state_changed' | 'marker.moved' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
+  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'guest.merged' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'notification.state_changed' | 'marker.moved' | 'topic.created' | 'topic.updated' | 'topic.deleted' | 'topic.subscribed' | 'topic.unsubscribed' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
 };
 
 export type CreateTokenData = {
@@ -3197,22 +3317,6 @@ export type DeletePasskeyData = {
 };
 export type DeletePasskeyResponse = void;
 
-export type ListAppsData = {
-  readonly url: '/v1/account/apps';
-  readonly body?: never;
-};
-export type ListAppsResponse = readonly PageApp[];
-
-export type RemoveAppData = {
-  readonly url: '/v1/account/apps/{id}';
-  readonly path: {
-    /** The id of the entry. */
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type RemoveAppResponse = void;
-
 export type ListNotificationsData = {
   readonly url: '/v1/notifications';
   readonly query?: {
@@ -3410,6 +3514,64 @@ export type ChangePreferencesData = {
   readonly body: PreferenceChanges;
 };
 export type ChangePreferencesResponse = Preferences;
+
+export type ListOwnTopicsData = {
+  readonly url: '/v1/topics';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type ListOwnTopicsResponse = readonly OwnTopic[];
+
+export type GetOwnTopicPageData = {
+  readonly url: '/v1/topics/page';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type GetOwnTopicPageResponse = OwnTopicPage;
+
+export type JoinTopicData = {
+  readonly url: '/v1/topics/{key}/subscription';
+  readonly path: {
+    readonly key: string;
+  };
+  readonly body?: never;
+};
+export type JoinTopicResponse = void;
+
+export type LeaveTopicData = {
+  readonly url: '/v1/topics/{key}/subscription';
+  readonly path: {
+    readonly key: string;
+  };
+  readonly body?: never;
+};
+export type LeaveTopicResponse = void;
 
 export type RegisterPushTokenData = {
   readonly url: '/v1/devices/tokens';
@@ -4461,6 +4623,104 @@ export type PutChannelData = {
   readonly body: ChannelChange;
 };
 export type PutChannelResponse = Channel;
+
+export type ListTopicsData = {
+  readonly url: '/admin/v1/topics';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type ListTopicsResponse = readonly Topic[];
+
+export type GetTopicPageData = {
+  readonly url: '/admin/v1/topics/page';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type GetTopicPageResponse = TopicPage;
+
+export type GetTopicData = {
+  readonly url: '/admin/v1/topics/{key}';
+  readonly path: {
+    readonly key: string;
+  };
+  readonly body?: never;
+};
+export type GetTopicResponse = Topic;
+
+export type PutTopicData = {
+  readonly url: '/admin/v1/topics/{key}';
+  readonly path: {
+    readonly key: string;
+  };
+  readonly body: TopicInput;
+};
+export type PutTopicResponse = Topic;
+
+export type DeleteTopicData = {
+  readonly url: '/admin/v1/topics/{key}';
+  readonly path: {
+    readonly key: string;
+  };
+  readonly body?: never;
+};
+export type DeleteTopicResponse = void;
+
+export type PutSubscriptionData = {
+  readonly url: '/admin/v1/topics/{key}/subscriptions/{user}';
+  readonly path: {
+    readonly key: string;
+    /** The id of a user; or `external:` and the `external_id`, `email:` and the proven mail address, `phone:` and the proven phone number, or `username:` and the user name of a user. */
+    readonly user: string;
+  };
+  readonly body?: never;
+};
+export type PutSubscriptionResponse = void;
+
+export type DeleteSubscriptionData = {
+  readonly url: '/admin/v1/topics/{key}/subscriptions/{user}';
+  readonly path: {
+    readonly key: string;
+    /** The id of a user; or `external:` and the `external_id`, `email:` and the proven mail address, `phone:` and the proven phone number, or `username:` and the user name of a user. */
+    readonly user: string;
+  };
+  readonly body?: never;
+};
+export type DeleteSubscriptionResponse = void;
+
+export type ChangeSubscriptionsData = {
+  readonly url: '/admin/v1/topics/{key}/subscriptions';
+  readonly path: {
+    readonly key: string;
+  };
+  readonly body: never;
+};
+export type ChangeSubscriptionsResponse = unknown;
 
 export type CreateBlockData = {
   readonly url: '/admin/v1/blocks';

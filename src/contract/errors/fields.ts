@@ -44,6 +44,7 @@ export const fieldErrors = {
     'There is no category with this name.[ Did you mean {suggestion}?]',
     'No hay ninguna categoría con este nombre.[ ¿Querías decir {suggestion}?]',
   ),
+  unknown_topic: text('There is no topic with this key.', 'No hay ningún tema con esta clave.'),
   category_is_critical: text(
     'Nobody can turn off this category: it is critical.',
     'Nadie puede desactivar esta categoría: es crítica.',

@@ -314,6 +314,18 @@ export const errors = {
     'Este mensaje ya no es necesario.',
     'The code in the message has expired, or the login that requested it has ended. The user must request a new code.',
   ),
+  unknown_topic: error(
+    404,
+    'There is no topic with this key.',
+    'No hay ningún tema con esta clave.',
+    'Check the key. Users get the same answer for a topic that they may not join.',
+  ),
+  too_many_topics: error(
+    409,
+    'There are {max} topics already.',
+    'Ya hay {max} temas.',
+    'Delete topics that you no longer need. A topic is for many users; publish to one user without a topic.',
+  ),
   too_many_webhooks: error(
     409,
     'There are {max} webhooks already.',

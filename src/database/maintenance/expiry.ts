@@ -92,7 +92,7 @@ const indexed: readonly AgedRows[] = [
   { table: 'webhook_events', key: ['user_id', 'sequence'], time: 'created_at', age: days(30) },
   { table: 'webhook_deliveries', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
   // The push fan-out removes these rows, unless push was turned off. Notifications as old as this are no longer pushed.
-  { name: 'expire publications', table: 'push_fan_outs', key: ['id'], time: 'created_at', age: days(28) },
+  { name: 'expire push fan-outs', table: 'push_fan_outs', key: ['id'], time: 'created_at', age: days(28) },
 ];
 
 /**

@@ -24,6 +24,7 @@ export const exportSchema: TSchema = Type.Object(
     markers: list('The read position.'),
     notification_states: list('The states of single notifications.'),
     mutes: list('The mutes.'),
+    subscriptions: list('The topics to which the user is subscribed.'),
     preferences: list('What the user has chosen about notifications, and when.'),
     pushes: list('Recent pushes.'),
     notification_messages: list('Mails and SMS of notifications.'),

@@ -33,6 +33,7 @@ import type { Receipts } from '../../messages/providers/receipts.js';
 import type { Suppressions } from '../../messages/suppressions.js';
 import type { Categories } from '../../notifications/categories/categories.js';
 import type { Channels } from '../../notifications/channels/channels.js';
+import type { DecideSteps } from '../../notifications/deliveries/dry-run.js';
 import type { Images } from '../../notifications/images/images.js';
 import type { ItemStates } from '../../notifications/inbox/item-states.js';
 import type { ReadPositions } from '../../notifications/inbox/read-position.js';
@@ -41,6 +42,7 @@ import type { Preferences } from '../../notifications/preferences/preferences.js
 import type { Unsubscribe } from '../../notifications/preferences/unsubscribe.js';
 import type { Push } from '../../notifications/push/push.js';
 import type { Streams } from '../../notifications/stream/streams.js';
+import type { Topics } from '../../notifications/topics/topics.js';
 import type { ApiKeys } from '../../sessions/api-keys.js';
 import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import type { Sessions } from '../../sessions/sessions.js';
@@ -75,6 +77,7 @@ import { adminStatisticsRoutes } from './admin/stats.js';
 import { adminSuppressionRoutes } from './admin/suppressions.js';
 import { adminSystemRoutes, type SystemInformation } from './admin/system.js';
 import { adminTestIdentityRoutes } from './admin/test-identities.js';
+import { adminTopicRoutes } from './admin/topics.js';
 import { adminUserBulkRoutes } from './admin/users/bulk.js';
 import { adminUserDetailRoutes } from './admin/users/details.js';
 import { adminUserDeviceRoutes } from './admin/users/devices.js';
@@ -128,6 +131,7 @@ import { recoveryCancellationRoutes } from './v1/recovery-cancellations.js';
 import { registrationRoutes } from './v1/registrations.js';
 import { sessionRoutes } from './v1/sessions.js';
 import { loginRoutes, tokenRoutes } from './v1/tokens.js';
+import { topicRoutes } from './v1/topics.js';
 import { webhookKeyRoutes } from './webhook-keys.js';
 
 /** The services that the routes call. `app/services.ts` creates them. */
@@ -167,6 +171,7 @@ export interface Services extends WebhookServices, Pick<PageServices, 'pages' | 
   readonly categories: Categories;
   readonly channels: Channels;
   readonly push: Push;
+  readonly decideSteps: DecideSteps;
   readonly pushTokens: DevicePushTokens;
   readonly proofs: Proofs;
   readonly account: OwnAccount;
@@ -201,6 +206,7 @@ export interface Services extends WebhookServices, Pick<PageServices, 'pages' | 
   readonly testIdentities: TestIdentities;
   readonly outbox: Outbox;
   readonly preferences: Preferences;
+  readonly topics: Topics;
   readonly unsubscribe: Unsubscribe;
   readonly suppressions: Suppressions;
   readonly mailEvents: MailEvents;
@@ -255,6 +261,7 @@ export function registerRoutes(
   imageFileRoutes(app, services);
   notificationPushRoutes(app, services);
   preferenceRoutes(app, services);
+  topicRoutes(app, services);
   deviceTokenRoutes(app, services);
   messageReceiptRoutes(app, services);
   mailEventRoutes(app, services);
@@ -296,6 +303,7 @@ function adminRoutes(app: App, services: Services): void {
   adminWebhookRoutes(app, services);
   adminCategoryRoutes(app, services);
   adminChannelRoutes(app, services);
+  adminTopicRoutes(app, services);
   adminBlockRoutes(app, services);
   adminTestIdentityRoutes(app, services);
 }

@@ -30,7 +30,12 @@ export interface StepFacts {
   /** Undefined: the category was deleted. */
   readonly category: { readonly isCritical: boolean; readonly byDefault: ChannelChoice } | undefined;
   /** What the user has chosen; undefined: nothing. */
-  readonly chosen: { readonly channel: ChannelChoice | undefined; readonly category: ChannelChoice | undefined };
+  readonly chosen: {
+    readonly channel: ChannelChoice | undefined;
+    /** For the topic to which the notification was published. */
+    readonly topic?: ChannelChoice | undefined;
+    readonly category: ChannelChoice | undefined;
+  };
   readonly isMuted: boolean;
   /** Whether OUTBOUND lets messages go to the address. */
   readonly isAllowedOut: boolean;
@@ -82,7 +87,7 @@ export function decide(facts: StepFacts): Decision {
   if (facts.isSuppressed) return skipped('suppressed');
   if (!category.isCritical) {
     if (chosen.channel === 'off') return skipped('channel_off');
-    if ((chosen.category ?? category.byDefault) === 'off') return skipped('preference_off');
+    if ((chosen.topic ?? chosen.category ?? category.byDefault) === 'off') return skipped('preference_off');
     if (channel === 'push' && facts.isMuted) return skipped('muted');
   }
   return facts.isAllowedOut ? { state: 'send' } : skipped('sandbox');

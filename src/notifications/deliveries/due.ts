@@ -4,6 +4,7 @@ import { literal, type Sql, type StatementWith, sql, statement, unprepared } fro
 import { newId } from '../../lib/ids.js';
 import type { Counters } from '../../statistics/counters.js';
 import type { KnownCategories } from '../categories/categories.js';
+import { heldSince } from '../channels/held.js';
 import { type Decision, decide, type Refusal, type StepFacts } from './decide.js';
 import {
   type AddressFacts,
@@ -29,7 +30,7 @@ interface StepRow {
   condition: StepFacts['condition'];
   published_at: string;
   due_at: string;
-  /** Seconds since it was due. */
+  /** Seconds since it was due, without the pauses of its channel. */
   age: number;
   traceparent: string | null;
 }
@@ -49,7 +50,7 @@ const takeDue = statement<{ paused: readonly StepChannel[] }, StepRow>(
       ) oldest
     )
     select s.id, s.user_ids, s.notification_ids, s.channel, s.condition, s.published_at, s.due_at,
-           extract(epoch from db_now() - s.due_at)::float8 as age, s.traceparent
+           extract(epoch from db_now() - s.due_at)::float8 - ${heldSince(sql`s.channel`, sql`s.due_at`)} as age, s.traceparent
     from pending_steps s
     where s.id = any (array(select id from due where total - size < ${literal(limits.notifications)}))
     for update skip locked`,

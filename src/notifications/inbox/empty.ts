@@ -24,6 +24,10 @@ const tables = [
     (p) => sql`delete from preferences where user_id = ${p.userId}`,
   ),
   statement<{ userId: string }>(
+    'inbox_empty_subscriptions',
+    (p) => sql`delete from subscriptions where user_id = ${p.userId}`,
+  ),
+  statement<{ userId: string }>(
     'inbox_empty_pushes',
     (p) => sql`delete from push_deliveries where user_id = ${p.userId}`,
   ),

@@ -37,9 +37,15 @@ export function notificationSections(database: Database, imageUrlsOf: ImageUrls)
     }),
     section('mutes', { columns: sql`id, filter, created_at`, from: 'mutes', key: 'id', keyType: 'uuid' }),
     section('preferences', {
-      columns: sql`time_zone, channels, categories`,
+      columns: sql`time_zone, channels, categories, topics`,
       from: 'preferences',
       key: 'user_id',
+      keyType: 'uuid',
+    }),
+    section('subscriptions', {
+      columns: sql`topic_id, (select key from topics where id = topic_id) as topic, created_at`,
+      from: 'subscriptions',
+      key: 'topic_id',
       keyType: 'uuid',
     }),
     section('pushes', {

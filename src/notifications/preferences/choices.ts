@@ -6,6 +6,9 @@ import { nearest, truncateInput } from '../../lib/nearest.js';
 import { choiceError, type FieldError } from '../../lib/problem.js';
 import type { ChannelChoice } from '../deliveries/decide.js';
 
+/** The most topics for which a user has choices. */
+export const maxChosenTopics = 1000;
+
 /** The most categories for which a user's choices are kept: those that exist, and as many that were deleted. */
 const maxChosenCategories = 400;
 
@@ -25,9 +28,10 @@ export interface Choices {
   readonly time_zone: string | null;
   readonly channels: ChannelChoices;
   readonly categories: Readonly<Record<string, CategoryChoices>>;
+  readonly topics: Readonly<Record<string, CategoryChoices>>;
 }
 
-export const noChoices: Choices = { time_zone: null, channels: {}, categories: {} };
+export const noChoices: Choices = { time_zone: null, channels: {}, categories: {}, topics: {} };
 
 interface Names {
   get(name: string): Pick<Category, 'is_critical'> | undefined;
@@ -37,8 +41,15 @@ interface Names {
 const isCell = (name: string): name is CellName => (cellNames as readonly string[]).includes(name);
 const isChoice = (value: unknown): value is ChannelChoice | null => value === 'on' || value === 'off' || value === null;
 
-/** All errors of a change in its meaning. */
-export function changeErrors(changes: PreferenceChanges, known: Names): FieldError[] {
+/**
+ * All errors of a change in its meaning.
+ * @param topics those that the user may choose for, among those of the change. Undefined: nothing can be chosen for topics here
+ */
+export function changeErrors(
+  changes: PreferenceChanges,
+  known: Names,
+  topics: ReadonlySet<string> | undefined,
+): FieldError[] {
   const errors: FieldError[] = [];
   const { time_zone: zone, quiet_hours: quietHours, channels = {}, categories = {} } = changes;
   if (zone !== undefined && zone !== null && !isTimeZone(zone)) {
@@ -56,7 +67,19 @@ export function changeErrors(changes: PreferenceChanges, known: Names): FieldErr
     else if (category.is_critical) errors.push({ field, code: 'category_is_critical' });
     else errors.push(...cellErrors(cells, field, cellNames));
   }
+  errors.push(...topicErrors(changes, topics));
   return errors.slice(0, maxErrors);
+}
+
+function topicErrors({ topics }: PreferenceChanges, known: ReadonlySet<string> | undefined): FieldError[] {
+  if (topics === undefined) return [];
+  if (known === undefined) return [{ field: 'topics', code: 'preference_not_available' }];
+  return Object.entries(topics).flatMap(([key, cells]): FieldError[] => {
+    const field = `topics.${truncateInput(key)}`;
+    if (!known.has(key)) return [{ field, code: 'unknown_topic' }];
+    if (!isJsonObject(cells)) return [{ field, code: 'invalid_type', params: { expected: 'object' } }];
+    return cellErrors(cells, field, cellNames);
+  });
 }
 
 /** The most errors of one answer. */
@@ -91,17 +114,27 @@ export function applyChanges(
   changes: PreferenceChanges,
   { now, known }: { now: string; known: Names },
 ) {
-  const categories: Record<string, CategoryChoices> = { ...before.categories };
-  for (const [name, cells] of Object.entries(changes.categories ?? {})) {
-    const merged = mergeCells(categories[name] ?? {}, cells as Readonly<Record<string, unknown>>, now);
-    if (Object.keys(merged).length === 0) delete categories[name];
-    else categories[name] = merged;
-  }
+  const categories = mergeNamed(before.categories, changes.categories, now);
   return {
     time_zone: changes.time_zone === undefined ? before.time_zone : changes.time_zone,
     channels: mergeCells(before.channels, changes.channels ?? {}, now),
     categories: withinLimit(categories, known),
+    topics: mergeNamed(before.topics, changes.topics, now),
   } satisfies Choices;
+}
+
+function mergeNamed(
+  before: Choices['categories'],
+  changes: Readonly<Record<string, unknown>> | undefined,
+  now: string,
+): Choices['categories'] {
+  const after: Record<string, CategoryChoices> = { ...before };
+  for (const [name, cells] of Object.entries(changes ?? {})) {
+    const merged = mergeCells(after[name] ?? {}, cells as Readonly<Record<string, unknown>>, now);
+    if (Object.keys(merged).length === 0) delete after[name];
+    else after[name] = merged;
+  }
+  return after;
 }
 
 function mergeCells(cells: CategoryChoices, changes: Readonly<Record<string, unknown>>, now: string): CategoryChoices {
@@ -114,9 +147,9 @@ function mergeCells(cells: CategoryChoices, changes: Readonly<Record<string, unk
   return merged;
 }
 
-/** The categories of a change that say whether notifications come to the inbox. */
-export const inboxChoicesOf = ({ categories = {} }: PreferenceChanges): string[] =>
-  Object.entries(categories).flatMap(([name, cells]) => {
+/** The categories, or the topics, of a change that say whether notifications come to the inbox. */
+export const inboxChoicesOf = (changes: Readonly<Record<string, unknown>> = {}): string[] =>
+  Object.entries(changes).flatMap(([name, cells]) => {
     const { inbox = null } = isJsonObject(cells) ? cells : {};
     return inbox === null ? [] : [name];
   });

@@ -9,18 +9,28 @@ import type { KnownCategories } from '../categories/categories.js';
 import { textFor } from '../templates/templates.js';
 import {
   applyChanges,
+  type CategoryChoices,
   type CellName,
   type Choices,
   cellNames,
   changeErrors,
   inboxChoicesOf,
+  maxChosenTopics,
   noChoices,
 } from './choices.js';
 
 /** What users choose about notifications. */
 export interface Preferences {
-  /** @param language of the titles: a locale. @throws Problem `not_found` if the user does not exist */
-  get(handle: Queryable, userId: string, language: string): Promise<PreferencesView>;
+  /**
+   * @param options.language of the titles: a locale
+   * @param options.times whether the answer says when each choice was made
+   * @throws Problem `not_found` if the user does not exist
+   */
+  get(
+    handle: Queryable,
+    userId: string,
+    options: { readonly language: string; readonly times?: boolean },
+  ): Promise<PreferencesView>;
   /**
    * Changes the cells that are named. The last write of each cell wins, also under parallel requests.
    * @throws Problem `validation_failed`, `not_found`
@@ -50,7 +60,8 @@ const selectUser = statement<{ userId: string }, UserRow>(
   'preferences_get',
   (p) => sql`
     select u.email, u.phone, u.email_verified, u.phone_verified,
-           (select jsonb_build_object('time_zone', time_zone, 'channels', channels, 'categories', categories)
+           (select jsonb_build_object('time_zone', time_zone, 'channels', channels, 'categories', categories,
+                                      'topics', topics)
             from preferences where user_id = ${p.userId}) as choices
     from users u where u.id = ${p.userId}`,
 );
@@ -63,7 +74,7 @@ const lockUser = statement<{ userId: string }, { now: string }>(
 
 const selectChoices = statement<{ userId: string }, Choices>(
   'preferences_choices',
-  (p) => sql`select time_zone, channels, categories from preferences where user_id = ${p.userId}`,
+  (p) => sql`select time_zone, channels, categories, topics from preferences where user_id = ${p.userId}`,
 );
 
 interface Stored {
@@ -71,15 +82,36 @@ interface Stored {
   readonly zone: string | null;
   readonly channels: string;
   readonly categories: string;
+  readonly topics: string;
 }
 
 const writeChoices = statement<Stored>(
   'preferences_write',
   (p) => sql`
-    insert into preferences (user_id, time_zone, channels, categories)
-    values (${p.userId}, ${p.zone}, ${p.channels}::jsonb, ${p.categories}::jsonb)
+    insert into preferences (user_id, time_zone, channels, categories, topics)
+    values (${p.userId}, ${p.zone}, ${p.channels}::jsonb, ${p.categories}::jsonb, ${p.topics}::jsonb)
     on conflict (user_id) do update
-    set time_zone = excluded.time_zone, channels = excluded.channels, categories = excluded.categories`,
+    set time_zone = excluded.time_zone, channels = excluded.channels, categories = excluded.categories,
+        topics = excluded.topics`,
+);
+
+/** @param isOwn whether the user asks, who sees only open topics and those of subscriptions */
+const selectTopics = statement<{ userId: string; keys: readonly string[]; isOwn: boolean }, { key: string }>(
+  'preferences_topics',
+  (p) => sql`
+    select key from topics
+    where key = any (${p.keys}::text[])
+      and (is_open or not ${p.isOwn} or exists (
+        select from subscriptions s where s.topic_id = topics.id and s.user_id = ${p.userId}))`,
+);
+const selectExisting = statement<{ keys: readonly string[] }, { key: string }>(
+  'preferences_existing_topics',
+  (p) => sql`select key from topics where key = any (${p.keys}::text[])`,
+);
+const noteTopicChoices = statement<{ keys: readonly string[] }>(
+  'preferences_note_topics',
+  (p) => sql`
+    update topics set has_inbox_choices = true where key = any (${p.keys}::text[]) and not has_inbox_choices`,
 );
 
 const readClock = statement<object, { now: string }>('preferences_clock', () => sql`select db_now() as now`);
@@ -105,7 +137,7 @@ export function createNewPreferences(handle: Queryable, categories: KnownCategor
         handle,
         changes.flatMap((each) => Object.keys(each.categories ?? {})),
       ),
-    errorsOf: (changes) => changeErrors(changes, categories),
+    errorsOf: (changes) => changeErrors(changes, categories, undefined),
     async insert(tx, users) {
       const [clock] = await tx.query(readClock({}));
       const now = clock?.now ?? '';
@@ -114,7 +146,9 @@ export function createNewPreferences(handle: Queryable, categories: KnownCategor
         ...applyChanges(noChoices, changes, { now, known: categories }),
       }));
       await tx.query(insertChoices({ users: JSON.stringify(rows.filter(hasChoices)) }));
-      await categories.noteInboxChoices(tx, [...new Set(users.flatMap(({ changes }) => inboxChoicesOf(changes)))]);
+      await categories.noteInboxChoices(tx, [
+        ...new Set(users.flatMap(({ changes }) => inboxChoicesOf(changes.categories))),
+      ]);
     },
   };
 }
@@ -131,7 +165,7 @@ export function createPreferences({
   readonly record: (tx: Queryable, userId: string, origin: Origin, changes: readonly EventChange[]) => Promise<void>;
 }): Preferences {
   return {
-    async get(handle, userId, language) {
+    async get(handle, userId, { language, times = false }) {
       const [user] = await handle.query(selectUser({ userId }));
       if (user === undefined) throw new Problem('not_found');
       const choices = user.choices ?? noChoices;
@@ -146,25 +180,35 @@ export function createPreferences({
         time_zone: choices.time_zone,
         quiet_hours: null,
         channels: byChannel((channel) => choices.channels[channel]?.value ?? 'on'),
-        topics: {},
+        ...(times && { channels_chosen_at: byChannel((channel) => choices.channels[channel]?.chosen_at ?? null) }),
+        topics: Object.fromEntries(Object.entries(choices.topics).map(([key, cells]) => [key, valuesOf(cells)])),
         addresses,
-        categories: Object.fromEntries(all.map((each) => [each.name, categoryView(each, choices, language)])),
+        categories: Object.fromEntries(
+          all.map((each) => [each.name, categoryView(each, choices, { language, times })]),
+        ),
       };
     },
     async change(tx, userId, changes, origin) {
       await categories.know(tx, Object.keys(changes.categories ?? {}));
-      throwIfErrors(changeErrors(changes, categories));
+      const topics = await topicsOf(tx, userId, { changes, origin });
+      throwIfErrors(changeErrors(changes, categories, topics));
       const [locked] = await tx.query(lockUser({ userId }));
       if (locked === undefined) throw new Problem('not_found');
       const [before = noChoices] = await tx.query(selectChoices({ userId }));
       const after = applyChanges(before, changes, { now: locked.now, known: categories });
+      if (changes.topics !== undefined) await keepExistingTopics(tx, after);
       const fields = differences(before, after);
       if (!hasChoices(after)) await tx.query(deleteChoices({ userId }));
       else {
         const [channels, byCategory] = [JSON.stringify(after.channels), JSON.stringify(after.categories)];
-        await tx.query(writeChoices({ userId, zone: after.time_zone, channels, categories: byCategory }));
+        const byTopic = JSON.stringify(after.topics);
+        await tx.query(
+          writeChoices({ userId, zone: after.time_zone, channels, categories: byCategory, topics: byTopic }),
+        );
       }
-      await categories.noteInboxChoices(tx, inboxChoicesOf(changes));
+      await categories.noteInboxChoices(tx, inboxChoicesOf(changes.categories));
+      const hidingTopics = inboxChoicesOf(changes.topics);
+      if (hidingTopics.length > 0) await tx.query(noteTopicChoices({ keys: hidingTopics }));
       // A choice of the user has its time in the row.
       if (fields.length === 0 || origin.actor === 'user') return;
       await record(tx, userId, origin, fields);
@@ -172,8 +216,33 @@ export function createPreferences({
   };
 }
 
-const hasChoices = ({ time_zone: zone, channels, categories }: Choices): boolean =>
-  zone !== null || Object.keys(channels).length > 0 || Object.keys(categories).length > 0;
+const hasChoices = ({ time_zone: zone, ...choices }: Choices): boolean =>
+  zone !== null || Object.values(choices).some((chosen) => Object.keys(chosen).length > 0);
+
+const valuesOf = (cells: CategoryChoices) =>
+  Object.fromEntries(Object.entries(cells).map(([name, { value }]) => [name, value]));
+
+/** The topics of a change that may be chosen for: a user may not learn which others exist. */
+async function topicsOf(
+  tx: Queryable,
+  userId: string,
+  { changes: { topics = {} }, origin }: { readonly changes: PreferenceChanges; readonly origin: Origin },
+): Promise<ReadonlySet<string>> {
+  const keys = Object.keys(topics);
+  if (keys.length === 0) return new Set();
+  const rows = await tx.query(selectTopics({ userId, keys, isOwn: origin.actor === 'user' }));
+  return new Set(rows.map(({ key }) => key));
+}
+
+/** Forgets what was chosen for topics that are deleted. @throws Problem `validation_failed` if too many remain */
+async function keepExistingTopics(tx: Queryable, after: { topics: Choices['topics'] }): Promise<void> {
+  const rows = await tx.query(selectExisting({ keys: Object.keys(after.topics) }));
+  const existing = new Set(rows.map(({ key }) => key));
+  after.topics = Object.fromEntries(Object.entries(after.topics).filter(([key]) => existing.has(key)));
+  if (existing.size > maxChosenTopics) {
+    throwIfErrors([{ field: 'topics', code: 'too_many_items', params: { max: maxChosenTopics } }]);
+  }
+}
 
 const byCell = <Value>(valueFor: (name: CellName) => Value): Record<CellName, Value> => ({
   inbox: valueFor('inbox'),
@@ -186,7 +255,11 @@ const byChannel = <Value>(valueFor: (channel: StepChannel) => Value): Record<Ste
   sms: valueFor('sms'),
 });
 
-function categoryView(category: Category, choices: Choices, language: string) {
+function categoryView(
+  category: Category,
+  choices: Choices,
+  { language, times }: { readonly language: string; readonly times: boolean },
+) {
   const own = choices.categories[category.name] ?? {};
   return {
     title: textFor(category.title, language) ?? category.name,
@@ -195,8 +268,11 @@ function categoryView(category: Category, choices: Choices, language: string) {
     cells: byCell((channel) => {
       const byDefault = category.defaults[channel];
       // A category that became critical ignores what was chosen before.
-      const chosen = category.is_critical ? undefined : own[channel]?.value;
-      return { value: chosen ?? byDefault, default: byDefault, is_chosen: chosen !== undefined };
+      const chosen = category.is_critical ? undefined : own[channel];
+      return {
+        ...{ value: chosen?.value ?? byDefault, default: byDefault, is_chosen: chosen !== undefined },
+        ...(times && { chosen_at: chosen?.chosen_at ?? null }),
+      };
     }),
   };
 }
@@ -211,10 +287,11 @@ function differences(before: Choices, after: Choices): EventChange[] {
   for (const channel of stepChannels) {
     compare(`channels.${channel}`, before.channels[channel]?.value, after.channels[channel]?.value);
   }
-  for (const name of new Set([...Object.keys(before.categories), ...Object.keys(after.categories)])) {
-    for (const cell of cellNames) {
-      const [old, value] = [before.categories[name]?.[cell]?.value, after.categories[name]?.[cell]?.value];
-      compare(`categories.${name}.${cell}`, old, value);
+  for (const part of ['categories', 'topics'] as const) {
+    for (const name of new Set([...Object.keys(before[part]), ...Object.keys(after[part])])) {
+      for (const cell of cellNames) {
+        compare(`${part}.${name}.${cell}`, before[part][name]?.[cell]?.value, after[part][name]?.[cell]?.value);
+      }
     }
   }
   return changes;

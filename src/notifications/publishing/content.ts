@@ -12,6 +12,15 @@ export interface InputItem<Input extends NotificationInput | NotificationChange>
   readonly exactNumber?: string | undefined;
   /** The prefix of field names in errors: `3.`, or empty. */
   readonly path: string;
+  /** The topic to which it is published. Undefined: to none. */
+  readonly topic?: PublishedTopic | undefined;
+}
+
+/** A topic to which a notification is published. */
+export interface PublishedTopic {
+  readonly key: string;
+  /** Whether a user has chosen if notifications of the topic come to the inbox. */
+  readonly hasInboxChoices: boolean;
 }
 
 /**
@@ -20,9 +29,9 @@ export interface InputItem<Input extends NotificationInput | NotificationChange>
  * @param newImages the images of `imageUrls`, by URL
  */
 export function contentOf(
-  { input, exactNumber }: InputItem<NotificationInput>,
+  { input, exactNumber, topic }: InputItem<NotificationInput>,
   newImages: ReadonlyMap<string, Image>,
-  categories: Pick<KnownCategories, 'isHidden'>,
+  categories: Pick<KnownCategories, 'isHidden' | 'get'>,
 ): Content {
   return {
     actor_id: idOf(input.actor_id) ?? null,
@@ -37,9 +46,22 @@ export function contentOf(
     expires_at: timeOf(input.expires_at) ?? null,
     category: input.category === input.notification_type ? null : (input.category ?? null),
     replace_key: input.replace_key ?? null,
-    is_hidden: categories.isHidden(input.category ?? input.notification_type)?.toString() ?? null,
+    topic: topic?.key ?? null,
+    is_hidden: hiddenByDefault(input, topic, categories)?.toString() ?? null,
     extra: (hasExtra(input) ? extraText(input, isGiven) : null) ?? null,
   };
+}
+
+/** Whether it is hidden from users who chose nothing. Null: nobody has chosen, so that no choice is looked up. */
+function hiddenByDefault(
+  { category, notification_type: type }: NotificationInput,
+  topic: PublishedTopic | undefined,
+  categories: Pick<KnownCategories, 'isHidden' | 'get'>,
+): boolean | null {
+  const name = category ?? type;
+  const isHidden = categories.isHidden(name);
+  if (isHidden !== null || topic?.hasInboxChoices !== true) return isHidden;
+  return categories.get(name)?.is_critical === true ? null : false;
 }
 
 /** It names each member, as `contentOf` does: it runs for every notification. */
@@ -68,7 +90,7 @@ export function changedContent(
     // A member that is null is removed.
     if (name === 'extra') return extraText(input, (member) => member !== undefined);
     // A change keeps them.
-    if (name === 'category' || name === 'replace_key' || name === 'is_hidden') return undefined;
+    if (name === 'category' || name === 'replace_key' || name === 'topic' || name === 'is_hidden') return undefined;
     const value = input[name];
     if (typeof value === 'number') return decimalOf(value, exactNumber);
     return type === 'uuid' ? idOf(value) : value;

@@ -4,17 +4,17 @@ import { type FieldError, Problem } from '../../lib/problem.js';
 import { countDeliveries } from './limits.js';
 
 /** One notification to publish. */
-export interface Publication {
+export interface PublishItem {
   readonly input: NotificationInput;
   /** The text of `object_data_number`, if the parsed number may be inexact. */
   readonly exactNumber: string | undefined;
 }
 
-/** The ids of the published notifications, or the errors for which the publication was refused. */
+/** The ids of the published notifications, or the errors for which the item was refused. */
 export type Outcome = { readonly ids: readonly string[] } | { readonly errors: readonly FieldError[] };
 
-/** Why a publication would be refused; undefined if it would be published. */
-export type PublicationRefusal = { readonly errors: readonly FieldError[] } | undefined;
+/** Why an item would be refused; undefined if it would be published. */
+export type PublishRefusal = { readonly errors: readonly FieldError[] } | undefined;
 
 export interface EachPublisherOptions {
   readonly database: Handle;
@@ -32,62 +32,62 @@ export interface EachPublisherOptions {
 }
 
 /**
- * Publishes or refuses each of several publications independently. The valid ones share one transaction. All errors are
- * found before anything is written. If a publication becomes invalid after that, because its user is deleted, the other
- * publications are tried once more.
+ * Publishes or refuses each of several items independently. The valid ones share one transaction. All errors are
+ * found before anything is written. If an item becomes invalid after that, because its user is deleted, the other
+ * items are tried once more.
  *
- * @returns the outcomes after the commit, in the order of `publications`
+ * @returns the outcomes after the commit, in the order of `items`
  */
 export async function publishEach(
   { database, notifications }: EachPublisherOptions,
-  publications: readonly Publication[],
+  items: readonly PublishItem[],
 ): Promise<Outcome[]> {
-  const refusals = new Map<Publication, Outcome>();
-  const published = new Map<Publication, Outcome>();
-  for (const [index, refusal] of (await validatePublications(notifications, publications)).entries()) {
-    const publication = publications[index];
-    if (publication !== undefined && refusal !== undefined) refusals.set(publication, refusal);
+  const refusals = new Map<PublishItem, Outcome>();
+  const published = new Map<PublishItem, Outcome>();
+  for (const [index, refusal] of (await validatePublishItems(notifications, items)).entries()) {
+    const item = items[index];
+    if (item !== undefined && refusal !== undefined) refusals.set(item, refusal);
   }
-  while (published.size + refusals.size < publications.length) {
-    const remaining = publications.filter((publication) => !refusals.has(publication));
+  while (published.size + refusals.size < items.length) {
+    const remaining = items.filter((item) => !refusals.has(item));
     try {
-      for (const [publication, outcome] of await publishAll({ database, notifications }, remaining)) {
-        published.set(publication, outcome);
+      for (const [item, outcome] of await publishAll({ database, notifications }, remaining)) {
+        published.set(item, outcome);
       }
     } catch (error) {
       for (const [place, errors] of errorsByPlace(error)) {
-        const publication = remaining[place];
-        if (publication === undefined) throw error;
-        refusals.set(publication, { errors });
+        const item = remaining[place];
+        if (item === undefined) throw error;
+        refusals.set(item, { errors });
       }
     }
   }
-  return publications.flatMap((publication) => refusals.get(publication) ?? published.get(publication) ?? []);
+  return items.flatMap((item) => refusals.get(item) ?? published.get(item) ?? []);
 }
 
-/** Checks publications as `publishEach` does, and publishes nothing. */
-export async function validatePublications(
+/** Checks items as `publishEach` does, and publishes nothing. */
+export async function validatePublishItems(
   notifications: EachPublisherOptions['notifications'],
-  publications: readonly Publication[],
-): Promise<PublicationRefusal[]> {
-  const inputs = publications.map(({ input }) => input);
-  const numbers = publications.map(({ exactNumber }) => exactNumber);
+  items: readonly PublishItem[],
+): Promise<PublishRefusal[]> {
+  const inputs = items.map(({ input }) => input);
+  const numbers = items.map(({ exactNumber }) => exactNumber);
   const outcomes = await notifications.validateEach(inputs, numbers);
   return outcomes.map((errors) => (errors.length === 0 ? undefined : { errors }));
 }
 
 async function publishAll(
   { database, notifications }: EachPublisherOptions,
-  publications: readonly Publication[],
-): Promise<[Publication, Outcome][]> {
-  const inputs = publications.map(({ input }) => input);
-  const numbers = publications.map(({ exactNumber }) => exactNumber);
+  items: readonly PublishItem[],
+): Promise<[PublishItem, Outcome][]> {
+  const inputs = items.map(({ input }) => input);
+  const numbers = items.map(({ exactNumber }) => exactNumber);
   const created = await database.transaction((tx) => notifications.publish(tx, inputs, numbers));
   let next = 0;
-  return publications.map((publication) => {
+  return items.map((item) => {
     const first = next;
-    next += countDeliveries(publication.input);
-    return [publication, { ids: created.slice(first, next).map(({ id }) => id) }];
+    next += countDeliveries(item.input);
+    return [item, { ids: created.slice(first, next).map(({ id }) => id) }];
   });
 }
 

@@ -20,7 +20,7 @@ import {
   newRowColumns,
   newRowValues,
   type PushChoice,
-  recordPublication,
+  recordPublished,
 } from './publish-queries.js';
 import { deleteOlder, replaces } from './replace.js';
 import { type Item, type PublishRules, refuseMissing, validateItems } from './validation.js';
@@ -99,7 +99,7 @@ const insertDeliveries = statement<RowArrays>(
                            ${array(p.times, 'timestamptz')}, ${array(p.items, 'bigint')})
         as delivery (user_id, id, sequence, time, item)
       order by user_id, sequence
-    ),${recordPublication(sql`delivery`, p)}
+    ),${recordPublished(sql`delivery`, p)}
     insert into notifications (${newRowColumns})
     select ${newRowValues}
     from delivery join (

@@ -20,7 +20,7 @@ import {
   newRowColumns,
   newRowValues,
   type PushChoice,
-  recordPublication,
+  recordPublished,
 } from './publish-queries.js';
 import { deleteOlder, replaces } from './replace.js';
 import { type Item, type PublishRules, refuseMissing, validateItems } from './validation.js';
@@ -85,7 +85,7 @@ const insertStatement = <Values extends object>(name: string, source: (p: Parame
       insert into notifications (${newRowColumns})
       select ${newRowValues}
       from numbered where sequence is not null
-    ),${recordPublication(sql`numbered where sequence is not null`, p)}
+    ),${recordPublished(sql`numbered where sequence is not null`, p)}
     select string_agg(coalesce(sequence::text, ''), ',' order by place) as sequences,
            string_agg(coalesce(time::text, ''), ',' order by place) as times,
            array(select user_id from advanced where is_full) as full

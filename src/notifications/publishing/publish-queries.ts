@@ -25,12 +25,13 @@ export const contentNames = join(
 );
 
 /**
- * SQL: whether the user of a new row has hidden its category. The choices are read only for a category that says so by not being
- * null. The inner query names the columns of the row, which have different tables in each statement.
+ * SQL: whether the user of a new row has hidden its topic or its category. The choices are read only for a row that says so by not
+ * being null. The inner query names the columns of the row, which have different tables in each statement.
  */
 const hiddenFor = sql`case when is_hidden is not null then nullif(coalesce((
-          select chosen.categories #>> array[row.category, 'inbox', 'value'] = 'off'
-          from (select user_id, coalesce(category, notification_type) as category) row
+          select coalesce(chosen.topics #>> array[row.topic, 'inbox', 'value'],
+                          chosen.categories #>> array[row.category, 'inbox', 'value']) = 'off'
+          from (select user_id, topic, coalesce(category, notification_type) as category) row
             join preferences chosen on chosen.user_id = row.user_id), is_hidden), false) end`;
 
 /** SQL: the columns of a new row of `notifications`, and their values from rows that have a `sequence` and a `time`. */
@@ -70,10 +71,10 @@ export interface PushChoice {
  *
  * @param from what follows `from`: rows with `user_id`, `id`, `sequence` and `time` of the new notifications
  */
-export const recordPublication = (from: Sql, { pushes }: Parameters<PushChoice>): Sql => sql`
+export const recordPublished = (from: Sql, { pushes }: Parameters<PushChoice>): Sql => sql`
     webhook as (${recordInboxEvents(sql`'notification.created'`, from)}
     ),
-    publication as (
+    push_fan_out as (
       insert into push_fan_outs (id, user_ids, notification_ids, size, created_at)
       select gen_random_uuid(), array_agg(user_id), array_agg(id), count(*), min(time)
       from (select user_id, id, time from ${from}) published

@@ -39,7 +39,7 @@ export interface ContentRules {
 }
 
 export interface PublishRules extends ContentRules {
-  /** Whether notifications are pushed. If so, each publication adds a row for the push relay. */
+  /** Whether notifications are pushed. If so, each request adds a row for the push relay. */
   readonly pushes: boolean;
 }
 

@@ -7,10 +7,10 @@ import { insertDeliveries, type NewDelivery } from './deliveries.js';
 import { type PushOptions, type PushSubject, planPushes, reachableByUser } from './plan.js';
 import { type DeferredItem, divideByUser, waitingPushes } from './shares.js';
 
-/** The maximum number of publications that one step reads, and the number of notifications after which it stops. */
-const limits = { publications: 200, notifications: 5000 };
+/** The maximum number of rows of `push_fan_outs` that one step reads, and the number of notifications after which it stops. */
+const limits = { fanOuts: 200, notifications: 5000 };
 
-interface PublicationRow {
+interface FanOutRow {
   id: string;
   user_ids: string[];
   notification_ids: string[];
@@ -19,17 +19,17 @@ interface PublicationRow {
 }
 
 /**
- * The oldest publications that are due, up to the limits, and at least one. Publications that another instance has locked are
+ * The oldest rows that are due, up to the limits, and at least one. Rows that another instance has locked are
  * skipped.
  */
-const takePublications = statement<Record<never, never>, PublicationRow>(
-  'push_publications_take',
+const takeFanOuts = statement<Record<never, never>, FanOutRow>(
+  'push_fan_outs_take',
   () => sql`
     with due as (
       select id, size, sum(size) over (order by created_at, id) as total
       from (
         select id, size, created_at from push_fan_outs where due_at is null or due_at <= (select db_now())
-        order by created_at, id limit ${literal(limits.publications)}
+        order by created_at, id limit ${literal(limits.fanOuts)}
       ) oldest
     )
     select p.id, p.user_ids, p.notification_ids, p.created_at, p.traceparent
@@ -38,37 +38,40 @@ const takePublications = statement<Record<never, never>, PublicationRow>(
     for update skip locked`,
 );
 
-const deletePublications = statement<{ ids: readonly string[] }>(
-  'push_publications_delete',
+const deleteFanOuts = statement<{ ids: readonly string[] }>(
+  'push_fan_outs_delete',
   (p) => sql`delete from push_fan_outs where id = any (${p.ids}::uuid[])`,
 );
 
-/** Keeps the items of publications that wait for a later step. */
+/** Keeps the items of rows that wait for a later step. */
 const deferItems = statement<{
-  publications: readonly string[];
+  fanOuts: readonly string[];
   userIds: readonly string[];
   ids: readonly string[];
   dueIn: readonly number[];
 }>(
-  'push_publications_defer',
+  'push_fan_outs_defer',
   (p) => sql`
     update push_fan_outs p
     set user_ids = rest.user_ids, notification_ids = rest.notification_ids, size = rest.size,
         due_at = db_now() + rest.due_in * interval '1 second'
     from (
-      select publication, array_agg(user_id order by place) as user_ids, array_agg(id order by place) as notification_ids,
+      select fan_out, array_agg(user_id order by place) as user_ids, array_agg(id order by place) as notification_ids,
              count(*) as size, min(due_in) as due_in
-      from unnest(${p.publications}::uuid[], ${p.userIds}::uuid[], ${p.ids}::uuid[], ${p.dueIn}::float8[])
-        with ordinality as item (publication, user_id, id, due_in, place)
-      group by publication) rest
-    where p.id = rest.publication`,
+      from unnest(${p.fanOuts}::uuid[], ${p.userIds}::uuid[], ${p.ids}::uuid[], ${p.dueIn}::float8[])
+        with ordinality as item (fan_out, user_id, id, due_in, place)
+      group by fan_out) rest
+    where p.id = rest.fan_out`,
 );
 
 const selectNotifications = unprepared(
-  statement<{ userIds: readonly string[]; ids: readonly string[] }, NotificationRow & { category: string }>(
+  statement<
+    { userIds: readonly string[]; ids: readonly string[] },
+    NotificationRow & { category: string; topic: string | null }
+  >(
     'push_notifications',
     (p) => sql`
-    select ${notificationColumns}, ${categoryOf} as category
+    select ${notificationColumns}, ${categoryOf} as category, topic
     from unnest(${p.userIds}::uuid[], ${p.ids}::uuid[]) as wanted (wanted_user, wanted_id)
       join notifications on user_id = wanted_user and id = wanted_id`,
   ),
@@ -76,7 +79,7 @@ const selectNotifications = unprepared(
 
 /** One notification that may be pushed. */
 interface Item {
-  readonly publication: string;
+  readonly fanOut: string;
   readonly userId: string;
   readonly id: string;
   readonly publishedAt: string;
@@ -84,19 +87,19 @@ interface Item {
 }
 
 /**
- * Fan-out: computes the pushes of the oldest publications. The transaction that deletes the publications also inserts the
+ * Fan-out: computes the pushes of the oldest publishing requests. The transaction that deletes their rows also inserts the
  * rows and jobs of the pushes, so no push is lost or sent twice. Notifications of a user with too many pushes wait for a later
  * step.
- * @returns whether the step found a publication
+ * @returns whether the step found a row
  */
 export function fanOutPushes(
   database: Handle,
   options: PushOptions & { readonly counters: Counters },
 ): Promise<boolean> {
   return database.transaction(async (tx) => {
-    const publications = await tx.query(takePublications({}));
-    if (publications.length === 0) return false;
-    const all = publications.flatMap(itemsOf);
+    const fanOuts = await tx.query(takeFanOuts({}));
+    if (fanOuts.length === 0) return false;
+    const all = fanOuts.flatMap(itemsOf);
     const devices = await reachableByUser(
       tx,
       options,
@@ -119,18 +122,18 @@ export function fanOutPushes(
     const pushed = planned.filter((pushes) => pushes.some(({ end }) => end === undefined)).length;
     tx.onCommit(() => options.counters.add('notifications.pushed', '', pushed));
     await keep(tx, later);
-    const kept = new Set(later.map(({ item }) => item.publication));
-    await tx.query(deletePublications({ ids: publications.map(({ id }) => id).filter((id) => !kept.has(id)) }));
+    const kept = new Set(later.map(({ item }) => item.fanOut));
+    await tx.query(deleteFanOuts({ ids: fanOuts.map(({ id }) => id).filter((id) => !kept.has(id)) }));
     return true;
   });
 }
 
-/** Keeps items for a later step. The others of their publications are done. */
+/** Keeps items for a later step. The others of their rows are done. */
 async function keep(tx: Queryable, later: readonly DeferredItem<Item>[]): Promise<void> {
   if (later.length === 0) return;
   await tx.query(
     deferItems({
-      publications: later.map(({ item }) => item.publication),
+      fanOuts: later.map(({ item }) => item.fanOut),
       userIds: later.map(({ item }) => item.userId),
       ids: later.map(({ item }) => item.id),
       dueIn: later.map(({ dueIn }) => dueIn),
@@ -138,15 +141,10 @@ async function keep(tx: Queryable, later: readonly DeferredItem<Item>[]): Promis
   );
 }
 
-function itemsOf({
-  id: publication,
-  created_at: publishedAt,
-  traceparent: cause,
-  ...publicationRow
-}: PublicationRow): Item[] {
-  const { user_ids, notification_ids } = publicationRow;
+function itemsOf({ id: fanOut, created_at: publishedAt, traceparent: cause, ...lists }: FanOutRow): Item[] {
+  const { user_ids, notification_ids } = lists;
   return user_ids.map((userId, index) => ({
-    ...{ publication, userId, publishedAt, cause },
+    ...{ fanOut, userId, publishedAt, cause },
     id: notification_ids[index] ?? '',
   }));
 }
@@ -154,5 +152,10 @@ function itemsOf({
 async function readNotifications(tx: Queryable, items: readonly Item[]): Promise<Map<string, PushSubject>> {
   const [userIds, ids] = [items.map(({ userId }) => userId), items.map(({ id }) => id)];
   const rows = await tx.query(selectNotifications({ userIds, ids }));
-  return new Map(rows.map((row) => [row.id, { notification: toNotification(row, new Map()), category: row.category }]));
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      { notification: toNotification(row, new Map()), category: row.category, topic: row.topic },
+    ]),
+  );
 }

@@ -30,6 +30,8 @@ export interface PushSubject {
   readonly notification: Parameters<typeof isMuted>[1];
   /** The name of its category. */
   readonly category: string;
+  /** The topic to which it was published; null: to none. */
+  readonly topic: string | null;
 }
 
 /** The devices that can get pushes now, by user. A user without such a device is absent. */
@@ -82,7 +84,7 @@ export async function planPushes<Item extends { readonly userId: string; readonl
     const end = decidePush({
       notification: { isExpired: false, isRead: false },
       category: category && pushOf(category),
-      chosen: chosenFor(choices.get(item.userId), subject.category),
+      chosen: chosenFor(choices.get(item.userId), subject),
       isMuted: isMuted(mutes.get(item.userId) ?? [], subject.notification, subject.category),
       isLate: false,
       wasHandedOver: false,

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Category } from '../../contract/category.js';
 import type { PushChannel } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
@@ -15,7 +14,7 @@ import { decidePush, pushOf } from './decision.js';
 import type { PushJob } from './deliveries.js';
 import type { PushTarget } from './devices.js';
 import type { End } from './end.js';
-import { pushContent } from './message.js';
+import { collapseIdOf, pushContent } from './message.js';
 import { isMuted, readMutes } from './mutes.js';
 import { noticeContent, type StoredNotice } from './notice.js';
 import type { PushOptions } from './plan.js';
@@ -23,6 +22,7 @@ import type { PushContent, PushMessage } from './sender.js';
 
 interface SubjectRow extends NotificationRow {
   category: string;
+  topic: string | null;
   replace_key: string | null;
   extra: { data?: Record<string, unknown>; url?: string } | null;
   is_expired: boolean;
@@ -32,7 +32,7 @@ interface SubjectRow extends NotificationRow {
 const selectNotification = statement<{ userId: string; id: string }, SubjectRow>(
   'push_notification',
   (p) => sql`
-    select ${notificationColumns}, ${categoryOf} as category, replace_key, extra,
+    select ${notificationColumns}, ${categoryOf} as category, topic, replace_key, extra,
            coalesce(expires_at <= db_now(), false) as is_expired,
            ${isReadNow(sql`notifications.sequence`)} as is_read
     from notifications ${joinReadState(p.userId, sql`notifications.sequence`)}
@@ -53,7 +53,7 @@ export interface PreparationOptions extends Pick<PushOptions, 'devices' | 'field
 /** What a push shows. */
 interface PushSubject {
   /** @returns why the push ends, if its text is too long for its template */
-  contentFor(user: { readonly locale: string | null; readonly name: string }): PushContent | End;
+  contentFor(user: { readonly locale: string | null; readonly name: string }): PushMessage['content'] | End;
   readonly collapseId: string;
   /** Seconds until the push expires. */
   readonly secondsLeft: number;
@@ -79,12 +79,6 @@ function templatedContent(
     if (error instanceof TemplateTooLarge) return { state: 'failed', reason: 'template_too_large' };
     throw error;
   }
-}
-
-/** The same for all notifications of a user with this key: a later push replaces the one that a device shows. */
-function collapseIdOf(userId: string, replaceKey: string): string {
-  const digest = createHash('sha256').update(`${userId} ${replaceKey}`).digest('hex');
-  return digest.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
 /** What a sender needs for an attempt. */
@@ -122,7 +116,7 @@ export function createPreparation({
     const decision = decidePush({
       notification: notification && { isExpired: notification.is_expired, isRead: notification.is_read },
       category: category && pushOf(category),
-      chosen: chosenFor(row.choices, notification?.category ?? ''),
+      chosen: chosenFor(row.choices, { category: notification?.category ?? '', topic: notification?.topic ?? null }),
       isMuted:
         notification !== undefined &&
         row.mutes.length > 0 &&
@@ -134,11 +128,10 @@ export function createPreparation({
     // `decidePush` has refused it.
     if (notification === undefined || category === undefined)
       return { state: 'dropped', reason: 'notification_deleted' };
-    const { replace_key: replaceKey } = notification;
     return {
       contentFor: (user) => templatedContent(notification, category, { user, app }),
       secondsLeft,
-      collapseId: replaceKey === null ? notification.id : collapseIdOf(job.user_id, replaceKey),
+      collapseId: collapseIdOf({ userId: job.user_id, ...row, ...notification }),
     };
   }
 

@@ -195,6 +195,7 @@ export const notificationTables = [
   { table: 'markers', key: 'user_id' },
   { table: 'mutes', key: 'id' },
   { table: 'preferences', key: 'user_id' },
+  { table: 'subscriptions', key: 'topic_id' },
   { table: 'push_deliveries', key: 'id' },
   { table: 'step_deliveries', key: 'id' },
 ] as const;

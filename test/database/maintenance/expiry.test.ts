@@ -90,7 +90,7 @@ test('expired rows are removed in steps, and no others', async () => {
                 (select count(*) from message_limits) as messages, (select count(*) from idempotency_keys) as keys,
                 (select count(*) from outbox) as outbox, (select count(*) from events) as events,
                 (select count(*) from step_deliveries) as mails, (select count(*) from step_refusals) as refusals,
-                (select count(*) from pending_steps) as steps, (select count(*) from push_deliveries) as pushes, (select count(*) from push_fan_outs) as publications,
+                (select count(*) from pending_steps) as steps, (select count(*) from push_deliveries) as pushes, (select count(*) from push_fan_outs) as fan_outs,
                 (select count(*) from backups) as backups`),
   );
   expect(left).toEqual({
@@ -104,7 +104,7 @@ test('expired rows are removed in steps, and no others', async () => {
     refusals: 2,
     steps: 3,
     pushes: 2,
-    publications: 1,
+    fan_outs: 1,
     backups: 2,
   });
   expect(await removeExpired()).toBe(0);

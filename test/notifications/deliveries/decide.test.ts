@@ -36,6 +36,7 @@ const refusals: readonly (readonly [string, Partial<StepFacts>])[] = [
   ['skipped/suppressed', { isSuppressed: true }],
   ['skipped/channel_off', { chosen: { channel: 'off', category: 'on' } }],
   ['skipped/preference_off', { chosen: { channel: undefined, category: 'off' } }],
+  ['skipped/preference_off', { chosen: { channel: undefined, topic: 'off', category: 'on' } }],
   ['skipped/muted', { isMuted: true }],
   ['skipped/sandbox', { isAllowedOut: false }],
 ];

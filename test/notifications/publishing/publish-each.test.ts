@@ -11,18 +11,18 @@ beforeAll(async () => {
 });
 afterAll(() => fresh.drop());
 
-const publication = (userId: string) => ({ input: input(userId), exactNumber: undefined });
+const item = (userId: string) => ({ input: input(userId), exactNumber: undefined });
 
-test('a user who is deleted after validation does not affect the other publications', async () => {
+test('a user who is deleted after validation does not affect the other items', async () => {
   const { database } = fresh;
   const real = createTestNotifications(database);
   const [ann = '', bob = ''] = await createInboxes(database, 2);
   const notifications = { ...real, validateEach: async (inputs: readonly object[]) => inputs.map(() => []) };
   const outcomes = await publishEach({ database, notifications }, [
-    publication(ann),
-    publication(randomUUID()),
-    publication(bob),
-    publication(randomUUID()),
+    item(ann),
+    item(randomUUID()),
+    item(bob),
+    item(randomUUID()),
   ]);
   const gone = { errors: [{ field: 'user_id', code: 'unknown_user' }] };
   const published = { ids: [expect.any(String)] };
@@ -39,7 +39,7 @@ test('any other error is thrown, and nothing is published', async () => {
   const [ann = ''] = await createInboxes(database, 1);
   for (const problem of [new Problem('storage_unavailable'), new Problem('validation_failed')]) {
     const notifications = { ...real, publish: () => Promise.reject(problem) };
-    expect(await problemOf(publishEach({ database, notifications }, [publication(ann)]))).toBe(problem);
+    expect(await problemOf(publishEach({ database, notifications }, [item(ann)]))).toBe(problem);
   }
   expect(await inboxRowOf(database, ann)).toMatchObject({ total: 0 });
 });

@@ -105,7 +105,7 @@ interface Counts {
   readonly pushes: number;
   readonly different: number;
   readonly jobs: number;
-  readonly publications: number;
+  readonly fan_outs: number;
 }
 
 async function counts(userIds: readonly string[]): Promise<Counts | undefined> {
@@ -116,7 +116,7 @@ async function counts(userIds: readonly string[]): Promise<Counts | undefined> {
                  where user_id = any ($1::uuid[])) as different,
                 (select count(*) from graphile_worker._private_jobs
                  where (payload->>'user_id')::uuid = any ($1::uuid[])) as jobs,
-                (select count(*) from push_fan_outs) as publications`,
+                (select count(*) from push_fan_outs) as fan_outs`,
       [userIds],
     ),
   );
@@ -130,9 +130,9 @@ describe('a publication', () => {
   ])('adds one row for the relay, however many notifications it has: %s', async (_, publishTo) => {
     const users = await createReachable(500);
     await publishTo(users);
-    expect(await counts(users)).toEqual({ pushes: 0, different: 0, jobs: 0, publications: 1 });
+    expect(await counts(users)).toEqual({ pushes: 0, different: 0, jobs: 0, fan_outs: 1 });
     expect(await fanOutPushes(database, options)).toBe(true);
-    expect(await counts(users)).toEqual({ pushes: 500, different: 500, jobs: 500, publications: 0 });
+    expect(await counts(users)).toEqual({ pushes: 500, different: 500, jobs: 500, fan_outs: 0 });
     expect(await fanOutPushes(database, options)).toBe(false);
   });
 
@@ -145,7 +145,7 @@ describe('a publication', () => {
     } finally {
       await relay.stop();
     }
-    expect(await counts(users)).toEqual({ pushes: 3, different: 3, jobs: 3, publications: 0 });
+    expect(await counts(users)).toEqual({ pushes: 3, different: 3, jobs: 3, fan_outs: 0 });
   });
 
   test('is pushed once, however many instances read it at once, and even if some of them fail', async () => {
@@ -166,21 +166,21 @@ describe('a publication', () => {
     };
     const relays = [options, failing, options, failing].map((each) => startPushRelay(each));
     try {
-      await eventually('the fan-out of all publications', async () => {
+      await eventually('the fan-out of all rows', async () => {
         const [row] = await database.query<{ rows: number }>(testSql('select count(*) as rows from push_fan_outs'));
         return row?.rows === 0 ? true : undefined;
       });
     } finally {
       await Promise.all(relays.map((relay) => relay.stop()));
     }
-    expect(await counts(users)).toEqual({ pushes: 600, different: 600, jobs: 600, publications: 0 });
+    expect(await counts(users)).toEqual({ pushes: 600, different: 600, jobs: 600, fan_outs: 0 });
   });
 
   test('to ten thousand users is pushed with statements that stay below the timeout', async () => {
     const users = await createReachable(10_000);
     await publish(users);
     await fanOutPushes(database, options);
-    expect(await counts(users)).toEqual({ pushes: 10_000, different: 10_000, jobs: 10_000, publications: 0 });
+    expect(await counts(users)).toEqual({ pushes: 10_000, different: 10_000, jobs: 10_000, fan_outs: 0 });
   });
 
   test('in a transaction that fails is not pushed', async () => {

@@ -30,6 +30,7 @@ const eventLooks: readonly (readonly [prefix: string, icon: IconName, tone: Tone
   ['key.', 'key', 'idle'],
   ['webhook.', 'link', 'idle'],
   ['categories.changed', 'bell', 'idle'],
+  ['topic.', 'bell', 'idle'],
   ['channel.paused', 'bell', 'bad'],
   ['channel.', 'bell', 'idle'],
   ['preferences.changed', 'bell', 'idle'],

@@ -271,6 +271,7 @@ function fieldsOf(users: Texts['users']): readonly FilterField[] {
         ['operator', users.roles.operator],
       ],
     },
+    { name: 'appRole', label: users.appRole, placeholder: 'editor' },
     {
       name: 'factor',
       label: users.factor,

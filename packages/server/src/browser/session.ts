@@ -10,7 +10,6 @@ import { type Call, filterText, UsageError } from '@postern/client/internal';
 import { connectionOf, createLazyTransport } from '../connection.js';
 import type { PosternServer } from '../server.js';
 import { headersOf, type RequestLike } from '../sessions/tokens.js';
-import type { Session } from '../wire.js';
 import { type CookieOptions, createCookie } from './cookies.js';
 import { createForwarder } from './forwarder.js';
 import type { HandlerContext } from './page-request.js';
@@ -38,6 +37,9 @@ export interface BrowserSessionOptions {
 
 export type RouteHandler = (request: Request, context?: HandlerContext) => Promise<Response>;
 
+/** A session of a browser, without its token. `verify` also finds the roles and claims of its user. */
+export type PageSession = Omit<HeldSession, 'token'>;
+
 /** The logins of browsers, kept in cookies. */
 export interface BrowserSession {
   readonly basePath: string;
@@ -54,7 +56,7 @@ export interface BrowserSession {
    * `origin` nor the request shows https, a cookie of plain http counts too: another host of the same domain could have set it, and
    * the page then shows the account of somebody else. So set `origin`.
    */
-  readonly session: (request: RequestLike) => Promise<Session | null>;
+  readonly session: (request: RequestLike) => Promise<PageSession | null>;
   /**
    * Like `session`, with data for the first rendering of a page: JSON without tokens, such as for `PosternProvider` of `@postern/react`.
    * Only the parts that you name are read.
@@ -219,7 +221,7 @@ function requestOf(request: RequestLike): object {
   return typeof headers.get === 'function' ? headers : request;
 }
 
-const withoutToken = ({ token: _, ...session }: HeldSession): Session => session;
+const withoutToken = ({ token: _, ...session }: HeldSession): PageSession => session;
 
 /**
  * The origin, as far as a request shows it: a `Request` shows it by its URL. A request of Node.js shows by its socket only

@@ -9,9 +9,9 @@ import { countDeliveries, maxDeliveries } from '../../../notifications/publishin
 import {
   type EachPublisherOptions,
   type Outcome,
-  type Publication,
+  type PublishItem,
   publishEach,
-  validatePublications,
+  validatePublishItems,
 } from '../../../notifications/publishing/publish-each.js';
 import { createNdjsonHandler } from '../../ndjson/exchange.js';
 import type { Entry } from '../../ndjson/items.js';
@@ -30,23 +30,23 @@ export const publishedItems = {
 
 /** In a dry run, undefined means that the notification would be created. */
 type Result = Outcome | undefined;
-type Publish = (publications: readonly Publication[]) => Promise<readonly Result[]>;
+type Publish = (items: readonly PublishItem[]) => Promise<readonly Result[]>;
 
 /** Handles NDJSON requests that publish: answers with a line of result for each item. */
 export function createItemPublisher(
   app: App,
   services: EachPublisherOptions & { readonly pacer: Pacer; readonly userReferences: UserReferences },
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  return createNdjsonHandler<Publication>(app, services.pacer, (request, { dryRun }) => {
+  return createNdjsonHandler<PublishItem>(app, services.pacer, (request, { dryRun }) => {
     const publishIdentified: Publish = dryRun
-      ? (publications) => validatePublications(services.notifications, publications)
-      : (publications) => publishEach(services, publications);
-    const publish: Publish = async (publications) => {
+      ? (items) => validatePublishItems(services.notifications, items)
+      : (items) => publishEach(services, items);
+    const publish: Publish = async (items) => {
       const inputs = await withUserIds(
         services.userReferences,
-        publications.map(({ input }) => input),
+        items.map(({ input }) => input),
       );
-      return publishIdentified(publications.map((each, index) => ({ ...each, input: inputs[index] ?? each.input })));
+      return publishIdentified(items.map((each, index) => ({ ...each, input: inputs[index] ?? each.input })));
     };
     return {
       chunk,
@@ -61,14 +61,14 @@ export function createItemPublisher(
 async function resultsOf(
   request: FastifyRequest,
   publish: Publish,
-  entries: readonly Entry<Publication>[],
+  entries: readonly Entry<PublishItem>[],
   pace: Pace,
 ): Promise<PublishedItem[]> {
-  const publications = entries.flatMap(({ parsed }) => (parsed instanceof Problem ? [] : parsed));
-  const results = new Map<Publication | Problem, Result>();
-  for (const [index, result] of (await publish(publications)).entries()) {
-    const publication = publications[index];
-    if (publication !== undefined) results.set(publication, result);
+  const items = entries.flatMap(({ parsed }) => (parsed instanceof Problem ? [] : parsed));
+  const results = new Map<PublishItem | Problem, Result>();
+  for (const [index, result] of (await publish(items)).entries()) {
+    const item = items[index];
+    if (item !== undefined) results.set(item, result);
   }
   const language = preferredLanguage(request.headers['accept-language']);
   const refusal = (problem: Problem): Pick<PublishedItem, 'status' | 'errors'> => {
