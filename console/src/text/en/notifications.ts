@@ -261,6 +261,7 @@ export const delivery = {
     noStep: 'The category had no such step when this was published, or that was more than 30 days ago.',
     states: {
       queued: 'waits',
+      held: 'on hold',
       sent: 'sent',
       delivered: 'delivered',
       bounced: 'came back',
@@ -274,6 +275,7 @@ export const delivery = {
     reasons: {
       not_due: 'Then Postern decides whether it goes.',
       waiting: 'The message waits to be sent.',
+      channel_paused: 'This channel is paused. It goes on when the pause ends.',
       retrying: 'The last attempt failed; it is tried again.',
       accepted: 'The provider accepted it.',
       delivered: 'It has arrived, as the provider reports.',

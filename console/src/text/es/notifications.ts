@@ -264,6 +264,7 @@ export const delivery: Texts['delivery'] = {
     noStep: 'La categoría no tenía este paso cuando se publicó, o fue hace más de 30 días.',
     states: {
       queued: 'espera',
+      held: 'en pausa',
       sent: 'enviado',
       delivered: 'entregado',
       bounced: 'devuelto',
@@ -277,6 +278,7 @@ export const delivery: Texts['delivery'] = {
     reasons: {
       not_due: 'Entonces Postern decide si se envía.',
       waiting: 'El mensaje espera a ser enviado.',
+      channel_paused: 'Este canal está en pausa. Continúa cuando termine la pausa.',
       retrying: 'El último intento falló; se intenta de nuevo.',
       accepted: 'El proveedor lo aceptó.',
       delivered: 'Ha llegado, según informa el proveedor.',
