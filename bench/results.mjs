@@ -15,7 +15,9 @@ const titles = {
     redirects: '`node bench/redirects.mjs`',
     webhooks: '`node bench/webhooks.mjs`',
     publications: '`node bench/publications.mjs`',
+    steps: '`node bench/steps.mjs`',
     backup: '`node bench/backup.mjs`',
+    disk: '`node bench/disk.mjs`',
     soak: '`npm run soak`',
   },
 };

@@ -17,8 +17,18 @@ function billFor({ id, title, total, by, owes, paid }, userId) {
   return { id, title, total, by: by.name, isMine, share: owes[userId], open, people, paid: paid.length };
 }
 
+/** A share that a friend has not read after `mailAfter`, such as `1h`, is mailed. */
+async function defineCategory({ url, apiKey, mailAfter }) {
+  const steps = [{ channel: 'push' }, { channel: 'email', after: mailAfter, if: 'unread' }];
+  const body = JSON.stringify({ title: { en: 'Shares that you owe', es: 'Lo que debes' }, steps });
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${url}/admin/v1/categories/request`, { method: 'PUT', headers, body });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
 /** @returns the address of Splitter */
-export async function startSplitter({ url, apiKey, port }) {
+export async function startSplitter({ url, apiKey, port, mailAfter }) {
+  await defineCategory({ url, apiKey, mailAfter });
   const bills = new Map();
   const postern = createPosternServer({ url, apiKey });
   const app = express();

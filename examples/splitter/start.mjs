@@ -7,7 +7,11 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { PATH, HOME, OIDC_PROVIDERS, POSTERN_PORT = '3001', SPLITTER_PORT = '3000' } = process.env;
-const { ALLOW_PRIVATE_NETWORK_TARGETS, SPLITTER_DATA = `${root}data/splitter` } = process.env;
+const {
+  ALLOW_PRIVATE_NETWORK_TARGETS,
+  SPLITTER_DATA = `${root}data/splitter`,
+  SPLITTER_MAIL_AFTER = '1h',
+} = process.env;
 const build = (script, cwd) =>
   execFileSync(process.execPath, [`${root}scripts/${script}.mjs`], { cwd, stdio: 'inherit' });
 build('build', root);
@@ -22,27 +26,14 @@ for (const name of ['client', 'elements', 'server']) {
 mkdirSync(SPLITTER_DATA, { recursive: true });
 const apiKey = `admin-${randomBytes(24).toString('hex')}`;
 const env = {
-  ...{ PATH, HOME, PORT: '0', DATA_DIR: SPLITTER_DATA, ADMIN_API_KEY: apiKey, TRUST_PROXY: '127.0.0.1' },
-  ...{
-    APP_NAME: 'Splitter',
-    APP_COLOR: '#0f766e',
-    REGISTRATION: 'on',
-    PIN_POLICY: 'off',
-    CONSOLE: 'off',
-    LOG_LEVEL: 'warn',
-  },
-  ...{ SMS_LIMIT_TOTAL: '100', SMS_LIMIT_PER_PREFIX: '100' },
-  // A provider sends the browser back to Postern, so it must know the address, and Postern that of Splitter.
-  ...(OIDC_PROVIDERS && {
-    // The provider may be on this machine.
-    ...{
-      OIDC_PROVIDERS,
-      ALLOW_PRIVATE_NETWORK_TARGETS,
-      PORT: POSTERN_PORT,
-      PUBLIC_URL: `http://127.0.0.1:${POSTERN_PORT}`,
-    },
-    REDIRECT_URIS: `http://localhost:${SPLITTER_PORT}/`,
-  }),
+  ...{ PATH, HOME, PORT: POSTERN_PORT, DATA_DIR: SPLITTER_DATA, ADMIN_API_KEY: apiKey, TRUST_PROXY: '127.0.0.1' },
+  ...{ APP_NAME: 'Splitter', APP_COLOR: '#0f766e', REGISTRATION: 'on', PIN_POLICY: 'off' },
+  ...{ CONSOLE: 'off', LOG_LEVEL: 'warn', SMS_LIMIT_TOTAL: '100', SMS_LIMIT_PER_PREFIX: '100' },
+  // Mails have a link to unsubscribe, and a provider sends the browser back to Postern.
+  PUBLIC_URL: `http://127.0.0.1:${POSTERN_PORT}`,
+  REDIRECT_URIS: `http://localhost:${SPLITTER_PORT}/`,
+  // A provider may be on this machine.
+  ...{ OIDC_PROVIDERS, ALLOW_PRIVATE_NETWORK_TARGETS },
 };
 const program = [`${root}dist/cli/bin.js`, 'serve'];
 const postern = spawn(process.execPath, program, { env, cwd: SPLITTER_DATA, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -53,7 +44,10 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => postern.kil
 const { startSplitter } = await import('./server.js');
 for await (const line of createInterface({ input: postern.stdout })) {
   const [, url] = /^Postern is ready at (\S+)/.exec(line) ?? [];
-  if (url) console.log(`Splitter is ready at ${await startSplitter({ url, apiKey, port: Number(SPLITTER_PORT) })}`);
-  // The codes that Postern would send by SMS.
-  else if (/\+\d/.test(line)) console.log(line);
+  if (url) {
+    const options = { url, apiKey, port: Number(SPLITTER_PORT), mailAfter: SPLITTER_MAIL_AFTER };
+    console.log(`Splitter is ready at ${await startSplitter(options)}`);
+  }
+  // What Postern would send.
+  else if (/^(SMS|Mail) to /.test(line)) console.log(line);
 }

@@ -21,6 +21,7 @@ import { sessionChangesTask } from '../sessions/fast-path/session-invalidation.j
 import { statisticsTask } from '../statistics/retention.js';
 import { eraseUser } from '../users/erase.js';
 import { guestExpiryTask } from '../users/guest-expiry.js';
+import { version } from './banner.js';
 import type { Base } from './base/base.js';
 import type { Domains } from './services.js';
 
@@ -29,15 +30,12 @@ const maxOtherJobs = 4;
 
 /**
  * Starts the queue, the relays that fill it, and the maintenance tasks.
- * @param options.queueConnections for tests
+ * @param connections those that the workers of the queue share
  */
 export async function startBackgroundWork(
   base: Base,
   domains: Domains,
-  {
-    version,
-    queueConnections = base.resources.jobs,
-  }: { readonly version: string; readonly queueConnections?: number | undefined },
+  connections = base.resources.jobs,
 ): Promise<{ readonly queue: Queue }> {
   const { config, log, lifecycle, resources, target, database, keys, statistics, hasher, tracing } = base;
   const { messaging, push, deliverySteps, notifications, publications, webhooks, backups } = domains;
@@ -51,7 +49,6 @@ export async function startBackgroundWork(
     statistics.counters.add('queue.jobs', task);
     statistics.counters.add('queue.latency', task, waitSeconds);
   };
-  const connections = queueConnections;
   const queue = await startQueue({ target, log, groups: jobGroups, connections, onJobStarted, tracing });
   const relays = [
     push.startRelay(),

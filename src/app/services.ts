@@ -92,7 +92,10 @@ async function createParts(base: Base, options: ServicesOptions) {
   });
   const notifications = await createNotificationServices(
     base,
-    { onPublished: push.onPublished, onSteps: deliverySteps.onPublished, limits, categories: categories.known },
+    {
+      ...{ onPublished: push.onPublished, onSteps: deliverySteps.onPublished, onRead: push.onRead },
+      ...{ limits, categories: categories.known },
+    },
     options,
   );
   const topics = createConfiguredTopics(base, limits);
@@ -188,7 +191,7 @@ async function createParts(base: Base, options: ServicesOptions) {
 function servicesOf(base: Base, parts: Parts): Services {
   const { config, database, keys, pacer } = base;
   const { push, limits, notifications, messaging, factors, redirects, sessions, users, account, login } = parts;
-  const { admission, categories, channels, webhooks, statistics } = parts;
+  const { admission, categories, channels, webhooks, statistics, deliverySteps } = parts;
   const { proofs, pinRecoveries } = account;
   const { notices } = messaging;
   const ownFactors = factors.createSelfService({ proofs, users: users.users, notices, pinRecoveries });
@@ -243,6 +246,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     categories,
     channels,
     push: push.push,
+    decideSteps: deliverySteps.decideSteps,
     pushTokens: push.tokens,
     outbox: messaging.outbox,
     receipts: messaging.receipts,

@@ -29,7 +29,7 @@ export const accountSettings = {
   AUTHENTICATION_TTL_BY_ROLE: {
     parse: byRole(duration('1s', '3650d'), 'duration', 'operator:8h'),
     about:
-      'AUTHENTICATION_TTL for users with a role, such as operator:8h,support:12h. A role that it does not name: 12h for operator and support. The smaller value holds. A role that a user gets later also shortens the open logins of the user.',
+      'AUTHENTICATION_TTL for users with a role, such as operator:8h,support:12h, or with a role that your app gives. operator and support have 12h if it does not name them. The smallest value holds. A role that a user gets later also shortens the open logins of the user.',
   },
   IDLE_TTL: {
     parse: duration('2s', '3650d'),
@@ -39,7 +39,7 @@ export const accountSettings = {
   IDLE_TTL_BY_ROLE: {
     parse: byRole(duration('2s', '3650d'), 'duration', 'operator:30m'),
     about:
-      'IDLE_TTL for users with a role, such as operator:30m,support:1h. A role that it does not name: the larger of 30m and twice SESSION_TTL for operator and support. The smaller value holds.',
+      'IDLE_TTL for users with a role, such as operator:30m,support:1h, or with a role that your app gives. operator and support have the larger of 30m and twice SESSION_TTL if it does not name them. The smallest value holds.',
   },
   MAX_DEVICES: {
     parse: integer(1, 10_000),
@@ -49,7 +49,8 @@ export const accountSettings = {
   },
   MAX_DEVICES_BY_ROLE: {
     parse: byRole(integer(1, 10_000), 'number', 'operator:3'),
-    about: 'MAX_DEVICES for users with a role, such as operator:3,support:5. The smaller value holds.',
+    about:
+      'MAX_DEVICES for users with a role, such as operator:3,support:5, or with a role that your app gives. The smallest value holds.',
   },
   GUESTS: {
     parse: choice('off', 'on'),
@@ -132,7 +133,7 @@ export const factorSettings = {
   SECOND_FACTOR_BY_ROLE: {
     parse: byRole(factorPolicy, 'policy', 'operator:required'),
     about:
-      'SECOND_FACTOR for users with a role, such as support:required,operator:required. An operator can also set the policy of one user.',
+      'SECOND_FACTOR for users with a role, such as support:required,operator:required, or with a role that your app gives: that can only make the policy stricter. An operator can also set the policy of one user.',
   },
   PASSKEY_RP_ID: {
     parse: pattern(

@@ -118,4 +118,10 @@ export const pushSettings = {
     fallback: 'high',
     about: 'high: a push wakes a phone that sleeps. normal: a push may wait until the phone wakes for another reason.',
   },
+  PUSH_CLEAR: {
+    parse: choice('on', 'off'),
+    fallback: 'off',
+    about:
+      'on: when a user reads a notification, their devices get a push that shows nothing, and remove the push about it. The app must do that.',
+  },
 } as const satisfies Record<string, Setting<unknown>>;

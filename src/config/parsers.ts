@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { getCountries, isSupportedCountry } from 'libphonenumber-js';
 import { type NoticeChannel, noticeChannels } from '../contract/administration.js';
-import { roles, secondFactorPolicies } from '../contract/user-fields.js';
+import { secondFactorPolicies } from '../contract/user-fields.js';
 import { asciiLabels } from '../lib/domain-labels.js';
 import { looksLikeHashList } from '../lib/hash-list.js';
 import { availableCores } from '../lib/machine.js';
@@ -12,8 +12,6 @@ import { isBase64Url, readPrivateKey, readServiceAccount, readTextOrFile } from 
 import { parseSchedule, type Schedule } from '../lib/schedule.js';
 import { parseDuration } from '../lib/times.js';
 import { parseSmtpUrl, parseUrl } from '../lib/urls.js';
-
-type Role = (typeof roles)[number];
 
 /** A configured secret. Printing, logging or serialising it does not reveal it. */
 export class Secret {
@@ -342,24 +340,24 @@ const isPageOrigin = (text: string): boolean =>
 export const factorPolicy = choice(...secondFactorPolicies);
 
 /**
- * Roles, each with a value, such as `operator:30m,support:1h`.
+ * Roles, each with a value, such as `operator:30m,billing:admin:1h`: roles of operators, and roles that the app gives.
  * @param parse reads the value of a role
  * @param what the name of a value
  */
 export const byRole =
   <T>(parse: (text: string) => Parsed<T>, what: string, example: string) =>
-  (text: string): Parsed<Readonly<Partial<Record<Role, T>>>> => {
-    const values: Partial<Record<Role, T>> = {};
+  (text: string): Parsed<Readonly<Record<string, T>>> => {
+    const values = new Map<string, T>();
     for (const rule of text.split(',')) {
-      const [name, value = ''] = rule.trim().split(':');
-      const role = roles.find((candidate) => candidate === name);
+      // The name of a role may contain colons.
+      const [, role, value = ''] = /^([a-z0-9:._-]{1,64}):([^:]*)$/.exec(rule.trim()) ?? [];
       const parsed = parse(value);
-      if (role === undefined || role in values || 'error' in parsed) {
-        return invalid(`must be different roles (${roles.join(', ')}) with a ${what} each, such as ${example}`);
+      if (role === undefined || values.has(role) || 'error' in parsed) {
+        return invalid(`must be different roles with a ${what} each, such as ${example}`);
       }
-      values[role] = parsed.value;
+      values.set(role, parsed.value);
     }
-    return ok(values);
+    return ok(Object.fromEntries(values));
   };
 
 /** The names of notification types, joined by commas. */

@@ -1,12 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { ChannelChoice, stepChannels } from './category.js';
-import { AnyObject } from './common.js';
+import { AnyObject, NullableTime } from './common.js';
 
 const Cell = Type.Object(
   {
     value: ChannelChoice,
     default: ChannelChoice,
     is_chosen: Type.Boolean({ description: 'Whether the user has chosen the value. Else it is the default.' }),
+    chosen_at: Type.Optional(
+      Type.Unsafe<string | null>({ ...NullableTime, description: 'When it was chosen. Only for operators.' }),
+    ),
   },
   { title: 'PreferenceCell', examples: [{ value: 'off', default: 'on', is_chosen: true }] },
 );
@@ -14,6 +17,11 @@ const Cell = Type.Object(
 const Channels = Type.Object(
   { push: ChannelChoice, email: ChannelChoice, sms: ChannelChoice },
   { title: 'PreferenceChannels', description: 'A channel that is off beats the categories, except critical ones.' },
+);
+
+const ChosenAt = Type.Object(
+  { push: NullableTime, email: NullableTime, sms: NullableTime },
+  { title: 'PreferenceChannelTimes', description: 'When each channel was chosen. Only for operators.' },
 );
 
 const AddressState = Type.Enum(['ok', 'not_proven', 'suppressed'] as const, { title: 'PreferenceAddressState' });
@@ -49,6 +57,7 @@ export const Preferences = Type.Object(
     time_zone: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'A name of the IANA database.' }),
     quiet_hours: Type.Null({ description: 'Not available yet.' }),
     channels: Channels,
+    channels_chosen_at: Type.Optional(ChosenAt),
     topics: AnyObject(
       'What the user has chosen for topics: for each key on or off for channels and inbox. It beats the category.',
       'PreferenceTopics',

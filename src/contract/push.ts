@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { stepChannels } from './category.js';
 import { Id, NullableString, NullableTime, Time } from './common.js';
 
 /** The push channels. If a device has several, the first configured one is used. */
@@ -81,9 +82,12 @@ export type Mute = Static<typeof Mute>;
 /** The reasons in a delivery status: code and explanation. */
 export const deliveryReasons = {
   waiting: 'The push waits to be sent.',
+  channel_paused: 'Pushes are paused. It is sent when the pause ends.',
   retrying: 'The last attempt failed; it is tried again.',
   accepted:
     'The push service accepted it. Whether it is shown depends on the settings and the connection of the phone.',
+  cleared:
+    'The push service accepted it. The user has read the notification since, so the device was asked to remove the push.',
   muted: 'A mute of the user matches this notification.',
   preference_off: 'Pushes are off for this category, or the user has turned off all pushes.',
   no_step: 'The category of the notification has no push.',
@@ -105,13 +109,15 @@ export const deliveryReasons = {
   channel_off: 'The operator has not configured the channel of this device.',
   sandbox: 'OUTBOUND of the service does not allow pushes to this user.',
   registered_later: 'The device logged in for the first time after the notification was published.',
+  not_due: 'The push is not due yet.',
+  already_delivered: 'An earlier step was sent.',
   being_prepared: 'The recipients of the push are not determined yet.',
   not_reachable_then:
     'When the notification was published, the device could not be reached: it was not logged in, had no token, or its channel was off.',
 } as const;
 export type DeliveryReason = keyof typeof deliveryReasons;
 
-export const deliveryStates = ['queued', 'muted', 'sent', 'failed', 'gone', 'expired', 'dropped'] as const;
+export const deliveryStates = ['held', 'queued', 'muted', 'sent', 'failed', 'gone', 'expired', 'dropped'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
 const PushAttempt = Type.Object(
@@ -136,7 +142,7 @@ export type PushAttempt = Static<typeof PushAttempt>;
 
 /** The states of a mail or SMS of a notification. */
 export const stepStates = [
-  ...(['queued', 'sent', 'delivered', 'bounced', 'complained'] as const),
+  ...(['held', 'queued', 'sent', 'delivered', 'bounced', 'complained'] as const),
   ...(['failed', 'skipped', 'expired', 'dropped'] as const),
 ] as const;
 export type StepState = (typeof stepStates)[number];
@@ -145,6 +151,7 @@ export type StepState = (typeof stepStates)[number];
 export const stepReasons = {
   not_due: 'The step is not due yet.',
   waiting: 'The message waits to be sent.',
+  channel_paused: 'The channel is paused. The message is sent when the pause ends.',
   retrying: 'The last attempt failed; it is tried again.',
   accepted: 'The provider accepted it.',
   delivered: 'It has arrived, as the provider reports.',
@@ -154,7 +161,7 @@ export const stepReasons = {
   undelivered: 'The message did not arrive, as the provider reports.',
   read: 'The user had read the notification.',
   already_delivered: 'An earlier step was sent.',
-  no_address: 'The user has no address for this channel.',
+  no_address: 'The user has no address for this channel, and no device for a push.',
   not_proven: 'The user has not proven the address.',
   suppressed: 'The address is suppressed: it bounced, its owner has reported a mail as spam, or an operator wants it.',
   preference_off: 'The channel is off for this category.',
@@ -204,6 +211,31 @@ export const DeliveryTrace = Type.Object(
 );
 export type DeliveryTrace = Static<typeof DeliveryTrace>;
 
+const StepChannelName = Type.Enum(stepChannels, { title: 'StepChannel' });
+const DryRunState = Type.Enum(['send', 'skipped', 'expired', 'dropped', 'failed'] as const, { title: 'DryRunState' });
+const NullableReason = Type.Unsafe<StepReason | null>({
+  type: ['string', 'null'],
+  enum: [...Object.keys(stepReasons), null],
+  title: 'StepReason',
+});
+
+/** What would become of a step. */
+const DryRunStep = Type.Object(
+  {
+    channel: StepChannelName,
+    after: Type.String({ description: 'As in the category.' }),
+    if: Type.Enum(['always', 'unread', 'undelivered'] as const, { description: 'As in the category.' }),
+    state: Type.Enum(['send', 'skipped', 'expired', 'dropped', 'failed'] as const, {
+      title: 'DryRunState',
+      description: 'send: the step would be carried out.',
+    }),
+    reason: NullableReason,
+    explanation: { ...NullableString, description: 'The reason in words.' },
+  },
+  { title: 'DryRunStep' },
+);
+export type DryRunStep = Static<typeof DryRunStep>;
+
 /** The result of a dry run. */
 export const DryRun = Type.Object(
   {
@@ -215,13 +247,24 @@ export const DryRun = Type.Object(
         description: 'The number of pushes for each channel, and of muted pushes.',
       },
     ),
+    steps: Type.Array(
+      Type.Object(
+        { channel: StepChannelName, state: DryRunState, reason: NullableReason, count: Type.Integer() },
+        { title: 'DryRunSteps' },
+      ),
+      {
+        description:
+          'How many steps of all notifications have each decision, as if they were due now and nobody had read the notifications. Decisions are made again when a step is due.',
+      },
+    ),
     items: Type.Array(
       Type.Object(
         {
           user_id: Id,
           notification_type: Type.String(),
           description: Type.String(),
-          inbox: Type.Boolean(),
+          inbox: Type.Boolean({ description: 'false: the user does not want it in the inbox.' }),
+          steps: Type.Array(DryRunStep, { description: 'The steps of the category.' }),
           push: Type.Array(
             Type.Object({ device_id: Id, channel: PushChannel, muted: Type.Boolean() }, { title: 'DryRunPush' }),
           ),

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, Time } from './common.js';
+import { Claims, Roles } from './user-fields.js';
 
 /** A session, without its token. */
 export const Session = Type.Object(
@@ -10,8 +11,24 @@ export const Session = Type.Object(
     created_at: Time,
     expires_at: Time,
     updated_at: Time,
+    roles: Roles,
+    claims: Claims,
   },
-  { title: 'Session' },
+  {
+    title: 'Session',
+    examples: [
+      {
+        id: 'f3a5c1b2-9a0b-4a35-8d77-2b6f4f0b7c55',
+        user_id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11',
+        device_id: '582a5abb-1335-4794-4855-11e067b8c55e',
+        created_at: '2017-10-19T17:02:03.181879Z',
+        expires_at: '2017-10-19T17:17:03.181879Z',
+        updated_at: '2017-10-19T17:02:03.181879Z',
+        roles: ['editor'],
+        claims: { plan: 'pro' },
+      },
+    ],
+  },
 );
 export type Session = Static<typeof Session>;
 
@@ -34,15 +51,16 @@ export const nonceHeader = {
   'DPoP-Nonce': Type.String({ description: 'The nonce for the next DPoP proof, if the token is bound to a key.' }),
 };
 
-/** The headers of `GET /v1/sessions/verify` for reverse proxies, with the member of the session that each contains. */
-const sessionHeaders = {
-  'postern-user-id': 'user_id',
-  'postern-device-id': 'device_id',
-  'postern-session-id': 'id',
-  'postern-session-expires-at': 'expires_at',
-} as const satisfies Readonly<Record<string, keyof Session>>;
-
-/** The headers of a session with their values, in the order of `sessionHeaders`. */
+/**
+ * The headers of `GET /v1/sessions/verify` for reverse proxies. Names of roles contain no comma. A user without roles has an
+ * empty `Postern-Roles`: a proxy then replaces what the client has sent.
+ */
 export function sessionHeadersOf(session: Session): Record<string, string> {
-  return Object.fromEntries(Object.entries(sessionHeaders).map(([name, member]) => [name, session[member]]));
+  return {
+    'postern-user-id': session.user_id,
+    'postern-device-id': session.device_id,
+    'postern-session-id': session.id,
+    'postern-session-expires-at': session.expires_at,
+    'postern-roles': session.roles.join(','),
+  };
 }

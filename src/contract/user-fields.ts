@@ -4,7 +4,9 @@ import { AnyObject, Id, maxExternalIdLength, NullableString, NullableTime, pinPa
 const userStatuses = ['active', 'deactivated'] as const;
 /** The roles, in order of increasing rights. */
 export const roles = ['user', 'support', 'operator'] as const;
-/** When a login needs a second factor: never, for users with an authenticator app, for users with any second factor. */
+/** The most roles of the app that a user can have. */
+export const maxRoles = 32;
+/** When a login needs a second factor: never, for users with an authenticator app, for users with any second factor. The stricter comes later. */
 export const secondFactorPolicies = ['off', 'own', 'required'] as const;
 
 /** The kinds of second factor that a user can enrol. */
@@ -30,6 +32,31 @@ const NullablePolicy = Type.Unsafe<(typeof secondFactorPolicies)[number] | null>
 });
 
 const Metadata = AnyObject('Your own data: any JSON object of up to 16 KiB.', 'Metadata');
+const rolesOf = (description: string) => ({
+  type: 'array',
+  items: { type: 'string', pattern: '^[a-z0-9:._-]{1,64}$' },
+  maxItems: maxRoles,
+  uniqueItems: true,
+  description,
+});
+/** The roles that your app gives, as answers show them. */
+export const Roles = Type.Unsafe<string[]>(
+  rolesOf(
+    "The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role.",
+  ),
+);
+const NewRoles = Type.Unsafe<string[]>(rolesOf('The roles that your app gives: at most 32, in any order.'));
+const RolesChange = Type.Unsafe<string[] | { readonly add?: string[]; readonly remove?: string[] }>({
+  ...rolesOf('All roles of the user from now on, or roles to add and to remove. At most 32.'),
+  type: ['array', 'object'],
+  properties: { add: rolesOf('Roles that the user gets.'), remove: rolesOf('Roles that the user loses.') },
+  additionalProperties: false,
+  title: 'RolesChange',
+});
+export const Claims = AnyObject(
+  'What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app.',
+  'Claims',
+);
 const Status = Type.Enum(userStatuses, { title: 'UserStatus' });
 export const Role = Type.Enum(roles, { title: 'Role' });
 
@@ -124,8 +151,13 @@ interface UserField {
   readonly change?: TSchema;
   /** How the column of the same name is written when a user is created. */
   readonly stored?: 'text' | 'jsonb' | 'boolean';
-  /** The column of the same name, and the answer shows it as it is. A field without it is computed. */
+  /**
+   * The column of the same name: answers show it as it is, and requests that have the field write it. The answer of a field
+   * without it is computed.
+   */
   readonly isColumn?: true;
+  /** The value of a new user whose request has none. The default is null. */
+  readonly initial?: unknown;
   /** How filters of lists of users read values. A field without it cannot be used in filters. */
   readonly filter?: {
     readonly kind: 'id' | 'string' | 'enum' | 'key' | 'time';
@@ -152,7 +184,7 @@ const identity = {
 /**
  * The fields of a user, in the order of answers. The schemas and types of answers and of requests that create, import
  * and change users derive from this table, and so do the columns, the statements, the filters and the values in events.
- * What the table cannot say is in `users/queries.ts` (computed columns), `users/values.ts` (values of a new user) and
+ * What the table cannot say is in `users/queries.ts` (computed columns), `users/values.ts` (secrets and addresses) and
  * `users/search/fields.ts` (computed filters).
  */
 const userFields = {
@@ -178,6 +210,7 @@ const userFields = {
     create: Type.Optional(Text(255)),
     change: Type.Optional(Text(255)),
     ...stored,
+    initial: '',
     filter: like,
     isInEvents: true,
   },
@@ -232,6 +265,7 @@ const userFields = {
     create: Type.Optional(Role),
     change: Type.Optional(Role),
     ...stored,
+    initial: 'user',
     filter: { kind: 'enum', values: roles },
     isInEvents: true,
   },
@@ -255,6 +289,26 @@ const userFields = {
     change: Type.Optional(Metadata),
     stored: 'jsonb',
     isColumn: true,
+    initial: {},
+  },
+  roles: {
+    answer: Roles,
+    create: Type.Optional(NewRoles),
+    change: Type.Optional(RolesChange),
+    stored: 'jsonb',
+    isColumn: true,
+    initial: [],
+    // A role may contain colons. The clause compares with each role of the user.
+    filter: { kind: 'string' },
+    isInEvents: true,
+  },
+  claims: {
+    answer: Claims,
+    create: Type.Optional(Claims),
+    change: Type.Optional(Claims),
+    stored: 'jsonb',
+    isColumn: true,
+    initial: {},
   },
   last_login_at: {
     answer: Type.Unsafe<string | null>({

@@ -28,6 +28,8 @@ export const User = Type.Object(userFieldsWith('answer'), {
       second_factor: null,
       second_factors: [{ type: 'totp', created_at: '2017-10-19T17:02:03.181879Z' }],
       metadata: {},
+      roles: ['editor'],
+      claims: { plan: 'pro' },
       last_login_at: '2017-10-20T09:31:47.023410Z',
       created_at: '2017-10-19T17:02:03.181879Z',
       updated_at: '2017-10-19T17:02:03.181879Z',

@@ -61,6 +61,12 @@ const lateIndexes: readonly LateIndex[] = [
     definition: 'users (created_at, id) where is_guest',
   },
   {
+    // The users with a role of the app.
+    name: 'users_by_roles',
+    table: 'users',
+    definition: "users using gin (roles) where roles <> '[]'",
+  },
+  {
     // The notifications of a user that expire, and the snoozes of a user: whether one has ended since a client has asked.
     name: 'notifications_expiring',
     table: 'notifications',

@@ -1,4 +1,4 @@
-/** Milliseconds between two polls. Polling finds the rows of other instances, and of a process that died. */
+/** Milliseconds between two polls, unless a relay names others. Polling finds the rows of other instances, and of a process that died. */
 const pollInterval = 1000;
 
 /** Processes rows of a table that serves as a queue (transactional outbox), soon after their commit. */
@@ -9,11 +9,15 @@ export interface Relay {
 }
 
 /**
- * Processes rows now, after each call of `notify`, and every second.
+ * Processes rows now, after each call of `notify`, and at each interval.
  * @param step processes some rows, and returns whether there may be more
  * @param onError called when a step failed. The next poll repeats the step
  */
-export function startRelay(step: () => Promise<boolean>, onError: (error: unknown) => void): Relay {
+export function startRelay(
+  step: () => Promise<boolean>,
+  onError: (error: unknown) => void,
+  interval = pollInterval,
+): Relay {
   let running: Promise<void> | undefined;
   let isRequested = false;
   let isStopping = false;
@@ -35,7 +39,7 @@ export function startRelay(step: () => Promise<boolean>, onError: (error: unknow
       });
   };
   runNow();
-  const timer = setInterval(runNow, pollInterval).unref();
+  const timer = setInterval(runNow, interval).unref();
   return {
     notify: runNow,
     async stop() {

@@ -66,7 +66,7 @@ export interface ServerOptions {
 const timeouts = { connection: 10_000, request: 12_000, handler: 15_000, keepAlive: 72_000 };
 const maxHeaderBytes = 16 * 1024;
 const maxBodyBytes = 64 * 1024;
-/** How fast the unread bodies of one address are read, in bytes: see `withUnreadBodies`. */
+/** How fast the unread bodies of one address (IPv6: of one /64) are read, in bytes: see `withUnreadBodies`. */
 const unreadBodies = { rate: 2 * 1024 * 1024, burst: 1024 * 1024 };
 
 /** Builds the HTTP server with all its routes. It does not listen yet. Plugins run in the order of this function. */

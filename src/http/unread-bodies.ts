@@ -1,10 +1,12 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { type BytePace, maxPaceMs, waitForPace } from '../lib/byte-pace.js';
+import { network } from '../limits/limit-counts.js';
 
 /** Bodies up to this length arrive with their head, or soon after it. */
 const smallBytes = 64 * 1024;
 
 export interface UnreadBodiesOptions {
+  /** Its keys are the networks of clients. */
   readonly pace: BytePace;
   readonly addressOf: (request: IncomingMessage) => string;
   readonly wait?: typeof waitForPace;
@@ -28,12 +30,12 @@ export function withUnreadBodies(
   async function drop(request: IncomingMessage): Promise<void> {
     const isUntouched = request.readableFlowing === null && !request.complete;
     if (!isUntouched) return;
-    const address = addressOf(request);
+    const from = network(addressOf(request));
     const closing = new AbortController();
     request.once('close', () => closing.abort());
     try {
       for await (const chunk of request) {
-        const ms = pace(address, (chunk as Buffer).length);
+        const ms = pace(from, (chunk as Buffer).length);
         // So much is left to read that no client waits for it.
         if (ms >= maxPaceMs) request.destroy();
         else if (ms > 0) await wait(ms, closing.signal);

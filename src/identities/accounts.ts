@@ -32,6 +32,8 @@ export interface Candidate {
 
 export interface AccountUser extends Candidate {
   readonly epoch: number;
+  /** The roles that the app gives. */
+  readonly appRoles: readonly string[];
   /** Whether the password is for one use: a login with it must set another. */
   readonly mustChangePassword: boolean;
   readonly pinHash: string | undefined;
@@ -59,6 +61,7 @@ export interface AccountRow {
   status: string;
   epoch: number;
   role: Role;
+  roles: readonly string[];
   password_hash: string | null;
   must_change: boolean;
   pin_hash: string | null;
@@ -93,7 +96,7 @@ const findIdentity = statement<{ digest: Buffer }, { user_id: string }>(
 );
 
 /** SQL: the columns of the user `u` for `activeUser`. */
-export const accountColumns = sql`u.id, u.status, u.epoch, u.role, u.password_hash, u.must_change, u.pin_hash,
+export const accountColumns = sql`u.id, u.status, u.epoch, u.role, u.roles, u.password_hash, u.must_change, u.pin_hash,
   ${nextPinIsDue} as next_pin_is_due, ${onlyPinChangesPin} as only_pin_changes_pin, u.username, u.email, u.phone,
   u.email_verified, u.phone_verified, u.locale, u.is_guest,
   u.lock_kind, extract(epoch from u.locked_until - db_now())::float8 as lock_seconds, u.second_factor,
@@ -124,6 +127,7 @@ export function activeUser(row: AccountRow | undefined): AccountUser | undefined
     userId: row.id,
     epoch: row.epoch,
     role: row.role,
+    appRoles: row.roles,
     passwordHash: row.password_hash ?? undefined,
     mustChangePassword: row.must_change,
     pinHash: row.pin_hash ?? undefined,

@@ -2,7 +2,7 @@ import type { roles } from '../contract/user-fields.js';
 import type { Queryable } from '../database/database.js';
 import { type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 
-/** How long logins last, and on how many devices, by the role of their user. */
+/** How long logins last, and on how many devices, by the role of their user and by the roles that the app gives. */
 
 type Role = (typeof roles)[number];
 
@@ -15,27 +15,40 @@ export interface LoginPolicy {
   readonly devices: number;
 }
 
-/** The policies of all roles, as JSON: statements read the one of the user's present role. */
+/**
+ * The policies of all roles, as JSON: statements read those of the user's present roles. A user has one of the three roles of
+ * operators, and any roles of the app, which can only make a limit smaller.
+ */
 export type LoginPolicies = string;
 
-/** @param policies the policy of each role */
-export const createLoginPolicies = (policies: Readonly<Record<Role, LoginPolicy>>): LoginPolicies =>
-  JSON.stringify(policies);
+/**
+ * @param policies the policy of each role
+ * @param appRoles the limits of the app's roles
+ */
+export const createLoginPolicies = (
+  policies: Readonly<Record<Role, LoginPolicy>>,
+  appRoles: Readonly<Record<string, Partial<LoginPolicy>>> = {},
+): LoginPolicies => JSON.stringify({ ...appRoles, ...policies });
+
+/** SQL: the smallest of the limits of the roles of the user `u`; null if no role has one. */
+function limitOf(policies: SqlPart, limit: Sql): Sql {
+  return sql`(case when u.roles = '[]' then ${policies}::jsonb -> u.role ->> ${limit} else (
+    select min((${policies}::jsonb -> held.role ->> ${limit})::float8)::text
+    from (select u.role union all select jsonb_array_elements_text(u.roles)) held (role)) end)::float8`;
+}
 
 /** SQL: when the login `a` ends. It is shown as `expires_at`. */
 export const loginEnd = sql`least(a.expires_at, a.idle_expires_at)`;
 
 /** SQL: the longest time that a login of the user `u` lasts. @param policies `LoginPolicies` */
-export const loginTtl = (policies: SqlPart): Sql =>
-  sql`((${policies}::jsonb -> u.role ->> 'ttl')::float8 * interval '1 ms')`;
+export const loginTtl = (policies: SqlPart): Sql => sql`(${limitOf(policies, sql`'ttl'`)} * interval '1 ms')`;
 
 /** SQL: the time without use after which a login of the user `u` ends; null if there is no such limit. */
-export const loginIdleTtl = (policies: SqlPart): Sql =>
-  sql`((${policies}::jsonb -> u.role ->> 'idle')::float8 * interval '1 ms')`;
+export const loginIdleTtl = (policies: SqlPart): Sql => sql`(${limitOf(policies, sql`'idle'`)} * interval '1 ms')`;
 
 /** SQL: the number of devices that the user with this id may have. */
 export const maxDevicesOf = (policies: SqlPart, userId: SqlPart): Sql =>
-  sql`(select (${policies}::jsonb -> role ->> 'devices')::integer from users where id = ${userId})`;
+  sql`(select (${limitOf(policies, sql`'devices'`)})::integer from users u where u.id = ${userId})`;
 
 /**
  * SQL: whether the use of the login `a` of the user `u` must be stored: its end moves by more than a sixtieth of the idle limit or
@@ -73,7 +86,7 @@ const shortenLogins = statement<RoleValues>(
 );
 
 /**
- * Applies the policy of a user's new role to the logins of the user: it makes none of them longer. Call it after the change, in
+ * Applies the policies of a user's new roles to the logins of the user: it makes none of them longer. Call it after the change, in
  * its transaction.
  */
 export async function applyPolicyOfRole(tx: Queryable, userId: string, policies: LoginPolicies): Promise<void> {

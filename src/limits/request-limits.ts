@@ -81,6 +81,8 @@ export interface RequestLimits {
    * @returns the seconds to wait; 0: it may be sent
    */
   countNotificationSms(phone: string): Promise<number>;
+  /** As `countNotificationSms`, but counts nothing. */
+  waitForNotificationSms(phone: string): Promise<number>;
 }
 
 /** A request for an account, which may exist or not. */
@@ -220,11 +222,20 @@ const waitForRoom = (key: SqlPart, size: SqlPart, window: SqlPart): Sql => sql`c
            - ${window}::float8 * (${size}::integer - ${size}::integer / 5 - 1) / nullif(${size}::integer, 0)
     from request_limits where key = ${key}::bytea), 0)`;
 
+/** SQL: the seconds until a number, or all numbers together, have room for the SMS of a notification. */
+const waitForSms = (p: Parameters<SmsCounts>): Sql =>
+  sql`greatest(${waitForRoom(p.prefixKey, p.prefixSize, p.window)}, ${waitForRoom(p.totalKey, p.totalSize, p.window)}, 0)`;
+
+const readNotificationSms = statement<SmsCounts, { wait: number }>(
+  'limit_notification_sms_room',
+  (p) => sql`select ${waitForSms(p)} as wait`,
+);
+
 const countNotificationSms = statement<SmsCounts, { wait: number }>(
   'limit_notification_sms',
   (p) => sql`
   with room as materialized (
-    select greatest(${waitForRoom(p.prefixKey, p.prefixSize, p.window)}, ${waitForRoom(p.totalKey, p.totalSize, p.window)}) as wait),
+    select ${waitForSms(p)} as wait),
   prefix as materialized (
     select room.wait, case when room.wait <= 0 then ${countRequest({ key: p.prefixKey, size: p.prefixSize, window: p.window })} end as prefix_wait
     from room),
@@ -292,6 +303,19 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     const [row] = await database.user(userId).query(takeAccountRequest(count));
     refuseOverLimit(row?.wait);
   }
+  /** @returns the seconds to wait */
+  async function notificationSms(phone: string, ask: typeof countNotificationSms): Promise<number> {
+    const [prefix, total] = [counts.smsOfPrefix({ type: 'phone', canonical: phone }), counts.smsInTotal];
+    if (prefix.limitSize === 0 && total.limitSize === 0) return 0;
+    const [row] = await database.query(
+      ask({
+        ...{ prefixKey: prefix.limitKey, prefixSize: prefix.limitSize },
+        ...{ totalKey: total.limitKey, totalSize: total.limitSize, window: total.limitWindow },
+      }),
+    );
+    return row?.wait ?? 0;
+  }
+
   /** @returns how many codes the address has requested recently, including this one */
   async function countByAddress(address: CodeToCount['clientAddress']): Promise<number> {
     if (address === null) return 0;
@@ -348,17 +372,8 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
       refuseOverLimit(row.wait);
       return { recentCodes, resendAt: row.free_at, mayBeSent: row.may_be_sent };
     },
-    async countNotificationSms(phone) {
-      const [prefix, total] = [counts.smsOfPrefix({ type: 'phone', canonical: phone }), counts.smsInTotal];
-      if (prefix.limitSize === 0 && total.limitSize === 0) return 0;
-      const [row] = await database.query(
-        countNotificationSms({
-          ...{ prefixKey: prefix.limitKey, prefixSize: prefix.limitSize },
-          ...{ totalKey: total.limitKey, totalSize: total.limitSize, window: total.limitWindow },
-        }),
-      );
-      return row?.wait ?? 0;
-    },
+    countNotificationSms: (phone) => notificationSms(phone, countNotificationSms),
+    waitForNotificationSms: (phone) => notificationSms(phone, readNotificationSms),
     async countNewAddress(userId) {
       const key = counts.messagesOf(sha256(`new address\n${userId}`), undefined);
       const [row] = await database.query(takeMessage({ key }));

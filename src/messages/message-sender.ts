@@ -6,9 +6,6 @@ export interface AcceptedMessage {
   readonly reference: string | null;
 }
 
-/** The greatest length of a reference, in characters. A report with a longer one changes nothing. */
-export const maxReferenceLength = 255;
-
 /**
  * Sends messages of one channel. `send` throws when the message was not accepted. An error with `permanent: true` means that
  * no retry can succeed, and `provider` names the provider that failed. Errors are logged, so they must not contain the code,

@@ -6,6 +6,8 @@ export interface SmsMessage {
   id: string;
   /** Such as `sms.code`. */
   kind: string;
+  /** What the receipts of the provider name. Absent: the id. */
+  receiptId?: string;
   /** E.164. */
   to: string;
   text: string;

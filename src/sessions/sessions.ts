@@ -1,4 +1,4 @@
-import type { NewSession, Session } from '../contract/session.js';
+import type { NewSession } from '../contract/session.js';
 import { arrayText, byteaText } from '../database/array-text.js';
 import { createWriteCoalescer } from '../database/batching/write-coalescer.js';
 import type { Database } from '../database/database.js';
@@ -226,6 +226,6 @@ function clientOf({ userAgent = '', origin }: TokenUse): Pick<RequestedSession, 
   return { agent: String(sha256(userAgent).readBigInt64BE()), network: describeNetwork(origin.clientAddress) };
 }
 
-function toSession({ id, user_id, device_id, created_at, expires_at }: SessionRow): Session {
+function toSession({ id, user_id, device_id, created_at, expires_at }: SessionRow): Omit<NewSession, 'token'> {
   return { id, user_id, device_id, created_at, expires_at, updated_at: created_at };
 }

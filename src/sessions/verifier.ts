@@ -11,7 +11,7 @@ import { maxSessionDays } from '../lib/times.js';
 /** Checks session tokens. */
 export interface SessionVerifier {
   /**
-   * Checks whether the session of a token is valid at some moment after the call.
+   * Checks whether the session of a token is valid. Each call reads the database; no older answer is used.
    * @param token any string
    * @throws Problem `invalid_session_token`
    */
@@ -35,7 +35,7 @@ export const validSessions = sql`sessions s
      and u.status = 'active' and not ${lockHolds}`;
 
 /** The columns of a session that its token does not contain. */
-export interface SessionRow extends Pick<Session, 'device_id' | 'created_at' | 'expires_at'> {
+export interface SessionRow extends Pick<Session, 'device_id' | 'created_at' | 'expires_at' | 'roles' | 'claims'> {
   /** See `endReplacedSessions`. Null for most sessions. */
   readonly replaces: string | null;
 }
@@ -47,7 +47,7 @@ export function sessionOfToken(token: {
   readonly digest: SqlPart;
 }): Sql {
   const { userId, id, digest } = token;
-  return sql`select s.device_id, s.created_at, s.expires_at, s.replaces
+  return sql`select s.device_id, s.created_at, s.expires_at, s.replaces, u.roles, u.claims
    from ${validSessions} and s.user_id = ${userId} and s.id = ${id} and s.token_digest = ${digest}`;
 }
 
@@ -93,8 +93,7 @@ export function createPlainVerifier(database: Database): SessionVerifier {
   };
 }
 
-/** A session of ids and times only: the verify handler sends it as ASCII. */
 export function sessionOf({ ids: [user_id = '', id = ''] }: ParsedToken, row: SessionRow): Session {
-  const { device_id, created_at, expires_at } = row;
-  return { id, user_id, device_id, created_at, expires_at, updated_at: created_at };
+  const { device_id, created_at, expires_at, roles, claims } = row;
+  return { id, user_id, device_id, created_at, expires_at, updated_at: created_at, roles, claims };
 }

@@ -41,8 +41,9 @@ export async function invalidateByChange(
       await recordEvent(tx, { userId, type: 'pin_recovery.cancelled', origin, data });
     }
   }
-  // Both a role and the user's own policy may require a second factor.
-  if (endsLogins || isNew('role') || isNew('second_factor')) await endChallenges(tx, userId);
+  // A role of an operator or of the app, and the user's own policy, can require a second factor.
+  const hasNewRoles = has('roles') && values.roles !== JSON.stringify(before.roles);
+  if (endsLogins || isNew('role') || hasNewRoles || isNew('second_factor')) await endChallenges(tx, userId);
   else if (has('pin_hash')) await endChallenges(tx, userId, ['recovery']);
   return endsLogins;
 }
@@ -60,8 +61,11 @@ interface ChangeEvent {
   readonly changes: readonly EventChange[];
 }
 
-/** The fields whose values audit events show. `metadata` is shown member by member. */
+/** The fields whose values audit events show. */
 const shownFields = Object.keys(userFieldsWith('isInEvents')) as UserFieldsWith<'isInEvents'>[];
+
+/** The objects that events show member by member, such as `metadata.plan`. */
+const objects = ['metadata', 'claims'] as const;
 
 /**
  * The events of a change. They say that a secret has changed, but not from what to what. A value that the user already
@@ -71,11 +75,16 @@ export function changeEvents(before: UserRow, values: UserValues): ChangeEvent[]
   const { password_hash, must_change, pin_hash, status, ...others } = values;
   const statusEvent = status === 'deactivated' ? 'user.deactivated' : 'user.reactivated';
   const events: ChangeEvent[] = [];
-  const shown = changesBetween(shownFields, before, withoutImplied(before, others));
-  const metadata =
-    others.metadata === undefined ? [] : memberChanges('metadata', before.metadata, membersOf(others.metadata));
-  const fields = [...shown.map(({ field }) => field), ...(metadata.length > 0 ? ['metadata'] : [])];
-  if (fields.length > 0) events.push({ type: 'user.changed', data: { fields }, changes: [...shown, ...metadata] });
+  const shown = changesBetween(shownFields, before, rolesAsList(withoutImplied(before, others)));
+  const fields = shown.map(({ field }) => field);
+  const changes = [...shown];
+  for (const object of objects) {
+    const value = others[object];
+    const members = value === undefined ? [] : memberChanges(object, before[object], membersOf(value));
+    if (members.length > 0) fields.push(object);
+    changes.push(...members);
+  }
+  if (fields.length > 0) events.push({ type: 'user.changed', data: { fields }, changes });
   if (password_hash !== undefined) events.push({ type: 'user.password_changed', changes: [secretChange('password')] });
   if (pin_hash !== undefined) events.push({ type: 'user.pin_changed', changes: [secretChange('pin')] });
   if (status !== undefined && status !== before.status) {
@@ -98,12 +107,21 @@ function withoutImplied(before: UserRow, values: UserValues): UserValues {
 /** The values of a new user. */
 export function creationChanges(values: NewUserValues): EventChange[] {
   return [
-    ...changesBetween(shownFields, { name: '', email_verified: true, phone_verified: true }, values),
+    ...changesBetween(
+      shownFields,
+      { name: '', email_verified: true, phone_verified: true, roles: [] },
+      rolesAsList(values),
+    ),
     ...(values.password_hash === null ? [] : [secretChange('password')]),
     ...(values.pin_hash === null ? [] : [secretChange('pin')]),
-    ...memberChanges('metadata', {}, membersOf(values.metadata)),
+    ...objects.flatMap((object) => memberChanges(object, {}, membersOf(values[object]))),
   ];
 }
 
-/** @param metadata JSON text of an object */
-const membersOf = (metadata: string) => JSON.parse(metadata) as Readonly<Record<string, unknown>>;
+/** @param object JSON text */
+const membersOf = (object: string) => JSON.parse(object) as Readonly<Record<string, unknown>>;
+
+/** The values with the roles as events show them. */
+function rolesAsList({ roles, ...others }: UserValues): Readonly<Record<string, unknown>> {
+  return { ...others, ...(roles !== undefined && { roles: JSON.parse(roles) as unknown }) };
+}

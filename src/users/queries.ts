@@ -20,9 +20,9 @@ export interface UserRow extends Omit<User, 'lock'> {
   readonly lock_reason: string | null;
 }
 
-/** The columns of a new user. `metadata` is JSON text. */
+/** The columns of a new user. `metadata`, `roles` and `claims` are JSON text. */
 export type NewUserValues = {
-  readonly [Name in UserFieldsWith<'stored'>]: Name extends 'metadata'
+  readonly [Name in UserFieldsWith<'stored'>]: Name extends 'metadata' | 'roles' | 'claims'
     ? string
     : Name extends 'must_change'
       ? boolean

@@ -1,7 +1,7 @@
 import { changeOf } from '../audit/changes.js';
 import { recordEvent } from '../audit/events.js';
 import type { LockRequest, NewUser, User, UserChange } from '../contract/user.js';
-import { roles } from '../contract/user-fields.js';
+import { maxRoles, roles } from '../contract/user-fields.js';
 import { endChallenges } from '../credentials/challenges.js';
 import { removeSecondFactors } from '../credentials/factors/second-factor-removal.js';
 import { registerSchemes, type SchemeRules } from '../credentials/password-schemes.js';
@@ -45,11 +45,10 @@ import {
   type NewUserOptions,
   readIdentities,
   type SecretsFrom,
-  shownIdentities,
   type UserRules,
   userErrors,
 } from './validation.js';
-import { newUserValues } from './values.js';
+import { changedUserValues, newUserValues } from './values.js';
 
 /** A new user, checked and hashed, ready to be inserted in a transaction. */
 export interface PreparedUser {
@@ -62,7 +61,11 @@ export interface PreparedUser {
 export interface PreparedChange {
   readonly identities: Identities;
   readonly values: UserValues;
+  /** The roles of the app that the user gets and loses. Undefined if `values` has all roles, or if they stay. */
+  readonly roleChange?: RoleChange | undefined;
 }
+
+type RoleChange = Exclude<NonNullable<UserChange['roles']>, string[]>;
 
 /** The users, as operators see and change them. Each change records its events in the same transaction. */
 export interface Users {
@@ -95,7 +98,7 @@ export interface Users {
    * Changes a user and notifies the user of changed credentials. A new or removed password and deactivation end every
    * login.
    * @param noticeKind send one notice of this kind instead of the usual notices
-   * @throws Problem `not_found`, `identity_taken`, `validation_failed` (`identity_required`)
+   * @throws Problem `not_found`, `identity_taken`, `validation_failed` (`identity_required`, too many roles)
    */
   change(tx: Queryable, id: string, prepared: PreparedChange, origin: Origin, noticeKind?: NoticeKind): Promise<User>;
   /**
@@ -161,11 +164,14 @@ export function createUsers(options: UsersOptions): Users {
     get: async (id) => toUser(await requireUser(findUser(database.user(id), id))),
     list: createUserList({ database, defaultRegion: options.defaultRegion, concurrency: options.searches ?? 2 }),
     prepareChange: (id, change, from) => prepareChange(options, pins, { id, change, from }),
-    async change(tx, id, prepared, origin, noticeKind) {
+    async change(tx, id, requested, origin, noticeKind) {
       const before = await requireUser(findUserForUpdate(tx, id));
+      const prepared = withAllRoles(before, requested);
       const endLogins = await invalidateByChange(tx, before, prepared.values, origin);
       const after = await changeUser(tx, before, prepared, endLogins, origin);
-      if (after.role !== before.role) await applyPolicyOfRole(tx, id, options.policies);
+      if (after.role !== before.role || prepared.values.roles !== undefined) {
+        await applyPolicyOfRole(tx, id, options.policies);
+      }
       const notices = noticesOfChange(before, prepared.values, noticeKind);
       for (const notice of notices) await options.notices?.notify(tx, { ...notice, userId: id, origin });
       return after;
@@ -241,28 +247,29 @@ async function prepareChange(
   const identities = readIdentities(change, options, errors);
   const user = typeof change.password === 'string' ? await findUser(options.database.user(id), id) : undefined;
   errors.push(...(await userErrors(change, options, { ...user, ...change }, from)));
+  errors.push(...roleErrors(change));
   throwIfErrors(errors);
 
-  const { name, locale, status, role, password, pin, second_factor, metadata, email_verified, phone_verified } = change;
-  const values = {
-    ...(email_verified !== undefined && { email_verified }),
-    ...(phone_verified !== undefined && { phone_verified }),
-    ...shownIdentities(identities),
-    ...(name !== undefined && { name }),
-    ...(locale !== undefined && { locale }),
-    ...(status !== undefined && { status }),
-    ...(role !== undefined && { role }),
-    ...(second_factor !== undefined && { second_factor }),
-    ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
-    ...(password !== undefined && {
-      password_hash: password === null ? null : await options.hasher.hash(password, from.client),
-    }),
-    ...(password !== undefined && {
-      must_change: (from.operator === true && password !== null) || (change.must_change ?? false),
-    }),
-    ...(pin !== undefined && { pin_hash: pin === null ? null : await pins.hash(id, pin, from.client) }),
-  };
-  return { identities, values };
+  const { roles: appRoles, ...others } = change;
+  const [roleChange, direct] = Array.isArray(appRoles) ? [undefined, change] : [appRoles, others];
+  const values = await changedUserValues({ hasher: options.hasher, pins }, id, direct, identities, from);
+  return { identities, values, roleChange };
+}
+
+function roleErrors({ roles: appRoles }: UserChange): FieldError[] {
+  if (appRoles === undefined || Array.isArray(appRoles)) return [];
+  const { add = [], remove = [] } = appRoles;
+  const isAmbiguous = add.some((role) => remove.includes(role));
+  return isAmbiguous ? [{ field: 'roles', code: 'duplicate_items' }] : [];
+}
+
+/** The change with all roles that the user then has. The user's row is locked. @throws Problem `validation_failed` */
+function withAllRoles(before: UserRow, { roleChange, ...prepared }: PreparedChange): PreparedChange {
+  if (roleChange === undefined) return prepared;
+  const { add = [], remove = [] } = roleChange;
+  const all = [...new Set([...before.roles, ...add])].filter((role) => !remove.includes(role)).toSorted();
+  if (all.length > maxRoles) throwIfErrors([{ field: 'roles', code: 'too_many_items', params: { max: maxRoles } }]);
+  return { ...prepared, values: { ...prepared.values, roles: JSON.stringify(all) } };
 }
 
 async function changeUser(

@@ -4,18 +4,14 @@ import type { NewUser, UserChange } from '../contract/user.js';
 import { importedHashError } from '../credentials/imported-hash.js';
 import { type PasswordRules, type PersonalWords, passwordErrors } from '../credentials/password-policy.js';
 import type { HashClient } from '../credentials/passwords.js';
-import {
-  canonicalExternalId,
-  canonicalIdentity,
-  type DirectoryEntry,
-  type DirectoryType,
-} from '../identities/identity.js';
+import { canonicalEntry, type DirectoryEntry, type DirectoryType, directoryTypes } from '../identities/identity.js';
 import type { FieldError } from '../lib/problem.js';
 
 /** UTF-16 code units, as the contract counts. */
 const maxNameLength = 255;
 /** Bytes of JSON. */
 const maxMetadataBytes = 16 * 1024;
+const maxClaimsBytes = 2 * 1024;
 
 /** The settings that the rules of a user depend on. */
 export interface UserRules extends PasswordRules {
@@ -33,9 +29,6 @@ export interface ShownIdentity {
 /** The identities and the external id that a change sets. Null removes one. */
 export type Identities = Readonly<Partial<Record<DirectoryType, ShownIdentity | null>>>;
 
-/** The types, in the order in which errors are reported. */
-const directoryTypes: readonly DirectoryType[] = [...identityTypes, 'external_id'];
-
 /** Reads the identities and the external id of an input. Appends their errors to `errors`. */
 export function readIdentities(input: UserChange, rules: UserRules, errors: FieldError[]): Identities {
   const read: Partial<Record<DirectoryType, ShownIdentity | null>> = {};
@@ -48,10 +41,6 @@ export function readIdentities(input: UserChange, rules: UserRules, errors: Fiel
     else read[type] = { identity, shown: type === 'username' ? value.normalize('NFKC') : identity.canonical };
   }
   return read;
-}
-
-function canonicalEntry(type: DirectoryType, value: string, region: string | undefined): DirectoryEntry | undefined {
-  return type === 'external_id' ? canonicalExternalId(value) : canonicalIdentity(type, value, region);
 }
 
 /** The columns of the user that show the identities and the external id. */
@@ -86,7 +75,7 @@ export async function userErrors(
   user: PersonalWords = {},
   { operator = false }: SecretsFrom = {},
 ): Promise<FieldError[]> {
-  const { name, password, password_hash: hash, must_change: mustChange, pin, metadata } = input;
+  const { name, password, password_hash: hash, must_change: mustChange, pin } = input;
   const errors: FieldError[] = [];
   if (typeof password === 'string') errors.push(...(await passwordErrors(password, rules, user)));
   const hashError = hash === undefined ? undefined : importedHashError(hash);
@@ -102,8 +91,11 @@ export async function userErrors(
   if (name !== undefined && name.length > maxNameLength) {
     errors.push({ field: 'name', code: 'too_long', params: { max: maxNameLength } });
   }
-  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes) {
-    errors.push({ field: 'metadata', code: 'too_many_bytes', params: { max: maxMetadataBytes } });
+  for (const [field, max] of [['metadata', maxMetadataBytes] as const, ['claims', maxClaimsBytes] as const]) {
+    const value = input[field];
+    if (value !== undefined && Buffer.byteLength(JSON.stringify(value)) > max) {
+      errors.push({ field, code: 'too_many_bytes', params: { max } });
+    }
   }
   return errors;
 }

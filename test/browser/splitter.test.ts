@@ -32,7 +32,7 @@ beforeAll(async () => {
   const OIDC_PROVIDERS = JSON.stringify({
     google: { preset: 'google', issuer: vendor.url, client_id: 'ours', sign_up: true },
   });
-  const env = { SPLITTER_PORT, POSTERN_PORT, SPLITTER_DATA: folder, OIDC_PROVIDERS };
+  const env = { SPLITTER_PORT, POSTERN_PORT, SPLITTER_DATA: folder, SPLITTER_MAIL_AFTER: '2s', OIDC_PROVIDERS };
   splitter = spawn('npm', ['run', 'splitter'], {
     ...{ cwd: root, env: { ...process.env, ...env, ALLOW_PRIVATE_NETWORK_TARGETS: 'true' } },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -208,6 +208,23 @@ test('a friend signs up with an account at a provider, and signs in with it late
     await title(page, 'Sign in');
     await page.getByText('Last used').waitFor();
   }
+});
+
+test('a share that a friend does not read is mailed', async () => {
+  vendor.account = { sub: 'barbara', email: 'barbara@gmail.com', email_verified: true, name: 'Barbara' };
+  const page = await (await browser.newContext({ locale: 'en-US' })).newPage();
+  await page.goto(url);
+  await page.getByRole('button', { name: /^Continue with Google/ }).click();
+  await page.waitForURL((shown) => shown.origin === vendor.url);
+  await page.click('a');
+  await expectBills(page);
+  // Nobody looks at the inbox.
+  await page.close();
+  const alan = await signUp('alan');
+  await addBill(alan, { title: 'Rent', total: '20', friends: 'Barbara' });
+  const mailed = () => printed.match(/^Mail to barbara@gmail\.com: Your share of .*$/gm) ?? [];
+  await eventually('the mail', async () => (mailed().length > 0 ? true : undefined));
+  expect(mailed()).toEqual(['Mail to barbara@gmail.com: Your share of Rent is €10.00.']);
 });
 
 test('an account gets a second factor, shows its devices and asks for proofs', async () => {

@@ -13,19 +13,23 @@ describe('SECOND_FACTOR_BY_ROLE', () => {
     });
   });
 
-  test.each([
-    'support',
-    'support:',
-    'support:maybe',
-    'admin:off',
-    'user:own,user:off',
-    '__proto__:off',
-    'constructor:off',
-  ])('cannot be %s', (text) => {
-    expect(errorsOf({ SECOND_FACTOR_BY_ROLE: text })).toEqual([
-      'SECOND_FACTOR_BY_ROLE must be different roles (user, support, operator) with a policy each, such as operator:required',
+  test('takes roles of the app, whose names may contain colons and be those of inherited members', () => {
+    const text = 'billing:admin:required,__proto__:own,constructor:off';
+    expect(Object.entries(readConfig({ SECOND_FACTOR_BY_ROLE: text }).SECOND_FACTOR_BY_ROLE ?? {})).toEqual([
+      ['billing:admin', 'required'],
+      ['__proto__', 'own'],
+      ['constructor', 'off'],
     ]);
   });
+
+  test.each(['support', 'support:', 'support:maybe', 'Admin:off', 'user:own,user:off', 'a b:off'])(
+    'cannot be %s',
+    (text) => {
+      expect(errorsOf({ SECOND_FACTOR_BY_ROLE: text })).toEqual([
+        'SECOND_FACTOR_BY_ROLE must be different roles with a policy each, such as operator:required',
+      ]);
+    },
+  );
 });
 
 describe('passkeys', () => {

@@ -119,6 +119,24 @@ describe('a CSV file', () => {
   );
 });
 
+describe('roles and claims of the app', () => {
+  test.each([
+    ['editor', ['editor']],
+    ['editor, billing:admin; editor|x', ['editor', 'billing:admin', 'x']],
+    ['["a", "b"]', ['a', 'b']],
+    ["'-x", ['-x']],
+    ['{"a": 1}', { a: 1 }],
+  ])('a cell of roles such as %s is a list', (cell, roles) => {
+    expect(userOf([cell], ['roles'], ['Roles'])).toEqual({ roles });
+  });
+
+  test('claims are a JSON object, and other text stays, to be refused', () => {
+    expect(guessColumns(['App Roles', 'claims'], [])).toEqual(['roles', 'claims']);
+    expect(userOf(['{"plan": "pro"}'], ['claims'], ['claims'])).toEqual({ claims: { plan: 'pro' } });
+    expect(userOf(['pro'], ['claims'], ['claims'])).toEqual({ claims: 'pro' });
+  });
+});
+
 describe('the encoding', () => {
   const text = 'nombre;correo\nÍñigo 😀;i@example.com\n';
   const utf16 = (littleEndian: boolean, mark: boolean) => {

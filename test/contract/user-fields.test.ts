@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { audit as english } from '../../console/src/text/en/audit.js';
+import { audit as spanish } from '../../console/src/text/es/audit.js';
 import type { Event } from '../../src/contract/administration.js';
 import { User } from '../../src/contract/user.js';
 import { type UserFieldsWith, userFieldsWith } from '../../src/contract/user-fields.js';
@@ -33,6 +35,8 @@ const newValues: Readonly<Record<UserFieldsWith<'create'> | UserFieldsWith<'chan
   role: () => 'support',
   second_factor: () => 'own',
   metadata: () => ({ tier: randomUUID() }),
+  roles: () => [`editor:${randomUUID()}`],
+  claims: () => ({ plan: randomUUID() }),
 };
 
 /** Requests may have a password or its hash, but not both. */
@@ -108,6 +112,14 @@ describe('the table of the fields of users', () => {
       if (name === 'last_login_at') expect(await found(name, body.created_at)).toEqual([]);
       else expect(await found(name, value), name).toContain(body.id);
     }
+  });
+
+  it.each([
+    ['English', english],
+    ['Spanish', spanish],
+  ])('has a name in the console for each field that events show (%s)', (_, { fields }) => {
+    const shownFields = [...Object.keys(userFieldsWith('isInEvents')), 'metadata', 'password', 'pin', 'status'];
+    expect(shownFields.filter((name) => !(name in fields))).toEqual([]);
   });
 
   it('is what an export contains', async () => {

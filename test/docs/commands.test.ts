@@ -12,7 +12,7 @@ const isAboutOperations = (page: string) => page.startsWith('docs/operations/');
 const isRun = ({ language }: Fence) => language === 'sh';
 const blocksOf = (page: string) => fencesOf(page).filter(isRun);
 const pages = [
-  ...['README.md', 'docs/guide.md', 'docs/account.md', 'docs/second-factors.md'],
+  ...['README.md', 'docs/guide.md', 'docs/account.md', 'docs/second-factors.md', 'docs/notifications-people-want.md'],
   ...allPages().filter((page) => isAboutOperations(page) && blocksOf(page).length > 0),
 ];
 
@@ -22,7 +22,8 @@ const languages = ['sh', 'json', 'http', 'console', 'js', 'sql', ''];
 let service: TestService;
 beforeAll(async () => {
   await buildService();
-  service = await startTestService({ REGISTRATION: 'on' });
+  // The links in mails to unsubscribe need an address.
+  service = await startTestService({ REGISTRATION: 'on', PUBLIC_URL: 'http://127.0.0.1:8080' });
 }, BUILD_TIMEOUT);
 afterAll(() => service.stop());
 

@@ -45,7 +45,7 @@ test.each([
 });
 
 /** A server that answers at once, and a pace that stops after each piece until `next` is called. */
-async function startStopping(answer: RequestListener) {
+async function startStopping(answer: RequestListener, address = '192.0.2.1') {
   const pieces: { readonly key: string; readonly bytes: number; readonly next: () => void }[] = [];
   let last = { key: '', bytes: 0 };
   const pace = (key: string, bytes: number) => {
@@ -57,7 +57,7 @@ async function startStopping(answer: RequestListener) {
       pieces.push({ ...last, next });
       closed.addEventListener('abort', () => reject(closed.reason));
     });
-  const server = createServer(withUnreadBodies(answer, { pace, wait, addressOf: () => '192.0.2.1' }));
+  const server = createServer(withUnreadBodies(answer, { pace, wait, addressOf: () => address }));
   onTestFinished(() => void server.close().closeAllConnections());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pieces };
@@ -80,6 +80,24 @@ test('nothing more of a body is read until its turn, and then the connection is 
   }
   await eventually('the second answer', async () => connection.answers.match(/401/g)?.length === 2 || undefined);
 });
+
+test.each([
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::7', '2001:db8:1:2::/64'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['64:ff9b::c000:207', '192.0.2.7'],
+  ['192.0.2.7', '192.0.2.7'],
+])(
+  'the pace of %s is that of its network, %s: another address of a customer gets no burst of its own',
+  async (address, key) => {
+    const { url, pieces } = await startStopping(
+      (_request, response) => void response.writeHead(401).end('no'),
+      address,
+    );
+    await send(url, head('/', megabyte), Buffer.alloc(megabyte));
+    expect((await eventually('the first piece', async () => pieces[0])).key).toBe(key);
+  },
+);
 
 test('a body that a handler reads, and a small one, have no pace', async () => {
   const { url, pieces } = await startStopping(async (request, response) => {

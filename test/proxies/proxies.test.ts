@@ -10,6 +10,7 @@ const forged = {
   'Postern-Device-Id': '00000000-0000-4000-8000-00000000dead',
   'Postern-Session-Id': '00000000-0000-4000-8000-00000000dead',
   'Postern-Session-Expires-At': '2999-01-01T00:00:00.000000Z',
+  'Postern-Roles': 'chief',
   Postern_User_Id: '00000000-0000-4000-8000-00000000dead',
 };
 

@@ -61,7 +61,10 @@ const actionsWithProof = (user: User) =>
   [
     ['POST', '/admin/v1/keys', { name: 'mine', scopes: ['admin'] }],
     ['POST', '/admin/v1/users', { username: 'another.operator', role: 'support' }],
+    ['POST', '/admin/v1/users', { username: 'another.editor', roles: ['editor'] }],
     ['PATCH', `/admin/v1/users/${user.id}`, { role: 'support' }],
+    ['PATCH', `/admin/v1/users/${user.id}`, { roles: { add: ['editor'] } }],
+    ['PATCH', `/admin/v1/users/${user.id}`, { claims: { plan: 'pro' } }],
     ['PATCH', `/admin/v1/users/${user.id}`, { password: 'taken over by a thief' }],
     ['PATCH', `/admin/v1/users/${user.id}`, { pin: null }],
     ['PATCH', `/admin/v1/users/${user.id}`, { second_factor: 'off' }],

@@ -21,13 +21,20 @@ export interface ReceivedMail {
   readonly encrypted: boolean;
 }
 
+/** An answer to a command. Without a text, the server quotes the client, as some do. */
+export interface SmtpRefusal {
+  readonly status: number;
+  readonly at: 'RCPT' | 'DATA';
+  readonly text?: string;
+}
+
 export interface MailServer {
   readonly port: number;
   readonly received: readonly ReceivedMail[];
   /** The recipients of all mail, accepted or not. */
   readonly requestedRecipients: readonly string[];
   /** The responses to the next mails, one each. Later mails are accepted. */
-  refuse(...answers: readonly { readonly status: number; readonly at: 'RCPT' | 'DATA' }[]): void;
+  refuse(...answers: readonly SmtpRefusal[]): void;
   close(): Promise<void>;
 }
 
@@ -42,12 +49,11 @@ export interface MailServerOptions {
 export async function startMailServer({ tls = 'none', login }: MailServerOptions = {}): Promise<MailServer> {
   const received: ReceivedMail[] = [];
   const requestedRecipients: string[] = [];
-  const refusals: { status: number; at: 'RCPT' | 'DATA' }[] = [];
+  const refusals: SmtpRefusal[] = [];
   const refusal = (at: 'RCPT' | 'DATA') => {
     if (refusals[0]?.at !== at) return null;
-    const { status } = refusals.shift() ?? { status: 0 };
-    // Some servers quote the text of the client.
-    return Object.assign(new Error(`refused: ${at}`), { responseCode: status });
+    const { status = 0, text = `refused: ${at}` } = refusals.shift() ?? {};
+    return Object.assign(new Error(text), { responseCode: status });
   };
   const options: SMTPServerOptions = {
     ...{ secure: tls === 'from_start', key: selfSigned, cert: selfSigned, authOptional: login === undefined },

@@ -27,7 +27,7 @@ export function createStepParts(database: Database) {
     dataErrors: () => [],
     isHidden: () => null,
     noteInboxChoices: async () => undefined,
-    know: async () => undefined,
+    refreshFor: async () => undefined,
   };
   const suppressed = new Set<string>();
   /** The channels that are paused. */
@@ -46,7 +46,9 @@ export function createStepParts(database: Database) {
       return provider.answer(message);
     },
     recordAccepted: async (_tx, _message, _accepted, store) => void (await store()),
-    onUnknownMailbox: async (_tx, { to }) => void suppressed.add(to),
+    recordUnknownMailbox: async (_tx, { to }, _provider, store) => {
+      if (await store()) suppressed.add(to);
+    },
   };
   const shared = {
     ...{ database, categories, lockHolds, ttl: limits, counters: createCounters() },
@@ -58,7 +60,12 @@ export function createStepParts(database: Database) {
     isPaused: (channel) => paused.has(channel),
     onPushes: () => undefined,
   });
-  const send = createStepSending({ ...shared, senders: [sender], app: 'Splitter' });
+  /** The errors of messages that could not be made. */
+  const errors: unknown[] = [];
+  const send = createStepSending({
+    ...{ ...shared, senders: [sender], app: 'Splitter' },
+    onError: (error) => errors.push(error),
+  });
   const notifications = createNotifications({
     ...{ database, types, categories, imageUrlsOf, batching: true, counters: shared.counters, pacer: createPacer() },
     checkUrl: () => undefined,
@@ -67,7 +74,7 @@ export function createStepParts(database: Database) {
     limitExpensive: (_userId, read) => read(),
   });
   return {
-    ...{ due, notifications, handedOver, provider, suppressed, paused },
+    ...{ due, notifications, handedOver, provider, suppressed, paused, errors },
     putCategory(name: string, input: CategoryInput) {
       all = allCategories(
         [...[...all.values()].filter((each) => each.name !== name), completeCategory(name, input)],
@@ -95,13 +102,13 @@ export function createStepParts(database: Database) {
       while (await due());
     },
     /** The jobs that wait, in their order, with the seconds until they are due. */
-    async jobs(): Promise<(StepJob & { readonly seconds: number })[]> {
-      const rows = await database.query<{ payload: StepJob; seconds: number }>(
-        testSql(`select payload, extract(epoch from run_at - now())::float8 as seconds
+    async jobs(): Promise<(StepJob & { readonly seconds: number; readonly priority: number })[]> {
+      const rows = await database.query<{ payload: StepJob; seconds: number; priority: number }>(
+        testSql(`select payload, jobs.priority, extract(epoch from run_at - now())::float8 as seconds
                  from graphile_worker._private_jobs jobs join graphile_worker._private_tasks tasks on tasks.id = jobs.task_id
                  where identifier = 'step.send.email' order by jobs.id`),
       );
-      return rows.map(({ payload, seconds }) => ({ ...payload, seconds }));
+      return rows.map(({ payload, ...rest }) => ({ ...payload, ...rest }));
     },
     /** Takes all jobs out of the queue and runs them one after the other. */
     async runJobs(): Promise<void> {

@@ -122,6 +122,7 @@ export type {
   PreferenceAddressState,
   PreferenceCategory,
   PreferenceCell,
+  PreferenceCells,
   PreferenceChannels,
   Preferences,
   RecoveryCodes,

@@ -1,7 +1,7 @@
 import type { NotificationFilter } from './inbox/filter.js';
 import type { Notification } from './inbox/notification.js';
 import type { Page } from './lists.js';
-import type { AccountDetails, Device, Marker, Session } from './wire.js';
+import type { AccountDetails, Device, Marker, NewSession } from './wire.js';
 
 /** What a snapshot contains besides the session. */
 export interface SnapshotParts {
@@ -14,7 +14,7 @@ export interface SnapshotParts {
 }
 
 interface SignedInSnapshot {
-  readonly session: Session;
+  readonly session: Omit<NewSession, 'token'>;
   readonly account?: AccountDetails;
   /** `filter`: the one of the page. A list with another filter or limit does not use the page. */
   readonly inbox?: {

@@ -292,6 +292,8 @@ export type Changes = {
 
 export type ChannelChoice = 'on' | 'off';
 
+export type Claims = Readonly<Record<string, unknown>>;
+
 export type DeliveryTrace = {
   readonly notification_id: string;
   readonly user_id: string;
@@ -633,6 +635,8 @@ export type PreferenceCell = {
   readonly default: ChannelChoice;
   /** Whether the user has chosen the value. Else it is the default. */
   readonly is_chosen: boolean;
+  /** When it was chosen. Only for operators. */
+  readonly chosen_at?: string | null | undefined;
 };
 
 export type PreferenceCells = {
@@ -640,6 +644,12 @@ export type PreferenceCells = {
   readonly push: PreferenceCell;
   readonly email: PreferenceCell;
   readonly sms: PreferenceCell;
+};
+
+export type PreferenceChannelTimes = {
+  readonly push: string | null;
+  readonly email: string | null;
+  readonly sms: string | null;
 };
 
 export type PreferenceChannels = {
@@ -657,6 +667,8 @@ export type Preferences = {
   readonly quiet_hours: null;
   /** A channel that is off beats the categories, except critical ones. */
   readonly channels: PreferenceChannels;
+  /** When each channel was chosen. Only for operators. */
+  readonly channels_chosen_at?: PreferenceChannelTimes | undefined;
   /** What the user has chosen for topics: for each key on or off for channels and inbox. It beats the category. */
   readonly topics: PreferenceTopics;
   /** The addresses that the user has, and whether they get messages. */
@@ -696,8 +708,8 @@ export type PushAttempt = {
   readonly device_id: string;
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
-  readonly state: 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
+  readonly state: 'held' | 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
+  readonly reason: 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
@@ -783,6 +795,10 @@ export type Session = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly updated_at: string;
+  /** The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role. */
+  readonly roles: readonly string[];
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims: Claims;
 };
 
 export type StartedExternalIdentity = {
@@ -809,8 +825,8 @@ export type StartedProof = {
 export type StepAttempt = {
   readonly channel: MessageChannel;
   /** none: the step is not due yet. */
-  readonly state: 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'not_due' | 'waiting' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+  readonly state: 'held' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
+  readonly reason: 'not_due' | 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the provider, if there was one. */

@@ -43,7 +43,7 @@ test.each<[string, number]>([
   ['createPostern, memoryStorage', 5900],
   ['createPostern, createLogin, indexedDbStorage', 7300],
   [core, 8000],
-  [`${core}, createItemsView`, 11_300],
+  [`${core}, createItemsView`, 11_400],
   ['createPostern, memoryStorage, createItemStates', 6850],
   ['createPostern, memoryStorage, createInboxCopy', 7350],
   ['createPostern, memoryStorage, createPreferences', 7000],

@@ -27,6 +27,7 @@ export {
   type BrowserSession,
   type BrowserSessionOptions,
   createBrowserSession,
+  type PageSession,
   type RouteHandler,
 } from './browser/session.js';
 export type { PosternServerOptions } from './options.js';

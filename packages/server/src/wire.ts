@@ -290,6 +290,8 @@ export type CategoryChannelChoices = Readonly<Record<string, unknown>>;
 
 export type ChannelChanges = Readonly<Record<string, unknown>>;
 
+export type Claims = Readonly<Record<string, unknown>>;
+
 export type DeliveryTrace = {
   readonly notification_id: string;
   readonly user_id: string;
@@ -331,6 +333,8 @@ export type DryRun = {
   readonly deliveries: number;
   /** The number of pushes for each channel, and of muted pushes. */
   readonly push: PushCounts;
+  /** How many steps of all notifications have each decision, as if they were due now and nobody had read the notifications. Decisions are made again when a step is due. */
+  readonly steps: readonly DryRunSteps[];
   /** The first 100 notifications. */
   readonly items: readonly DryRunItem[];
 };
@@ -339,7 +343,10 @@ export type DryRunItem = {
   readonly user_id: string;
   readonly notification_type: string;
   readonly description: string;
+  /** false: the user does not want it in the inbox. */
   readonly inbox: boolean;
+  /** The steps of the category. */
+  readonly steps: readonly DryRunStep[];
   readonly push: readonly DryRunPush[];
 };
 
@@ -347,6 +354,28 @@ export type DryRunPush = {
   readonly device_id: string;
   readonly channel: PushChannel;
   readonly muted: boolean;
+};
+
+export type DryRunState = 'send' | 'skipped' | 'expired' | 'dropped' | 'failed';
+
+export type DryRunStep = {
+  readonly channel: StepChannel;
+  /** As in the category. */
+  readonly after: string;
+  /** As in the category. */
+  readonly if: 'always' | 'unread' | 'undelivered';
+  /** send: the step would be carried out. */
+  readonly state: DryRunState;
+  readonly reason: StepReason | null;
+  /** The reason in words. */
+  readonly explanation: string | null;
+};
+
+export type DryRunSteps = {
+  readonly channel: StepChannel;
+  readonly state: DryRunState;
+  readonly reason: StepReason | null;
+  readonly count: number;
 };
 
 export type ExportedRecord = Readonly<Record<string, unknown>>;
@@ -622,6 +651,10 @@ export type NewUser = {
   readonly role?: Role | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** The roles that your app gives: at most 32, in any order. */
+  readonly roles?: readonly string[] | undefined;
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims?: Claims | undefined;
 };
 
 export type NewWebhook = {
@@ -785,8 +818,8 @@ export type PushAttempt = {
   readonly device_id: string;
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
-  readonly state: 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
+  readonly state: 'held' | 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
+  readonly reason: 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
@@ -813,6 +846,17 @@ export type RegisteredPush = {
 
 export type Role = 'user' | 'support' | 'operator';
 
+export type RolesChange = RolesChangeArray | RolesChangeObject;
+
+export type RolesChangeArray = readonly string[];
+
+export type RolesChangeObject = {
+  /** Roles that the user gets. */
+  readonly add?: readonly string[] | undefined;
+  /** Roles that the user loses. */
+  readonly remove?: readonly string[] | undefined;
+};
+
 export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'notifications:broadcast' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type SecondFactor = {
@@ -831,13 +875,17 @@ export type Session = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly updated_at: string;
+  /** The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role. */
+  readonly roles: readonly string[];
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims: Claims;
 };
 
 export type StepAttempt = {
   readonly channel: MessageChannel;
   /** none: the step is not due yet. */
-  readonly state: 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'not_due' | 'waiting' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+  readonly state: 'held' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
+  readonly reason: 'not_due' | 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the provider, if there was one. */
@@ -847,6 +895,10 @@ export type StepAttempt = {
   readonly created_at: string | null;
   readonly updated_at: string | null;
 };
+
+export type StepChannel = 'push' | 'email' | 'sms';
+
+export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
 
 export type TakenAction = {
   readonly key: string;
@@ -888,6 +940,10 @@ export type User = {
   readonly second_factors: readonly SecondFactor[];
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata: Metadata;
+  /** The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role. */
+  readonly roles: readonly string[];
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims: Claims;
   /** The last login on a device that is not removed. null: none. */
   readonly last_login_at: string | null;
   readonly created_at: string;
@@ -919,6 +975,10 @@ export type UserChange = {
   readonly second_factor?: SecondFactorPolicy | null | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** All roles of the user from now on, or roles to add and to remove. At most 32. */
+  readonly roles?: RolesChange | undefined;
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims?: Claims | undefined;
 };
 
 export type UserDevice = {
@@ -987,6 +1047,10 @@ export type UserToImport = {
   readonly role?: Role | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+  /** The roles that your app gives: at most 32, in any order. */
+  readonly roles?: readonly string[] | undefined;
+  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
+  readonly claims?: Claims | undefined;
   /** What the user has chosen about notifications, as in PATCH /v1/preferences. */
   readonly preferences?: UserPreferenceChanges | undefined;
   /** When the other system created the user. A time in the past. */

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import type { roles } from '../../contract/user-fields.js';
+import { roles } from '../../contract/user-fields.js';
 import { createLoginPolicies, type LoginPolicies, type LoginPolicy } from '../../limits/login-policies.js';
 
 const [minute, hour] = [60_000, 3_600_000];
@@ -34,5 +34,21 @@ export function loginPolicies(config: LoginSettings): LoginPolicies {
     };
   };
   const [user, support, operator] = [policyOf('user'), policyOf('support'), policyOf('operator')];
-  return createLoginPolicies({ user, support, operator });
+  return createLoginPolicies({ user, support, operator }, appPolicies(config));
+}
+
+/** The limits of the roles that the app gives. */
+function appPolicies(config: LoginSettings): Record<string, Partial<LoginPolicy>> {
+  const limits = [
+    ['ttl', config.AUTHENTICATION_TTL_BY_ROLE],
+    ['idle', config.IDLE_TTL_BY_ROLE],
+    ['devices', config.MAX_DEVICES_BY_ROLE],
+  ] as const;
+  const policies = new Map<string, Partial<LoginPolicy>>();
+  for (const [limit, byRole = {}] of limits) {
+    for (const [role, value] of Object.entries(byRole)) {
+      if (!roles.some((name) => name === role)) policies.set(role, { ...policies.get(role), [limit]: value });
+    }
+  }
+  return Object.fromEntries(policies);
 }

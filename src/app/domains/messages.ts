@@ -15,7 +15,7 @@ import { createMessages, type MessageJob, type MessageSenders } from '../../mess
 import { createSmsAdmission, type SmsAdmission } from '../../messages/sms-admission.js';
 import { createSuppressions, type Suppressions } from '../../messages/suppressions.js';
 import { createTemplates } from '../../messages/templates.js';
-import { applyReport } from '../../notifications/deliveries/reports.js';
+import { applyReceipt, applyReport } from '../../notifications/deliveries/reports.js';
 import { noticeType } from '../../notifications/push/notice.js';
 import type { Base } from '../base/base.js';
 import { createHealthRecorder } from '../base/providers.js';
@@ -99,7 +99,10 @@ export async function createMessaging(
     suppressions,
     mailEvents,
     operatorMails: createOperatorMails({ isConfigured: senders.email !== undefined, consoleUrl }),
-    receipts: createReceipts({ database, counters, readers: await createReceiptReaders(config) }),
+    receipts: createReceipts({
+      ...{ database, counters, readers: await createReceiptReaders(config) },
+      onStepReceipt: (tx, receipt) => applyReceipt(tx, receipt, counters),
+    }),
     outbox: createOutbox({ database, keys, showsCodes }),
     noticeTasks(show) {
       const send = createNoticeSending({ database, keys, templates, channels: notices.channels, show });

@@ -13,7 +13,7 @@ import { createImageUrls } from '../../notifications/images/url.js';
 import { createExpensiveReadLimit } from '../../notifications/inbox/expensive-reads.js';
 import { notificationSections } from '../../notifications/inbox/export.js';
 import { createItemStates } from '../../notifications/inbox/item-states.js';
-import { createReadPositions } from '../../notifications/inbox/read-position.js';
+import { createReadPositions, type OnRead } from '../../notifications/inbox/read-position.js';
 import { createNotifications } from '../../notifications/notifications.js';
 import { type Retention, type RetentionRule, startRetention } from '../../notifications/retention/retention.js';
 import { createStreams } from '../../notifications/stream/streams.js';
@@ -34,18 +34,20 @@ export interface NotificationDomain {
 /**
  * Creates notifications with their inbox, streams and images.
  * @param parts `onPublished` is called after a notification was published and committed, and `onSteps` if it has other steps than
- *   a push at once
+ *   a push at once; `onRead` in the transaction in which a user reads notifications
  */
 export async function createNotificationServices(
   base: Base,
   {
     onPublished,
     onSteps,
+    onRead,
     limits,
     categories,
   }: {
     readonly onPublished: (() => void) | undefined;
     readonly onSteps: () => void;
+    readonly onRead: OnRead | undefined;
     readonly limits: Pick<RequestLimits, 'countOwnStates'>;
     readonly categories: KnownCategories;
   },
@@ -97,13 +99,14 @@ export async function createNotificationServices(
     download: createImageDownload(outbound, checkUrl),
     ...(times.imageTimeout !== undefined && { timeoutMs: times.imageTimeout }),
   });
-  const markers = createReadPositions(database, signals.send);
+  const markers = createReadPositions(database, signals.send, onRead);
   const states = createItemStates({
     database,
     filterFields: notifications.filterFields,
     limitExpensive,
     countChange: limits.countOwnStates,
     onChanged: signals.send,
+    onRead,
   });
   return {
     services: {

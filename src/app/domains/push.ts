@@ -11,7 +11,9 @@ import { createOutboundRule } from '../../lib/outbound-rule.js';
 import type { KnownCategories } from '../../notifications/categories/categories.js';
 import type { Channels } from '../../notifications/channels/channels.js';
 import { notificationFilterFields } from '../../notifications/inbox/filter-fields.js';
+import type { OnRead } from '../../notifications/inbox/read-position.js';
 import { createCallLimits, maxCalls } from '../../notifications/push/call-limits.js';
+import { type ClearJob, clearLater, clearTask, createClearing } from '../../notifications/push/clear.js';
 import { type PushJob, sendTask } from '../../notifications/push/deliveries.js';
 import type { PushDevices } from '../../notifications/push/devices.js';
 import { fanOutPushes } from '../../notifications/push/fan-out.js';
@@ -27,6 +29,8 @@ type Task = (payload: unknown) => Promise<void>;
 export interface PushDomain {
   /** Call it after a notification was published and committed. Undefined if no channel is configured. */
   readonly onPublished: (() => void) | undefined;
+  /** Call it in the transaction in which a user reads notifications. Undefined without PUSH_CLEAR. */
+  readonly onRead: OnRead | undefined;
   readonly push: Push;
   readonly tokens: DevicePushTokens;
   /** Pushes a notice about the account itself. */
@@ -83,10 +87,13 @@ export async function createPushDomain(
   const tasksOf = (channel: PushChannel): Record<string, Task> => ({
     [sendTask(channel)]: (job) => send(channel, job as PushJob),
   });
+  const clears = config.PUSH_CLEAR === 'on' && channels.length > 0;
+  const clear = createClearing(database);
   let relay: Relay | undefined;
 
   return {
     onPublished: channels.length === 0 ? undefined : () => relay?.notify(),
+    onRead: clears ? clearLater : undefined,
     push: createPush({
       ...options,
       database,
@@ -98,7 +105,11 @@ export async function createPushDomain(
       channels,
     }),
     pushNotice: (tx, notice) => pushNotice(tx, options, notice),
-    jobGroups: channels.map((channel) => ({ tasks: tasksOf(channel), concurrency: concurrency[channel] })),
+    jobGroups: channels.map((channel, place) => ({
+      // Not a group of its own, because each needs a connection.
+      tasks: { ...tasksOf(channel), ...(place === 0 && { [clearTask]: (job: unknown) => clear(job as ClearJob) }) },
+      concurrency: concurrency[channel],
+    })),
     startRelay() {
       if (channels.length === 0) return { stop: async () => undefined };
       relay = startRelay(

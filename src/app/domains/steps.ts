@@ -9,10 +9,12 @@ import { createOutboundRule } from '../../lib/outbound-rule.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import { type MailPart, mailHtml } from '../../messages/mail-html.js';
 import type { MailSender } from '../../messages/mail-sender.js';
+import { stepReceiptId } from '../../messages/providers/receipts.js';
 import type { SmsSender } from '../../messages/sms-sender.js';
 import type { KnownCategories } from '../../notifications/categories/categories.js';
 import type { Channels } from '../../notifications/channels/channels.js';
 import { createRates } from '../../notifications/channels/rates.js';
+import { createStepDryRun, type DecideSteps } from '../../notifications/deliveries/dry-run.js';
 import { createDueSteps } from '../../notifications/deliveries/due.js';
 import type { AddressFacts, ReadAddresses } from '../../notifications/deliveries/facts.js';
 import { type MessageChannel, type StepJob, stepTask } from '../../notifications/deliveries/queue.js';
@@ -32,6 +34,8 @@ export interface StepDomain {
   onPublished(): void;
   /** The jobs of mail and SMS. A provider that hangs never blocks a code. */
   readonly jobGroups: readonly JobGroup[];
+  /** Decides about the steps of a dry run. */
+  readonly decideSteps: DecideSteps;
   /** Starts deciding about the steps that are due. */
   startRelay(): { stop(): Promise<void> };
 }
@@ -44,10 +48,13 @@ interface StepParts {
   readonly channels: Pick<Channels, 'isPaused'>;
   readonly unsubscribe: Pick<Unsubscribe, 'partsFor'>;
 }
-type SmsLimits = Pick<RequestLimits, 'countNotificationSms'>;
+type SmsLimits = Pick<RequestLimits, 'countNotificationSms' | 'waitForNotificationSms'>;
 
 /** How many mails and SMS of notifications an instance sends at a time. One group has both, because each needs a connection to the database. */
 const concurrency = pooledConnections;
+
+/** Milliseconds between two looks for steps that are due: no notice comes when their time comes. 99 % begin within a second. */
+const dueInterval = 500;
 
 /** The lifetime of a mail or SMS whose category says nothing. */
 const defaultTtl = 72 * 3_600_000;
@@ -79,6 +86,7 @@ export async function createStepDomain(
     senders,
     ttl: { email: defaultTtl, sms: defaultTtl },
     app: config.APP_NAME,
+    onError: (error, channel) => log.error({ err: error, channel }, 'a message of a notification could not be made'),
   });
   const step = createDueSteps({
     ...shared,
@@ -93,10 +101,16 @@ export async function createStepDomain(
   let relay: Relay | undefined;
   return {
     onPublished: () => relay?.notify(),
+    decideSteps: createStepDryRun({
+      ...{ ...shared, channels },
+      isAllowedOut: createOutboundRule(config.OUTBOUND, config.OUTBOUND_ALLOWLIST),
+    }),
     jobGroups: tasks.length === 0 ? [] : [{ tasks: Object.fromEntries(tasks), concurrency }],
     startRelay() {
-      relay = startRelay(step, (error) =>
-        log.warn({ err: error }, 'the steps of notifications could not be carried out'),
+      relay = startRelay(
+        step,
+        (error) => log.warn({ err: error }, 'the steps of notifications could not be carried out'),
+        dueInterval,
       );
       return relay;
     },
@@ -150,11 +164,10 @@ function createMailSteps(
   mail: MailSender,
   { config, texts: { brand } }: Base,
   {
-    suppressions,
     mailEvents,
     unsubscribe,
     brakes,
-  }: Pick<Messaging, 'suppressions' | 'mailEvents'> & Pick<StepParts, 'unsubscribe'> & { readonly brakes: Brakes },
+  }: Pick<Messaging, 'mailEvents'> & Pick<StepParts, 'unsubscribe'> & { readonly brakes: Brakes },
 ): StepSender {
   const reporting = new Set<string>(mailProviders(config).filter((name) => reportsMails(name, config)));
   return {
@@ -181,16 +194,19 @@ function createMailSteps(
       );
     },
     async recordAccepted(tx, { userId, id, notificationId, to: address }, { provider, reference }, store) {
-      // Before the delivery: reports about an earlier attempt lock both in this order.
-      const accepted = reference !== null && reporting.has(provider) ? { reference } : undefined;
-      const recorded = accepted && { userId, id, notificationId, provider, address, ...accepted };
-      if (recorded !== undefined) await mailEvents.recordAccepted(tx, recorded);
-      const isStored = await store();
-      if (recorded === undefined) return;
-      await (isStored ? mailEvents.applyEarly(tx, recorded) : mailEvents.forget(tx, recorded));
+      // Also a mail without reports: it counts for the share of mails that come back. Before the delivery, because reports about an
+      // earlier attempt lock both in this order.
+      const isReported = reference !== null && reporting.has(provider);
+      const mail = { userId, id, notificationId, provider, address, reference: isReported ? reference : id };
+      await mailEvents.recordAccepted(tx, mail);
+      if (!(await store())) await mailEvents.forget(tx, mail);
+      else if (isReported) await mailEvents.applyEarly(tx, mail);
     },
-    async onUnknownMailbox(tx, { userId, to }) {
-      await suppressions.add(tx, [to], { reason: 'hard_bounce', origin: { actor: 'system' }, userId });
+    async recordUnknownMailbox(tx, { userId, id, notificationId, to: address }, provider, store) {
+      const mail = { userId, id, notificationId, provider, address, reference: id };
+      await mailEvents.recordAccepted(tx, mail);
+      if (await store()) await mailEvents.applyHardBounce(tx, mail);
+      else await mailEvents.forget(tx, mail);
     },
   };
 }
@@ -215,11 +231,21 @@ function createSmsSteps(sms: SmsSender, limits: SmsLimits, brakes: Brakes): Step
   return {
     channel: 'sms',
     isHeld: () => brakes.isHeld('sms'),
-    pauseBefore: async ({ to }) => (await brakes.pauseOf('sms')) || 1000 * (await limits.countNotificationSms(to)),
+    // A number without room must not use up SMS_RATE, and a rate without room must not use up the number's limit.
+    pauseBefore: async ({ to }) =>
+      1000 * (await limits.waitForNotificationSms(to)) ||
+      (await brakes.pauseOf('sms')) ||
+      1000 * (await limits.countNotificationSms(to)),
     send: (message) =>
-      outcomeOf(() => sms.send({ ...common(message, 'sms.notification'), text: message.content.text })),
+      outcomeOf(() =>
+        sms.send({
+          ...common(message, 'sms.notification'),
+          receiptId: stepReceiptId(message.userId, message.id),
+          text: message.content.text,
+        }),
+      ),
     recordAccepted: async (_tx, _message, _accepted, store) => void (await store()),
-    onUnknownMailbox: async () => undefined,
+    recordUnknownMailbox: async (_tx, _message, _provider, store) => void (await store()),
   };
 }
 

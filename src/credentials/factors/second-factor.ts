@@ -1,6 +1,7 @@
 import { recordEvent } from '../../audit/events.js';
+import { secondFactorPolicies } from '../../contract/user-fields.js';
 import type { Database } from '../../database/database.js';
-import type { AccountUser, Role, SecondFactorPolicy } from '../../identities/accounts.js';
+import type { AccountUser, SecondFactorPolicy } from '../../identities/accounts.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Origin } from '../../lib/origin.js';
 import type { Challenge, ChallengeAnswer, ChallengeState } from '../challenge.js';
@@ -54,17 +55,24 @@ export interface SecondFactorsOptions {
   readonly database: Database;
   readonly keys: SecretKeys;
   readonly relyingParty: RelyingParty;
-  /** The default policy. The role's policy overrides it, and the user's own policy overrides both. */
+  /**
+   * The default policy. The policy of the role of an operator overrides it. A role that the app gives can make it stricter. The
+   * user's own policy overrides all of them.
+   */
   readonly policy: SecondFactorPolicy;
-  readonly policyByRole: Readonly<Partial<Record<Role, SecondFactorPolicy>>>;
+  readonly policyByRole: Readonly<Record<string, SecondFactorPolicy>>;
 }
 
 /** Creates the policy and the checks of second factors. */
 export function createSecondFactors(options: SecondFactorsOptions): SecondFactors {
   const { database, keys, relyingParty } = options;
 
-  const policyOf = ({ secondFactorPolicy, role }: AccountUser) =>
-    secondFactorPolicy ?? options.policyByRole[role] ?? options.policy;
+  const byRole = new Map(Object.entries(options.policyByRole));
+  const policyOf = ({ secondFactorPolicy, role, appRoles }: AccountUser) => {
+    if (secondFactorPolicy !== undefined) return secondFactorPolicy;
+    const policies = [byRole.get(role) ?? options.policy, ...appRoles.flatMap((name) => byRole.get(name) ?? [])];
+    return secondFactorPolicies.findLast((policy) => policies.includes(policy)) ?? options.policy;
+  };
   // A role takes effect with any second factor, so a passkey counts for a user with a role.
   const hasSecondFactor = (user: AccountUser) =>
     user.hasTotp || (user.hasPasskey && (policyOf(user) === 'required' || user.role !== 'user'));

@@ -1,3 +1,4 @@
+import { isReference } from '../../lib/reference.js';
 import type { AcceptedMessage } from '../../messages/message-sender.js';
 import type { Outbound, OutboundRequest } from '../outbound.js';
 import { OutboundError } from '../outbound-guard.js';
@@ -37,9 +38,6 @@ export interface ProviderCall {
   readonly isRepeatable?: boolean;
 }
 
-/** A longer id of a provider is not stored. */
-const maxReferenceLength = 255;
-
 /**
  * Hands a message to a provider. Any 2xx answer accepts the message, even if the body of the answer is broken: another
  * attempt would send the message twice.
@@ -50,8 +48,7 @@ export async function callProvider(call: ProviderCall): Promise<AcceptedMessage>
   const { status, headers, body, retryAfter } = await exchange(call);
   if (status >= 200 && status < 300) {
     const reference = call.reference(body);
-    const isStorable = reference !== undefined && reference !== '' && reference.length <= maxReferenceLength;
-    return { provider: name, reference: isStorable ? reference : null };
+    return { provider: name, reference: reference !== undefined && isReference(reference) ? reference : null };
   }
   const meaning = call.interpret({ status, headers, body }) ?? byStatus(status, call.isRepeatable ?? false);
   const { failure, reason, isUnknownMailbox } = meaning;

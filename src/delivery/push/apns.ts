@@ -71,21 +71,25 @@ export function createApns({ key, keyId, teamId, topic, url, guard, timeouts, tr
     close: () => connection.close(),
   };
 
-  async function headersOf({ deliveryId, collapseId, ttl, urgency }: PushMessage): Promise<Record<string, string>> {
+  async function headersOf(message: PushMessage): Promise<Record<string, string>> {
+    const { deliveryId, content, collapseId, ttl, urgency } = message;
+    // Apple refuses background pushes of high priority.
+    const isSilent = 'clears' in content;
     return {
       authorization: `bearer ${await providerToken()}`,
       'content-type': 'application/json',
       'apns-id': deliveryId,
       'apns-topic': topic,
-      'apns-push-type': 'alert',
-      'apns-priority': urgency === 'high' ? '10' : '5',
+      'apns-push-type': isSilent ? 'background' : 'alert',
+      'apns-priority': urgency === 'high' && !isSilent ? '10' : '5',
       'apns-expiration': String(Math.floor(Date.now() / 1000) + ttl),
-      'apns-collapse-id': collapseId,
+      ...(!isSilent && { 'apns-collapse-id': collapseId }),
     };
   }
 }
 
 function bodyOf({ content }: PushMessage): string {
+  if ('clears' in content) return JSON.stringify({ aps: { 'content-available': 1 }, clears: content.clears });
   const { id, notification_type, notification_key, title, body, sequence } = content;
   const alert = { ...(title !== null && { title }), body };
   return JSON.stringify({ aps: { alert, sound: 'default' }, id, notification_type, notification_key, sequence });

@@ -109,6 +109,10 @@ async function requestAccess(account: FcmOptions['account'], outbound: Outbound)
  * replaces the shown one. A pending message with the same collapse key is replaced before delivery.
  */
 function messageOf(token: string, { content, collapseId, ttl, urgency }: PushMessage): object {
+  // Values of `data` are texts.
+  if ('clears' in content) {
+    return { token, data: { clears: content.clears.join(',') }, android: { ttl: `${ttl}s`, priority: 'NORMAL' } };
+  }
   const { id, notification_type, notification_key, title, body, sequence } = content;
   return {
     token,

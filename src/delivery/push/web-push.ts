@@ -24,7 +24,7 @@ export function createWebPush({ publicKey, privateKey, subject, outbound }: WebP
     const { headers, body, endpoint } = webPush.generateRequestDetails(subscription, JSON.stringify(content), {
       vapidDetails,
       TTL: ttl,
-      urgency,
+      urgency: 'clears' in content ? 'low' : urgency,
       // RFC 8030, 5.4: a new message replaces an undelivered one with the same topic. At most 32 characters; this has 22.
       topic: Buffer.from(collapseId.replaceAll('-', ''), 'hex').toString('base64url'),
     });

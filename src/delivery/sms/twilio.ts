@@ -31,7 +31,7 @@ export function createTwilio(options: TwilioOptions): SmsSender {
       const form = new URLSearchParams({ To: message.to, Body: message.text });
       const sender = senderFor(senders, name, message.to) ?? '';
       form.set(/^MG[0-9a-f]{32}$/i.test(sender) ? 'MessagingServiceSid' : 'From', sender);
-      if (receiptUrl !== undefined) form.set('StatusCallback', receiptUrl(message.id));
+      if (receiptUrl !== undefined) form.set('StatusCallback', receiptUrl(message.receiptId ?? message.id));
       return callProvider({
         name,
         outbound,

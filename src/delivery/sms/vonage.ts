@@ -40,7 +40,7 @@ export function createVonage(options: VonageOptions): SmsSender {
             'content-type': 'application/json',
             accept: 'application/json',
           },
-          body: bodyOf(message, from, receiptUrl?.(message.id)),
+          body: bodyOf(message, from, receiptUrl?.(message.receiptId ?? message.id)),
         },
         reference(body) {
           const id = parseJsonObject(body)?.message_uuid;
@@ -65,14 +65,14 @@ function accessToken({ applicationId, privateKey }: VonageOptions): Promise<stri
 /** Vonage writes numbers without a plus. */
 const withoutPlus = (number: string) => number.replace(/^\+/, '');
 
-function bodyOf({ id, to, text }: SmsMessage, from: string, webhookUrl: string | undefined): string {
+function bodyOf({ id, receiptId = id, to, text }: SmsMessage, from: string, webhookUrl: string | undefined): string {
   return JSON.stringify({
     message_type: 'text',
     channel: 'sms',
     to: withoutPlus(to),
     from,
     text,
-    client_ref: id,
+    client_ref: receiptId,
     ...(webhookUrl !== undefined && { webhook_url: webhookUrl, webhook_version: 'v1' }),
   });
 }

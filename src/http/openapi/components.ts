@@ -75,6 +75,7 @@ function comparable({ examples: _, ...rest }: JsonObject): JsonObject {
 const keywordsOf: Readonly<Record<string, readonly string[]>> = {
   string: ['minLength', 'maxLength', 'pattern', 'format'],
   object: ['properties', 'required', 'additionalProperties'],
+  array: ['items', 'minItems', 'maxItems', 'uniqueItems'],
 };
 
 /**

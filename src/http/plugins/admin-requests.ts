@@ -56,10 +56,12 @@ export function queryErrors(request: FastifyRequest): FieldError[] {
 
 /** The errors in the meaning of the parts of a body that have the right form. */
 async function errorsOfMeaning(request: FastifyRequest): Promise<FieldError[]> {
-  const { checkBody } = request.routeOptions.config;
-  if (checkBody === undefined) return [];
-  const formFields = new Set(bodyErrors(request).map(({ field }) => field));
-  const errors = await checkBody(request.body);
+  const { checkBody, checkFaultyBody } = request.routeOptions.config;
+  if (checkBody === undefined && checkFaultyBody === undefined) return [];
+  const faults = bodyErrors(request);
+  const formFields = new Set(faults.map(({ field }) => field));
+  const errors = (await checkBody?.(request.body)) ?? [];
+  if (faults.length > 0) errors.push(...((await checkFaultyBody?.(request.body, faults)) ?? []));
   return errors.filter(({ field }) => !formFields.has(field)).slice(0, maxReportedErrors);
 }
 

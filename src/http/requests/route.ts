@@ -109,6 +109,8 @@ declare module 'fastify' {
      * have any form.
      */
     checkBody?: (body: unknown) => Promise<FieldError[]>;
+    /** The same for a body that has errors of form, and only then: they are its second parameter. */
+    checkFaultyBody?: (body: unknown, faults: readonly FieldError[]) => Promise<FieldError[]>;
     /** The route answers a repeat with the same Idempotency-Key by approving the login again. It stores no response. */
     canRepeatApproval?: boolean;
     /** The route honours `Prefer: count=exact`. */

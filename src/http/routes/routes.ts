@@ -33,6 +33,7 @@ import type { Receipts } from '../../messages/providers/receipts.js';
 import type { Suppressions } from '../../messages/suppressions.js';
 import type { Categories } from '../../notifications/categories/categories.js';
 import type { Channels } from '../../notifications/channels/channels.js';
+import type { DecideSteps } from '../../notifications/deliveries/dry-run.js';
 import type { Images } from '../../notifications/images/images.js';
 import type { ItemStates } from '../../notifications/inbox/item-states.js';
 import type { ReadPositions } from '../../notifications/inbox/read-position.js';
@@ -170,6 +171,7 @@ export interface Services extends WebhookServices {
   readonly categories: Categories;
   readonly channels: Channels;
   readonly push: Push;
+  readonly decideSteps: DecideSteps;
   readonly pushTokens: DevicePushTokens;
   readonly proofs: Proofs;
   readonly account: OwnAccount;

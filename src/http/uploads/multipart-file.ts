@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { maxImageBytes } from '../../contract/image.js';
 import { Problem, throwIfErrors } from '../../lib/problem.js';
@@ -19,14 +19,14 @@ const limits = {
 
 /**
  * Reads the part `file` of a multipart body. Other parts are ignored.
- * @param body the stream to read the body from; undefined: the request itself
+ * @param body the body in pieces
  * @returns the body for validation; `file` is missing if there is no such part
  * @throws Problem `payload_too_large`, `malformed_request`, `validation_failed`
  */
 export async function readMultipartFile(
   request: FastifyRequest,
   reply: FastifyReply,
-  body: Readable | undefined,
+  body: AsyncIterable<Buffer>,
 ): Promise<{ file?: Buffer }> {
   if (Number(request.headers['content-length'] ?? 0) > maxImageBytes + maxBytesAround) {
     // The client may still send the rest of the body.
@@ -53,9 +53,8 @@ export async function readMultipartFile(
   return file === undefined ? {} : { file };
 }
 
-/** The request, but the plugin reads its body from this stream. The plugin itself always reads `raw`. */
-function readingFrom(body: Readable | undefined, request: FastifyRequest): FastifyRequest {
-  if (body === undefined) return request;
-  const raw = Object.assign(body, { headers: request.headers });
+/** The request, but the plugin reads its body from here. The plugin itself always reads `raw`. */
+function readingFrom(body: AsyncIterable<Buffer>, request: FastifyRequest): FastifyRequest {
+  const raw = Object.assign(Readable.from(body, { objectMode: false }), { headers: request.headers });
   return Object.create(request, { raw: { value: raw } }) as FastifyRequest;
 }

@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { createBytePace, waitForPace } from '../../lib/byte-pace.js';
+import { Problem } from '../../lib/problem.js';
 import { requesterOf } from '../requests/route.js';
 
 const megabyte = 1024 * 1024;
@@ -11,23 +11,29 @@ const megabyte = 1024 * 1024;
  */
 const rateOfUser = { rate: 4 * megabyte, burst: 2 * megabyte };
 
-/** Creates the streams from which routes read large bodies. All bodies of a user share a rate. */
-export function createPacedBodies(): (request: FastifyRequest, payload: AsyncIterable<Buffer>) => Readable {
-  const pace = createBytePace(rateOfUser);
-  async function* read(requester: string, payload: AsyncIterable<Buffer>, closed: AbortSignal): AsyncGenerator<Buffer> {
-    for await (const chunk of payload) {
-      const ms = pace(requester, chunk.length);
-      if (ms > 0) await waitForPace(ms, closed);
-      yield chunk;
-    }
+/**
+ * The body of a request in pieces, as they arrive.
+ * @throws Problem `malformed_request` if the connection closes. It stays open for the response if the caller stops to read
+ */
+export async function* bodyOf({ raw }: FastifyRequest): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of raw.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
+  } catch (cause) {
+    throw new Problem('malformed_request', { cause });
   }
-  return (request, payload) => {
+}
+
+/** Creates a reader of large bodies. All bodies of a user share a rate. */
+export function createPacedBodies(): (request: FastifyRequest) => AsyncGenerator<Buffer> {
+  const pace = createBytePace(rateOfUser);
+  return async function* paced(request) {
     const closing = new AbortController();
     const { raw } = request;
     raw.once('close', () => raw.complete || closing.abort());
-    const body = Readable.from(read(requesterOf(request), payload, closing.signal), { objectMode: false });
-    // Fastify stops to listen when a body is too large, and the stream fails after that, with its connection.
-    body.on('error', () => undefined);
-    return body;
+    for await (const chunk of bodyOf(request)) {
+      const ms = pace(requesterOf(request), chunk.length);
+      if (ms > 0) await waitForPace(ms, closing.signal);
+      yield chunk;
+    }
   };
 }

@@ -26,6 +26,8 @@ export interface BlockListOptions {
   readonly onError: (error: Error) => void;
   /** Milliseconds between two reads of the list. */
   readonly interval?: number;
+  /** Milliseconds since any fixed moment. */
+  readonly now?: () => number;
 }
 
 /** The maximum number of addresses whose result is cached until the list changes. */
@@ -46,10 +48,10 @@ const findBlocks = statement<object, { version: string; network: string | null; 
 
 /** Reads the list, and then looks for changes until it is stopped. */
 export async function startBlockList(options: BlockListOptions): Promise<BlockList> {
-  const { database, onError, interval } = options;
+  const { database, onError, interval, now = () => performance.now() } = options;
   let version = '';
   let blocks = 0;
-  /** The blocked networks. The value of each is the time when its block ends, by `performance.now()`. */
+  /** The blocked networks. The value of each is the time when its block ends, by `now`. */
   let table: NetworkTable<number> = createNetworkTable<number>([]);
   /** The time at which the last block of each address ends; 0 if it has no block. */
   let endByAddress = new Map<string, number>();
@@ -64,13 +66,13 @@ export async function startBlockList(options: BlockListOptions): Promise<BlockLi
       if (endByAddress.size >= maxCachedAddresses) endByAddress.clear();
       endByAddress.set(address, endsAt);
     }
-    return endsAt !== 0 && endsAt > performance.now();
+    return endsAt !== 0 && endsAt > now();
   }
 
   async function read(): Promise<void> {
     const [current] = await database.query(findVersion({}));
     if (current?.version === version) return;
-    const since = performance.now();
+    const since = now();
     const rows = await database.query(findBlocks({}));
     const entries = rows.flatMap(({ network: text, ends_in: endsIn }) => {
       const network = text === null ? undefined : parseNetwork(text);

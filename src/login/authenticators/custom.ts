@@ -24,7 +24,17 @@ export interface CustomAuthenticatorOptions {
   readonly endpoint: CustomEndpoint;
   /** Milliseconds. See `customAuthenticator`. */
   readonly tickMs?: number;
+  readonly clock?: Clock;
 }
+
+/** The clock of the process. */
+interface Clock {
+  /** Milliseconds since any fixed moment. */
+  now(): number;
+  wait(milliseconds: number): Promise<void>;
+}
+
+const processClock: Clock = { now: () => performance.now(), wait };
 
 /** Seconds for the second step. */
 const challengeLifetime = 300;
@@ -37,16 +47,16 @@ const challengeLifetime = 300;
  * (decision 18).
  */
 export function customAuthenticator(options: CustomAuthenticatorOptions): Authenticator {
-  const { name, steps, endpoint, tickMs = 500 } = options;
+  const { name, steps, endpoint, tickMs = 500, clock = processClock } = options;
 
-  const waitForTick = (since: number) => wait(tickMs - ((performance.now() - since) % tickMs));
+  const waitForTick = (since: number) => clock.wait(tickMs - ((clock.now() - since) % tickMs));
   const afterFailure = (_candidate: Candidate | undefined, { since }: { readonly since: number }) => waitForTick(since);
 
   async function verify(
     candidate: Candidate | undefined,
     { secret, authenticationId }: Pick<SingleAnswer, 'secret' | 'authenticationId'>,
   ): Promise<boolean> {
-    const since = performance.now();
+    const since = clock.now();
     try {
       return await endpoint.verify(customUser(candidate), secret, authenticationId);
     } catch (error) {
@@ -61,7 +71,7 @@ export function customAuthenticator(options: CustomAuthenticatorOptions): Authen
     steps,
     afterFailure,
     async begin(candidate: Candidate | undefined, authenticationId: string) {
-      const since = performance.now();
+      const since = clock.now();
       try {
         await endpoint.begin(customUser(candidate), authenticationId);
       } finally {

@@ -4,9 +4,9 @@ import type { Database, Transaction } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { Problem } from '../../lib/problem.js';
+import { isReference } from '../../lib/reference.js';
 import type { Counters } from '../../statistics/counters.js';
-import type { AcceptedMails } from '../mail-sender.js';
-import { maxReferenceLength } from '../message-sender.js';
+import type { AcceptedMail, AcceptedMails } from '../mail-sender.js';
 import type { Suppressions } from '../suppressions.js';
 
 /** A report of a provider about a mail that it has accepted. */
@@ -43,6 +43,8 @@ export interface MailEvents extends AcceptedMails {
    * @throws Problem `not_found` for a provider without a secret, `invalid_mail_event`
    */
   accept(name: string, request: MailEventRequest): Promise<void>;
+  /** A provider has answered that the mailbox of a recorded mail does not exist. */
+  applyHardBounce(tx: Transaction, mail: AcceptedMail): Promise<void>;
 }
 
 interface DeliveryRow {
@@ -255,7 +257,7 @@ export function createMailEvents(options: MailEventsOptions): MailEvents {
   /** @returns whether the report was the first of its kind about a mail of this service */
   async function apply(provider: string, { reference, address: text, outcome }: MailEvent): Promise<boolean> {
     const address = canonical(text);
-    if (address === undefined || reference === '' || reference.length > maxReferenceLength) return false;
+    if (address === undefined || !isReference(reference)) return false;
     const digests = keys.digests('address', address);
     return database.transaction(async (tx) => {
       await tx.query(lockReference({ reference }));
@@ -273,6 +275,11 @@ export function createMailEvents(options: MailEventsOptions): MailEvents {
     },
     async forget(tx, { userId, id }) {
       await tx.query(deleteDelivery({ userId, id }));
+    },
+    async applyHardBounce(tx, { userId, id, address }) {
+      await tx.query(marks.hard_bounce({ user_id: userId, id }));
+      await suppress(tx, address, 'hard_bounce', userId);
+      tx.onCommit(onBadReport);
     },
     async applyEarly(tx, { userId, id, notificationId, provider, reference, address }) {
       const early = await tx.query(takeEarly({ provider, reference, digests: keys.digests('address', address) }));

@@ -1,14 +1,14 @@
 import { recordEvent } from '../../audit/events.js';
-import type { Database } from '../../database/database.js';
+import type { Database, Transaction } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { parseId } from '../../lib/ids.js';
 import { Problem } from '../../lib/problem.js';
+import { isReference } from '../../lib/reference.js';
 import type { Counters } from '../../statistics/counters.js';
-import { maxReferenceLength } from '../message-sender.js';
 
 /** A report of a provider about a message that it has accepted. */
 export interface Receipt {
-  /** The id of the outbox row. */
+  /** The id of the outbox row, or that of the user and of the delivery of a step: see `stepReceiptId`. */
   readonly messageId: string;
   /** The id that the provider gave the message. */
   readonly reference: string;
@@ -42,6 +42,19 @@ export interface Receipts {
    * @throws Problem `not_found` for a provider that is not configured, `invalid_receipt_signature`
    */
   accept(provider: string, request: ReceiptRequest): Promise<void>;
+}
+
+/** What a receipt about the SMS of a notification names. */
+export const stepReceiptId = (userId: string, id: string): string => `${userId}.${id}`;
+
+/** A report about the SMS of a notification. */
+export interface StepReceipt {
+  readonly userId: string;
+  readonly id: string;
+  readonly provider: string;
+  readonly reference: string;
+  readonly outcome: 'delivered' | 'undelivered';
+  readonly reason: string | null;
 }
 
 interface ChangedRow {
@@ -106,10 +119,13 @@ export function createReceipts(options: {
   readonly database: Database;
   readonly counters: Counters;
   readonly readers: readonly ReceiptReader[];
+  /** Changes the state of the SMS of a notification. */
+  readonly onStepReceipt: (tx: Transaction, receipt: StepReceipt) => Promise<void>;
 }): Receipts {
   const { database, counters, readers } = options;
 
-  async function apply(provider: string, { messageId: id, reference, outcome, reason }: Receipt): Promise<void> {
+  async function apply(provider: string, receipt: Omit<StepReceipt, 'userId' | 'provider'>): Promise<void> {
+    const { id, reference, outcome, reason } = receipt;
     await database.transaction(async (tx) => {
       const values = { id, provider, reference };
       const [locked] = await tx.query(lockMessage({ id }));
@@ -139,10 +155,16 @@ export function createReceipts(options: {
       if (reader === undefined) throw new Problem('not_found');
       const receipt = await reader.read(request);
       if (receipt === undefined) throw new Problem('invalid_receipt_signature');
-      const messageId = parseId(receipt.messageId);
-      const isUsable =
-        messageId !== undefined && receipt.reference !== '' && receipt.reference.length <= maxReferenceLength;
-      if (isUsable && receipt.outcome !== 'pending') await apply(provider, { ...receipt, messageId });
+      const { messageId, reference, outcome, reason } = receipt;
+      if (!isReference(reference) || outcome === 'pending') return;
+      const [first, second] = messageId.split('.', 3).map(parseId);
+      if (first === undefined) return;
+      const details = { reference, outcome, reason };
+      if (messageId.length === first.length) return apply(provider, { id: first, ...details });
+      if (second === undefined || messageId !== stepReceiptId(first, second)) return;
+      await database
+        .user(first)
+        .transaction((tx) => options.onStepReceipt(tx, { userId: first, id: second, provider, ...details }));
     },
   };
 }

@@ -41,11 +41,22 @@ const pauseOne = statement<{ name: string; reason: PauseReason }, Channel>(
     update channels set paused_at = db_now(), reason = ${p.reason} where name = ${p.name} and paused_at is null
     returning ${columns}`,
 );
+/** The most pauses of a channel that are kept. Older ones count no more for what still waits. */
+const maxPauses = 200;
 const resumeOne = statement<{ name: string }, Channel>(
   'channel_resume',
   (p) => sql`
-    update channels set paused_at = null, reason = null, resumed_at = db_now()
-    where name = ${p.name} and paused_at is not null
+    with pause as materialized (
+      select paused_at as begun_at, greatest(paused_at, db_now()) as ended_at from channels where name = ${p.name})
+    update channels
+    set paused_at = null, reason = null, resumed_at = ended_at,
+        pauses = coalesce((
+          select range_agg(period) from (
+            select period from unnest(channels.pauses + tstzmultirange(tstzrange(begun_at, ended_at))) as period
+            where upper(period) > ended_at - interval '60 days'
+            order by period desc limit ${literal(maxPauses)}) newest), '{}')
+    from pause
+    where name = ${p.name} and channels.paused_at is not null
     returning ${columns}`,
 );
 const findOne = statement<{ name: string }, Channel>(

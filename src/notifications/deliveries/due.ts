@@ -4,6 +4,7 @@ import { literal, type Sql, type StatementWith, sql, statement, unprepared } fro
 import { newId } from '../../lib/ids.js';
 import type { Counters } from '../../statistics/counters.js';
 import type { KnownCategories } from '../categories/categories.js';
+import { heldSince } from '../channels/held.js';
 import { type Decision, decide, type Refusal, type StepFacts } from './decide.js';
 import {
   type AddressFacts,
@@ -29,7 +30,7 @@ interface StepRow {
   condition: StepFacts['condition'];
   published_at: string;
   due_at: string;
-  /** Seconds since it was due. */
+  /** Seconds since it was due, without the pauses of its channel. */
   age: number;
   traceparent: string | null;
 }
@@ -49,7 +50,7 @@ const takeDue = statement<{ paused: readonly StepChannel[] }, StepRow>(
       ) oldest
     )
     select s.id, s.user_ids, s.notification_ids, s.channel, s.condition, s.published_at, s.due_at,
-           extract(epoch from db_now() - s.due_at)::float8 as age, s.traceparent
+           extract(epoch from db_now() - s.due_at)::float8 - ${heldSince(sql`s.channel`, sql`s.due_at`)} as age, s.traceparent
     from pending_steps s
     where s.id = any (array(select id from due where total - size < ${literal(limits.notifications)}))
     for update skip locked`,
@@ -121,7 +122,7 @@ const insertRefusal = statement<NewRefusal & { id: string }>(
 
 export interface StepOptions {
   readonly database: Database;
-  readonly categories: Pick<KnownCategories, 'get' | 'know'>;
+  readonly categories: Pick<KnownCategories, 'get' | 'refreshFor'>;
   /** The channels that have a provider. */
   readonly channels: readonly StepChannel[];
   readonly isPaused: (channel: StepChannel) => boolean;
@@ -173,7 +174,7 @@ async function carryOut(
       ids: steps.flatMap(({ notification_ids }) => notification_ids),
     }),
   );
-  await options.categories.know(
+  await options.categories.refreshFor(
     tx,
     groups.flatMap(({ category }) => category ?? []),
   );

@@ -48,14 +48,27 @@ const wasSent = ({ userId, notificationId }: FactParts): Sql => sql`(
                         where sent_step.user_id = ${userId} and sent_step.notification_id = ${notificationId}
                           and sent_step.state in ('sent', 'delivered', 'complained')))`;
 
+/** The state of a user and of the user's addresses. */
+export interface UserColumns extends Pick<FactColumns, 'is_active' | 'is_locked'> {
+  email_state: StepFacts['address'];
+  sms_state: StepFacts['address'];
+}
+
+const emailState = sql`case when u.email is null then 'none' when u.email_verified then 'proven' else 'not_proven' end`;
+const smsState = sql`case when u.phone is null then 'none' when u.phone_verified then 'proven' else 'not_proven' end`;
+const userState = (lockHolds: Sql): Sql =>
+  sql`coalesce(u.status = 'active', false) as is_active, coalesce(${lockHolds}, false) as is_locked`;
+
+/** SQL: `UserColumns` of the user `u`. */
+export const userColumns = (lockHolds: Sql): Sql =>
+  sql`${userState(lockHolds)}, ${emailState} as email_state, ${smsState} as sms_state`;
+
 /** SQL: `FactColumns`, from the rows of `factJoins`. */
 export const factColumns = (parts: FactParts): Sql => sql`
            n.id is not null as is_there, coalesce(n.expires_at <= db_now(), false) as is_expired,
            coalesce(${isReadNow(sql`n.sequence`)}, false) as is_read, coalesce(n.is_hidden, false) as is_hidden, n.category_name as category,
-           coalesce(u.status = 'active', false) as is_active, coalesce(${parts.lockHolds}, false) as is_locked,
-           case ${parts.channel} when 'email' then case when u.email is null then 'none' when u.email_verified then 'proven' else 'not_proven' end
-                                 when 'sms' then case when u.phone is null then 'none' when u.phone_verified then 'proven' else 'not_proven' end
-                                 else 'proven' end as address_state,
+           ${userState(parts.lockHolds)},
+           case ${parts.channel} when 'email' then ${emailState} when 'sms' then ${smsState} else 'proven' end as address_state,
            preferences.channels -> ${parts.channel} ->> 'value' as chosen_channel,
            preferences.topics -> n.topic -> ${parts.channel} ->> 'value' as chosen_topic,
            preferences.categories -> n.category_name -> ${parts.channel} ->> 'value' as chosen_category,

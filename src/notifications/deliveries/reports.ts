@@ -45,3 +45,49 @@ export async function applyReport(
   const [changed] = await tx.query(setReported({ userId, id, state, reason, from }));
   if (changed !== undefined) tx.onCommit(() => counters.add(`steps.${state}`, changed.channel));
 }
+
+/** What a provider reports about an SMS that it has accepted. */
+export interface StepReceipt {
+  readonly userId: string;
+  readonly id: string;
+  readonly provider: string;
+  readonly reference: string;
+  readonly outcome: 'delivered' | 'undelivered';
+  /** Why it was not delivered, in words. */
+  readonly reason: string | null;
+}
+
+/** An SMS that has arrived is final, whichever attempt it was. */
+const setDelivered = statement<StepReceipt, { state: string }>(
+  'step_sms_delivered',
+  (p) => sql`
+  update step_deliveries set state = 'delivered', reason = 'delivered', provider = ${p.provider},
+    provider_reference = ${p.reference}, updated_at = db_now()
+  where user_id = ${p.userId} and id = ${p.id} and channel = 'sms' and first_attempt_at is not null
+    and state in ('queued', 'sent', 'bounced', 'failed', 'expired')
+  returning state`,
+);
+
+/**
+ * Only a report about the last attempt counts. If it comes before the attempt is stored, it is kept with the delivery, whose
+ * state changes when the attempt is stored.
+ */
+const setUndelivered = statement<StepReceipt, { state: string }>(
+  'step_sms_undelivered',
+  (p) => sql`
+  update step_deliveries
+  set state = case state when 'sent' then 'bounced' else state end, reason = 'undelivered', last_error = ${p.reason},
+    provider = ${p.provider}, provider_reference = ${p.reference}, updated_at = db_now()
+  where user_id = ${p.userId} and id = ${p.id} and channel = 'sms' and first_attempt_at is not null
+    and (state = 'sent' and provider = ${p.provider} and coalesce(provider_reference, ${p.reference}) = ${p.reference}
+         or state = 'queued' and (provider, provider_reference) is distinct from (${p.provider}::text, ${p.reference}::text))
+  returning state`,
+);
+
+/** Changes the state of an SMS after a receipt. */
+export async function applyReceipt(tx: Transaction, receipt: StepReceipt, counters: Counters): Promise<void> {
+  const [changed] = await tx.query(receipt.outcome === 'delivered' ? setDelivered(receipt) : setUndelivered(receipt));
+  if (changed !== undefined && changed.state !== 'queued') {
+    tx.onCommit(() => counters.add(`steps.${changed.state as 'delivered'}`, 'sms'));
+  }
+}

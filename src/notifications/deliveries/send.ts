@@ -1,8 +1,10 @@
-import type { MessagePreview } from '../../contract/category.js';
+import type { Category, MessagePreview } from '../../contract/category.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { literal, type Sql, type StatementWith, sql, statement } from '../../database/sql.js';
+import { backOff } from '../../lib/back-off.js';
 import type { Counters } from '../../statistics/counters.js';
 import type { KnownCategories } from '../categories/categories.js';
+import { heldSince } from '../channels/held.js';
 import { TemplateTooLarge } from '../templates/render.js';
 import { renderMessage } from '../templates/templates.js';
 import { decide, type StepFacts } from './decide.js';
@@ -25,6 +27,8 @@ interface End {
   readonly reason: string;
   readonly error?: string;
   readonly provider?: string | undefined;
+  /** The id that the provider gave the message. */
+  readonly reference?: string | null;
   /** Whether this attempt has called a provider. */
   readonly attempted?: boolean;
 }
@@ -35,8 +39,9 @@ interface DeliveryRow extends FactColumns {
   attempts: number;
   was_handed_over: boolean;
   created_at: string;
-  /** Seconds since the step was due. */
+  /** Seconds since the step was due, and for how many of them its channel was paused. */
   age: number;
+  held: number;
   /** How many deliveries are handed over before this one. */
   ahead: number;
   address: string | null;
@@ -55,8 +60,11 @@ interface AttemptKey {
 }
 const keyOf = (job: StepJob): AttemptKey => ({ userId: job.user_id, id: job.id, attempt: job.attempt });
 
-/** More deliveries ahead than this are not counted: they only say how long to wait. */
-const maxAhead = 30;
+/**
+ * More deliveries ahead than this are not counted: they only say how long to wait. So the many messages of one user look seldom, and
+ * cost the others little.
+ */
+const maxAhead = 1000;
 
 /**
  * SQL: how many earlier deliveries to the same user by the same channel are still to be handed over. One that is tried again does
@@ -79,7 +87,7 @@ const selectDelivery = (lockHolds: Sql): StatementWith<AttemptKey & { channel: s
     };
     return sql`
     select d.notification_id, d.condition, d.attempts, d.first_attempt_at is not null as was_handed_over, d.created_at,
-           extract(epoch from db_now() - d.created_at)::float8 as age, ${ahead} as ahead,
+           extract(epoch from db_now() - d.created_at)::float8 as age, ${heldSince(sql`d.channel`, sql`d.created_at`)} as held, ${ahead} as ahead,
            case d.channel when 'email' then u.email else u.phone end as address, u.locale, u.name, preferences.time_zone,
            n.actor, n.description, n.extra, ${factColumns(parts)}
     from step_deliveries d ${factJoins(parts)}
@@ -96,17 +104,28 @@ const markHandedOver = statement<AttemptKey>(
 );
 
 const settleDelivery = statement<
-  AttemptKey & { state: string; reason: string; error: string | null; provider: string | null; newAttempts: number },
-  { id: string }
->(
-  'step_delivery_settle',
-  (p) => sql`
+  AttemptKey & {
+    state: string;
+    reason: string;
+    error: string | null;
+    provider: string | null;
+    reference: string | null;
+    newAttempts: number;
+  },
+  { state: Sent['state'] }
+>('step_delivery_settle', (p) => {
+  // A report that came before the acceptance was stored: see `reports.ts`.
+  const isUndelivered = sql`(${p.state}::text = 'sent' and reason = 'undelivered'
+             and (provider, provider_reference) = (${p.provider}::text, ${p.reference}::text))`;
+  return sql`
     update step_deliveries
-    set state = ${p.state}, reason = ${p.reason}, last_error = coalesce(${p.error}, last_error),
-        provider = coalesce(${p.provider}, provider), attempts = attempts + ${p.newAttempts}, updated_at = db_now()
+    set state = case when ${isUndelivered} then 'bounced' else ${p.state} end,
+        reason = case when ${isUndelivered} then reason else ${p.reason} end, last_error = coalesce(${p.error}, last_error),
+        provider = coalesce(${p.provider}, provider), provider_reference = coalesce(${p.reference}, provider_reference),
+        attempts = attempts + ${p.newAttempts}, updated_at = db_now()
     where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}
-    returning id`,
-);
+    returning state`;
+});
 
 /** Counts the attempt and adds the job of the next one. If the job of the counted attempt runs again, it finds no row. */
 const postponeDelivery = statement<AttemptKey & { error: string; seconds: number; task: string; cause: string | null }>(
@@ -118,23 +137,17 @@ const postponeDelivery = statement<AttemptKey & { error: string; seconds: number
       returning user_id, id, attempts
     )
     select graphile_worker.add_job(${p.task}, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts,
-               'traceparent', ${p.cause}::text), run_at => now() + ${p.seconds} * interval '1 second', priority => ${stepPriority})
+               'traceparent', ${p.cause}::text), run_at => now() + ${p.seconds} * interval '1 second', priority => ${stepPriority(sql`0`)})
     from delivery`,
 );
 
 /** Adds the job of the same attempt again, to run later. The attempt does not count: nothing was handed over. */
-const repeatLater = statement<{ task: string; job: StepJob; seconds: number }>(
+const repeatLater = statement<{ task: string; job: StepJob; seconds: number; ahead: number }>(
   'step_delivery_repeat_later',
   (p) => sql`
     select graphile_worker.add_job(${p.task}, ${p.job}::json, run_at => now() + ${p.seconds} * interval '1 second',
-             priority => ${stepPriority})`,
+             priority => ${stepPriority(sql`${p.ahead}::integer`)})`,
 );
-
-/** Seconds until the second attempt. Later pauses grow exponentially, with jitter. */
-const firstPauseSeconds = 5;
-const maxPauseSeconds = 3600;
-const backOff = (attempts: number): number =>
-  Math.min(maxPauseSeconds, firstPauseSeconds * 2 ** Math.min(attempts, 20)) * (0.75 + Math.random() / 2);
 
 /** How long a message of a paused channel waits before it asks again, in seconds. */
 const heldSeconds = 5;
@@ -142,7 +155,7 @@ const heldSeconds = 5;
 export interface StepSendingOptions {
   readonly database: Database;
   readonly senders: readonly StepSender[];
-  readonly categories: Pick<KnownCategories, 'get' | 'know'>;
+  readonly categories: Pick<KnownCategories, 'get' | 'refreshFor'>;
   /** Milliseconds: how late a step may be whose category says nothing. */
   readonly ttl: Readonly<Record<MessageChannel, number>>;
   readonly readAddresses: ReadAddresses;
@@ -151,6 +164,8 @@ export interface StepSendingOptions {
   /** The name of the app, for templates. */
   readonly app: string;
   readonly counters: Counters;
+  /** Called when a message could not be made, because of a bug. */
+  readonly onError: (error: unknown, channel: MessageChannel) => void;
 }
 
 /** Makes one attempt of one delivery: the queue's jobs `step.send.…`. Rejects only when the database fails. */
@@ -163,27 +178,32 @@ export function createStepSending(options: StepSendingOptions): SendStep {
   const readDelivery = selectDelivery(options.lockHolds);
 
   async function settle(handle: Queryable, channel: MessageChannel, job: StepJob, end: End | Sent): Promise<boolean> {
-    const { state, reason, error = null, provider = null, attempted = false } = end;
-    const values = { ...keyOf(job), state, reason, error, provider, newAttempts: attempted ? 1 : 0 };
+    const { state, reason, error = null, provider = null, reference = null, attempted = false } = end;
+    const values = { ...keyOf(job), state, reason, error, provider, reference, newAttempts: attempted ? 1 : 0 };
     const [settled] = await handle.query(settleDelivery(values));
-    if (settled !== undefined) counters.add(`steps.${state}`, channel);
+    if (settled !== undefined) counters.add(`steps.${settled.state}`, channel);
     return settled !== undefined;
   }
 
-  async function repeat(channel: MessageChannel, job: StepJob, seconds: number): Promise<void> {
-    await database.user(job.user_id).query(repeatLater({ task: stepTask(channel), job, seconds }));
+  async function repeat(channel: MessageChannel, job: StepJob, seconds: number, ahead = 0): Promise<void> {
+    await database.user(job.user_id).query(repeatLater({ task: stepTask(channel), job, seconds, ahead }));
   }
 
-  /** The message as it is now, or why it is not sent. All data is read again, because it may have changed. */
-  async function prepare(handle: Queryable, channel: MessageChannel, job: StepJob, row: DeliveryRow) {
-    const { condition, age, was_handed_over: wasHandedOver } = row;
-    if (row.category !== null) await categories.know(handle, [row.category]);
-    const facts = { channel, condition, wasHandedOver, age, ttl: ttl[channel], categories };
+  /** Where the message goes, or why it is not sent. All data is read again, because it may have changed. */
+  async function decideNow(handle: Queryable, channel: MessageChannel, row: DeliveryRow): Promise<End | Target> {
+    const { condition, age, held, was_handed_over: wasHandedOver } = row;
+    if (row.category !== null) await categories.refreshFor(handle, [row.category]);
+    const facts = { channel, condition, wasHandedOver, age: age - held, ttl: ttl[channel], categories };
     const decision = decide(factsOf(row, await addressFacts(handle, channel, row.address), facts));
-    if (decision.state !== 'send') return decision satisfies End;
+    if (decision.state !== 'send') return decision;
     const category = categories.get(row.category ?? '');
     // `decide` has refused it.
     if (category === undefined || row.address === null) return ended('dropped', 'category_deleted');
+    return { category, to: row.address };
+  }
+
+  function render(channel: MessageChannel, job: StepJob, row: DeliveryRow, target: Target): StepMessage | End {
+    const { category, to } = target;
     const { actor, description, extra, locale, name } = row;
     const url = extra?.url ?? null;
     const values = {
@@ -197,20 +217,16 @@ export function createStepSending(options: StepSendingOptions): SendStep {
       if (error instanceof TemplateTooLarge) return ended('failed', 'template_too_large');
       throw error;
     }
-    const expiresAt = new Date(Date.parse(row.created_at) + lifetime(category.ttl, ttl[channel])).toISOString();
+    const expiresAt = new Date(expiryOf(channel, row, target)).toISOString();
     return {
-      ...{
-        userId: job.user_id,
-        id: job.id,
-        notificationId: row.notification_id,
-        to: row.address,
-        locale,
-        content,
-        url,
-      },
+      ...{ userId: job.user_id, id: job.id, notificationId: row.notification_id, to, locale, content, url },
       ...{ category: category.name, isCritical: category.is_critical, expiresAt: `${expiresAt.slice(0, -1)}000Z` },
-    } satisfies StepMessage;
+    };
   }
+
+  /** Milliseconds of Unix time. */
+  const expiryOf = (channel: MessageChannel, row: DeliveryRow, { category }: Target): number =>
+    Date.parse(row.created_at) + row.held * 1000 + lifetime(category.ttl, ttl[channel]);
 
   async function addressFacts(
     handle: Queryable,
@@ -226,8 +242,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     sender: StepSender,
     job: StepJob,
     row: DeliveryRow,
-    message: StepMessage,
-    outcome: StepOutcome,
+    { target, message, outcome }: Attempt,
   ): Promise<void> {
     const { channel } = sender;
     const user = database.user(job.user_id);
@@ -238,7 +253,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
             settle(tx, channel, job, {
               state: 'sent',
               reason: 'accepted',
-              provider: outcome.provider,
+              ...{ provider: outcome.provider, reference: outcome.reference },
               attempted: true,
             }),
           ),
@@ -247,19 +262,39 @@ export function createStepSending(options: StepSendingOptions): SendStep {
         return user.transaction(async (tx) => {
           const { reason, error, provider } = outcome;
           const state = outcome.isUnknownMailbox ? 'bounced' : 'failed';
-          const isSettled = await settle(tx, channel, job, { state, reason, error, provider, attempted: true });
-          if (isSettled && outcome.isUnknownMailbox) await sender.onUnknownMailbox(tx, message);
+          const store = () => settle(tx, channel, job, { state, reason, error, provider, attempted: true });
+          await (outcome.isUnknownMailbox ? sender.recordUnknownMailbox(tx, message, provider ?? '', store) : store());
         });
-      case 'retry': {
-        const { error } = outcome;
-        const seconds = Math.max(outcome.afterSeconds ?? 0, backOff(row.attempts));
-        if (Date.parse(message.expiresAt) - Date.parse(row.created_at) <= (row.age + seconds) * 1000) {
-          await settle(user, channel, job, { state: 'expired', reason: 'ttl', error, attempted: true });
-          return;
-        }
-        const values = { ...keyOf(job), error, seconds, task: stepTask(channel), cause: job.traceparent ?? null };
-        await user.query(postponeDelivery(values));
-      }
+      case 'retry':
+        return tryAgain(channel, job, row, target, outcome);
+    }
+  }
+
+  /** Adds the job of the next attempt, unless the delivery expires before it. */
+  async function tryAgain(
+    channel: MessageChannel,
+    job: StepJob,
+    row: DeliveryRow,
+    target: Target,
+    { error, afterSeconds = 0 }: { readonly error: string; readonly afterSeconds?: number | undefined },
+  ): Promise<void> {
+    const user = database.user(job.user_id);
+    const seconds = Math.max(afterSeconds, backOff(row.attempts));
+    if (expiryOf(channel, row, target) - Date.parse(row.created_at) <= (row.age + seconds) * 1000) {
+      await settle(user, channel, job, { state: 'expired', reason: 'ttl', error, attempted: true });
+      return;
+    }
+    const values = { ...keyOf(job), error, seconds, task: stepTask(channel), cause: job.traceparent ?? null };
+    await user.query(postponeDelivery(values));
+  }
+
+  /** An unexpected error, which is a bug, counts as a failed attempt: later messages of the user do not wait for its repair. */
+  function renderOrLog(channel: MessageChannel, job: StepJob, row: DeliveryRow, target: Target) {
+    try {
+      return render(channel, job, row, target);
+    } catch (error) {
+      options.onError(error, channel);
+      return undefined;
     }
   }
 
@@ -270,17 +305,32 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     const user = database.user(job.user_id);
     const [row] = await user.query(readDelivery({ ...keyOf(job), channel }));
     if (row === undefined) return;
-    if (row.ahead > 0) return repeat(channel, job, row.ahead < maxAhead ? row.ahead / 3 : maxAhead / 3);
-    const message = await prepare(user, channel, job, row);
-    if ('state' in message) {
-      await settle(user, channel, job, message);
-      return;
-    }
-    const pause = await sender.pauseBefore(message);
+    // Before the question for those ahead: what is not sent must not wait for them.
+    const target = await decideNow(user, channel, row);
+    if ('state' in target) return void (await settle(user, channel, job, target));
+    if (row.ahead > 0) return repeat(channel, job, row.ahead / 3, row.ahead);
+    const pause = await sender.pauseBefore({ userId: job.user_id, to: target.to });
     if (pause > 0) return repeat(channel, job, pause / 1000);
+    const message = renderOrLog(channel, job, row, target);
+    if (message !== undefined && 'state' in message) return void (await settle(user, channel, job, message));
     if (!row.was_handed_over) await user.query(markHandedOver(keyOf(job)));
-    await record(sender, job, row, message, await sender.send(message));
+    if (message === undefined) {
+      return tryAgain(channel, job, row, target, { error: 'the message could not be made; see the log' });
+    }
+    await record(sender, job, row, { target, message, outcome: await sender.send(message) });
   };
+}
+
+/** What a delivery that is sent needs. */
+interface Target {
+  readonly category: Category;
+  readonly to: string;
+}
+
+interface Attempt {
+  readonly target: Target;
+  readonly message: StepMessage;
+  readonly outcome: StepOutcome;
 }
 
 /** How a delivery went that a provider has accepted, or whose address does not exist. */

@@ -60,6 +60,11 @@ export interface StepSender {
     accepted: AcceptedStep,
     store: () => Promise<boolean>,
   ): Promise<void>;
-  /** The address does not exist: nothing is sent to it any more. */
-  onUnknownMailbox(tx: Transaction, message: StepMessage): Promise<void>;
+  /** The same for an address that does not exist: nothing is sent to it any more. */
+  recordUnknownMailbox(
+    tx: Transaction,
+    message: StepMessage,
+    provider: string,
+    store: () => Promise<boolean>,
+  ): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { type StepAttempt, type StepReason, type StepState, stepReasons } from '../../contract/push.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
+import { isHeld } from '../channels/held.js';
 import type { MessageChannel } from './queue.js';
 
 interface Row {
@@ -13,6 +14,10 @@ interface Row {
   updated_at: string | null;
 }
 
+/** SQL: whether a delivery, or a step that is due, waits for the end of a pause. */
+const isHeldNow = sql`(step_deliveries.state = 'queued' and ${isHeld(sql`step_deliveries.channel`)})`;
+const isHeldStep = sql`(due_at <= db_now() and ${isHeld(sql`pending_steps.channel`)})`;
+
 /**
  * Everything that is known about the steps of a notification. The rows of a publishing request are found by its time, which is at
  * most a minute before that of its last notification.
@@ -20,22 +25,25 @@ interface Row {
 const selectSteps = statement<{ userId: string; notificationId: string; publishedAt: string }, Row>(
   'step_trace',
   (p) => sql`
-    select channel, state, reason, last_error, attempts, created_at, updated_at from step_deliveries
+    select channel, case when ${isHeldNow} then 'held' else state end,
+           case when ${isHeldNow} then 'channel_paused' else reason end, last_error, attempts, created_at, updated_at
+    from step_deliveries
     where user_id = ${p.userId} and notification_id = ${p.notificationId}
     union all
     select channel, state, reason, null, 0, created_at, created_at from step_refusals
     where published_at between ${p.publishedAt}::timestamptz - interval '1 minute' and ${p.publishedAt}::timestamptz
       and notification_ids @> array[${p.notificationId}::uuid]
     union all
-    select channel, 'none', 'not_due', null, 0, null, due_at from pending_steps
+    select channel, case when ${isHeldStep} then 'held' else 'none' end,
+           case when ${isHeldStep} then 'channel_paused' else 'not_due' end, null, 0, null, due_at from pending_steps
     where published_at between ${p.publishedAt}::timestamptz - interval '1 minute' and ${p.publishedAt}::timestamptz
       and notification_ids @> array[${p.notificationId}::uuid]
     order by updated_at`,
 );
 
-/** The steps of a notification by channel. `push`: why a push that was due later was not made; undefined if it was. */
+/** The steps of a notification by channel. `push`: why a push that is due later was not made yet, or never; undefined if it was. */
 export interface StepTrace {
-  readonly push: StepReason | undefined;
+  readonly push: { readonly state: StepState | 'none'; readonly reason: StepReason } | undefined;
   readonly email: readonly StepAttempt[];
   readonly sms: readonly StepAttempt[];
 }
@@ -48,7 +56,7 @@ export async function traceSteps(
   const rows = await handle.query(selectSteps(notification));
   const attempts = (channel: MessageChannel) => rows.filter((row) => row.channel === channel).map(attemptOf);
   return {
-    push: rows.find(({ channel }) => channel === 'push')?.reason,
+    push: rows.find(({ channel }) => channel === 'push'),
     email: attempts('email'),
     sms: attempts('sms'),
   };

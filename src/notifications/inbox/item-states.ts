@@ -10,7 +10,7 @@ import { type CountGroup, readCounts } from './counts.js';
 import type { ExpensiveReadLimit } from './expensive-reads.js';
 import { notificationCondition } from './filter-fields.js';
 import { listStates, type StatesQuery } from './list-states.js';
-import { moveReadPosition } from './read-position.js';
+import { moveReadPosition, type OnRead } from './read-position.js';
 import { readStatesChange, type StatesRequest, type StateValues } from './states-request.js';
 import { recordInboxEvents } from './webhook-events.js';
 
@@ -190,8 +190,9 @@ export function createItemStates(options: {
   /** Counts a change of a user. @throws Problem `too_many_requests` */
   readonly countChange: (userId: string) => Promise<void>;
   readonly onChanged: (userIds: readonly string[]) => void;
+  readonly onRead?: OnRead | undefined;
 }): ItemStates {
-  const { database, filterFields, limitExpensive, countChange, onChanged } = options;
+  const { database, filterFields, limitExpensive, countChange, onChanged, onRead } = options;
 
   async function lock(tx: Queryable, userId: string): Promise<Positions> {
     const [positions] = await tx.query(lockPositions({ userId }));
@@ -209,6 +210,7 @@ export function createItemStates(options: {
       if (changed > 0) {
         await tx.query(recordChange({ userId, version: positions.version, data: eventData(request) }));
         tx.onCommit(() => onChanged([userId]));
+        if (request.values.read === true) await onRead?.(tx, userId);
       }
       return { ...(await readCounts(tx, userId)), not_found: notFound };
     });
@@ -245,6 +247,7 @@ export function createItemStates(options: {
           });
           await tx.query(recordChange({ userId, version, data }));
           tx.onCommit(() => onChanged([userId]));
+          await onRead?.(tx, userId);
         }
         return action;
       }),

@@ -91,10 +91,14 @@ export function toMarker({ last_read_sequence, updated_at, count }: Omit<ReadPos
   };
 }
 
+/** Called in a transaction in which a user reads notifications. */
+export type OnRead = (tx: Queryable, userId: string) => Promise<void>;
+
 /** @param onChanged called after the commit, with the id of the user whose read position moved */
 export function createReadPositions(
   database: Database,
   onChanged: (userIds: readonly string[]) => void,
+  onRead?: OnRead,
 ): ReadPositions {
   const read = async (handle: Queryable, userId: string) => {
     const marker = (await findReadPositions(handle, [userId])).get(userId);
@@ -106,7 +110,10 @@ export function createReadPositions(
     move: (userId, to) =>
       database.user(userId).transaction(async (tx) => {
         const moved = await tx.query(moveReadPosition({ userId, sequence: await targetOf(tx, userId, to) }));
-        if (moved.length > 0) tx.onCommit(() => onChanged([userId]));
+        if (moved.length > 0) {
+          tx.onCommit(() => onChanged([userId]));
+          await onRead?.(tx, userId);
+        }
         return read(tx, userId);
       }),
   };

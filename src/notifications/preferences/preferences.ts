@@ -21,8 +21,16 @@ import {
 
 /** What users choose about notifications. */
 export interface Preferences {
-  /** @param language of the titles: a locale. @throws Problem `not_found` if the user does not exist */
-  get(handle: Queryable, userId: string, language: string): Promise<PreferencesView>;
+  /**
+   * @param options.language of the titles: a locale
+   * @param options.times whether the answer says when each choice was made
+   * @throws Problem `not_found` if the user does not exist
+   */
+  get(
+    handle: Queryable,
+    userId: string,
+    options: { readonly language: string; readonly times?: boolean },
+  ): Promise<PreferencesView>;
   /**
    * Changes the cells that are named. The last write of each cell wins, also under parallel requests.
    * @throws Problem `validation_failed`, `not_found`
@@ -32,7 +40,7 @@ export interface Preferences {
 
 /** The preferences of users that are being created. `ImportedPreferences` of the import describes the methods. */
 export interface NewPreferences {
-  know(changes: readonly PreferenceChanges[]): Promise<void>;
+  refreshFor(changes: readonly PreferenceChanges[]): Promise<void>;
   errorsOf(changes: PreferenceChanges): FieldError[];
   insert(
     tx: Transaction,
@@ -124,8 +132,8 @@ const deleteChoices = statement<{ userId: string }>(
 /** Stores the preferences of new users, such as those of an import. */
 export function createNewPreferences(handle: Queryable, categories: KnownCategories): NewPreferences {
   return {
-    know: (changes) =>
-      categories.know(
+    refreshFor: (changes) =>
+      categories.refreshFor(
         handle,
         changes.flatMap((each) => Object.keys(each.categories ?? {})),
       ),
@@ -157,7 +165,7 @@ export function createPreferences({
   readonly record: (tx: Queryable, userId: string, origin: Origin, changes: readonly EventChange[]) => Promise<void>;
 }): Preferences {
   return {
-    async get(handle, userId, language) {
+    async get(handle, userId, { language, times = false }) {
       const [user] = await handle.query(selectUser({ userId }));
       if (user === undefined) throw new Problem('not_found');
       const choices = user.choices ?? noChoices;
@@ -172,13 +180,16 @@ export function createPreferences({
         time_zone: choices.time_zone,
         quiet_hours: null,
         channels: byChannel((channel) => choices.channels[channel]?.value ?? 'on'),
+        ...(times && { channels_chosen_at: byChannel((channel) => choices.channels[channel]?.chosen_at ?? null) }),
         topics: Object.fromEntries(Object.entries(choices.topics).map(([key, cells]) => [key, valuesOf(cells)])),
         addresses,
-        categories: Object.fromEntries(all.map((each) => [each.name, categoryView(each, choices, language)])),
+        categories: Object.fromEntries(
+          all.map((each) => [each.name, categoryView(each, choices, { language, times })]),
+        ),
       };
     },
     async change(tx, userId, changes, origin) {
-      await categories.know(tx, Object.keys(changes.categories ?? {}));
+      await categories.refreshFor(tx, Object.keys(changes.categories ?? {}));
       const topics = await topicsOf(tx, userId, { changes, origin });
       throwIfErrors(changeErrors(changes, categories, topics));
       const [locked] = await tx.query(lockUser({ userId }));
@@ -244,7 +255,11 @@ const byChannel = <Value>(valueFor: (channel: StepChannel) => Value): Record<Ste
   sms: valueFor('sms'),
 });
 
-function categoryView(category: Category, choices: Choices, language: string) {
+function categoryView(
+  category: Category,
+  choices: Choices,
+  { language, times }: { readonly language: string; readonly times: boolean },
+) {
   const own = choices.categories[category.name] ?? {};
   return {
     title: textFor(category.title, language) ?? category.name,
@@ -253,8 +268,11 @@ function categoryView(category: Category, choices: Choices, language: string) {
     cells: byCell((channel) => {
       const byDefault = category.defaults[channel];
       // A category that became critical ignores what was chosen before.
-      const chosen = category.is_critical ? undefined : own[channel]?.value;
-      return { value: chosen ?? byDefault, default: byDefault, is_chosen: chosen !== undefined };
+      const chosen = category.is_critical ? undefined : own[channel];
+      return {
+        ...{ value: chosen?.value ?? byDefault, default: byDefault, is_chosen: chosen !== undefined },
+        ...(times && { chosen_at: chosen?.chosen_at ?? null }),
+      };
     }),
   };
 }

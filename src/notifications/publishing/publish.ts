@@ -124,7 +124,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   /** Reads the categories if one is missing: another instance may have created it just now. */
   async function knowCategories(handle: Queryable, items: readonly Item[]): Promise<void> {
     const names = items.flatMap(({ input }) => input.category ?? []);
-    if (names.length > 0) await rules.categories.know(handle, names);
+    if (names.length > 0) await rules.categories.refreshFor(handle, names);
   }
   const stepsOfItem = ({ input }: Item) => stepsOf(rules.categories.get(input.category ?? input.notification_type));
   const hasOnePush = (item: Item) => {

@@ -1,4 +1,5 @@
 import { sql, statement } from '../../database/sql.js';
+import { heldSince } from '../channels/held.js';
 import { type PushChoices, pushChoices } from '../preferences/pushes.js';
 import type { PushJob } from './deliveries.js';
 import type { StoredNotice } from './notice.js';
@@ -17,7 +18,7 @@ export interface DeliveryRow {
   notification_id: string;
   device_id: string;
   attempts: number;
-  /** Seconds until the push expires, with PUSH_TTL. */
+  /** Seconds until the push expires, with PUSH_TTL. Pauses of the channel do not count, except for a notice: it is not held. */
   seconds_left: number;
   mutes: string[];
   /** What the user has chosen about pushes; null: nothing. */
@@ -31,7 +32,8 @@ export const selectDelivery = statement<AttemptKey & { ttl: number }, DeliveryRo
   'push_delivery_start_attempt',
   (p) => sql`
     select notification_id, device_id, attempts, notice,
-           extract(epoch from created_at + ${p.ttl} * interval '1 ms' - db_now())::float8 as seconds_left,
+           extract(epoch from created_at + ${p.ttl} * interval '1 ms' - db_now())::float8
+             + case when notice is null then ${heldSince(sql`'push'`, sql`created_at`)} else 0 end as seconds_left,
            (select ${pushChoices} from preferences where preferences.user_id = d.user_id) as choices,
            array(select filter from mutes where mutes.user_id = d.user_id) as mutes
     from push_deliveries d

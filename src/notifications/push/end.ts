@@ -1,7 +1,7 @@
 import type { DeliveryReason, DeliveryState } from '../../contract/push.js';
 
 /** The final states of a push. */
-export type EndState = Exclude<DeliveryState, 'queued'>;
+export type EndState = Exclude<DeliveryState, 'queued' | 'held'>;
 
 /** How a push ends. */
 export interface End {

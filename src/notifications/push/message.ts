@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { NotificationRow } from '../inbox/row.js';
 import type { PushContent } from './sender.js';
 
@@ -22,6 +23,21 @@ export function pushContent(row: NotificationRow): PushContent {
       : cut(actor, (text, length) => length <= maxTitle && Buffer.byteLength(text) <= maxTitleBytes);
   const content = (body: string) => ({ id, notification_type, notification_key, title, body, sequence });
   return content(cut(row.description, (text) => bytesOf(content(text)) <= maxBytes));
+}
+
+/** Identifies a push on a device: a later one with the same id replaces it. All notifications of a user with one `replace_key` have the same. */
+export function collapseIdOf({
+  userId,
+  notification_id: id,
+  replace_key: replaceKey,
+}: {
+  readonly userId: string;
+  readonly notification_id: string;
+  readonly replace_key: string | null;
+}): string {
+  if (replaceKey === null) return id;
+  const digest = createHash('sha256').update(`${userId} ${replaceKey}`).digest('hex');
+  return digest.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
 /** Cuts a text between characters, so that no part of a character is left. `fits` also gets the number of characters. */

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.js';
 import { insertDeliveries } from './deliveries.js';
 import type { PushOptions } from './plan.js';
-import type { PushContent } from './sender.js';
+import type { ClearedPushes, PushContent } from './sender.js';
 
 /** A notice about the account itself. It is pushed, and may be listed in the inbox too. */
 export interface PushedNotice {
@@ -34,10 +34,12 @@ export async function pushNotice(
   await insertDeliveries(tx, deliveries, { notice: JSON.stringify({ kind, title, body, sequence }) });
 }
 
-/** The part of a notice that is stored with its delivery. */
-export type StoredNotice = Pick<PushedNotice, 'kind' | 'title' | 'body' | 'sequence'>;
+/** The part of a notice that is stored with its delivery, or what a device clears (PUSH_CLEAR). */
+export type StoredNotice = Pick<PushedNotice, 'kind' | 'title' | 'body' | 'sequence'> | ClearedPushes;
 
 /** The content of a push about a notice. */
-export function noticeContent(id: string, { kind, title, body, sequence }: StoredNotice): PushContent {
+export function noticeContent(id: string, notice: StoredNotice): PushContent | ClearedPushes {
+  if ('clears' in notice) return notice;
+  const { kind, title, body, sequence } = notice;
   return { id, notification_type: noticeType, notification_key: kind, title, body, sequence };
 }

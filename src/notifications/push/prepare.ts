@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Category } from '../../contract/category.js';
 import type { PushChannel } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
@@ -15,7 +14,7 @@ import { decidePush, pushOf } from './decision.js';
 import type { PushJob } from './deliveries.js';
 import type { PushTarget } from './devices.js';
 import type { End } from './end.js';
-import { pushContent } from './message.js';
+import { collapseIdOf, pushContent } from './message.js';
 import { isMuted, readMutes } from './mutes.js';
 import { noticeContent, type StoredNotice } from './notice.js';
 import type { PushOptions } from './plan.js';
@@ -54,7 +53,7 @@ export interface PreparationOptions extends Pick<PushOptions, 'devices' | 'field
 /** What a push shows. */
 interface PushSubject {
   /** @returns why the push ends, if its text is too long for its template */
-  contentFor(user: { readonly locale: string | null; readonly name: string }): PushContent | End;
+  contentFor(user: { readonly locale: string | null; readonly name: string }): PushMessage['content'] | End;
   readonly collapseId: string;
   /** Seconds until the push expires. */
   readonly secondsLeft: number;
@@ -80,12 +79,6 @@ function templatedContent(
     if (error instanceof TemplateTooLarge) return { state: 'failed', reason: 'template_too_large' };
     throw error;
   }
-}
-
-/** The same for all notifications of a user with this key: a later push replaces the one that a device shows. */
-function collapseIdOf(userId: string, replaceKey: string): string {
-  const digest = createHash('sha256').update(`${userId} ${replaceKey}`).digest('hex');
-  return digest.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
 /** What a sender needs for an attempt. */
@@ -117,7 +110,7 @@ export function createPreparation({
     const key = { userId: job.user_id, id: row.notification_id };
     const handle = database.user(job.user_id);
     const [notification] = await handle.query(selectNotification(key));
-    if (notification !== undefined) await categories.know(handle, [notification.category]);
+    if (notification !== undefined) await categories.refreshFor(handle, [notification.category]);
     const category = notification && categories.get(notification.category);
     const secondsLeft = row.seconds_left + (lifetime(category?.ttl, ttl) - ttl) / 1000;
     const decision = decidePush({
@@ -135,11 +128,10 @@ export function createPreparation({
     // `decidePush` has refused it.
     if (notification === undefined || category === undefined)
       return { state: 'dropped', reason: 'notification_deleted' };
-    const { replace_key: replaceKey } = notification;
     return {
       contentFor: (user) => templatedContent(notification, category, { user, app }),
       secondsLeft,
-      collapseId: replaceKey === null ? notification.id : collapseIdOf(job.user_id, replaceKey),
+      collapseId: collapseIdOf({ userId: job.user_id, ...row, ...notification }),
     };
   }
 

@@ -1,5 +1,6 @@
 import type { DryRun } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
+import type { DecideSteps } from '../deliveries/dry-run.js';
 import type { PlannedNotification } from '../publishing/publish.js';
 import { dryRun } from './dry-run.js';
 import { createMutes, type Mutes } from './mutes.js';
@@ -12,8 +13,8 @@ export interface Push {
   readonly traces: DeliveryTraces;
   /** The VAPID public key; undefined when Web Push is not configured. */
   readonly publicKey: string | undefined;
-  /** Finds the recipients of these notifications and the recipients' devices. Writes nothing. */
-  dryRun(planned: readonly PlannedNotification[]): Promise<DryRun>;
+  /** Finds the recipients of these notifications and the recipients' devices, and decides about each step. Writes nothing. */
+  dryRun(planned: readonly PlannedNotification[], decideSteps: DecideSteps): Promise<DryRun>;
 }
 
 /** Creates the service for mutes, the delivery status and dry runs of pushes. */
@@ -28,6 +29,6 @@ export function createPush(
     mutes: createMutes(database, options.fields),
     traces: createDeliveryTraces(database, options),
     publicKey,
-    dryRun: (planned) => dryRun(database, options, planned),
+    dryRun: (planned, decideSteps) => dryRun(database, options, planned, decideSteps),
   };
 }

@@ -13,11 +13,17 @@ export interface PushContent {
   readonly sequence: number | null;
 }
 
+/** A push that shows nothing: the device removes earlier ones from its screen, because their notifications were read elsewhere. */
+export interface ClearedPushes {
+  /** The collapse ids of the earlier pushes, at most 50. */
+  readonly clears: readonly string[];
+}
+
 /** One push to one device. */
 export interface PushMessage {
   /** Identifies this push to the provider. All attempts to send the push have the same id. */
   readonly deliveryId: string;
-  readonly content: PushContent;
+  readonly content: PushContent | ClearedPushes;
   /** A UUID. A push replaces an earlier one of the same id on the device. */
   readonly collapseId: string;
   /** Seconds for which the provider may try to deliver it: a whole number, at least 1. */

@@ -5,10 +5,12 @@ import {
   deliveryReasons,
   type PushAttempt,
   type PushChannel,
+  type StepReason,
 } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
 import { type SqlPart, sql, statement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
+import { isHeld } from '../channels/held.js';
 import { traceSteps } from '../deliveries/trace.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
@@ -63,10 +65,15 @@ const selectOwn = statement<{ id: string; userId: string }, ListedRow>('push_tra
 
 const selectAny = statement<{ id: string }, ListedRow>('push_trace_any', (p) => selectListed(sql`id = ${p.id}`));
 
+/** SQL: whether a push waits for the end of a pause. */
+const isHeldNow = sql`(state = 'queued' and ${isHeld(sql`'push'`)})`;
+
 const selectDeliveries = statement<{ userId: string; notificationId: string }, DeliveryRow>(
   'push_trace_deliveries',
   (p) => sql`
-    select device_id, channel, state, reason, last_error, attempts, created_at, updated_at
+    select device_id, channel, case when ${isHeldNow} then 'held' else state end as state,
+           case when ${isHeldNow} then 'channel_paused' else reason end as reason,
+           last_error, attempts, created_at, updated_at
     from push_deliveries where user_id = ${p.userId} and notification_id = ${p.notificationId} order by created_at, id`,
 );
 
@@ -94,7 +101,15 @@ export function createDeliveryTraces(
       const isPushed = category === undefined || hasPush(category);
       const others = states
         .filter(({ device_id }) => !pushedTo.has(device_id))
-        .map((device) => noPush(device.device_id, isPushed ? reasonOf(device, listed, channels) : 'no_step'));
+        .map((device) => {
+          if (!isPushed) return noPush(device.device_id, 'no_step');
+          if (steps.push === undefined) return noPush(device.device_id, reasonOf(device, listed, channels));
+          return noPush(
+            device.device_id,
+            reasonOfStep(steps.push.reason),
+            steps.push.state === 'held' ? 'held' : 'none',
+          );
+        });
       return {
         notification_id: notificationId,
         user_id: listed.user_id,
@@ -117,11 +132,18 @@ function toTrace({ last_error, ...row }: DeliveryRow, configured: readonly PushC
   return { ...row, reason, explanation: deliveryReasons[reason], error };
 }
 
-function noPush(deviceId: string, reason: DeliveryReason): PushAttempt {
+/** Why a push that is due later was not made, in the words of pushes. */
+function reasonOfStep(reason: StepReason): DeliveryReason {
+  // Of pushes, it says that the operator has not configured the channel.
+  if (reason === 'channel_off') return 'preference_off';
+  return reason in deliveryReasons ? (reason as DeliveryReason) : 'not_reachable_then';
+}
+
+function noPush(deviceId: string, reason: DeliveryReason, state: 'none' | 'held' = 'none'): PushAttempt {
   return {
     device_id: deviceId,
     channel: null,
-    state: 'none',
+    state,
     reason,
     explanation: deliveryReasons[reason],
     error: null,

@@ -20,8 +20,14 @@ export interface SessionCache {
 /** The maximum number of sessions of one user in each half of the cache. Further ones replace the oldest. */
 const maxPerUser = 16;
 
+/** How many sessions without claims and roles need the memory of this one. */
+function weightOf({ roles, claims }: Session): number {
+  if (roles.length === 0 && Object.keys(claims).length === 0) return 1;
+  return 1 + Math.ceil((JSON.stringify(claims).length + roles.join().length) / 512);
+}
+
 /**
- * @param maxSessions the size of the cache. When its recent half is full, the older half is dropped, and the recent half
+ * @param maxSessions the size of the cache, in sessions without claims and roles. When its recent half is full, the older half is dropped, and the recent half
  *   becomes the older one. A session that is read moves to the recent half, so recently used sessions stay.
  */
 export function createSessionCache(maxSessions: number): SessionCache {
@@ -29,7 +35,7 @@ export function createSessionCache(maxSessions: number): SessionCache {
   let older = createHalf();
 
   function set(sha256: string, session: Session): void {
-    if (recent.size >= maxSessions / 2) {
+    if (recent.weight >= maxSessions / 2) {
       older = recent;
       recent = createHalf();
     }
@@ -64,28 +70,37 @@ function createHalf() {
   const sessions = new Map<string, Session>();
   /** The digests of each user's tokens. */
   const ofUsers = new Map<string, Set<string>>();
+  let weight = 0;
+  function remove(sha256: string): void {
+    const session = sessions.get(sha256);
+    if (session === undefined) return;
+    sessions.delete(sha256);
+    weight -= weightOf(session);
+  }
   return {
-    get size() {
-      return sessions.size;
+    get weight() {
+      return weight;
     },
     get: (sha256: string) => sessions.get(sha256),
     set(sha256: string, session: Session): void {
+      remove(sha256);
       sessions.set(sha256, session);
+      weight += weightOf(session);
       const ofUser = ofUsers.get(session.user_id);
       if (ofUser === undefined) ofUsers.set(session.user_id, new Set([sha256]));
       else {
         ofUser.add(sha256);
         const [first = ''] = ofUser;
-        if (ofUser.size > maxPerUser && ofUser.delete(first)) sessions.delete(first);
+        if (ofUser.size > maxPerUser && ofUser.delete(first)) remove(first);
       }
     },
     delete(sha256: string, { user_id }: Session): void {
-      sessions.delete(sha256);
+      remove(sha256);
       const ofUser = ofUsers.get(user_id);
       if (ofUser?.delete(sha256) === true && ofUser.size === 0) ofUsers.delete(user_id);
     },
     deleteUser(userId: string): void {
-      for (const sha256 of ofUsers.get(userId) ?? []) sessions.delete(sha256);
+      for (const sha256 of ofUsers.get(userId) ?? []) remove(sha256);
       ofUsers.delete(userId);
     },
   };

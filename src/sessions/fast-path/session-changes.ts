@@ -93,7 +93,7 @@ const findChangesAndSessions = statement<FindValues, ChangesRow | FoundRow>(
   (p) => sql`
   select ${changesSince(p.since)},
      null::bigint as place, null::uuid as device_id, null::timestamptz as created_at, null::timestamptz as expires_at,
-     null::uuid as replaces
+     null::uuid as replaces, null::jsonb as roles, null::jsonb as claims
   union all
   select null, requested.place, found.*
   from unnest((select ${p.userIds}::uuid[]), (select ${p.ids}::uuid[]), (select ${p.digests}::bytea[]))

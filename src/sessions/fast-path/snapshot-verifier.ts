@@ -12,7 +12,7 @@ import { readChanges, type SeenSnapshot, type SessionChanges } from './session-c
 
 /** The maximum number of tokens of one query. Most of them are in the cache and cost the query nothing. */
 const maxTokens = 256;
-/** The maximum number of sessions in the cache, of about a kilobyte each. */
+/** The maximum number of sessions in the cache, of about a kilobyte each. Those with claims count as several. */
 const maxSessions = 50_000;
 
 /** A well-formed token. */

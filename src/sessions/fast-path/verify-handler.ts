@@ -121,7 +121,7 @@ export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHa
 
 /** The parts of a response that depend only on the session. */
 interface SessionForm {
-  /** It contains only ASCII characters, because a session has only ids and times: see `sessionOf`. */
+  /** The bytes of the JSON in UTF-8, one character for each byte: claims can have any character. */
   readonly json: string;
   /** Names and values alternate. */
   readonly sessionHeaders: readonly string[];
@@ -133,7 +133,8 @@ function createFormCache(): (session: Session) => SessionForm {
   return (session) => {
     const cached = cache.get(session);
     if (cached !== undefined) return cached;
-    const form = { json: JSON.stringify(session), sessionHeaders: Object.entries(sessionHeadersOf(session)).flat() };
+    const json = Buffer.from(JSON.stringify(session)).toString('latin1');
+    const form = { json, sessionHeaders: Object.entries(sessionHeadersOf(session)).flat() };
     cache.set(session, form);
     return form;
   };

@@ -23,6 +23,8 @@ const headingsOf: Readonly<Record<Member, string>> = {
   password: 'password,contrasena,clave,passwort,motdepasse',
   pin: 'pin',
   metadata: 'metadata,usermetadata,appmetadata',
+  roles: 'roles,approles,userroles,grupos,groups,rollen',
+  claims: 'claims,customclaims,customattributes',
   preferences: 'preferences,notificationpreferences,preferencias',
 };
 
@@ -146,12 +148,21 @@ function memberOf(target: Target, cell: string): unknown {
       return withoutApostrophe(cell).toLowerCase();
     case 'created_at':
       return timeOf(withoutApostrophe(cell));
+    case 'roles':
+      return rolesOf(withoutApostrophe(cell));
     case 'metadata':
+    case 'claims':
     case 'preferences':
       return parseJson(cell);
     default:
       return withoutApostrophe(cell);
   }
+}
+
+/** The roles of a cell: a JSON array, or names with a separator. Other JSON stays, and is refused. */
+function rolesOf(text: string): unknown {
+  if (/^[[{]/.test(text)) return parseJson(text);
+  return [...new Set(text.split(/[\s,;|]+/).filter((role) => role !== ''))];
 }
 
 /** A boolean, as exports of other systems write it. Other texts stay, and are refused. */

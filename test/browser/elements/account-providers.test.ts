@@ -59,6 +59,7 @@ async function newcomer(): Promise<{ readonly shown: ElementPage; readonly login
   await press(shown, 'Continue with The House');
   await logInAtHouse(shown, login);
   await show(shown, 'postern-sign-in');
+  await press(shown, 'Later');
   await shown.until('postern.current.status === "signed_in"');
   await shown.page.reload();
   await show(shown, 'postern-account');
@@ -70,6 +71,10 @@ test('the person confirms a change at the provider, and comes back to the form w
   const { shown, login } = await newcomer();
   const { page } = shown;
   await page.getByText('An account of The House was linked.').waitFor();
+  // One line says that there is an account now.
+  expect(await page.getByText(/^(You created your account|Your account was created)\.$/).allInnerTexts()).toEqual([
+    'You created your account.',
+  ]);
   await press(shown, 'Change: Username');
   const name = `grace-${randomUUID().slice(0, 8)}`;
   await field(shown, 'username').fill(name);

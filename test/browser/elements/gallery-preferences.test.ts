@@ -61,7 +61,12 @@ const states: readonly (readonly [name: string, reach: () => Promise<ElementPage
       ready(
         preferencesPage(
           {},
-          { choices: { channels: { email: 'off' }, categories: { payment: { push: 'off' }, request: { sms: 'on' } } } },
+          {
+            choices: {
+              channels: { email: 'off' },
+              categories: { payment: { push: 'off', inbox: 'off' }, request: { sms: 'on' } },
+            },
+          },
         ),
       ),
   ],

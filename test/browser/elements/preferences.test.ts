@@ -56,12 +56,30 @@ test('a channel that is off disables its cells, and says that only what cannot b
   expect(await cell.isChecked()).toBe(true);
 });
 
+test('a category can be kept out of the inbox, also while pushes are off, and the page says what that means', async () => {
+  const user = await createUser(pages.app);
+  const { page } = await preferencesOf(user);
+  await page.getByRole('switch', { name: 'Push', exact: true }).click();
+  const cell = page.getByRole('switch', { name: 'Bills Inbox' });
+  await expect.poll(async () => (await stored(user)).channels.push).toBe('off');
+  expect(await cell.isEnabled()).toBe(true);
+  const note = page.getByRole('listitem').filter({ hasText: 'Bills' }).getByText('Does not appear in your inbox');
+  expect(await note.isVisible()).toBe(false);
+  await cell.press('Space');
+  await note.waitFor();
+  await expect.poll(async () => (await stored(user)).categories.billing?.cells.inbox.value).toBe('off');
+  await cell.press('Space');
+  await expect.poll(() => note.isVisible()).toBe(false);
+  await expect.poll(async () => (await stored(user)).categories.billing?.cells.inbox.value).toBe('on');
+});
+
 test('a critical category has no switches, and says what it does', async () => {
   const { page } = await preferencesOf(await createUser(pages.app));
   const row = page.getByRole('listitem').filter({ hasText: 'Alarms' });
   await row.getByText('you cannot turn it off').waitFor();
   expect(await row.getByRole('switch').count()).toBe(0);
-  expect(await row.getByText(/^(Push|Email|SMS): /).allInnerTexts()).toEqual([
+  expect(await row.getByText(/^(Inbox|Push|Email|SMS): /).allInnerTexts()).toEqual([
+    'Inbox: Always on',
     'Push: Always on',
     'Email: Always on',
     'SMS: Not sent',

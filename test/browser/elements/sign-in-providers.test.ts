@@ -294,6 +294,33 @@ test.each(['GitHub', 'Google'])(
   },
 );
 
+test('an app that hides the element as soon as the user is signed in asks for the address first', async () => {
+  const shown = await withoutAddress();
+  const { page, until } = shown;
+  // The account is there, and the app does not know yet.
+  const { id } = await account(shown);
+  expect(await page.evaluate('postern.current.status')).toBe('signed_out');
+  await page.evaluate(`globalThis.heard = [];
+  postern.subscribe(({ status, user_id }) => {
+    heard.push([status, user_id]);
+    element.hidden = status === 'signed_in';
+  })`);
+  await press(shown, 'Later');
+  await until('element.hidden');
+  expect(await page.evaluate('heard.at(-1)')).toEqual(['signed_in', id]);
+  expect(await page.evaluate('heard.length')).toBe(2);
+  await until('events.some(([type]) => type === "signed-in")');
+});
+
+test('a page that is loaded again during the question is signed in', async () => {
+  const shown = await withoutAddress();
+  const { id } = await account(shown);
+  await shown.page.reload();
+  await pages.reshow(shown);
+  await isSignedIn(shown);
+  expect((await account(shown)).id).toBe(id);
+});
+
 test('an address can be added later, and this browser does not ask again', async () => {
   const shown = await withoutAddress();
   await press(shown, 'Later');

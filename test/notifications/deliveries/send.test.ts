@@ -254,6 +254,34 @@ describe('mails to one user', () => {
     expect(parts.handedOver.map(({ notificationId }) => notificationId)).toEqual([first.id, second.id]);
   });
 
+  test('do not wait for one that cannot be made for longer than 60 s', async () => {
+    const [userId = ''] = await parts.createPeople(1);
+    parts.putCategory('broken', { steps: [{ channel: 'email' }], templates: { 'email.en': { text: '{{#open}}' } } });
+    const broken = await publish(userId, { category: 'broken' });
+    await parts.runDue();
+    const second = await publish(userId);
+    await parts.runDue();
+    await parts.runJobs();
+    expect([await parts.mailOf(broken), parts.errors.length]).toEqual(['queued/retrying', 1]);
+    await stepClock(database, '61 seconds');
+    await parts.runJobs();
+    expect(await parts.mailOf(second)).toBe('sent/accepted');
+  });
+
+  test('expire in their time, although one before them was never attempted', async () => {
+    const [userId = ''] = await parts.createPeople(1);
+    await publish(userId);
+    await parts.runDue();
+    await database.query(testSql('delete from graphile_worker._private_jobs'));
+    const [late, withdrawn] = [await publish(userId), await publish(userId)];
+    await parts.runDue();
+    await database.transaction((tx) => parts.notifications.remove(tx, withdrawn.id));
+    await stepClock(database, '73 hours');
+    await parts.runJobs();
+    expect(await parts.mailOf(late)).toBe('expired/ttl');
+    expect(await parts.jobs()).toEqual([]);
+  });
+
   test('do not wait for one that fails for longer than 60 s after its first attempt', async () => {
     const [userId = ''] = await parts.createPeople(1);
     await publish(userId, { description: 'first' });
@@ -271,4 +299,33 @@ describe('mails to one user', () => {
     await parts.send(job);
     expect(await parts.mailOf(second)).toBe('sent/accepted');
   });
+});
+
+test('many messages of one user run after the first ones of others, and look seldom whether it is their turn', async () => {
+  const [flooder = '', other = ''] = await parts.createPeople(2);
+  for (let count = 0; count < 20; count += 1) await publish(flooder);
+  await parts.runDue();
+  const more = { user_id: flooder, notification_type: 'payment', category: 'billing', description: 'more' };
+  await database.transaction((tx) =>
+    parts.notifications.publish(
+      tx,
+      Array.from({ length: 150 }, () => more),
+    ),
+  );
+  await parts.runDue();
+  await publish(other);
+  await parts.runDue();
+  const jobs = await parts.jobs();
+  const priorities = jobs.map(({ priority }) => priority);
+  expect(priorities).toEqual([
+    ...[Array(16).fill(13), Array(112).fill(14), Array(42).fill(15)].flat(),
+    // The other user's.
+    13,
+  ]);
+  const last = jobs[169];
+  if (last === undefined) throw new Error('there is no such job');
+  await database.query(testSql('delete from graphile_worker._private_jobs'));
+  await parts.send(last);
+  const [again] = await parts.jobs();
+  expect([Math.round(again?.seconds ?? 0), again?.priority]).toEqual([Math.round(169 / 3), 15]);
 });

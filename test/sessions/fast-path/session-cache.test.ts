@@ -14,6 +14,8 @@ const sessionOf = (userId: string): Session => {
     created_at: time,
     expires_at: time,
     updated_at: time,
+    roles: [],
+    claims: {},
   };
 };
 
@@ -72,4 +74,15 @@ test('a deleted user is removed from both halves of the cache', () => {
   expect(cache.get(digests[0] ?? '')).toBeDefined();
   cache.deleteUser(userId);
   expect(digests.map((digest) => cache.get(digest))).toEqual(digests.map(() => undefined));
+});
+
+test('sessions with claims take more of the cache, by the length of their JSON', () => {
+  const kept = (claims: Session['claims']) => {
+    const cache = createSessionCache(100);
+    const digests = Array.from({ length: 200 }, newDigest);
+    for (const digest of digests) cache.set(digest, { ...sessionOf(randomUUID()), claims });
+    return digests.filter((digest) => cache.get(digest) !== undefined).length;
+  };
+  expect(kept({})).toBeGreaterThanOrEqual(50);
+  expect(kept({ text: 'x'.repeat(2000) })).toBeLessThanOrEqual(25);
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Session } from '../../../src/contract/session.js';
+import type { NewSession, Session } from '../../../src/contract/session.js';
 import type { User } from '../../../src/contract/user.js';
 import { openClient } from '../../../src/database/connections/open-client.js';
 import type { Handle } from '../../../src/database/database.js';
@@ -46,7 +46,7 @@ const run = (text: string, values: readonly unknown[] = []) => one.database.quer
 interface SignedIn {
   readonly user: User;
   readonly token: string;
-  readonly session: Session & { readonly token: string };
+  readonly session: NewSession;
 }
 
 async function signInNewUser(): Promise<SignedIn> {

@@ -87,7 +87,9 @@ function apnsViolation(
   if (iss !== 'TEAM123456' || Math.abs(Number(iat) - nowSeconds()) > 3600) return `it is of ${iss} at ${iat}`;
   if (to === '') return `the path is ${headers[':path']}`;
   if (headers['apns-topic'] !== 'com.example.app') return 'the topic is wrong';
-  if (headers['apns-push-type'] !== 'alert') return 'the push type is wrong';
+  const isSilent = JSON.parse(body.toString()).aps.alert === undefined;
+  if (headers['apns-push-type'] !== (isSilent ? 'background' : 'alert')) return 'the push type is wrong';
+  if (isSilent && headers['apns-priority'] !== '5') return 'Apple refuses background pushes of this priority';
   if (body.length > 4096) return 'the payload is too large';
   return undefined;
 }

@@ -56,19 +56,21 @@ export function Who({ user, mayChange, onOpenDialog }: WhoProps) {
           [who.email, addressOrNone(user.email, user.email_verified)],
           [who.externalId, textOrNone(user.external_id)],
           [who.role, users.roles[user.role]],
+          [who.roles, textOrNone(user.roles.length === 0 ? null : user.roles.join(', '))],
           [who.locale, textOrNone(user.locale)],
           [who.created, <Time key="created" value={user.created_at} focusable />],
           [who.changed, <Time key="changed" value={user.updated_at} focusable />],
-          [who.metadata, <Metadata key="metadata" metadata={user.metadata} />],
+          [who.claims, <Members key="claims" object={user.claims} />],
+          [who.metadata, <Members key="metadata" object={user.metadata} />],
         ]}
       />
     </Panel>
   );
 }
 
-/** The members of the metadata. Values other than text are JSON, as the API has them. */
-function Metadata({ metadata }: { metadata: User['metadata'] }) {
-  const members = Object.entries(metadata);
+/** The members of a JSON object. Values other than text are JSON, as the API has them. */
+function Members({ object }: { readonly object: Readonly<Record<string, unknown>> }) {
+  const members = Object.entries(object);
   if (members.length === 0) return <None />;
   return (
     <ul className={styles.metadata}>

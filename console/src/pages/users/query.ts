@@ -1,6 +1,6 @@
 /** The members of the URL of the list of users. */
 export const members = [
-  ...(['q', 'status', 'lock', 'role', 'factor', 'from', 'until', 'since', 'notSince', 'sort'] as const),
+  ...(['q', 'status', 'lock', 'role', 'appRole', 'factor', 'from', 'until', 'since', 'notSince', 'sort'] as const),
   // The open dialog.
   'act',
 ] as const;
@@ -25,6 +25,7 @@ export function filterOf(query: UsersQuery): string | undefined {
   const clauses = [
     ...filterClause('status', query.status),
     ...filterClause('role', query.role),
+    ...filterClause('roles:eq', query.appRole?.trim().replace(/[\\,|]/g, '\\$&')),
     ...filterClause('factor', query.factor),
     ...(locks[query.lock ?? ''] === undefined ? [] : [locks[query.lock ?? '']]),
     ...filterClause('created_at:gte', startOfDay(query.from)),

@@ -94,6 +94,8 @@ export const audit = {
     reason: 'Reason',
     recovers: 'Recovers',
     role: 'Role',
+    roles: 'App roles',
+    claims: 'Claims',
     scopes: 'Scopes',
     sdk_version: 'Version of the app',
     second_factor: 'Second factor',

@@ -56,6 +56,8 @@ export const imports = {
     password: 'Password',
     pin: 'PIN',
     metadata: 'Metadata (JSON object)',
+    roles: 'Roles in the app',
+    claims: 'Claims (JSON object)',
     preferences: 'Preferences of notifications',
     member: 'Metadata member named like the heading',
   },

@@ -25,6 +25,9 @@ export const userDialogs = {
       'The id of this user in your systems. Users cannot sign in with it. The API accepts it as external:…',
     localeHint: 'A language tag, such as en or es-MX. If it is empty, the language of the client applies.',
     metadataHint: 'A JSON object with your own data about the user.',
+    rolesHint:
+      'Names such as editor or billing:admin, with spaces or commas between them. What a role allows, your app says.',
+    claimsHint: 'A JSON object that your app and other services may read, such as { "plan": "pro" }.',
   },
   addresses: {
     title: (name: string) => `Addresses of ${name}`,

@@ -93,6 +93,8 @@ export const user = {
     created: 'Created',
     changed: 'Changed',
     metadata: 'Metadata',
+    roles: 'App roles',
+    claims: 'Claims',
   },
   factors: {
     title: 'Factors',

@@ -34,6 +34,7 @@ export const users = {
   lockedForGood: 'Locked without an end',
   lockedByGuesses: 'Wrong secrets',
   role: 'Role',
+  appRole: 'App role',
   lock: 'Lock',
   factor: 'Factor',
   createdFrom: 'Created from',

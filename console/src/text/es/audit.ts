@@ -95,6 +95,8 @@ export const audit: Texts['audit'] = {
     reason: 'Motivo',
     recovers: 'Recupera',
     role: 'Rol',
+    roles: 'Roles en la app',
+    claims: 'Claims',
     scopes: 'Permisos',
     sdk_version: 'Versión de la app',
     second_factor: 'Segundo factor',

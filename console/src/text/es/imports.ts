@@ -58,6 +58,8 @@ export const imports: Texts['imports'] = {
     password: 'Contraseña',
     pin: 'PIN',
     metadata: 'Metadatos (objeto JSON)',
+    roles: 'Roles en la app',
+    claims: 'Claims (objeto JSON)',
     preferences: 'Preferencias de notificaciones',
     member: 'Miembro de los metadatos con el nombre del encabezado',
   },

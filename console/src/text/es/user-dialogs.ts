@@ -26,6 +26,9 @@ export const userDialogs: Texts['userDialogs'] = {
       'El id de este usuario en tus sistemas. Los usuarios no inician sesión con él. La API lo acepta como external:…',
     localeHint: 'Una etiqueta de idioma, por ejemplo «en» o «es-MX». Si está vacía, se usa el idioma del cliente.',
     metadataHint: 'Un objeto JSON con tus propios datos sobre el usuario.',
+    rolesHint:
+      'Nombres como editor o billing:admin, separados por espacios o comas. Lo que permite cada rol lo decide tu app.',
+    claimsHint: 'Un objeto JSON que pueden leer tu app y otros servicios, como { "plan": "pro" }.',
   },
   addresses: {
     title: (name) => `Direcciones de ${name}`,

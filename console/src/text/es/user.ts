@@ -93,6 +93,8 @@ export const user: Texts['user'] = {
     created: 'Creado',
     changed: 'Modificado',
     metadata: 'Metadatos',
+    roles: 'Roles en la app',
+    claims: 'Claims',
   },
   factors: {
     title: 'Factores',

@@ -35,6 +35,7 @@ export const users: Texts['users'] = {
   lockedForGood: 'Bloqueado sin fin',
   lockedByGuesses: 'Secretos incorrectos',
   role: 'Rol',
+  appRole: 'Rol en la app',
   lock: 'Bloqueo',
   factor: 'Factor',
   createdFrom: 'Creado desde',

@@ -13,7 +13,7 @@ export async function getSession(
   throwIfAborted(signal);
   await forCaller(load(core), signal);
   // With a backend, only a request shows whether somebody has logged in without this client.
-  if (held.state.current.status === 'signed_out' && !(fresh && core.usesBackend)) return null;
+  if (held.login === undefined && !(fresh && core.usesBackend)) return null;
   if (!fresh && held.cached?.isFresh()) return held.cached.session;
   held.renewing ??= renew(core).finally(() => {
     held.renewing = undefined;

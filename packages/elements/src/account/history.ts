@@ -130,10 +130,16 @@ export async function activitySection(context: Context): Promise<HTMLElement> {
   const moreButton = smallButton(words.show_more, () => void showMore());
   const errorText = element('p', { class: 'error small', part: 'issue', role: 'alert' });
   const container = element('div', {}, list, errorText, moreButton);
+  let hasRegistered = false;
+  /** The registration, which is later in the same moment, says that the account was created. */
+  const isNews = ({ type }: ActivityEntry) => {
+    hasRegistered ||= type === 'registration.completed';
+    return type !== 'user.created' || !hasRegistered;
+  };
   const showPage = async () => {
     const { value, done } = await pages.next();
     if (done) return moreButton.remove();
-    list.append(...value.data.map((entry: ActivityEntry) => entryRow(entry)));
+    list.append(...value.data.filter(isNews).map((entry: ActivityEntry) => entryRow(entry)));
     if (value.page.next_cursor === null) moreButton.remove();
   };
   const showMore = async () => {

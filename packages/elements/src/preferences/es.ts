@@ -3,6 +3,7 @@ import type { PreferencesTexts } from './texts.js';
 /** The Spanish texts of `<postern-preferences>`. */
 export const spanish: PreferencesTexts = {
   channels: 'Dónde te avisamos',
+  inbox: 'Bandeja',
   push: 'Push',
   email: 'Correo',
   sms: 'SMS',
@@ -21,6 +22,7 @@ export const spanish: PreferencesTexts = {
   open_account: 'Abrir tu cuenta',
   categories: 'De qué te avisamos',
   locked: 'Es importante, así que no lo puedes desactivar.',
+  inbox_off: 'No aparece en tu bandeja ni se cuenta.',
   always_on: 'Siempre activado',
   always_off: 'No se envía',
   on: 'Activado',

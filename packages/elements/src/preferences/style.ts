@@ -19,7 +19,7 @@ h2 { padding-bottom: 10px; }
 .warning { display: flex; gap: 6px; color: var(--_ink); }
 .warning svg { width: 1rem; height: 1rem; margin-block-start: 0.15em; color: var(--_danger); }
 .value a { color: var(--_accent); font-weight: ${wStrong}; }
-.cells, .head { display: grid; grid-template-columns: repeat(3, 4.25rem); }
+.cells, .head { display: grid; grid-template-columns: repeat(4, 4.25rem); }
 .cell { display: grid; place-items: center; min-height: 32px; text-align: center; cursor: pointer; }
 .cell svg { color: var(--_muted); }
 .cell:has(:disabled), .cell.fixed { cursor: default; }
@@ -35,12 +35,13 @@ select { min-width: 0; max-width: 100%; min-height: 36px; padding: 4px 8px; bord
 .waiting .tall { height: 64px; }
 .problem { position: sticky; margin-block-start: 12px; inset-block-end: 12px; box-shadow: var(--_shadow); }
 .problem .act { margin-inline-start: 8px; }
-@container (min-width: 33.01rem) { .lines:has(.cell select) :is(.cells, .head) { grid-template-columns: repeat(3, 6rem); } }
+@container (min-width: 33.01rem) { .lines:has(.cell select) :is(.cells, .head) { grid-template-columns: repeat(2, 4.25rem) 6rem 4.25rem; } }
 @container (max-width: 33rem) {
   .head { display: none; }
   .lines > .line:first-child, .head + .line { border-top: 0; }
   .category { flex-direction: column; align-items: stretch; }
-  .cells { grid-template-columns: repeat(3, minmax(0, 1fr)); }
+  .cells { grid-template-columns: repeat(4, minmax(0, 1fr)); }
+  .lines:has(.cell select) .cells { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .cell { grid-template-rows: auto 1fr; gap: 4px; padding-block: 4px; min-height: 52px; border-radius: var(--_radius); background: var(--_surface); }
   .cells { gap: 6px; }
   .cell .label { display: block; font-size: 0.8667em; color: var(--_muted); }

@@ -1,4 +1,10 @@
-import type { PreferenceCell, PreferenceChanges, PreferenceChannel, Preferences } from '@postern/client';
+import type {
+  PreferenceCell,
+  PreferenceCells,
+  PreferenceChanges,
+  PreferenceChannel,
+  Preferences,
+} from '@postern/client';
 import { type Child, element, icon, replaceContent } from '../base/dom.js';
 import { fill, isFallback, withoutMarks } from '../base/texts.js';
 import { webAddress } from '../base/web-address.js';
@@ -16,10 +22,13 @@ export interface TableOptions {
 }
 
 type Category = Preferences['categories'][string];
+/** The inbox and the channels, as the columns of the categories. */
+type CellName = keyof PreferenceCells;
 /** Brings a part of the page up to date. */
 type Update = (preferences: Preferences) => void;
 
 const channelsOf = ({ channels }: Preferences) => Object.keys(channels) as PreferenceChannel[];
+const cellsOf = (preferences: Preferences): CellName[] => ['inbox', ...channelsOf(preferences)];
 
 /** A name that nobody has given a title, as words. */
 const titleOf = (name: string, title: string) =>
@@ -113,22 +122,22 @@ export function createTable({ words, language, accountUrl, content, change }: Ta
   }
 
   /** A cell that nobody can change. */
-  function lockedCell(channel: PreferenceChannel, isOn: boolean): HTMLElement {
-    const text = `${words[channel]}: ${isOn ? words.always_on : words.always_off}`;
+  function lockedCell(column: CellName, isOn: boolean): HTMLElement {
+    const text = `${words[column]}: ${isOn ? words.always_on : words.always_off}`;
     return element(
       'span',
       { class: 'cell fixed', part: 'cell', title: isOn ? words.always_on : words.always_off },
-      element('span', { class: 'label', part: 'label', 'aria-hidden': 'true' }, words[channel]),
+      element('span', { class: 'label', part: 'label', 'aria-hidden': 'true' }, words[column]),
       isOn ? icon(lockPath) : element('span', { class: 'muted', part: 'value', 'aria-hidden': 'true' }, '–'),
       element('span', { class: 'sr-only' }, text),
     );
   }
-  function choiceCell(name: string, channel: PreferenceChannel, cell: PreferenceCell): HTMLElement {
-    const key = `${name} ${channel}`;
-    const labels = `title-${name} label-${name}-${channel}`;
-    const read = ({ categories }: Preferences) => categories[name]?.cells[channel].value as string | undefined;
+  function choiceCell(name: string, column: CellName, cell: PreferenceCell): HTMLElement {
+    const key = `${name} ${column}`;
+    const labels = `title-${name} label-${name}-${column}`;
+    const read = ({ categories }: Preferences) => categories[name]?.cells[column].value as string | undefined;
     const choose = (value: string) =>
-      change({ categories: { [name]: { [channel]: value as PreferenceCell['value'] } } });
+      change({ categories: { [name]: { [column]: value as PreferenceCell['value'] } } });
     const values = valuesOf(cell);
     let control: HTMLInputElement | HTMLSelectElement;
     if (values.length === 2)
@@ -150,15 +159,19 @@ export function createTable({ words, language, accountUrl, content, change }: Ta
       });
       control = select;
     }
-    updates.push(({ channels }) => {
-      control.disabled = channels[channel] === 'off';
-    });
-    const label = element('span', { class: 'label', part: 'label', id: `label-${name}-${channel}` }, words[channel]);
+    if (column !== 'inbox')
+      updates.push(({ channels }) => {
+        control.disabled = channels[column] === 'off';
+      });
+    const label = element('span', { class: 'label', part: 'label', id: `label-${name}-${column}` }, words[column]);
     return element('label', { class: 'cell', part: 'cell' }, label, control);
   }
-  function categoryRow(name: string, category: Category, channels: readonly PreferenceChannel[]): HTMLElement {
+  function categoryRow(name: string, category: Category, columns: readonly CellName[]): HTMLElement {
     const { title, description, is_locked: isLocked, cells } = category;
-    const shown = isLocked ? words.locked : null;
+    const note = element('span', { class: 'value muted', part: 'value' }, isLocked ? words.locked : words.inbox_off);
+    updates.push(({ categories }) => {
+      note.hidden = !isLocked && categories[name]?.cells.inbox.value !== 'off';
+    });
     const about = description === title || description === name ? null : element('bdi', {}, description);
     return element(
       'li',
@@ -168,19 +181,19 @@ export function createTable({ words, language, accountUrl, content, change }: Ta
         { class: 'description' },
         element('span', { class: 'name', part: 'name', id: `title-${name}` }, element('bdi', {}, titleOf(name, title))),
         about && element('span', { class: 'value muted', part: 'value' }, about),
-        shown && element('span', { class: 'value muted', part: 'value' }, shown),
+        note,
       ),
       element(
         'div',
         { class: 'cells', part: 'cells' },
-        ...channels.map((channel) =>
-          isLocked ? lockedCell(channel, cells[channel].value === 'on') : choiceCell(name, channel, cells[channel]),
+        ...columns.map((column) =>
+          isLocked ? lockedCell(column, cells[column].value === 'on') : choiceCell(name, column, cells[column]),
         ),
       ),
     );
   }
   function categorySection(preferences: Preferences): HTMLElement {
-    const channels = channelsOf(preferences);
+    const columns = cellsOf(preferences);
     const all = Object.entries(preferences.categories);
     if (all.length === 0) return section('categories', element('p', { class: 'muted', part: 'hint' }, words.empty));
     return section(
@@ -191,9 +204,9 @@ export function createTable({ words, language, accountUrl, content, change }: Ta
         element(
           'div',
           { class: 'head', part: 'head', 'aria-hidden': 'true' },
-          ...channels.map((channel) => element('span', { part: 'label' }, words[channel])),
+          ...columns.map((column) => element('span', { part: 'label' }, words[column])),
         ),
-        element('ul', {}, ...all.map(([name, category]) => categoryRow(name, category, channels))),
+        element('ul', {}, ...all.map(([name, category]) => categoryRow(name, category, columns))),
       ),
     );
   }

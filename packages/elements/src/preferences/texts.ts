@@ -1,6 +1,7 @@
 /** The texts of `<postern-preferences>`. */
 export const english = {
   channels: 'Where you are notified',
+  inbox: 'Inbox',
   push: 'Push',
   email: 'Email',
   sms: 'SMS',
@@ -19,6 +20,7 @@ export const english = {
   open_account: 'Open your account',
   categories: 'What you are notified about',
   locked: 'This is important, so you cannot turn it off.',
+  inbox_off: 'Does not appear in your inbox, and is not counted.',
   always_on: 'Always on',
   always_off: 'Not sent',
   on: 'On',

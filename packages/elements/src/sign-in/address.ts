@@ -21,8 +21,8 @@ const accountOf = ({ postern }: Context) => createAccount(postern, { prove: asyn
 /** Whether the account has no address, and the login can be the proof for one. */
 async function isWanted(context: Context): Promise<boolean> {
   const { postern, offered, signal } = context;
-  const { current } = postern;
-  const isAsked = (await coreOf(postern).marks.get(settledKey)) !== ('user_id' in current && current.user_id);
+  const { marks, held } = coreOf(postern);
+  const isAsked = (await marks.get(settledKey)) !== held.login?.user_id;
   if (!isAsked || offered.recovery.identity_types.length === 0) return false;
   const { email, phone, proofs, created_at } = await accountOf(context).get({ signal });
   const usable = proofs.filter(({ accepted_for }) => accepted_for.includes('account'));
@@ -38,9 +38,9 @@ export async function addressView(shown: Context): Promise<View | null> {
   const context: LaterContext = { ...shown, words: { ...words, cancelled: words.address_late } };
   const { flows, postern, signal, report, leaveAddress } = context;
   const leave = (isSettled = true) => {
-    const { current } = postern;
+    const { marks, held } = coreOf(postern);
     delete flows.address;
-    if (isSettled && 'user_id' in current) void coreOf(postern).marks.set(settledKey, current.user_id);
+    if (isSettled && held.login !== undefined) void marks.set(settledKey, held.login.user_id);
     leaveAddress();
   };
   try {

@@ -7,7 +7,7 @@ import {
   offeredLogins,
   type Postern,
 } from '@postern/client';
-import { anySignal, coreOf } from '@postern/client/internal';
+import { anySignal, coreOf, holdLogin, type LoginHold } from '@postern/client/internal';
 import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { textOf } from '../base/error-text.js';
@@ -72,6 +72,8 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   #guestContinues = false;
   /** Ends a login that waits for the flow `address`. */
   #endAddress: () => void = () => undefined;
+  /** Keeps the login at a provider from the app until the question for an address is answered. */
+  #hold: LoginHold | undefined;
   readonly #input: SignInInput = {
     ...{ identity: '', way: undefined, page: 'identity', usedWay: undefined, lastWay: null },
   };
@@ -161,8 +163,9 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     clientSignal.addEventListener('abort', () => {
       this.#offered = undefined;
       this.#flows = {};
-      // A page that shows its own view once the user is signed in leaves no room for a question.
+      // A page that removes the element leaves no room for a question.
       if (this.#flow === 'address') this.#flow = null;
+      this.#release();
       this.#endAddress();
     });
     const loading = element(
@@ -234,13 +237,16 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
       const { current: state } = login;
       const { status } = postern.current;
       if (status === 'starting') return;
-      if (status === 'signed_out') {
+      const isSignedOut = status === 'signed_out' && !this.#hold?.isWithheld();
+      if (isSignedOut) {
         this.#guestId = null;
         if (this.#flow === 'address') this.#flow = null;
         this.#endAddress = () => undefined;
       }
       const isForGuest = status === 'signed_in' && postern.current.user_id === this.#guestId;
-      const isAsking = status === 'signed_in' && this.#flow === 'address';
+      const isAsking = status !== 'suspended' && this.#flow === 'address';
+      // The login is not shown yet, and the question comes next.
+      if (status === 'signed_out' && !isSignedOut && !isAsking) return;
       const isLoggedIn = status !== 'signed_out' && !(isForGuest && this.#guestContinues) && !isAsking;
       const hasCodes = state.step === 'done' && state.recovery_codes;
       const shownStatus = isForGuest ? 'guest' : status;
@@ -274,6 +280,9 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
         this.#flow = null;
       }
       if (state.step === 'redirect') this.#input.usedWay = state.authenticator;
+      // An app shows its own view as soon as the user is signed in, so it hears of it after the question for an address.
+      if (state.step === 'redirect') this.#hold ??= holdLogin(coreOf(postern));
+      else if (previous.step === 'redirect' && (state.step !== 'done' || state.recovery_codes)) this.#release();
       if (state.step === 'done' && !state.recovery_codes) {
         login.start();
         this.#finish(state, postern, this.#input.usedWay);
@@ -392,6 +401,8 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
         this.#finish(state, postern, way);
       },
       leaveAddress: () => {
+        this.#flow = null;
+        this.#release();
         showFlow(null);
         this.#endAddress();
       },
@@ -400,6 +411,11 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
         leave();
       },
     };
+  }
+
+  #release(): void {
+    this.#hold?.release();
+    this.#hold = undefined;
   }
 
   async #finish(
@@ -419,6 +435,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     // An account with a second factor can prove more than a login, so its owner adds addresses in the account.
     const isAsking = isProvider(way ?? '') && recovery_codes === undefined;
     if (isAsking) this.#flow = 'address';
+    else this.#release();
     const answer =
       isAsking &&
       new Promise<void>((resolve) => {

@@ -10,7 +10,6 @@ import { type Call, filterText, UsageError } from '@postern/client/internal';
 import { connectionOf, createLazyTransport } from '../connection.js';
 import type { PosternServer } from '../server.js';
 import { headersOf, type RequestLike } from '../sessions/tokens.js';
-import type { Session } from '../wire.js';
 import { type CookieOptions, createCookie } from './cookies.js';
 import { createForwarder } from './forwarder.js';
 import type { HandlerContext } from './page-request.js';
@@ -38,6 +37,9 @@ export interface BrowserSessionOptions {
 
 export type RouteHandler = (request: Request, context?: HandlerContext) => Promise<Response>;
 
+/** A session of a browser, without its token. `verify` also finds the roles and claims of its user. */
+export type PageSession = Omit<HeldSession, 'token'>;
+
 /** The logins of browsers, kept in cookies. */
 export interface BrowserSession {
   readonly basePath: string;
@@ -54,7 +56,7 @@ export interface BrowserSession {
    * `origin` nor the request shows https, a cookie of plain http counts too: another host of the same domain could have set it, and
    * the page then shows the account of somebody else. So set `origin`.
    */
-  readonly session: (request: RequestLike) => Promise<Session | null>;
+  readonly session: (request: RequestLike) => Promise<PageSession | null>;
   /**
    * Like `session`, with data for the first rendering of a page: JSON without tokens, such as for `PosternProvider` of `@postern/react`.
    * Only the parts that you name are read.
@@ -144,22 +146,32 @@ export function createBrowser(postern: PosternServer, options: BrowserSessionOpt
     return secureCookies.login.read(header) ?? (mayBeInsecure(origin) ? insecureCookies.login.read(header) : undefined);
   }
 
-  /** The sessions that were created for a request, so that one page gets one session, however often it asks. */
-  const created = new WeakMap<object, { readonly token: string; readonly session: Promise<HeldSession | null> }>();
+  const sessionFor = createSessionReader(transport, loginIn);
+  const session: BrowserSession = {
+    basePath,
+    origin: ownOrigin,
+    handler,
+    routes: { GET: route, POST: route, PUT: route, PATCH: route, DELETE: route },
+    async session(request) {
+      const found = await sessionFor(request);
+      return found && withoutToken(found);
+    },
+    async snapshot(request, parts) {
+      const found = await sessionFor(request);
+      return found === null ? { session: null } : readSnapshot(transport, found, parts);
+    },
+  };
+  return { session, send, loginIn };
+}
 
-  /** The session of the cookie of a request. Null without a valid cookie. */
-  async function sessionFor(request: RequestLike): Promise<HeldSession | null> {
-    const token = loginIn(request);
-    if (token === undefined) return null;
-    const key = requestOf(request);
-    const former = created.get(key);
-    // The cookie of a request changes if the request itself logs in or out.
-    if (former?.token === token) return former.session;
-    const session = createSession(token);
-    created.set(key, { token, session });
-    session.catch(() => created.delete(key));
-    return session;
-  }
+type Transport = ReturnType<typeof createLazyTransport>;
+
+/**
+ * @returns a function that reads the session of the cookie of a request; null without a valid cookie. One page gets one session, however
+ *   often it asks
+ */
+function createSessionReader(transport: Transport, loginIn: Browser['loginIn']) {
+  const created = new WeakMap<object, { readonly token: string; readonly session: Promise<HeldSession | null> }>();
 
   async function createSession(token: string): Promise<HeldSession | null> {
     try {
@@ -175,39 +187,43 @@ export function createBrowser(postern: PosternServer, options: BrowserSessionOpt
       throw error;
     }
   }
-
-  const session: BrowserSession = {
-    basePath,
-    origin: ownOrigin,
-    handler,
-    routes: { GET: route, POST: route, PUT: route, PATCH: route, DELETE: route },
-    async session(request) {
-      const found = await sessionFor(request);
-      return found && withoutToken(found);
-    },
-    async snapshot<Parts extends SnapshotParts>(request: RequestLike, { account, inbox, devices }: Parts) {
-      const found = await sessionFor(request);
-      if (found === null) return { session: null };
-      const authorization = `Bearer ${found.token}`;
-      const read = <T>(path: string, query: NonNullable<Call['query']> = {}) =>
-        transport.json<T>({ path, query, authorization });
-      const { filter, limit } = inbox === true ? {} : (inbox ?? {});
-      const [details, page, marker, deviceList] = await Promise.all([
-        account && read('/v1/account'),
-        inbox && read('/v1/notifications/page', { filter: filterText(filter), limit }),
-        inbox && read('/v1/notifications/marker'),
-        devices && read<Page<Device>>('/v1/devices/page', { limit: 100 }),
-      ]);
-      const snapshot: object = {
-        session: withoutToken(found),
-        ...(account && { account: details }),
-        ...(inbox && { inbox: { page, marker, ...(filter !== undefined && { filter }) } }),
-        ...(deviceList && { devices: deviceList.data }),
-      };
-      return snapshot as Snapshot<Parts>;
-    },
+  return async (request: RequestLike): Promise<HeldSession | null> => {
+    const token = loginIn(request);
+    if (token === undefined) return null;
+    const key = requestOf(request);
+    const former = created.get(key);
+    // The cookie of a request changes if the request itself logs in or out.
+    if (former?.token === token) return former.session;
+    const session = createSession(token);
+    created.set(key, { token, session });
+    session.catch(() => created.delete(key));
+    return session;
   };
-  return { session, send, loginIn };
+}
+
+/** Reads the parts that a page asks for, at the same time. */
+async function readSnapshot<Parts extends SnapshotParts>(
+  transport: Transport,
+  session: HeldSession,
+  { account, inbox, devices }: Parts,
+): Promise<Snapshot<Parts>> {
+  const authorization = `Bearer ${session.token}`;
+  const read = <T>(path: string, query: NonNullable<Call['query']> = {}) =>
+    transport.json<T>({ path, query, authorization });
+  const { filter, limit } = inbox === true ? {} : (inbox ?? {});
+  const [details, page, marker, deviceList] = await Promise.all([
+    account && read('/v1/account'),
+    inbox && read('/v1/notifications/page', { filter: filterText(filter), limit }),
+    inbox && read('/v1/notifications/marker'),
+    devices && read<Page<Device>>('/v1/devices/page', { limit: 100 }),
+  ]);
+  const snapshot: object = {
+    session: withoutToken(session),
+    ...(account && { account: details }),
+    ...(inbox && { inbox: { page, marker, ...(filter !== undefined && { filter }) } }),
+    ...(deviceList && { devices: deviceList.data }),
+  };
+  return snapshot as Snapshot<Parts>;
 }
 
 /**
@@ -219,7 +235,7 @@ function requestOf(request: RequestLike): object {
   return typeof headers.get === 'function' ? headers : request;
 }
 
-const withoutToken = ({ token: _, ...session }: HeldSession): Session => session;
+const withoutToken = ({ token: _, ...session }: HeldSession): PageSession => session;
 
 /**
  * The origin, as far as a request shows it: a `Request` shows it by its URL. A request of Node.js shows by its socket only

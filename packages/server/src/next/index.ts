@@ -9,12 +9,16 @@ import type { Snapshot, SnapshotParts } from '@postern/client';
 import { UsageError } from '@postern/client/internal';
 // With its ending: outside of its bundlers, Next.js has no other names for Node.js.
 import { cookies, headers } from 'next/headers.js';
-import { type BrowserSession, type BrowserSessionOptions, createBrowser } from '../browser/session.js';
+import {
+  type BrowserSession,
+  type BrowserSessionOptions,
+  createBrowser,
+  type PageSession,
+} from '../browser/session.js';
 import { createSignIn, type SignInInput, type SignInResult, type Visit } from '../browser/sign-in.js';
 import type { PosternServerOptions } from '../options.js';
 import { createPosternServer, type PosternServer } from '../server.js';
 import type { RequestLike } from '../sessions/tokens.js';
-import type { Session } from '../wire.js';
 
 export type { SignInInput, SignInResult } from '../browser/sign-in.js';
 
@@ -28,7 +32,7 @@ export interface NextPostern extends Readonly<BrowserSession['routes']> {
   /** The client of the backend, to publish and administer. */
   readonly server: PosternServer;
   /** The session of the visitor, in server components, actions and route handlers. Null without a login. Once for each request. */
-  readonly auth: () => Promise<Session | null>;
+  readonly auth: () => Promise<PageSession | null>;
   /** The same, with data for `PosternProvider` of `@postern/react`. */
   readonly snapshot: <Parts extends SnapshotParts>(parts: Parts) => Promise<Snapshot<Parts>>;
   /**

@@ -4,11 +4,10 @@
  * @packageDocumentation
  */
 import type { Snapshot, SnapshotParts } from '@postern/client';
-import { type BrowserSessionOptions, createBrowser } from '../browser/session.js';
+import { type BrowserSessionOptions, createBrowser, type PageSession } from '../browser/session.js';
 import { type CookieToSet, createSignIn, type SignInInput, type SignInResult } from '../browser/sign-in.js';
 import type { PosternServerOptions } from '../options.js';
 import { createPosternServer, type PosternServer } from '../server.js';
-import type { Session } from '../wire.js';
 
 export type { SignInInput, SignInResult } from '../browser/sign-in.js';
 
@@ -22,7 +21,7 @@ export interface PosternLocals {
   /** The client of the backend, to publish and administer. */
   readonly server: PosternServer;
   /** The session of the visitor. Null without a login. Once for each request. */
-  readonly auth: () => Promise<Session | null>;
+  readonly auth: () => Promise<PageSession | null>;
   /** The same, with data for the first rendering, as JSON without tokens. */
   readonly snapshot: <Parts extends SnapshotParts>(parts: Parts) => Promise<Snapshot<Parts>>;
   /** A step of a login, in an action. It takes the `FormData` of the request, or its values. */

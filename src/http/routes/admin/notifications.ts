@@ -11,12 +11,14 @@ import type { Handle } from '../../../database/database.js';
 import type { UserReferences } from '../../../identities/user-references.js';
 import { isJsonObject } from '../../../lib/json-object.js';
 import type { Pacer } from '../../../lib/pacing.js';
-import { Problem, throwIfErrors } from '../../../lib/problem.js';
+import { type FieldError, Problem, throwIfErrors } from '../../../lib/problem.js';
+import type { DecideSteps } from '../../../notifications/deliveries/dry-run.js';
 import { exactNumbers } from '../../../notifications/inbox/exact-numbers.js';
 import type { Notifications } from '../../../notifications/notifications.js';
 import { maxItems, sizeErrors } from '../../../notifications/publishing/limits.js';
 import type { Push } from '../../../notifications/push/push.js';
 import { isNdjson } from '../../plugins/ndjson-body.js';
+import { errorsOfFaultyPublication } from '../../requests/faulty-publication.js';
 import type { Idempotent, IdempotentWork } from '../../requests/idempotent.js';
 import { jsonInParts } from '../../requests/json-parts.js';
 import { dryRunQuery, pathId, type QueryParameters, readDryRun } from '../../requests/parameters.js';
@@ -67,6 +69,7 @@ export function adminNotificationRoutes(app: App, services: PublishServices): vo
 interface PublishServices {
   readonly notifications: Notifications;
   readonly push: Push;
+  readonly decideSteps: DecideSteps;
   readonly userReferences: UserReferences;
   readonly idempotent: Idempotent;
   readonly database: Handle;
@@ -103,7 +106,7 @@ type PublishLines = ReturnType<typeof createItemPublisher>;
 
 /** The routes that publish JSON: the general one, and the one that is described for arrays. */
 function publishRoutes(app: App, services: PublishServices, publishLines: PublishLines): void {
-  const { notifications, push, idempotent, userReferences } = services;
+  const { notifications, push, decideSteps, idempotent, userReferences } = services;
   const publishJson = (request: FastifyRequest, reply: FastifyReply, body: PublishBody, isOne: boolean) => {
     const numbers = exactNumbers(request.rawBody);
     const publish: IdempotentWork = (commit) =>
@@ -130,7 +133,10 @@ function publishRoutes(app: App, services: PublishServices, publishLines: Publis
       body: PublishRequest,
       response: { 200: DryRun, 201: Published },
     },
-    config: { ...publishing.config, ndjson: NotificationInput, document: oneNotification, checkQuery: readDryRun },
+    config: {
+      ...{ ...publishing.config, ndjson: NotificationInput, document: oneNotification, checkQuery: readDryRun },
+      checkFaultyBody: faultyBodyCheck(services),
+    },
     preValidation: async (request, reply) => {
       if (isNdjson(request)) await publishLines(request, reply);
       else throwIfErrors(sizeErrors(request.body));
@@ -139,9 +145,8 @@ function publishRoutes(app: App, services: PublishServices, publishLines: Publis
       const body = await identified(userReferences, request.body);
       const isOne = !Array.isArray(body) && body.user_ids === undefined;
       if (readDryRun(request.query)) {
-        return reply
-          .code(200)
-          .send(await push.dryRun(await notifications.planNotifications(body, exactNumbers(request.rawBody))));
+        const planned = await notifications.planNotifications(body, exactNumbers(request.rawBody));
+        return reply.code(200).send(await push.dryRun(planned, decideSteps));
       }
       if (isOne && request.headers['idempotency-key'] === undefined) {
         return reply.code(201).send(await notifications.publishOne(body, exactNumbers(request.rawBody)));
@@ -163,6 +168,7 @@ function publishRoutes(app: App, services: PublishServices, publishLines: Publis
       body: NotificationInputs,
       response: { 201: Type.Array(Notification, { description: 'The notifications, in the order of the request.' }) },
     },
+    config: { ...publishing.config, checkFaultyBody: faultyBodyCheck(services) },
     preValidation: async (request) => throwIfErrors(sizeErrors(request.body)),
     async handler(request, reply) {
       await publishJson(request, reply, await withUserIds(userReferences, request.body), false);
@@ -171,7 +177,16 @@ function publishRoutes(app: App, services: PublishServices, publishLines: Publis
   });
 }
 
-function dryRunRoute(app: App, { notifications, push, userReferences }: PublishServices): void {
+/** The errors in the meaning of a request that has errors of form. */
+const faultyBodyCheck =
+  ({ notifications, userReferences }: PublishServices) =>
+  (body: unknown, faults: readonly FieldError[]) =>
+    errorsOfFaultyPublication(body, faults, async (items) =>
+      notifications.validateEach(await withUserIds(userReferences, items), []),
+    );
+
+function dryRunRoute(app: App, services: PublishServices): void {
+  const { notifications, push, decideSteps, userReferences } = services;
   app.route({
     method: 'POST',
     url: '/admin/v1/notifications/dry-run',
@@ -179,16 +194,20 @@ function dryRunRoute(app: App, { notifications, push, userReferences }: PublishS
     schema: {
       operationId: 'tryNotifications',
       summary: 'Publish without writing (dry run)',
-      description: 'Validates the notifications and returns the recipients and their devices. Writes nothing.',
+      description:
+        'Validates the notifications and returns the recipients, their devices, and what would become of each step. Writes nothing.',
       tags: ['Administration'],
       body: NotificationInputs,
       response: { 200: { ...DryRun, description: 'What publishing would do.' } },
     },
-    config: { ...publishing.config, recentProof: 'not-needed', idempotent: false },
+    config: {
+      ...{ ...publishing.config, recentProof: 'not-needed', idempotent: false },
+      checkFaultyBody: faultyBodyCheck(services),
+    },
     preValidation: async (request) => throwIfErrors(sizeErrors(request.body)),
     async handler(request) {
       const items = await withUserIds(userReferences, request.body);
-      return push.dryRun(await notifications.planNotifications(items, exactNumbers(request.rawBody)));
+      return push.dryRun(await notifications.planNotifications(items, exactNumbers(request.rawBody)), decideSteps);
     },
   });
 }

@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { Image, ImageInput, ImageUpload, maxImageBytes } from '../../../contract/image.js';
 import { Problem, throwIfErrors } from '../../../lib/problem.js';
 import type { ImageSource, Images } from '../../../notifications/images/images.js';
+import { parseJsonBody } from '../../plugins/json-body.js';
 import type { Idempotent } from '../../requests/idempotent.js';
 import type { Access, App } from '../../requests/route.js';
+import { decodeImage, readEncodedImage } from '../../uploads/encoded-image.js';
 import { readMultipartFile } from '../../uploads/multipart-file.js';
-import { createPacedBodies } from '../../uploads/paced-body.js';
+import { bodyOf, createPacedBodies } from '../../uploads/paced-body.js';
 import { createUploadGate, type UploadGate } from '../../uploads/upload-gate.js';
 
-/** The size of the largest file in base64 and the JSON around it, in bytes. */
-const maxJsonBytes = 7 * 1024 * 1024;
+/** `maxBytes`: of the largest file in base64 and the JSON around it. */
+const sizes = { maxBytes: 7 * 1024 * 1024, maxFileBytes: maxImageBytes };
 
 export interface ImageServices {
   readonly images: Images;
@@ -26,20 +27,23 @@ export function imageRoutes(app: App, services: ImageServices): void {
     await scope.register(multipart, { throwFileSizeLimit: false });
     const gate = createUploadGate();
     const paced = createPacedBodies();
-    const bodies = new WeakMap<FastifyRequest, Readable>();
+    const piecesOf = (request: FastifyRequest) =>
+      request.authorized.session === undefined ? bodyOf(request) : paced(request);
+    const encodedFiles: UploadParts['encodedFiles'] = new WeakMap();
     scope.addHook('onRequest', gate.enter);
-    scope.addHook('preParsing', async (request, _reply, payload) => {
-      if (request.authorized.session === undefined) return payload;
-      const body = paced(request, payload);
-      bodies.set(request, body);
-      return body;
+    scope.removeContentTypeParser('application/json');
+    scope.addContentTypeParser('application/json', async (request: FastifyRequest) => {
+      if (Number(request.headers['content-length'] ?? 0) > sizes.maxBytes) throw new Problem('payload_too_large');
+      const { text, file } = await readEncodedImage(piecesOf(request), sizes);
+      if (file !== undefined) encodedFiles.set(request, file);
+      return parseJsonBody(request, text);
     });
     scope.addHook('preValidation', async (request, reply) => {
-      if (request.isMultipart()) request.body = await readMultipartFile(request, reply, bodies.get(request));
+      if (request.isMultipart()) request.body = await readMultipartFile(request, reply, piecesOf(request));
     });
     uploadRoute(
       scope,
-      { ...services, gate },
+      { ...services, gate, encodedFiles },
       {
         url: '/v1/images',
         access: 'session',
@@ -51,7 +55,7 @@ export function imageRoutes(app: App, services: ImageServices): void {
     );
     uploadRoute(
       scope,
-      { ...services, gate },
+      { ...services, gate, encodedFiles },
       {
         url: '/admin/v1/images',
         access: { scope: 'notifications:write' },
@@ -64,9 +68,15 @@ export function imageRoutes(app: App, services: ImageServices): void {
   });
 }
 
+interface UploadParts {
+  readonly gate: UploadGate;
+  /** The files of JSON bodies, which have an empty string in their place. */
+  readonly encodedFiles: WeakMap<FastifyRequest, () => Buffer>;
+}
+
 function uploadRoute(
   app: App,
-  { images, idempotent, gate }: ImageServices & { readonly gate: UploadGate },
+  { images, idempotent, gate, encodedFiles }: ImageServices & UploadParts,
   route: {
     readonly url: string;
     readonly access: Access;
@@ -80,7 +90,6 @@ function uploadRoute(
   app.route<{ Body: (ImageInput & Partial<ImageUpload>) | undefined }>({
     method: 'POST',
     url: route.url,
-    bodyLimit: maxJsonBytes,
     schema: {
       operationId: route.operationId,
       summary: 'Upload an image',
@@ -108,7 +117,7 @@ function uploadRoute(
       ],
     },
     async handler(request, reply) {
-      const source = sourceOf(request.body);
+      const source = sourceOf(request.body, encodedFiles.get(request));
       const isRepeatable = request.headers['idempotency-key'] !== undefined;
       const userId = request.authorized.session?.user_id;
       const add = () =>
@@ -128,26 +137,13 @@ function uploadRoute(
 }
 
 /** @throws Problem `validation_failed`, `payload_too_large` */
-function sourceOf(body: ImageInput & Partial<ImageUpload> = {}): ImageSource {
+function sourceOf(body: ImageInput & Partial<ImageUpload> = {}, encodedFile?: () => Buffer): ImageSource {
   const { url, encoded, file } = body;
   // A JSON body may have an unknown member of this name.
   if (Buffer.isBuffer(file)) return { file };
   const fields = { fields: 'url, encoded, file' };
   if (url !== undefined && encoded !== undefined) throwIfErrors([{ code: 'conflicting_fields', params: fields }]);
-  if (encoded !== undefined) return { file: decode(encoded) };
+  if (encoded !== undefined) return { file: encodedFile?.() ?? decodeImage(encoded, maxImageBytes) };
   if (url !== undefined) return { url };
   throw new Problem('validation_failed', { errors: [{ code: 'one_required', params: fields }] });
 }
-
-/** Decodes base64 strictly: refuses characters that Node's decoder skips or corrects. Padding is optional. */
-function decode(encoded: string): Buffer {
-  if (encoded === '') throwIfErrors([{ field: 'encoded', code: 'required' }]);
-  const base64 = encoded.startsWith('data:') ? encoded.slice(encoded.indexOf(';base64,') + 8) : encoded;
-  const file = Buffer.from(base64, 'base64');
-  const isBase64 = withoutPadding(file.toString('base64')) === withoutPadding(base64) && base64.length % 4 !== 1;
-  if (!isBase64) throwIfErrors([{ field: 'encoded', code: 'invalid_format' }]);
-  if (file.length > maxImageBytes) throw new Problem('payload_too_large');
-  return file;
-}
-
-const withoutPadding = (base64: string) => (base64.endsWith('=') ? base64.slice(0, base64.indexOf('=')) : base64);

@@ -39,7 +39,7 @@ export function preferenceRoutes(app: App, { preferences, database }: Preference
     async handler(request, reply) {
       const { user_id: userId } = sessionOf(request);
       const language = languageOf(request.headers['accept-language']);
-      return reply.send(await preferences.get(database.user(userId), userId, language));
+      return reply.send(await preferences.get(database.user(userId), userId, { language }));
     },
   });
 
@@ -60,7 +60,7 @@ export function preferenceRoutes(app: App, { preferences, database }: Preference
       const language = languageOf(request.headers['accept-language']);
       const view = await database.user(userId).transaction(async (tx) => {
         await preferences.change(tx, userId, request.body, originOf(request));
-        return preferences.get(tx, userId, language);
+        return preferences.get(tx, userId, { language });
       });
       return reply.send(view);
     },
@@ -85,7 +85,7 @@ export function adminPreferenceRoutes(app: App, { preferences, database, users }
     async handler(request, reply) {
       const id = pathId(request.params);
       const language = preferredLanguage(request.headers['accept-language']);
-      return reply.send(await preferences.get(database.user(id), id, language));
+      return reply.send(await preferences.get(database.user(id), id, { language, times: true }));
     },
   });
 
@@ -109,7 +109,7 @@ export function adminPreferenceRoutes(app: App, { preferences, database, users }
       const view = await database.user(id).transaction(async (tx) => {
         requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
         await preferences.change(tx, id, request.body, originOf(request));
-        return preferences.get(tx, id, language);
+        return preferences.get(tx, id, { language, times: true });
       });
       return reply.send(view);
     },

@@ -38,7 +38,8 @@ export function sessionRoutes(app: App, { sessions, counters }: { sessions: Sess
     schema: {
       operationId: 'verifySession',
       summary,
-      description: 'Every instance checks the token in the database, with the clock of the database.',
+      description:
+        'Every instance checks the token in the database, with the clock of the database. The roles and claims are those that the user has now.',
       tags: ['Sessions'],
       response: { 200: response },
     },
@@ -75,4 +76,5 @@ const headerSchemas = {
   'Postern-Device-Id': Type.String({ description: 'The `device_id` of the session.' }),
   'Postern-Session-Id': Type.String({ description: 'The `id` of the session.' }),
   'Postern-Session-Expires-At': Type.String({ description: 'The `expires_at` of the session.' }),
+  'Postern-Roles': Type.String({ description: 'The `roles` of the session, joined by commas. Empty without a role.' }),
 };

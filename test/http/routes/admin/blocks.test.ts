@@ -112,10 +112,12 @@ describe('a block', () => {
     expect(await check({ 'x-forwarded-for': address })).toBe(200);
   });
 
-  test('ends at `ends_at`, and the list still shows it', async () => {
+  test('whose `ends_at` has passed refuses nothing, and the list still shows it', async () => {
     const address = newAddress();
-    const ends_at = new Date(Date.now() + 1500).toISOString();
-    await block({ address, ends_at });
+    await block({ address, ends_at: new Date(Date.now() + 3_600_000).toISOString() });
+    expect(await statusFrom(address)).toEqual([403, 'address_blocked']);
+    const end = "update address_blocks set ends_at = db_now() - interval '1 second' where network = $1::cidr";
+    await postern.database.query(testSql(end, [address]));
     await eventually('the block to end', async () => ((await statusFrom(address))[0] === 200 ? true : undefined));
     const [listed] = (await admin<Block[]>('GET', `/blocks?filter=address:${address}`)).body;
     expect(listed?.address).toBe(address);

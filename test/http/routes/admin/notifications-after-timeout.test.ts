@@ -67,6 +67,7 @@ test('a large publication that ends after the handler timeout is committed', asy
     database,
     userReferences: createUserReferences(database),
     pacer: createPacer(),
+    decideSteps: async () => [],
   });
   const payload = [1, 2].map(() => ({ user_id: id, notification_type: 'pool', description: 'a' }));
 

@@ -58,14 +58,22 @@ describe('a dry run', () => {
     );
     expect(status).toBe(200);
     const item = { notification_type: 'pool', description: 'A new pool', inbox: true };
+    const step = (state: string, reason: string | null, explanation: unknown = expect.any(String)) => ({
+      steps: [{ channel: 'push', after: '0s', if: 'always', state, reason, explanation }],
+    });
     const push = (deviceId: string, muted: boolean) => [{ device_id: deviceId, channel: 'fcm', muted }];
     expect(body).toEqual({
       deliveries: 3,
       push: { apns: 0, fcm: 1, web_push: 0, muted: 1 },
+      steps: [
+        { channel: 'push', state: 'send', reason: null, count: 1 },
+        { channel: 'push', state: 'skipped', reason: 'muted', count: 1 },
+        { channel: 'push', state: 'skipped', reason: 'no_address', count: 1 },
+      ],
       items: [
-        { user_id: loud.user.id, ...item, push: push(loud.deviceId, false) },
-        { user_id: quiet.user.id, ...item, push: push(quiet.deviceId, true) },
-        { user_id: absent.id, ...item, push: [] },
+        { user_id: loud.user.id, ...item, ...step('send', null, null), push: push(loud.deviceId, false) },
+        { user_id: quiet.user.id, ...item, ...step('skipped', 'muted'), push: push(quiet.deviceId, true) },
+        { user_id: absent.id, ...item, ...step('skipped', 'no_address'), push: [] },
       ],
     });
     expect(await rowsWritten()).toBe(before);

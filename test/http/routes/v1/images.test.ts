@@ -1,9 +1,9 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { dirname } from 'node:path';
-import { Readable } from 'node:stream';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Image } from '../../../../src/contract/image.js';
 import type { Notification } from '../../../../src/contract/notification.js';
 import { startHttp } from '../../../delivery/local-server.js';
@@ -315,21 +315,49 @@ describe('the quota of a user', () => {
     expect(finished.slice(-2)).toEqual(['many 422', 'many 422']);
   });
 
-  it('refuses a body of unknown length that is too large, and goes on', async () => {
-    const { bearer } = await newSession();
-    const piece = Buffer.alloc(1024 * 1024, 'x');
-    const pieces = async function* () {
-      for (let n = 0; n < 12; n += 1) yield piece;
-    };
-    const init = { headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }, duplex: 'half' };
-    const body = Readable.from(pieces()) as never;
-    const answer = await fetch(`${postern.url}/v1/images`, { method: 'POST', body, ...init } as RequestInit).catch(
-      () => undefined,
-    );
-    // The connection may be closed before the answer is read.
-    expect([413, undefined]).toContain(answer?.status);
-    const next = await postern.api('POST', '/v1/images', { bearer, body: { encoded: 'AAAA' } });
-    expect(next.status).toBe(422);
+  describe('a body of unknown length that is refused before its end, and a client that then disconnects, harm nothing', () => {
+    const boundary = 'multipart/form-data; boundary=x';
+    const part = (name: string, content: string) =>
+      `--x\r\nContent-Disposition: form-data; name="${name}"; filename="a"\r\n\r\n${content}\r\n`;
+    const mebibyte = 1024 * 1024;
+    it.each([
+      ['JSON with a file that is too long', 'application/json', '{"encoded":"', 'A'.repeat(mebibyte), 413],
+      ['JSON with too much around the file', 'application/json', '{"x":"', 'A'.repeat(mebibyte), 413],
+      ['a form with too many parts', boundary, part('a', 'b').repeat(40), part('a', 'b'.repeat(mebibyte)), 400],
+      ['a form with a broken part', boundary, '--x\r\n:\r\n\r\n', 'b'.repeat(mebibyte), undefined],
+      ['a form with a file that does not end', boundary, '--x\r\n', part('file', 'b'.repeat(8 * mebibyte)), undefined],
+    ])('%s', async (_name, type, start, piece, status) => {
+      const { bearer } = await newSession();
+      const socket = connect(Number(new URL(postern.url).port), '127.0.0.1');
+      onTestFinished(() => void socket.destroy());
+      let answer = '';
+      socket.on('data', (bytes) => {
+        answer += bytes;
+      });
+      socket.on('error', () => undefined);
+      const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+      socket.write(
+        `POST /v1/images HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      );
+      socket.write(chunk(start));
+      // No last chunk: the body never ends.
+      for (let n = 0; n < 9; n += 1) socket.write(chunk(piece));
+      if (status !== undefined) {
+        await eventually('the answer or the end', async () => answer || socket.destroyed || undefined);
+        if (answer !== '') expect(answer).toContain(`HTTP/1.1 ${status} `);
+      } else {
+        await eventually(
+          'the body to be read',
+          async () => socket.bytesWritten - socket.writableLength > 2 * mebibyte || undefined,
+        );
+      }
+      socket.resetAndDestroy();
+      const next = await eventually('the place of the upload', async () => {
+        const { status: other } = await postern.api('POST', '/v1/images', { bearer, body: { encoded: 'AAAA' } });
+        return other === 429 ? undefined : other;
+      });
+      expect(next).toBe(422);
+    });
   });
 
   it('counts a URL that is still being fetched, also if the client has disconnected', async () => {

@@ -5,9 +5,11 @@ import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { OutboxMessage } from '../../../../src/contract/administration.js';
 import type { System } from '../../../../src/contract/operation/system.js';
+import type { DeliveryTrace } from '../../../../src/contract/push.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { scrape } from '../../../support/metrics.js';
+import { testSql } from '../../../support/sql.js';
 import { createUser, messageOf, newPhone, smsLogin } from '../../../support/users.js';
 
 const accountSid = `AC${'0'.repeat(32)}`;
@@ -268,4 +270,82 @@ test('the state of the system names the provider that fails, until it works agai
   behaviour = { twilio: 201, vonage: 500 };
   await sendUntil('sent');
   await eventually('the recovery', async () => ((await providers())[0]?.failing_since === null ? true : undefined));
+});
+
+describe('a receipt about the SMS of a notification', () => {
+  const admin = (method: 'PUT' | 'POST' | 'GET', path: string, body?: object) =>
+    postern.api<never>(method, `/admin/v1${path}`, { bearer: postern.adminKey, ...(body && { body }) });
+  beforeAll(async () => {
+    expect((await admin('PUT', '/categories/alarm', { steps: [{ channel: 'sms' }] })).status).toBe(201);
+  });
+  const smsOf = async (id: string) => {
+    const { body } = await admin('GET', `/notifications/${id}/deliveries`);
+    const [sms] = (body as DeliveryTrace).sms;
+    return `${sms?.state}/${sms?.reason}${sms?.error === null ? '' : `: ${sms?.error}`}`;
+  };
+  const until = (id: string, wanted: string) =>
+    eventually(`the SMS to be ${wanted}`, async () => ((await smsOf(id)) === wanted ? true : undefined));
+  /** Publishes, and returns the notification and what the receipts name. */
+  async function publish(): Promise<{ id: string; names: string }> {
+    const user = await createUser(postern, { phone: newPhone() });
+    const { body } = await admin('POST', '/notifications', {
+      ...{ user_id: user.id, notification_type: 'payment', category: 'alarm', description: 'The pump stands still' },
+    });
+    const { id } = body as { id: string };
+    const names = await eventually('the delivery to exist', async () => {
+      const [row] = await postern.database.query<{ names: string }>(
+        testSql(`select user_id || '.' || id as names from step_deliveries where notification_id = $1`, [id]),
+      );
+      return row?.names;
+    });
+    return { id, names };
+  }
+
+  test('says that it has arrived, and a later one changes nothing', async () => {
+    const { id, names } = await publish();
+    await until(id, 'sent/accepted');
+    const MessageSid = lastReference();
+    expect(await twilioReceipt(names, { MessageSid, MessageStatus: 'delivered' })).toBe(204);
+    expect(await smsOf(id)).toBe('delivered/delivered');
+    expect(await twilioReceipt(names, { MessageSid, MessageStatus: 'undelivered', ErrorCode: '30003' })).toBe(204);
+    expect(await smsOf(id)).toBe('delivered/delivered');
+  });
+
+  test('says why it has not arrived, also by the second vendor', async () => {
+    behaviour.twilio = 500;
+    const { id, names } = await publish();
+    await until(id, 'sent/accepted');
+    const body = {
+      client_ref: names,
+      message_uuid: lastReference(),
+      status: 'undeliverable',
+      error: { detail: 'Absent' },
+    };
+    expect(await vonageReceipt(body)).toBe(204);
+    expect(await smsOf(id)).toBe('bounced/undelivered: vonage: Absent');
+  });
+
+  test('counts before the answer of the vendor is stored, in either outcome', async () => {
+    behaviour.beforeAnswer = (names, MessageSid) =>
+      twilioReceipt(names, { MessageSid, MessageStatus: 'undelivered', ErrorCode: '30003' });
+    const undelivered = await publish();
+    await until(undelivered.id, 'bounced/undelivered: twilio: the phone cannot be reached, code 30003');
+    behaviour.beforeAnswer = (names, MessageSid) => twilioReceipt(names, { MessageSid, MessageStatus: 'delivered' });
+    const delivered = await publish();
+    await until(delivered.id, 'delivered/delivered');
+    expect(sent).toHaveLength(2);
+  });
+
+  test('with another reference, or names of another delivery, changes nothing', async () => {
+    const { id, names } = await publish();
+    await until(id, 'sent/accepted');
+    const [userId = '', deliveryId = ''] = names.split('.');
+    const MessageSid = lastReference();
+    const fields = { MessageSid, MessageStatus: 'undelivered' };
+    expect(await twilioReceipt(names, { ...fields, MessageSid: 'SM1' })).toBe(204);
+    const foreign = [deliveryId, `${deliveryId}.${userId}`, `${randomUUID()}.${deliveryId}`, `${names}.x`, `.${names}`];
+    for (const other of foreign) expect(await twilioReceipt(other, fields)).toBe(204);
+    expect(await twilioReceipt(names, fields, { token: 'forged' })).toBe(403);
+    expect(await smsOf(id)).toBe('sent/accepted');
+  });
 });

@@ -147,6 +147,7 @@ test('operators change them for a user, which is audited without a row for a use
   const at = `/admin/v1/users/${user.id}/preferences`;
   expect((await change(app.adminKey, { channels: { push: 'off' } }, at)).body.channels.push).toBe('off');
   expect((await get(session)).body.channels.push).toBe('off');
+  expect((await get(session)).body).not.toHaveProperty('channels_chosen_at');
   const rowsOf = (text: string) => app.database.query(testSql(text, [user.id]));
   const events = await rowsOf("select data from events where user_id = $1 and type = 'preferences.changed'");
   const changes = [{ field: 'channels.push', before: null, after: 'off', withheld: false }];
@@ -155,4 +156,21 @@ test('operators change them for a user, which is audited without a row for a use
   expect(await rowsOf('select user_id from preferences where user_id = $1')).toEqual([]);
   const unknown = '/admin/v1/users/00000000-0000-4000-8000-000000000000/preferences';
   expect((await change(app.adminKey, { channels: { push: 'off' } }, unknown)).status).toBe(404);
+});
+
+test('operators see when each cell was chosen, and users do not', async () => {
+  const { user, session } = await newPerson();
+  const at = `/admin/v1/users/${user.id}/preferences`;
+  await change(session, { categories: { payment: { email: 'off' } } });
+  const [, time] = [await change(session, { channels: { sms: 'off' } }), expect.stringMatching(/^\d{4}-.*Z$/)];
+  const { body } = await app.api<Preferences>('GET', at, { bearer: app.adminKey });
+  expect(body.channels_chosen_at).toEqual({ push: null, email: null, sms: time });
+  expect(body.categories.payment?.cells.email).toEqual({
+    value: 'off',
+    default: 'on',
+    is_chosen: true,
+    chosen_at: time,
+  });
+  expect(body.categories.payment?.cells.push.chosen_at).toBeNull();
+  expect(Object.keys((await get(session)).body.categories.payment?.cells.email ?? {})).not.toContain('chosen_at');
 });

@@ -11,7 +11,9 @@ import { useText } from '../../../text/text.js';
 import styles from '../user.module.css';
 import { confirmTextOf, type UserDialogProps, useDialogAction, useUndo } from './dialog-action.js';
 
-const profile = ['name', 'locale', 'external_id', 'metadata'] as const;
+const profile = ['name', 'locale', 'external_id', 'roles', 'claims', 'metadata'] as const;
+/** The members whose text is JSON. */
+const objects = ['claims', 'metadata'] as const;
 const addresses = ['username', 'email', 'phone'] as const;
 type Member = (typeof profile)[number] | (typeof addresses)[number];
 type Form = Readonly<Record<Member, string>>;
@@ -20,6 +22,8 @@ const formOf = (user: User): Form => ({
   name: user.name,
   locale: user.locale ?? '',
   external_id: user.external_id ?? '',
+  roles: user.roles.join(', '),
+  claims: JSON.stringify(user.claims, null, 2),
   metadata: JSON.stringify(user.metadata, null, 2),
   username: user.username ?? '',
   email: user.email ?? '',
@@ -30,11 +34,14 @@ const formOf = (user: User): Form => ({
 function changeTo(form: Form, members: readonly Member[]): UserChange {
   const entries = members.map((member) => {
     const value = form[member].trim();
-    if (member === 'metadata') return [member, value === '' ? {} : JSON.parse(value)];
+    if (isJson(member)) return [member, value === '' ? {} : JSON.parse(value)];
+    if (member === 'roles') return [member, [...new Set(value.split(/[\s,]+/).filter((role) => role !== ''))]];
     return [member, member === 'name' || value !== '' ? value : null];
   });
   return Object.fromEntries(entries) as UserChange;
 }
+
+const isJson = (member: Member) => objects.some((object) => object === member);
 
 function isObject(text: string): boolean {
   try {
@@ -59,7 +66,7 @@ function useMemberForm(props: UserDialogProps, name: string, members: readonly M
   const [{ base, form }, setDraft, forget] = useDraft(`user.${user.id}.${name}`, initial);
   /** The members that somebody else has changed too, with their new values. */
   const [changedByOthers, setChangedByOthers] = useState<Partial<Form>>({});
-  const [hasBadJson, setBadJson] = useState(false);
+  const [badJson, setBadJson] = useState<readonly Member[]>([]);
   const close = () => {
     forget();
     onClose();
@@ -89,7 +96,7 @@ function useMemberForm(props: UserDialogProps, name: string, members: readonly M
     return undefined;
   }
   const errorOf = (member: Member): string | undefined => {
-    if (member === 'metadata' && hasBadJson) return text.notJson;
+    if (badJson.includes(member)) return text.notJson;
     const newValue = changedByOthers[member];
     return action.errorOf(member) ?? (newValue === undefined ? undefined : text.changedByOthers(newValue));
   };
@@ -100,9 +107,9 @@ function useMemberForm(props: UserDialogProps, name: string, members: readonly M
     removed: changed.filter((member) => base[member] !== '' && form[member].trim() === ''),
     close,
     save() {
-      const isBad = members.includes('metadata') && !isObject(form.metadata);
-      setBadJson(isBad);
-      if (!isBad) void action.run(saveChanges);
+      const bad = members.filter((member) => isJson(member) && !isObject(form[member]));
+      setBadJson(bad);
+      if (bad.length === 0) void action.run(saveChanges);
     },
     field: (member: Member) => ({
       value: form[member],
@@ -117,7 +124,7 @@ function useMemberForm(props: UserDialogProps, name: string, members: readonly M
   };
 }
 
-/** The dialog that changes the name, the language, the external id and the metadata. */
+/** The dialog that changes the name, the language, the external id, the roles of the app, the claims and the metadata. */
 export function EditProfile(props: UserDialogProps) {
   const { userDialogs: text, user } = useText();
   const { busy, error, close, save, field } = useMemberForm(props, 'profile', profile);
@@ -140,6 +147,14 @@ export function EditProfile(props: UserDialogProps) {
           spellCheck={false}
           {...field('external_id')}
         />
+        <Field
+          label={user.who.roles}
+          hint={text.profile.rolesHint}
+          autoCapitalize="off"
+          spellCheck={false}
+          {...field('roles')}
+        />
+        <TextArea label={user.who.claims} hint={text.profile.claimsHint} spellCheck={false} {...field('claims')} />
         <TextArea
           label={user.who.metadata}
           hint={text.profile.metadataHint}

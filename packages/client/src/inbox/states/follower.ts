@@ -1,12 +1,12 @@
 import type { Core } from '../../core.js';
 import { onAbort, wait } from '../../platform.js';
 import type { InboxStates } from '../../wire.js';
+import { coalesced } from '../coalesced.js';
 import { canPass, pauseAfter, pollPauseMs } from '../live.js';
 import { afterTheEnd } from '../polling.js';
 import { createQueue, type Queue } from '../queue.js';
 import type { InboxEvent, StatefulInboxEvent } from '../types.js';
 import { changedRows, type ShownRows } from './changed-rows.js';
-import { coalesced } from './coalesced.js';
 import { createSnoozes } from './snoozes.js';
 import type { ItemStates, ItemsPart } from './types.js';
 
@@ -108,6 +108,11 @@ function createKnownStates({ states, rows, part }: StatesOptions) {
 export function createFollower({ core, count, ...options }: FollowerOptions) {
   const known = createKnownStates(options);
   const recount = () => void count().catch(core.onError);
+  /** Its category is off in the inbox, so that no part has it, or another device was faster. The list says which. */
+  const arrivesArchived = (event: StatefulInboxEvent) =>
+    event.type === 'put' &&
+    event.notification.extra?.state.archived &&
+    !options.rows().items.some(({ id }) => id === event.notification.id);
 
   /** Reads what was missed, and again after a pause while that fails for a reason that passes. */
   async function catchUp(signal: AbortSignal | undefined): Promise<void> {
@@ -155,6 +160,8 @@ export function createFollower({ core, count, ...options }: FollowerOptions) {
           if (event.states.reset || event.states.has_more) await catchUp(signal);
           else if (known.isNew(event.states)) void known.take(event.states);
           recount();
+        } else if (arrivesArchived(event)) {
+          if (options.part() === 'archived') queue.put(readAgain);
         } else if (event.type !== 'marker') queue.put(event);
       }
     } finally {

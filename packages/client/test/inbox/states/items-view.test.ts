@@ -11,6 +11,7 @@ import {
   createItemStates,
   createItemsView,
   createLogin,
+  createPreferences,
   type ItemsSnapshot,
   type ItemsView,
   type ItemsViewOptions,
@@ -116,6 +117,27 @@ describe('a view of items', () => {
     await other.archive({ through: two.sequence });
     view.show('archived');
     await shows(view, 'two', 'one');
+  });
+
+  test('shows what a category keeps out of the inbox in no part, as the service lists it', async () => {
+    const { postern, user } = await signedIn(app);
+    await createPreferences(postern).change({ categories: { pool: { inbox: 'off' } } });
+    const [one] = [await publish(user.id, 'one')];
+    const { view, shown } = viewOf(postern, { view: 'archived' });
+    await expect.poll(() => view.current.connection).toBe('live');
+    await publish(user.id, 'kept out', { notification_type: 'pool' });
+    await view.archive([one.id]);
+    await shows(view, 'one');
+    view.show('inbox');
+    await publish(user.id, 'kept out again', { notification_type: 'pool' });
+    await publish(user.id, 'two');
+    await shows(view, 'two');
+    await counts(view, { unread: 1, unseen: 1 });
+    view.show('archived');
+    await expect.poll(() => view.current.loading).toBe(false);
+    await shows(view, 'one');
+    expect(shown.flatMap(({ items }) => items.map(({ description }) => description))).not.toContain('kept out');
+    expect(shown.flatMap(({ items }) => items.map(({ description }) => description))).not.toContain('kept out again');
   });
 
   test('reads what comes back into the part that is shown, if it has not read it before', async () => {

@@ -14,8 +14,13 @@ import {
   secretsFrom,
 } from '../../../requests/route.js';
 
-/** Members whose change decides who can log in to the account, and how. Login codes go to `email` and `phone`. */
-const accessMembers = ['role', 'password', 'pin', 'second_factor', 'username', 'email', 'phone', 'status'] as const;
+/**
+ * Members whose change decides who can log in to the account, and how, and what the user may do. Login codes go to `email` and
+ * `phone`.
+ */
+const accessMembers = [
+  ...(['role', 'roles', 'claims', 'password', 'pin', 'second_factor', 'username', 'email', 'phone', 'status'] as const),
+];
 
 /** Routes that read, change and delete a user. */
 export function adminUserRoutes(
@@ -45,7 +50,7 @@ export function adminUserRoutes(
       operationId: 'changeUser',
       summary: 'Change a user',
       description:
-        'Changes only the members that are present; null removes a value. Changes of roles, and of users with a role, need the scope admin. A change of the password and deactivation end every login of the user from the next request on. With a session, a password is for one use, as if the request said must_change, and only the user chooses a PIN.',
+        'Changes only the members that are present; null removes a value. `roles` replaces all roles of your app, or adds and removes some; `claims` replaces all claims. Changes of `role`, and of users whose role is not user, need the scope admin. A change of the password and deactivation end every login of the user from the next request on. With a session, a password is for one use, as if the request said must_change, and only the user chooses a PIN.',
       tags: ['Administration'],
       params: IdParams,
       body: UserChange,

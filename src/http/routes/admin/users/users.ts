@@ -24,8 +24,11 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
       access: { scope: 'users:write' },
       idempotent: true,
       recentProof: {
-        when: 'it gives a role',
-        applies: (request) => (memberOf(request, 'role') ?? 'user') !== 'user',
+        when: 'it gives a role or claims',
+        applies: (request) =>
+          (memberOf(request, 'role') ?? 'user') !== 'user' ||
+          memberOf(request, 'roles') !== undefined ||
+          memberOf(request, 'claims') !== undefined,
       },
       problems: ['identity_taken'],
     },

@@ -1,0 +1,37 @@
+import type { Core } from '../core.js';
+import type { SettledAuthState } from '../types.js';
+
+/** A hold of the next login. */
+export interface LoginHold {
+  /** Whether somebody has logged in, and the listeners of the client do not know it. */
+  readonly isWithheld: () => boolean;
+  /** Tells the listeners. */
+  readonly release: () => void;
+}
+
+/**
+ * The listeners of the client hear of the next login when it is released: somebody asks the user for something before the app goes
+ * on. Requests use the login meanwhile. A logout ends the hold, and the listeners hear of it.
+ */
+export function holdLogin({ held }: Core): LoginHold {
+  const { show, state } = held;
+  let isHolding = true;
+  let withheld: SettledAuthState | undefined;
+  held.show = (next, onDone) => {
+    if (isHolding && next.status === 'signed_in' && state.current.status === 'signed_out') {
+      withheld = next;
+      return onDone?.();
+    }
+    const wasWithheld = withheld !== undefined;
+    withheld = undefined;
+    if (wasWithheld) state.set(next, onDone);
+    else show(next, onDone);
+  };
+  return {
+    isWithheld: () => withheld !== undefined,
+    release() {
+      isHolding = false;
+      if (withheld !== undefined) held.show(withheld);
+    },
+  };
+}

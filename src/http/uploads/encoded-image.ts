@@ -1,0 +1,176 @@
+import { Problem, throwIfErrors } from '../../lib/problem.js';
+
+/** The maximum number of bytes in addition to the file. */
+const maxBytesAround = 64 * 1024;
+/** The maximum length of the prefix `data:…;base64,`. */
+const maxPrefix = 1024;
+const [quote, backslash] = [0x22, 0x5c];
+const [space, openBracket, closeBracket, openBrace, closeBrace] = [0x20, 0x5b, 0x5d, 0x7b, 0x7d];
+
+export interface EncodedImage {
+  /** The JSON text with an empty string in place of the file. */
+  readonly text: Buffer;
+  /** The file of the member `encoded`; undefined if this is no string. @throws Problem `validation_failed`, `payload_too_large` */
+  readonly file: (() => Buffer) | undefined;
+}
+
+/**
+ * Reads a JSON body, and decodes the base64 of its member `encoded` piece by piece as it arrives. If a file of some megabytes
+ * were one string of a JSON text, parsing and decoding it would block the event loop for 50 ms, and leave much garbage.
+ * @throws Problem `payload_too_large` if the body has more bytes than `maxBytes`. The rest of the stream is not read then
+ */
+export async function readEncodedImage(
+  body: AsyncIterable<Buffer>,
+  { maxBytes, maxFileBytes }: { readonly maxBytes: number; readonly maxFileBytes: number },
+): Promise<EncodedImage> {
+  const around: Buffer[] = [];
+  const length = { all: 0, around: 0 };
+  const isFileNext = createMemberFinder('encoded');
+  let file: Base64Reader | undefined;
+  let isInFile = false;
+  const keep = (bytes: Buffer) => {
+    length.around += bytes.length;
+    if (length.around > maxBytesAround) throw new Problem('payload_too_large');
+    // A piece shares its memory with what was read with it.
+    if (bytes.length > 0) around.push(Buffer.from(bytes));
+  };
+
+  /** Returns where the rest of the piece begins. */
+  function readFile(piece: Buffer, from: number): number {
+    // Base64 contains no escaped quotation mark: `\"` ends the string too, and its backslash makes the file invalid.
+    const end = piece.indexOf(quote, from);
+    file?.write(piece.subarray(from, end === -1 ? undefined : end));
+    isInFile = end === -1;
+    return end === -1 ? piece.length : end + 1;
+  }
+
+  function readAround(piece: Buffer, from: number): number {
+    for (let at = from; at < piece.length; at += 1) {
+      if (!isFileNext(piece[at] ?? 0)) continue;
+      keep(piece.subarray(from, at + 1));
+      keep(Buffer.of(quote));
+      file = createBase64Reader(maxFileBytes);
+      isInFile = true;
+      return at + 1;
+    }
+    keep(piece.subarray(from));
+    return piece.length;
+  }
+
+  for await (const piece of body) {
+    length.all += piece.length;
+    if (length.all > maxBytes) throw new Problem('payload_too_large');
+    for (let at = 0; at < piece.length; ) at = isInFile ? readFile(piece, at) : readAround(piece, at);
+  }
+  return { text: Buffer.concat(around), file: file?.end };
+}
+
+/** Decodes a file that was not decoded while it arrived: the name of the member had escapes. @throws like `EncodedImage.file` */
+export function decodeImage(encoded: string, maxFileBytes: number): Buffer {
+  const reader = createBase64Reader(maxFileBytes);
+  reader.write(Buffer.from(encoded));
+  return reader.end();
+}
+
+/** Finds the string of a member of the outermost object: returns true for the byte that opens it. It is not called for the string itself. */
+function createMemberFinder(name: string): (byte: number) => boolean {
+  const before = `"${name}":`;
+  let recent = '';
+  let level = 0;
+  let isInString = false;
+  let isEscaped = false;
+  return (byte) => {
+    const isOpening = !isInString && byte === quote;
+    if (isOpening && level === 1 && recent === before) {
+      recent = '';
+      return true;
+    }
+    if (isInString || byte > space) recent = (recent + String.fromCharCode(byte)).slice(-before.length);
+    if (isEscaped) isEscaped = false;
+    else if (isInString && byte === backslash) isEscaped = true;
+    else if (byte === quote) isInString = !isInString;
+    else if (!isInString && (byte === openBrace || byte === openBracket)) level += 1;
+    else if (!isInString && (byte === closeBrace || byte === closeBracket)) level -= 1;
+    return false;
+  };
+}
+
+interface Base64Reader {
+  write(bytes: Buffer): void;
+  /** The decoded bytes. @throws Problem `validation_failed`, `payload_too_large` */
+  end(): Buffer;
+}
+
+/** Decodes the content of a JSON string, which is base64 with or without the prefix of a `data:` URL. */
+function createBase64Reader(maxBytes: number): Base64Reader {
+  const parts: Buffer[] = [];
+  let length = 0;
+  let isValid = true;
+  let isStart = true;
+  /** What is not decoded yet: the beginning of an escape, and characters. */
+  let cutEscape = '';
+  let characters = '';
+
+  const append = (part: Buffer) => {
+    length += part.length;
+    if (length <= maxBytes) parts.push(part);
+  };
+  const removePrefix = () => {
+    characters = withoutPrefix(characters);
+    isStart = false;
+  };
+
+  return {
+    write(bytes) {
+      if (!isValid || length > maxBytes) return;
+      const text = cutEscape + bytes.toString('latin1');
+      cutEscape = /\\(?:u[\da-f]{0,3})?$/i.exec(text.slice(-5))?.[0] ?? '';
+      characters += unescaped(text.slice(0, text.length - cutEscape.length));
+      if (isStart && characters.length < maxPrefix) return;
+      if (isStart) removePrefix();
+      // The end may have padding.
+      const ready = Math.max(0, 4 * Math.floor(characters.length / 4) - 4);
+      const complete = characters.slice(0, ready);
+      characters = characters.slice(ready);
+      const part = Buffer.from(complete, 'base64');
+      // The decoder skips other characters, and reads those of URLs. A pattern would take twenty times as long.
+      isValid = part.length === (ready / 4) * 3 && !complete.includes('-') && !complete.includes('_');
+      append(part);
+    },
+    end() {
+      if (isStart) removePrefix();
+      if (isValid && length === 0 && characters + cutEscape === '')
+        throwIfErrors([{ field: 'encoded', code: 'required' }]);
+      const last = decodeStrictly(characters + cutEscape);
+      if (!isValid || last === undefined) throw new Problem('validation_failed', { errors: [invalid] });
+      append(last);
+      if (length > maxBytes) throw new Problem('payload_too_large');
+      return Buffer.concat(parts);
+    },
+  };
+}
+
+const invalid = { field: 'encoded', code: 'invalid_format' } as const;
+
+/** Replaces the escapes of characters that base64 has. All other escapes keep their backslash, which is not base64. */
+const unescaped = (text: string) =>
+  text.includes('\\')
+    ? text.replace(/\\(?:\/|u00([2-7][\da-f]))/gi, (_, code?: string) =>
+        code === undefined ? '/' : String.fromCharCode(Number.parseInt(code, 16)),
+      )
+    : text;
+
+/** A `data:` URL that is no base64 keeps its colon, which is not base64. */
+function withoutPrefix(text: string): string {
+  const end = text.startsWith('data:') ? text.slice(0, maxPrefix).indexOf(';base64,') : -1;
+  return end === -1 ? text : text.slice(end + 8);
+}
+
+/** Decodes base64, with or without padding. Undefined if it has characters that Node's decoder skips, or unused bits. */
+function decodeStrictly(base64: string): Buffer | undefined {
+  const file = Buffer.from(base64, 'base64');
+  const isBase64 = withoutPadding(file.toString('base64')) === withoutPadding(base64) && base64.length % 4 !== 1;
+  return isBase64 ? file : undefined;
+}
+
+const withoutPadding = (base64: string) => base64.replace(/={1,2}$/, '');
