@@ -36,6 +36,7 @@ import { createConfiguredGuessBudget, createConfiguredLimits } from './domains/l
 import { createConfiguredSteps, createLoginServices } from './domains/login.js';
 import { createMessaging, type Messaging } from './domains/messages.js';
 import { createNotificationServices, type NotificationDomain } from './domains/notifications.js';
+import { createPublicationDomain, type PublicationDomain } from './domains/publications.js';
 import { createPushDomain, type PushDomain } from './domains/push.js';
 import { createSessionServices } from './domains/sessions.js';
 import type { ConsoleOutput } from './domains/sms.js';
@@ -53,6 +54,7 @@ export interface Domains {
   readonly push: PushDomain;
   readonly deliverySteps: StepDomain;
   readonly notifications: NotificationDomain;
+  readonly publications: PublicationDomain;
   readonly webhooks: WebhookDomain;
   readonly backups: BackupDomain;
 }
@@ -67,8 +69,9 @@ export interface ServicesOptions {
 /** Creates the domains and the services that the routes call. */
 export async function createServices(base: Base, options: ServicesOptions): Promise<Domains> {
   const parts = await createParts(base, options);
-  const { messaging, push, deliverySteps, notifications, webhooks, backups } = parts;
-  return { services: servicesOf(base, parts), messaging, push, deliverySteps, notifications, webhooks, backups };
+  const { messaging, push, deliverySteps, notifications, publications, webhooks, backups } = parts;
+  const services = servicesOf(base, parts);
+  return { services, messaging, push, deliverySteps, notifications, publications, webhooks, backups };
 }
 
 type Parts = Awaited<ReturnType<typeof createParts>>;
@@ -113,6 +116,10 @@ async function createParts(base: Base, options: ServicesOptions) {
   });
   const sessions = createSessionServices(base, { notices: messaging.notices, deviceLimit });
   const users = createUserServices(base, providers, messaging.notices, categories.known);
+  const publications = createPublicationDomain(base, {
+    notifications: notifications.services.notifications,
+    userReferences: users.userReferences,
+  });
   const steps = createConfiguredSteps(base, { messaging, factors, testCodes, users: users.users });
   const humanCheck =
     config.HUMAN_CHECK === 'off' ? undefined : createHumanCheck({ database, keys, counts: limits.counts });
@@ -166,6 +173,7 @@ async function createParts(base: Base, options: ServicesOptions) {
     limits,
     notifications,
     topics,
+    publications,
     messaging,
     deliverySteps,
     factors,
@@ -256,6 +264,7 @@ function servicesOf(base: Base, parts: Parts): Services {
         recordEvent(tx, { type: 'preferences.changed', origin, userId, changes }),
     }),
     topics: parts.topics,
+    publications: parts.publications.publications,
     unsubscribe: parts.unsubscribe,
     suppressions: messaging.suppressions,
     mailEvents: messaging.mailEvents,

@@ -27,7 +27,7 @@ export function createStepParts(database: Database) {
     dataErrors: () => [],
     isHidden: () => null,
     noteInboxChoices: async () => undefined,
-    know: async () => undefined,
+    refreshFor: async () => undefined,
   };
   const suppressed = new Set<string>();
   /** The channels that are paused. */
@@ -39,7 +39,7 @@ export function createStepParts(database: Database) {
   };
   const sender: StepSender = {
     channel: 'email',
-    isHeld: () => paused.has('email'),
+    heldFor: () => (paused.has('email') ? 5 : 0),
     pauseBefore: async () => provider.pause,
     async send(message) {
       handedOver.push(message);

@@ -19,7 +19,7 @@ import type { IdentityProvider } from '../../login/providers/provider.js';
 import { createProviderHealth, type ProviderHealth } from '../../login/providers/provider-health.js';
 import { createRedirects, type Redirects } from '../../login/providers/redirects.js';
 import { createSignUp, type SignUp } from '../../login/providers/sign-up.js';
-import { createWaysIn } from '../../login/ways-in.js';
+import { createLinkAuthenticators } from '../../login/link-authenticators.js';
 import type { Notices } from '../../messages/notices.js';
 import type { Users } from '../../users/users.js';
 import type { Base } from '../base/base.js';
@@ -56,7 +56,7 @@ export function createAuthenticators(parts: {
   const signUp = createSignUp({
     ...parts,
     sendsMail: channels.includes('email'),
-    waysIn: createWaysIn([password, parts.passkey, ...codes].filter(isOpen), config.PIN_POLICY),
+    authenticators: createLinkAuthenticators([password, parts.passkey, ...codes].filter(isOpen), config.PIN_POLICY),
   });
   const configured: Authenticator[] = [
     password,

@@ -40,6 +40,7 @@ import type { ReadPositions } from '../../notifications/inbox/read-position.js';
 import type { Notifications } from '../../notifications/notifications.js';
 import type { Preferences } from '../../notifications/preferences/preferences.js';
 import type { Unsubscribe } from '../../notifications/preferences/unsubscribe.js';
+import type { Publications } from '../../notifications/publications/publications.js';
 import type { Push } from '../../notifications/push/push.js';
 import type { Streams } from '../../notifications/stream/streams.js';
 import type { Topics } from '../../notifications/topics/topics.js';
@@ -72,6 +73,7 @@ import { adminLoginDiagnosisRoutes } from './admin/login-diagnosis.js';
 import { adminLoginProviderRoutes } from './admin/login-providers.js';
 import { adminNotificationRoutes } from './admin/notifications.js';
 import { adminOutboxRoutes } from './admin/outbox.js';
+import { adminPublicationRoutes } from './admin/publications.js';
 import { adminSetUpLinkRoutes } from './admin/set-up-links.js';
 import { adminStatisticsRoutes } from './admin/stats.js';
 import { adminSuppressionRoutes } from './admin/suppressions.js';
@@ -207,6 +209,7 @@ export interface Services extends WebhookServices, Pick<PageServices, 'pages' | 
   readonly outbox: Outbox;
   readonly preferences: Preferences;
   readonly topics: Topics;
+  readonly publications: Publications;
   readonly unsubscribe: Unsubscribe;
   readonly suppressions: Suppressions;
   readonly mailEvents: MailEvents;
@@ -304,6 +307,7 @@ function adminRoutes(app: App, services: Services): void {
   adminCategoryRoutes(app, services);
   adminChannelRoutes(app, services);
   adminTopicRoutes(app, services);
+  adminPublicationRoutes(app, services);
   adminBlockRoutes(app, services);
   adminTestIdentityRoutes(app, services);
 }

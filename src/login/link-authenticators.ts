@@ -1,16 +1,20 @@
 import { type PinPolicy, pinRule } from '../credentials/pins/pin-check.js';
 import type { Authenticator } from './authenticators/authenticator.js';
-import type { WayIn } from './providers/link-step.js';
+import type { LinkAuthenticator } from './providers/link-step.js';
 
 /**
- * The authenticators as ways to prove an account before an account at a provider is linked to it. These steps ask no PIN. So a
- * code is no such way for a user with a PIN: somebody who reads the mail of this user could link an account, and then log in
- * without the PIN.
+ * The authenticators with which a person proves an account before an account at a provider is linked to it. This step asks no PIN,
+ * so it accepts no code if the user has a PIN: otherwise somebody who reads the mail of this user could link an account, and then
+ * log in without the PIN.
  */
-export function createWaysIn(authenticators: readonly Authenticator[], pinPolicy: PinPolicy): WayIn[] {
-  return authenticators.flatMap((authenticator): WayIn[] => {
+export function createLinkAuthenticators(
+  authenticators: readonly Authenticator[],
+  pinPolicy: PinPolicy,
+): LinkAuthenticator[] {
+  return authenticators.flatMap((authenticator): LinkAuthenticator[] => {
     const { name } = authenticator;
-    const isOpenTo: WayIn['isOpenTo'] = async (user) => (await authenticator.findMissing?.(user)) === undefined;
+    const isOpenTo: LinkAuthenticator['isOpenTo'] = async (user) =>
+      (await authenticator.findMissing?.(user)) === undefined;
     if (authenticator.steps === 1) {
       return [
         {

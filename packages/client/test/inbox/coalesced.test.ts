@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { coalesced } from '../../../src/inbox/states/coalesced.js';
+import { coalesced } from '../../src/inbox/coalesced.js';
 
 test('calls during a run share one run that begins after them, also if the first one fails', async () => {
   const ends: ((error?: Error) => void)[] = [];
