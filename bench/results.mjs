@@ -15,6 +15,7 @@ const titles = {
     redirects: '`node bench/redirects.mjs`',
     webhooks: '`node bench/webhooks.mjs`',
     steps: '`node bench/steps.mjs`',
+    publications: '`node bench/publications.mjs`',
     backup: '`node bench/backup.mjs`',
     disk: '`node bench/disk.mjs`',
     soak: '`npm run soak`',

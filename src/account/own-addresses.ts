@@ -96,9 +96,47 @@ async function countCodeRequest(
   return (await codes.countRequest(request)).recipient;
 }
 
+/** A change whose code was correct. */
+interface CheckedChange {
+  readonly id: string;
+  readonly address: string;
+  /** Whether the account may not have another address, because the login was the proof for its first one. */
+  readonly isOnlyFirst: boolean;
+}
+
+/** Takes a guess and checks the code that was sent to a new address. @throws Problem `code_rejected` and those of guesses */
+async function checkCode(
+  { database, keys, guesses, limits }: OwnAddressesOptions,
+  { userId, deviceId, origin }: CallingSession,
+  type: AddressType,
+  id: string | undefined,
+  secret: string,
+): Promise<CheckedChange> {
+  await limits.countLoginByAddress(origin.clientAddress);
+  await limits.countLoginByAccount(userId, deviceId);
+  if (id === undefined) throw new Problem('code_rejected');
+  let address = '';
+  let isOnlyFirst = false;
+  const result = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () => {
+    const state = await countChallengeGuess(database.user(userId), { userId, id, purpose: type, deviceId });
+    // There is no code to guess, so this is not counted as a wrong guess.
+    if (state === undefined) throw new Problem('code_rejected');
+    address = state.address ?? '';
+    isOnlyFirst = state.only === 'first';
+    // A correct code does not reset the budget: an attacker with a session could reset it with an address of the attacker.
+    return codeMatches(keys, id, secret, state.code ?? '') ? 'neutral' : 'wrong';
+  });
+  if (result === 'wrong') {
+    const event = { userId, type: 'address.change_rejected', origin, data: { field: type } } as const;
+    await recordEvent(database.user(userId), event);
+    throw new Problem('code_rejected');
+  }
+  return { id, address, isOnlyFirst };
+}
+
 /** Creates self-service for mail addresses and phone numbers. */
 export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
-  const { database, keys, users, proofs, codes, guesses, limits } = options;
+  const { database, keys, users, proofs, codes } = options;
 
   async function begin(
     callingSession: CallingSession,
@@ -142,33 +180,11 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
   async function confirm(
     callingSession: CallingSession,
     type: AddressType,
-    id: string | undefined,
+    challengeId: string | undefined,
     secret: string,
   ): Promise<Account> {
-    const { userId, deviceId, origin } = callingSession;
-    await limits.countLoginByAddress(origin.clientAddress);
-    await limits.countLoginByAccount(userId, deviceId);
-    if (id === undefined) throw new Problem('code_rejected');
-    let address = '';
-    let isOnlyFirst = false;
-    const result = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () => {
-      const state = await countChallengeGuess(database.user(userId), { userId, id, purpose: type, deviceId });
-      // There is no code to guess, so this is not counted as a wrong guess.
-      if (state === undefined) throw new Problem('code_rejected');
-      address = state.address ?? '';
-      isOnlyFirst = state.only === 'first';
-      // A correct code does not reset the budget: an attacker with a session could reset it with an address of the attacker.
-      return codeMatches(keys, id, secret, state.code ?? '') ? 'neutral' : 'wrong';
-    });
-    if (result === 'wrong') {
-      await recordEvent(database.user(userId), {
-        userId,
-        type: 'address.change_rejected',
-        origin,
-        data: { field: type },
-      });
-      throw new Problem('code_rejected');
-    }
+    const { userId, origin } = callingSession;
+    const { address, isOnlyFirst, id } = await checkCode(options, callingSession, type, challengeId, secret);
     const prepared = await users.prepareChange(
       userId,
       { [type]: address, [`${type}_verified`]: true },

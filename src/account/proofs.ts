@@ -320,14 +320,12 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
       if (state?.type !== method.type) throw new Problem('proof_rejected');
       return method.verify(user, { state, authenticationId: id, secret, origin });
     };
-    const result = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () =>
+    const result = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () => {
+      outcome.result = await evaluate();
       // A correct proof does not reset the budget: an attacker who knows one secret could then guess the other secrets
       // without limit.
-      {
-        outcome.result = await evaluate();
-        return outcome.result === true ? 'neutral' : 'wrong';
-      },
-    );
+      return outcome.result === true ? 'neutral' : 'wrong';
+    });
     if (result === 'wrong') {
       const data = { proof: method.type, device_id: deviceId };
       await recordEvent(database.user(userId), { userId, type: 'proof.rejected', origin, data });

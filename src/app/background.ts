@@ -10,6 +10,7 @@ import type { ShowNotice } from '../messages/notice-sending.js';
 import { startImageCleanup } from '../notifications/images/cleanup.js';
 import { eraseImagesOf, type RemoveImageFrom } from '../notifications/images/erase.js';
 import { anonymiseActor } from '../notifications/inbox/anonymise-actor.js';
+import { erasePublished } from '../notifications/publications/erase.js';
 import { noticeType } from '../notifications/push/notice.js';
 import { preferencesTask } from '../notifications/retention/preferences.js';
 import { notificationTables } from '../notifications/retention/retention.js';
@@ -20,6 +21,7 @@ import { sessionChangesTask } from '../sessions/fast-path/session-invalidation.j
 import { statisticsTask } from '../statistics/retention.js';
 import { eraseUser } from '../users/erase.js';
 import { guestExpiryTask } from '../users/guest-expiry.js';
+import { version } from './banner.js';
 import type { Base } from './base/base.js';
 import type { Domains } from './services.js';
 
@@ -28,18 +30,15 @@ const maxOtherJobs = 4;
 
 /**
  * Starts the queue, the relays that fill it, and the maintenance tasks.
- * @param options.queueConnections for tests
+ * @param connections those that the workers of the queue share
  */
 export async function startBackgroundWork(
   base: Base,
   domains: Domains,
-  {
-    version,
-    queueConnections = base.resources.jobs,
-  }: { readonly version: string; readonly queueConnections?: number | undefined },
+  connections = base.resources.jobs,
 ): Promise<{ readonly queue: Queue }> {
   const { config, log, lifecycle, resources, target, database, keys, statistics, hasher, tracing } = base;
-  const { messaging, push, deliverySteps, notifications, webhooks, backups } = domains;
+  const { messaging, push, deliverySteps, notifications, publications, webhooks, backups } = domains;
   const jobGroups = [
     { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
     ...messaging.jobGroups(resources.jobs),
@@ -50,9 +49,14 @@ export async function startBackgroundWork(
     statistics.counters.add('queue.jobs', task);
     statistics.counters.add('queue.latency', task, waitSeconds);
   };
-  const connections = queueConnections;
   const queue = await startQueue({ target, log, groups: jobGroups, connections, onJobStarted, tracing });
-  const relays = [push.startRelay(), deliverySteps.startRelay(), webhooks.start(), messaging.startDispatch()];
+  const relays = [
+    push.startRelay(),
+    deliverySteps.startRelay(),
+    publications.startRelay(),
+    webhooks.start(),
+    messaging.startDispatch(),
+  ];
   // Together: while one stops, another would begin a query, and a database that hangs would hold up each of them in turn.
   lifecycle.add([queue, ...relays], async (parts) => {
     await Promise.all(parts.map((part) => part.stop()));
@@ -101,6 +105,7 @@ function otherTasks({ config, database, signals }: Base, domains: Domains): JobG
   return {
     async 'user.erase'(job) {
       const { user_id: userId } = job as { user_id: string };
+      await erasePublished(database, userId);
       await eraseUser(database, userId, [...notificationTables, acceptedMails], (id) =>
         anonymiseActor(database, id, signals.send),
       );

@@ -109,17 +109,14 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
   if (worker === undefined) await reportHarmfulSettings(database, config, log);
   const print = options.print ?? ((line: string) => void process.stdout.write(`${line}\n`));
   const consoleCodes = createConsoleCodes(config, log);
-  const { services, ...domains } = await createServices(base, {
+  const domains = await createServices(base, {
     consoleOutput: { print, refusal: consoleCodes.refusal },
     streamTimes: options.streamTimes ?? {},
     imageTimeout: options.imageTimeout,
     blockInterval: options.blockInterval,
   });
-  const { queue } = await startBackgroundWork(
-    base,
-    { services, ...domains },
-    { version, queueConnections: options.queueConnections },
-  );
+  const { services } = domains;
+  const { queue } = await startBackgroundWork(base, domains, options.queueConnections);
   const metrics = await startMetrics(base, { version, queue, isWorker: worker !== undefined });
   const { main, administration } = await listen(base, services, requestObserver(base, options), consoleCodes.watch);
   // After it listens: a start that fails, for example because the port is taken, must not use up the key that is shown once.

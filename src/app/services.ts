@@ -12,6 +12,9 @@ import type { Services } from '../http/routes/routes.js';
 import type { StreamTimes } from '../lib/event-stream/connections.js';
 import { Problem } from '../lib/problem.js';
 import { createHumanCheck } from '../limits/human-check.js';
+import { createPageApps } from '../login/pages/page-apps.js';
+import { markPageDevice } from '../login/pages/page-logins.js';
+import { createPages } from '../login/pages/pages.js';
 import { createPreferences } from '../notifications/preferences/preferences.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
@@ -33,6 +36,7 @@ import { createConfiguredGuessBudget, createConfiguredLimits } from './domains/l
 import { createConfiguredSteps, createLoginServices } from './domains/login.js';
 import { createMessaging, type Messaging } from './domains/messages.js';
 import { createNotificationServices, type NotificationDomain } from './domains/notifications.js';
+import { createPublicationDomain, type PublicationDomain } from './domains/publications.js';
 import { createPushDomain, type PushDomain } from './domains/push.js';
 import { createSessionServices } from './domains/sessions.js';
 import type { ConsoleOutput } from './domains/sms.js';
@@ -50,6 +54,7 @@ export interface Domains {
   readonly push: PushDomain;
   readonly deliverySteps: StepDomain;
   readonly notifications: NotificationDomain;
+  readonly publications: PublicationDomain;
   readonly webhooks: WebhookDomain;
   readonly backups: BackupDomain;
 }
@@ -64,8 +69,9 @@ export interface ServicesOptions {
 /** Creates the domains and the services that the routes call. */
 export async function createServices(base: Base, options: ServicesOptions): Promise<Domains> {
   const parts = await createParts(base, options);
-  const { messaging, push, deliverySteps, notifications, webhooks, backups } = parts;
-  return { services: servicesOf(base, parts), messaging, push, deliverySteps, notifications, webhooks, backups };
+  const { messaging, push, deliverySteps, notifications, publications, webhooks, backups } = parts;
+  const services = servicesOf(base, parts);
+  return { services, messaging, push, deliverySteps, notifications, publications, webhooks, backups };
 }
 
 type Parts = Awaited<ReturnType<typeof createParts>>;
@@ -110,6 +116,10 @@ async function createParts(base: Base, options: ServicesOptions) {
   });
   const sessions = createSessionServices(base, { notices: messaging.notices, deviceLimit });
   const users = createUserServices(base, providers, messaging.notices, categories.known);
+  const publications = createPublicationDomain(base, {
+    notifications: notifications.services.notifications,
+    userReferences: users.userReferences,
+  });
   const steps = createConfiguredSteps(base, { messaging, factors, testCodes, users: users.users });
   const humanCheck =
     config.HUMAN_CHECK === 'off' ? undefined : createHumanCheck({ database, keys, counts: limits.counts });
@@ -163,6 +173,7 @@ async function createParts(base: Base, options: ServicesOptions) {
     limits,
     notifications,
     topics,
+    publications,
     messaging,
     deliverySteps,
     factors,
@@ -186,6 +197,7 @@ function servicesOf(base: Base, parts: Parts): Services {
   const { admission, categories, channels, webhooks, statistics, deliverySteps } = parts;
   const { proofs, pinRecoveries } = account;
   const { notices } = messaging;
+  const pageApps = createPageApps(database, config.REDIRECT_URIS ?? []);
   const ownFactors = factors.createSelfService({ proofs, users: users.users, notices, pinRecoveries });
   return {
     // Parts that all routes share
@@ -211,6 +223,9 @@ function servicesOf(base: Base, parts: Parts): Services {
     dpopVerifier: sessions.dpopVerifier,
     takeOverProof: sessions.takeOverProof,
     devices: createDevices(database, limits),
+    pageApps,
+    pages: createPages({ database, redirects, apps: pageApps }),
+    markPageDevice: (token) => markPageDevice(database, token),
 
     // Self-service
     proofs,
@@ -249,6 +264,7 @@ function servicesOf(base: Base, parts: Parts): Services {
         recordEvent(tx, { type: 'preferences.changed', origin, userId, changes }),
     }),
     topics: parts.topics,
+    publications: parts.publications.publications,
     unsubscribe: parts.unsubscribe,
     suppressions: messaging.suppressions,
     mailEvents: messaging.mailEvents,

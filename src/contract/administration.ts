@@ -8,6 +8,7 @@ export const scopes = [
   'users:write',
   'notifications:write',
   'notifications:configure',
+  'notifications:broadcast',
   'sessions:verify',
   'webhooks:write',
   'clients:forward',

@@ -27,6 +27,7 @@ const login = {
 };
 const notification = { notification_id: id, notification_sequence: { type: ['integer', 'null'], minimum: 1 } };
 const topic = { topic: { type: 'string', description: 'The key of the topic.' } };
+const publication = { publication_id: nullableId };
 
 interface EventDescription {
   readonly about: string;
@@ -101,6 +102,35 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
     about:
       'The subscription of a user to a topic ended. The deletion of the topic or of the user causes no such event.',
     members: topic,
+  },
+  'publication.started': {
+    about: 'A publication started. The event concerns no user.',
+    members: publication,
+  },
+  'publication.paused': {
+    about: 'A publication was paused. The event concerns no user.',
+    members: publication,
+  },
+  'publication.resumed': {
+    about: 'A publication goes on. The event concerns no user.',
+    members: publication,
+  },
+  'publication.done': {
+    about: 'All notifications of a publication are created. The event concerns no user.',
+    members: publication,
+  },
+  'publication.cancelled': {
+    about: 'A publication was cancelled: it creates no more notifications. The event concerns no user.',
+    members: publication,
+  },
+  'publication.failed': {
+    about: 'A publication ended because its notification became impossible. The event concerns no user.',
+    members: publication,
+  },
+  'publication.recalled': {
+    about:
+      'All notifications of a recalled publication are deleted. Each causes `notification.deleted` too. The event concerns no user.',
+    members: publication,
   },
   'message.failed': {
     about: 'A message with a code or a notice was not sent, or did not arrive.',

@@ -1,5 +1,5 @@
 import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js';
-import type { identityTypes } from '../contract/authentication.js';
+import { identityTypes } from '../contract/authentication.js';
 import { maxExternalIdLength } from '../contract/common.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { asciiLabels } from '../lib/domain-labels.js';
@@ -20,6 +20,8 @@ export interface Identity {
  * admin requests.
  */
 export type DirectoryType = IdentityType | 'external_id';
+/** All of them, in the order in which errors are reported. */
+export const directoryTypes: readonly DirectoryType[] = [...identityTypes, 'external_id'];
 
 /** A row of `identities`: an identity, or the external id of a user. */
 export interface DirectoryEntry {
@@ -167,6 +169,15 @@ function canonicalPhone(value: string, defaultRegion: string | undefined): strin
 
 /** Until 2019, callers from abroad dialled a 1 before the ten digits of a mobile phone in Mexico. */
 const formerMexicanMobile = /^\+521(?=\d{10}$)/;
+
+/** The canonical form of an identity or an external id: see `canonicalIdentity`. */
+export function canonicalEntry(
+  type: DirectoryType,
+  value: string,
+  defaultRegion: string | undefined,
+): DirectoryEntry | undefined {
+  return type === 'external_id' ? canonicalExternalId(value) : canonicalIdentity(type, value, defaultRegion);
+}
 
 /** The key of a row of `identities`: SHA-256 of its type and canonical value. */
 export function identityDigest({ type, canonical }: DirectoryEntry): Buffer {

@@ -138,6 +138,6 @@ export function createLogin(options: LoginOptions): Login {
 
   return {
     start: countLimitRefusals(counters, start),
-    answer: countLimitRefusals(counters, createSecondStep(options, registry, completion)),
+    answer: countLimitRefusals(counters, createSecondStep(options, registry, { lookup, completion, beginStep })),
   };
 }

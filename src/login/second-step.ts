@@ -9,7 +9,7 @@ import type { Origin } from '../lib/origin.js';
 import { throwIfErrors } from '../lib/problem.js';
 import type { GuessBudget } from '../limits/guess-budget.js';
 import type { RequestLimits } from '../limits/request-limits.js';
-import { createAccountLookup } from './account-lookup.js';
+import type { AccountLookup } from './account-lookup.js';
 import { type Authenticator, takesPin } from './authenticators/authenticator.js';
 import type { CodeMessages } from './code-messages.js';
 import type { SignUpByCode } from './code-sign-up.js';
@@ -21,7 +21,7 @@ import { createIdentification } from './second-step-identity.js';
 import { createSecretChecks, type Evaluated } from './second-step-secret.js';
 import { createSecondStepWrites, type SecondStepWritesOptions } from './second-step-writes.js';
 import { decideStep, guessResults } from './step-result.js';
-import { createStepStart } from './step-start.js';
+import type { BeginStep } from './step-start.js';
 
 /** A further secret of a login, as the client sends it. */
 export interface Answer {
@@ -54,15 +54,20 @@ interface CheckedAnswer extends Answer {
   readonly origin: Origin;
 }
 
+/** The parts that both steps of a login use. */
+interface SharedParts {
+  readonly lookup: AccountLookup;
+  readonly completion: LoginCompletion;
+  readonly beginStep: BeginStep;
+}
+
 /** The second step of a login, and the second factor if one is required: see `Login.answer`. */
 export function createSecondStep(
   options: SecondStepOptions,
   registry: ReadonlyMap<string, Authenticator>,
-  { refuseLocked, finish }: LoginCompletion,
+  { lookup, completion, beginStep }: SharedParts,
 ): (id: string, answer: Answer, origin: Origin) => Promise<LoginResult> {
   const { database, pins, pinPolicy, limits, steps } = options;
-  const beginStep = createStepStart(options);
-  const lookup = createAccountLookup(options);
   const checks = createSecretChecks(options, registry);
   const { countAndReject, refuse, evaluate } = checks;
   const { awaitsIdentification, identify } = createIdentification(options, registry, checks);
@@ -131,14 +136,19 @@ export function createSecondStep(
       if (evaluated !== undefined) await refuse(evaluated, user, input.secret, origin);
       throw rejection(givenId, evaluated?.isUsedCode === true ? usedCode('secret') : {});
     }
-    await refuseLocked(user, { ...evaluated.open, userId, origin });
+    await completion.refuseLocked(user, { ...evaluated.open, userId, origin });
     if (next !== undefined) {
       const started = await beginStep(next, user, { ...evaluated.open, knownDevice, origin });
       return continueWith(user, evaluated, started);
     }
     const approved = await approve(user, evaluated, guess, { secret: input.secret, key: approvalKey, origin });
     const { record, result } = approved;
-    await finish(user, { device: evaluated.open.device, record, origin, pin: checksPin ? input.pin : undefined });
+    await completion.finish(user, {
+      device: evaluated.open.device,
+      record,
+      origin,
+      pin: checksPin ? input.pin : undefined,
+    });
     return result;
   }
 

@@ -16,6 +16,8 @@ interface StepStartOptions {
   readonly messages: CodeMessages;
 }
 
+export type BeginStep = ReturnType<typeof createStepStart>;
+
 /** Creates the start of a step after the first secret. A code is counted as every other code. */
 export function createStepStart({ steps, messages }: StepStartOptions) {
   return async (

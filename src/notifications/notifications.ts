@@ -21,6 +21,7 @@ import { notificationOf } from './inbox/row.js';
 import { type InboxState, selectState, selectStates } from './inbox/state.js';
 import { type ChangedNotification, change, remove } from './publishing/change.js';
 import { createPublisher, type Publisher, type PublisherOptions } from './publishing/publish.js';
+import { removeAll } from './publishing/replace.js';
 import type { ExactNumbers } from './publishing/validation.js';
 
 /** One page of an inbox. */
@@ -67,6 +68,9 @@ export interface Notifications extends Publisher {
 
   /** Deletes a notification. @throws Problem `not_found` */
   remove(tx: Transaction, id: string): Promise<void>;
+
+  /** Deletes the notifications with these ids, one for each user. @returns how many there were */
+  removeAll(tx: Transaction, userIds: readonly string[], ids: readonly string[]): Promise<number>;
 }
 
 /** `types` contains the notification types that this installation uses. */
@@ -117,6 +121,11 @@ export function createNotifications(options: NotificationsOptions): Notification
     async remove(tx, id) {
       const userId = await remove(tx, id);
       tx.onCommit(() => notifyChanged([userId]));
+    },
+    async removeAll(tx, userIds, ids) {
+      const removed = await removeAll(tx, userIds, ids);
+      tx.onCommit(() => notifyChanged(userIds));
+      return removed;
     },
   };
 }

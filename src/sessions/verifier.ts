@@ -11,7 +11,7 @@ import { maxSessionDays } from '../lib/times.js';
 /** Checks session tokens. */
 export interface SessionVerifier {
   /**
-   * Checks whether the session of a token is valid at some moment after the call.
+   * Checks whether the session of a token is valid. Each call reads the database; no older answer is used.
    * @param token any string
    * @throws Problem `invalid_session_token`
    */

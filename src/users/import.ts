@@ -48,7 +48,7 @@ export interface UserImport {
 /** What an import needs of the preferences of notifications. */
 export interface ImportedPreferences {
   /** Reads categories that another instance may have just created, before the lines of a chunk are checked. */
-  know(changes: readonly PreferenceChanges[]): Promise<void>;
+  refreshFor(changes: readonly PreferenceChanges[]): Promise<void>;
   errorsOf(changes: PreferenceChanges): FieldError[];
   /** Stores what new users have chosen, in the transaction that creates them. */
   insert(
@@ -117,7 +117,7 @@ export function createUserImport(options: UserImportOptions): UserImport {
       const addedSchemes = new Set<string>();
       const rules = { costLimit: options.hashCostLimit, canAddSchemes: run.isAdmin };
       return async (users) => {
-        await preferences.know(users.flatMap((user) => user.preferences ?? []));
+        await preferences.refreshFor(users.flatMap((user) => user.preferences ?? []));
         const prepared: (Prepared | Problem)[] = [];
         for (let from = 0; from < users.length; from += checksPerTurn) {
           const batch = users.slice(from, from + checksPerTurn);

@@ -4,12 +4,7 @@ import type { NewUser, UserChange } from '../contract/user.js';
 import { importedHashError } from '../credentials/imported-hash.js';
 import { type PasswordRules, type PersonalWords, passwordErrors } from '../credentials/password-policy.js';
 import type { HashClient } from '../credentials/passwords.js';
-import {
-  canonicalExternalId,
-  canonicalIdentity,
-  type DirectoryEntry,
-  type DirectoryType,
-} from '../identities/identity.js';
+import { canonicalEntry, type DirectoryEntry, type DirectoryType, directoryTypes } from '../identities/identity.js';
 import type { FieldError } from '../lib/problem.js';
 
 /** UTF-16 code units, as the contract counts. */
@@ -34,9 +29,6 @@ export interface ShownIdentity {
 /** The identities and the external id that a change sets. Null removes one. */
 export type Identities = Readonly<Partial<Record<DirectoryType, ShownIdentity | null>>>;
 
-/** The types, in the order in which errors are reported. */
-const directoryTypes: readonly DirectoryType[] = [...identityTypes, 'external_id'];
-
 /** Reads the identities and the external id of an input. Appends their errors to `errors`. */
 export function readIdentities(input: UserChange, rules: UserRules, errors: FieldError[]): Identities {
   const read: Partial<Record<DirectoryType, ShownIdentity | null>> = {};
@@ -49,10 +41,6 @@ export function readIdentities(input: UserChange, rules: UserRules, errors: Fiel
     else read[type] = { identity, shown: type === 'username' ? value.normalize('NFKC') : identity.canonical };
   }
   return read;
-}
-
-function canonicalEntry(type: DirectoryType, value: string, region: string | undefined): DirectoryEntry | undefined {
-  return type === 'external_id' ? canonicalExternalId(value) : canonicalIdentity(type, value, region);
 }
 
 /** The columns of the user that show the identities and the external id. */

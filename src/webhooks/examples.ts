@@ -12,6 +12,7 @@ const login = {
   second_factor: null,
 };
 const [byUser, byKey, byNobody] = [{ actor: 'user' }, { actor: 'key:environment' }, { actor: null }];
+const [publication, bySystem] = ['3c2b1a09-8f7e-4d6c-b5a4-938271605f4e', { actor: 'system' }];
 const none = { changed_fields: [] };
 
 /** An example of the data of each event, without `user_id` and `sequence`. */
@@ -53,6 +54,13 @@ const examples: Readonly<Record<WebhookEventType, EventData>> = {
   'topic.deleted': { ...none, topic: 'club.chess', ...byKey },
   'topic.subscribed': { ...none, topic: 'club.chess', ...byNobody },
   'topic.unsubscribed': { ...none, topic: 'club.chess', ...byNobody },
+  'publication.started': { ...none, publication_id: publication, ...bySystem },
+  'publication.paused': { ...none, publication_id: publication, ...byKey },
+  'publication.resumed': { ...none, publication_id: publication, ...byKey },
+  'publication.done': { ...none, publication_id: publication, ...bySystem },
+  'publication.cancelled': { ...none, publication_id: publication, ...byKey },
+  'publication.failed': { ...none, publication_id: publication, ...bySystem },
+  'publication.recalled': { ...none, publication_id: publication, ...bySystem },
   'message.failed': { ...none, message_id: message, kind: 'sms.code', actor: 'system' },
   'push.token_gone': { ...none, device_id: device, channel: 'fcm', ...byNobody },
   'audit.sealed': {

@@ -34,6 +34,10 @@ const withoutProof: Readonly<Record<string, string>> = {
   'POST /admin/v1/backups': 'writes to the place that the configuration names',
   'POST /admin/v1/backups/{id}/verify': 'reads',
   'POST /admin/v1/categories/{name}/preview': 'reads',
+  'POST /admin/v1/publications/dry-run': 'reads',
+  'POST /admin/v1/publications/{id}/pause': 'sends less, and can be undone',
+  'POST /admin/v1/publications/{id}/resume': 'continues what a proof has started',
+  'POST /admin/v1/publications/{id}/cancel': 'sends less',
   'PUT /admin/v1/topics/{key}': 'sends nothing',
   'PUT /admin/v1/topics/{key}/subscriptions/{user}': 'sends nothing, and can be undone',
   'DELETE /admin/v1/topics/{key}/subscriptions/{user}': 'sends nothing, and can be undone',
@@ -46,6 +50,7 @@ const withConditions = [
   'POST /admin/v1/notifications',
   'POST /admin/v1/notifications/batch',
   'POST /admin/v1/notifications/ndjson',
+  'POST /admin/v1/publications',
   'POST /admin/v1/users',
   'POST /admin/v1/users/{id}/lock',
   'PUT /admin/v1/channels/{name}',
@@ -73,6 +78,7 @@ const actionsWithProof = (user: User) =>
     ['POST', '/admin/v1/notifications', [message(user.id), message(randomUUID())]],
     ['POST', '/admin/v1/notifications', { ...message(undefined), user_ids: [user.id, randomUUID()] }],
     ['POST', '/admin/v1/notifications/batch', [message(user.id), message(randomUUID())]],
+    ['POST', '/admin/v1/publications', { to: { user_ids: [user.id] }, notification: message(undefined) }],
   ] as const;
 
 const message = (userId: string | undefined) => ({

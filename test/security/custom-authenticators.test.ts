@@ -265,18 +265,21 @@ describe('a service of the operator', () => {
     'with custom:%s that answers at once is waited for, with and without a user',
     async (name) => {
       const { username } = await createUser(postern);
-      decide = (_, response) => response.end('{"approved":false}');
-      const times = await Promise.all(
-        [username, nobody()].map(async (user) => {
-          const since = performance.now();
-          const { body } = await login(user, 'wrong', name);
-          const begun = performance.now() - since;
-          if (name === 'call') await answer(body.id, 'wrong');
-          return [begun, performance.now() - since - (name === 'call' ? begun : 0)];
-        }),
-      );
+      // The first login of a process takes longer.
+      expect(outcome(await login(username, 'right'))).toBe('approved');
+      const times: number[] = [];
+      const timed = async <T>(request: Promise<T>): Promise<T> => {
+        const since = performance.now();
+        const result = await request;
+        times.push(performance.now() - since);
+        return result;
+      };
+      for (const user of [username, nobody()]) {
+        const { body } = await timed(login(user, 'wrong', name));
+        if (name === 'call') await timed(answer(body.id, 'wrong'));
+      }
       // Less a millisecond or two, by which timers of Node.js may be early.
-      for (const time of times.flat()) expect(time).toBeGreaterThan(495);
+      for (const time of times) expect(time).toBeGreaterThan(495);
     },
   );
 

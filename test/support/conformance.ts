@@ -42,6 +42,7 @@ const refusals: Readonly<Record<number, readonly [string, string]>> = {
 const furtherForms: Readonly<Record<string, readonly string[]>> = {
   'GET /v1/notifications': ['/v1/notifications/page', '/v1/notifications/stream'],
   'GET /admin/v1/users/{id}/notifications': ['/admin/v1/users/{id}/notifications/page'],
+  'POST /admin/v1/publications': ['/admin/v1/publications/dry-run'],
   'POST /admin/v1/notifications': [
     '/admin/v1/notifications/batch',
     '/admin/v1/notifications/dry-run',

@@ -22,7 +22,7 @@ export const builtInCategories: KnownCategories = {
   isHidden: () => null,
   noteInboxChoices: async () => undefined,
   dataErrors: () => [],
-  know: async () => undefined,
+  refreshFor: async () => undefined,
 };
 
 /** The service with default rules, except that URLs of `bad.example` are refused. */

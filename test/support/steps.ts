@@ -27,7 +27,7 @@ export function createStepParts(database: Database) {
     dataErrors: () => [],
     isHidden: () => null,
     noteInboxChoices: async () => undefined,
-    know: async () => undefined,
+    refreshFor: async () => undefined,
   };
   const suppressed = new Set<string>();
   /** The channels that are paused. */

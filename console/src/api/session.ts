@@ -43,10 +43,19 @@ export interface ConsoleSession {
   forget(): void;
 }
 
-/** The time in milliseconds until a token is renewed: when a tenth of its life is left, but at least 30 s before its end. */
-function renewalDelay(session: GrantedSession): number {
-  const lifetime = Date.parse(session.expires_at) - Date.parse(session.created_at);
-  return Math.max(0, lifetime - Math.max(lifetime / 10, Math.min(30_000, lifetime / 2)));
+interface HeldToken {
+  readonly token: string;
+  /** When it is renewed and when it ends, in the time of `performance.now()`. */
+  readonly renewAt: number;
+  readonly endsAt: number;
+}
+
+/** A token is renewed when a tenth of its life is left, but at least 30 s before its end. */
+function heldToken({ token, created_at, expires_at }: GrantedSession): HeldToken {
+  // The clock of this machine may be wrong: only the length of the session counts.
+  const lifetime = Date.parse(expires_at) - Date.parse(created_at);
+  const endsAt = performance.now() + lifetime;
+  return { token, renewAt: endsAt - Math.max(lifetime / 10, Math.min(30_000, lifetime / 2)), endsAt };
 }
 
 /**
@@ -56,44 +65,50 @@ function renewalDelay(session: GrantedSession): number {
 const useMs = 60_000;
 const inputs = ['pointermove', 'pointerdown', 'keydown', 'wheel', 'touchstart'];
 
+/** Notes when somebody uses the page. @param onUse is called at each input */
+function watchUse(onUse: () => void) {
+  let usedAt = performance.now();
+  const waiting: (() => void)[] = [];
+  function onInput(): void {
+    usedAt = performance.now();
+    onUse();
+    for (const resume of waiting.splice(0)) resume();
+  }
+  for (const input of inputs) window.addEventListener(input, onInput, { capture: true, passive: true });
+  return {
+    isUsed: () => performance.now() - usedAt < useMs,
+    next: () => new Promise<void>((resolve) => waiting.push(resolve)),
+  };
+}
+
 /** Keeps the session token in memory only, so no script can read it from a storage of the browser. */
 export function createSession(service: SessionService): ConsoleSession {
   const state = createStore<SessionState>({ status: 'unknown' });
-  let currentToken: { readonly token: string; readonly renewAt: number; readonly endsAt: number } | undefined;
-  let usedAt = performance.now();
-  const waiting: (() => void)[] = [];
+  let current: HeldToken | undefined;
   let renewal: Promise<void> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const { isUsed, next: nextUse } = watchUse(() => {
+    const { status } = state.get();
+    const isOld = current === undefined || performance.now() >= current.renewAt;
+    if ((status === 'in' || status === 'away') && isOld) void renew().catch(() => undefined);
+  });
 
   function setSession(session: GrantedSession): void {
     const before = state.get();
     // Drafts and lists belong to the former user.
     const isOtherUser = 'userId' in before && before.userId !== session.user_id;
-    const renewIn = renewalDelay(session);
-    // The clock of this machine may be wrong: only the length of the session counts.
-    const now = performance.now();
-    const endsIn = Date.parse(session.expires_at) - Date.parse(session.created_at);
-    currentToken = { token: session.token, renewAt: now + renewIn, endsAt: now + endsIn };
+    const held = heldToken(session);
+    current = held;
     clearTimeout(timer);
-    timer = after(renewIn, () => {
+    timer = at(held.renewAt, () => {
       // Before it is needed, so that the next click does not wait for a renewal.
       if (isUsed()) void renew().catch(() => undefined);
-      else timer = after(endsIn - renewIn, leave);
+      else timer = at(held.endsAt, leave);
     });
     if (isOtherUser) window.location.reload();
     else if (before.status !== 'in') state.set({ status: 'in', userId: session.user_id });
   }
-
-  const isUsed = () => performance.now() - usedAt < useMs;
-
-  function onInput(): void {
-    usedAt = performance.now();
-    const { status } = state.get();
-    const isOld = currentToken === undefined || usedAt >= currentToken.renewAt;
-    if ((status === 'in' || status === 'away') && isOld) void renew().catch(() => undefined);
-    for (const resume of waiting.splice(0)) resume();
-  }
-  for (const input of inputs) window.addEventListener(input, onInput, { capture: true, passive: true });
 
   /** The page must not show anything of a session that has ended. */
   function leave(): void {
@@ -105,7 +120,7 @@ export function createSession(service: SessionService): ConsoleSession {
     const before = state.get();
     const isFinal = error instanceof ProblemError && error.status < 500 && error.status !== 429;
     if (!isFinal) return;
-    currentToken = undefined;
+    current = undefined;
     clearTimeout(timer);
     if (before.status === 'in' || before.status === 'away')
       state.set({ status: 'ended', userId: before.userId, reason: error });
@@ -126,13 +141,13 @@ export function createSession(service: SessionService): ConsoleSession {
   }
 
   async function token(): Promise<string> {
-    if (currentToken !== undefined && performance.now() < currentToken.renewAt) return currentToken.token;
+    if (current !== undefined && performance.now() < current.renewAt) return current.token;
     const { status } = state.get();
     if (status === 'out') throw new SignedOutError();
     if (status === 'ended') return waitForSignIn();
     if (!isUsed()) {
-      if (currentToken !== undefined && performance.now() < currentToken.endsAt) return currentToken.token;
-      await new Promise<void>((resolve) => waiting.push(resolve));
+      if (current !== undefined && performance.now() < current.endsAt) return current.token;
+      await nextUse();
       return token();
     }
     try {
@@ -140,21 +155,21 @@ export function createSession(service: SessionService): ConsoleSession {
     } catch (error) {
       if (state.get().status === 'ended') return waitForSignIn();
       // The old token is still valid, so a short failure of the service does not matter yet.
-      if (currentToken !== undefined && error instanceof NetworkError) return currentToken.token;
+      if (current !== undefined && error instanceof NetworkError) return current.token;
       throw error;
     }
-    if (currentToken === undefined) throw new SignedOutError();
-    return currentToken.token;
+    if (current === undefined) throw new SignedOutError();
+    return current.token;
   }
 
   async function waitForSignIn(): Promise<string> {
     const next = await firstValue(state, (value): value is SessionState => value.status !== 'ended');
-    if (next.status !== 'in' || currentToken === undefined) throw new SignedOutError();
-    return currentToken.token;
+    if (next.status !== 'in' || current === undefined) throw new SignedOutError();
+    return current.token;
   }
 
   function forget(): void {
-    currentToken = undefined;
+    current = undefined;
     clearTimeout(timer);
     state.set({ status: 'out' });
   }
@@ -167,12 +182,12 @@ export function createSession(service: SessionService): ConsoleSession {
     resume: () => renew().catch((error) => (state.get().status === 'out' ? undefined : Promise.reject(error))),
     start: async (authenticationToken) => setSession(await service.open(authenticationToken)),
     discardToken(refusedToken) {
-      if (currentToken?.token !== refusedToken) return;
-      currentToken = undefined;
+      if (current?.token !== refusedToken) return;
+      current = undefined;
       leave();
     },
     replaceToken(token) {
-      if (currentToken !== undefined) currentToken = { ...currentToken, token };
+      if (current !== undefined) current = { ...current, token };
     },
     async end() {
       await service.close();
@@ -181,5 +196,5 @@ export function createSession(service: SessionService): ConsoleSession {
   };
 }
 
-/** A timer for any time: the browser fires longer ones at once. */
-const after = (ms: number, work: () => void) => setTimeout(work, Math.min(ms, 2 ** 31 - 1));
+/** A timer for any time of `performance.now()`: the browser fires longer ones at once. */
+const at = (time: number, work: () => void) => setTimeout(work, Math.min(time - performance.now(), 2 ** 31 - 1));

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import type { User } from '../api/schema.js';
 import { Icon } from '../components/icon/icon.js';
 import { nameOf, UserText } from '../components/text/values.js';
@@ -26,7 +26,7 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
   const [query, setQuery] = useState('');
   const [chosenIndex, setChosenIndex] = useState(0);
   const id = useId();
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal();
   const [chosenUser, setChosenUser] = useState<User>();
   const users = useUserEntries(chosenUser === undefined ? query : '');
   const actionsOn = useUserActions();
@@ -38,19 +38,6 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
   );
   const entries = chosenUser === undefined ? [...matchingEntries, ...users] : matchingEntries;
   const chosenEntry = entries[Math.min(chosenIndex, entries.length - 1)];
-  useEffect(() => {
-    const focused = document.activeElement;
-    const element = dialog.current;
-    element?.showModal();
-    return () => {
-      element?.close();
-      if (focused instanceof HTMLElement && focused.isConnected) focused.focus();
-    };
-  }, []);
-  useEffect(() => {
-    document.querySelector(`[id="${CSS.escape(`${id}-${chosenEntry?.id}`)}"]`)?.scrollIntoView({ block: 'nearest' });
-  }, [id, chosenEntry?.id]);
-
   function runEntry(entry: PaletteEntry | undefined): void {
     if (entry === undefined) return;
     onClose();
@@ -133,6 +120,21 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
   );
 }
 
+/** Opens the dialog. When it ends, the focus goes back to where it was. */
+function useModal(): RefObject<HTMLDialogElement | null> {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const focused = document.activeElement;
+    const element = dialog.current;
+    element?.showModal();
+    return () => {
+      element?.close();
+      if (focused instanceof HTMLElement && focused.isConnected) focused.focus();
+    };
+  }, []);
+  return dialog;
+}
+
 interface ResultsProps {
   /** The id of the list. The ids of the options begin with it. */
   readonly id: string;
@@ -144,6 +146,9 @@ interface ResultsProps {
 
 function Results({ id, entries, chosenEntry, onRun, onPoint }: ResultsProps) {
   const { shell } = useText();
+  useEffect(() => {
+    document.querySelector(`[id="${CSS.escape(`${id}-${chosenEntry?.id}`)}"]`)?.scrollIntoView({ block: 'nearest' });
+  }, [id, chosenEntry?.id]);
   return (
     <div id={id} role="listbox" aria-label={shell.palette.results} className={styles.results}>
       {groupEntries(entries).map(([group, list]) => (

@@ -44,6 +44,7 @@ export interface ProblemStatuses {
   readonly request_in_progress: 409;
   readonly category_built_in: 409;
   readonly precondition_failed: 412;
+  readonly precondition_required: 428;
   readonly payload_too_large: 413;
   readonly unsupported_media_type: 415;
   readonly expectation_failed: 417;
@@ -53,6 +54,9 @@ export interface ProblemStatuses {
   readonly message_outdated: 409;
   readonly unknown_topic: 404;
   readonly too_many_topics: 409;
+  readonly topic_in_use: 409;
+  readonly publication_started: 409;
+  readonly publication_state: 409;
   readonly too_many_webhooks: 409;
   readonly message_tried_too_often: 409;
   readonly human_check_required: 422;
@@ -759,7 +763,7 @@ export type RegistrationOptions = {
 
 export type Role = 'user' | 'support' | 'operator';
 
-export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
+export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'notifications:broadcast' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type ScreenSize = ScreenSizeNumber | ScreenSizeString;
 

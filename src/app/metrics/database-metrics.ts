@@ -5,6 +5,7 @@ import type { Handle } from '../../database/database.js';
 import { readDatabaseMetrics } from '../../database/state.js';
 import { readSmsUsage } from '../../messages/sms-admission.js';
 import { pausedChannels } from '../../notifications/channels/channels.js';
+import { remainingRecipients } from '../../notifications/publications/remaining.js';
 import { readWebhookStates } from '../../webhooks/endpoints.js';
 import { type DiskSource, readDisks } from '../base/disks.js';
 import { type Family, gauge, type Sample, singleSample } from './families.js';
@@ -19,13 +20,14 @@ import { queueJobs } from './process-metrics.js';
 export async function readFromDatabase(database: Handle, config: DiskSource): Promise<Family[]> {
   const { BACKUP_TO, BACKUP_CONTINUOUS } = config;
   const disks = diskFamilies(await readDisks(config).catch(() => []));
-  const [metrics, backups, archive, webhooks, smsUsage, paused] = await Promise.allSettled([
+  const [metrics, backups, archive, webhooks, smsUsage, paused, remaining] = await Promise.allSettled([
     readDatabaseMetrics(database),
     readBackupTimes(database),
     BACKUP_CONTINUOUS ? readLogArchive(database) : undefined,
     readWebhookStates(database),
     readSmsUsage(database),
     pausedChannels(database),
+    remainingRecipients(database),
   ]);
   const upGauge = (value: 0 | 1) =>
     gauge('postern_database_up', '1 if the database has answered this scrape.', singleSample(value), {
@@ -37,7 +39,8 @@ export async function readFromDatabase(database: Handle, config: DiskSource): Pr
     archive.status === 'rejected' ||
     webhooks.status === 'rejected' ||
     smsUsage.status === 'rejected' ||
-    paused.status === 'rejected'
+    paused.status === 'rejected' ||
+    remaining.status === 'rejected'
   ) {
     return [upGauge(0), ...disks];
   }
@@ -89,6 +92,11 @@ export async function readFromDatabase(database: Handle, config: DiskSource): Pr
         labels: { channel },
         value: paused.value.some(({ name }) => name === channel) ? 1 : 0,
       })),
+    ),
+    gauge(
+      'postern_publication_remaining',
+      'Recipients of publications that have started and are not finished, who have no notification yet. An estimate.',
+      singleSample(remaining.value),
     ),
     gauge(
       'postern_webhooks',

@@ -109,6 +109,11 @@ export const fieldErrors = {
     'This must be a time that exists, such as 2030-01-31T12:00:00Z.',
     'Debe ser una hora que exista, como 2030-01-31T12:00:00Z.',
   ),
+  in_the_past: text(
+    'This is in the past. It must be a time in the future, such as 2030-01-31T12:00:00Z.',
+    'Está en el pasado. Debe ser una hora futura, como 2030-01-31T12:00:00Z.',
+  ),
+  too_far: text('This is more than 366 days ahead.', 'Faltan más de 366 días para esa hora.'),
   time_in_future: text(
     'This is in the future. It must be a time in the past.',
     'Está en el futuro. Debe ser una hora pasada.',

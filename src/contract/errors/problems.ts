@@ -203,7 +203,7 @@ export const errors = {
     403,
     'Another site sent this request.',
     'Otro sitio envió esta solicitud.',
-    'This route accepts only requests from the pages of the console. If a proxy changes the header `Host`, set `PUBLIC_URL`.',
+    'This route accepts only requests from Postern’s own pages. If a proxy changes the header `Host`, set `PUBLIC_URL`.',
   ),
   fresh_proof_required: error(
     403,
@@ -272,6 +272,12 @@ export const errors = {
     'Ha cambiado desde la respuesta con este ETag.',
     'Read it again, apply your change to what you get, and send the new ETag in `If-Match`.',
   ),
+  precondition_required: error(
+    428,
+    'Send If-Match with the ETag of what you change.',
+    'Envía If-Match con el ETag de lo que cambias.',
+    'Read it, and send its `ETag` in `If-Match`, so that you change nothing that you have not seen.',
+  ),
   payload_too_large: error(
     413,
     'The body is too large.',
@@ -325,6 +331,24 @@ export const errors = {
     'There are {max} topics already.',
     'Ya hay {max} temas.',
     'Delete topics that you no longer need. A topic is for many users; publish to one user without a topic.',
+  ),
+  topic_in_use: error(
+    409,
+    'A publication to this topic is not finished.',
+    'Una publicación a este tema no ha terminado.',
+    'Wait for its end, or cancel it.',
+  ),
+  publication_started: error(
+    409,
+    'This publication has started, so it can no longer be changed.',
+    'Esta publicación ya ha empezado, así que no se puede cambiar.',
+    '`publication` of the answer has its status. Cancel it, or recall it, and create another one.',
+  ),
+  publication_state: error(
+    409,
+    'This publication is in a state that does not allow this.',
+    'Esta publicación está en un estado que no lo permite.',
+    '`publication` of the answer has its status. Only a running publication can be paused, only a paused one resumed, and one that has ended can only be recalled.',
   ),
   too_many_webhooks: error(
     409,

@@ -78,6 +78,14 @@ const indexed: readonly AgedRows[] = [
   { table: 'test_identities', key: ['id'], time: 'expires_at', age: days(30) },
   { table: 'push_deliveries', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
   { table: 'step_deliveries', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
+  // The text of a publication. It takes its chunks with it, so it can no longer be recalled.
+  {
+    table: 'notification_publications',
+    key: ['id'],
+    time: 'ended_at',
+    age: days(30),
+    condition: sql`ended_at is not null and due_at is null`,
+  },
   { table: 'step_refusals', key: ['id'], time: 'created_at', age: days(30) },
   // The engine of steps removes these rows. No step may be as late as this.
   { table: 'pending_steps', key: ['id'], time: 'due_at', age: days(31) },

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { RejectedAuthentication } from '../../contract/authentication.js';
 import { type ErrorCode, errors } from '../../contract/errors/problems.js';
 import { HumanCheckChallenge, ProblemBody } from '../../contract/problem.js';
+import { PublicationState } from '../../contract/publication.js';
 import type { JsonObject } from './json-schema.js';
 
 /** The names that RFC 9110 and RFC 4918 give to the statuses of problems. */
@@ -17,6 +18,7 @@ const statusNames: Readonly<Record<number, string>> = {
   415: 'UnsupportedMediaType',
   422: 'UnprocessableContent',
   423: 'Locked',
+  428: 'PreconditionRequired',
   429: 'TooManyRequests',
   500: 'InternalServerError',
   503: 'ServiceUnavailable',
@@ -26,6 +28,8 @@ const statusNames: Readonly<Record<number, string>> = {
 /** The problems with these codes have one more member, so their responses are separate components. */
 const withMember = {
   authorization_rejected: { name: 'AuthorizationRejected', members: { authentication: RejectedAuthentication } },
+  publication_started: { name: 'PublicationStarted', members: { publication: PublicationState } },
+  publication_state: { name: 'PublicationStateConflict', members: { publication: PublicationState } },
   human_check_required: { name: 'HumanCheckRequired', members: { human_check: HumanCheckChallenge } },
 } as const satisfies Partial<Record<ErrorCode, { readonly name: string; readonly members: object }>>;
 const hasMember = (code: ErrorCode): code is keyof typeof withMember => Object.hasOwn(withMember, code);

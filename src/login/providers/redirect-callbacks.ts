@@ -40,8 +40,9 @@ const proofMs = 300_000;
 const exchangeMs = 22_000;
 const pollMs = 100;
 
-/** A visit that has come back, and its provider. */
+/** A visit that has come back, its login, and its provider. */
 interface Found {
+  readonly login: RedirectLogin;
   readonly visit: Visit;
   readonly provider: IdentityProvider;
 }
@@ -91,13 +92,14 @@ export function createRedirectCallbacks(
         one.exchangedAt === undefined && current.isOpen ? { ...one, exchangedAt: current.now } : undefined,
       ),
     );
-    return isFirst ? exchange(login, { state, visit, provider, answer }) : resultOfOther(login, state);
+    return isFirst ? exchange({ login, visit, provider }, state, answer) : resultOfOther(login, state);
   }
 
   /** Asks the provider for the account, in no transaction. */
   async function exchange(
-    login: RedirectLogin,
-    { state, visit, provider, answer }: Found & { readonly state: string; readonly answer: URLSearchParams },
+    { login, visit, provider }: Found,
+    state: string,
+    answer: URLSearchParams,
   ): Promise<Returned> {
     const { authenticator, redirect } = provider;
     const since = login.state.isFresh ? new Date(login.createdAt) : undefined;
@@ -109,19 +111,10 @@ export function createRedirectCallbacks(
     else health.succeed(authenticator);
     const code = secretText();
     const next = isFailure ? await failed(login, result) : passed(login, code);
-    const isStored = await changeRedirectState(database, login, (current) => {
-      if (!isFailure && (!current.isOpen || current.state.code !== undefined)) return;
-      const until = current.now + shortly;
-      const changed = withReturn(current, state, (one) => ({
-        ...one,
-        result: { next: encrypt(next, login.id), until },
-      }));
-      if (isFailure) return changed;
-      const test = current.state.test && ({ step: 'account' } as const);
-      const codeUntil = current.state.isFresh ? current.now + proofMs : until;
-      const digest = digestOf(code);
-      return changed && { ...changed, test, code: { digest, until: codeUntil }, account: encrypt(result, login.id) };
-    });
+    const account = isFailure ? undefined : { digest: digestOf(code), encrypted: encrypt(result, login.id) };
+    const isStored = await changeRedirectState(database, login, (current) =>
+      withResult(current, state, encrypt(next, login.id), account),
+    );
     return isStored ? next : expired(login);
   }
 
@@ -141,10 +134,7 @@ export function createRedirectCallbacks(
   }
 
   /** The visit of a `state`, if its login belongs to the provider with this name; otherwise a page that says why not. */
-  async function findVisit(
-    name: string,
-    state: string,
-  ): Promise<(Found & { readonly login: RedirectLogin }) | RedirectPage> {
+  async function findVisit(name: string, state: string): Promise<Found | RedirectPage> {
     const named = providers.find((provider) => provider.name === name || provider.authenticator === name);
     if (named === undefined) return { page: 'not_configured', name };
     const { id, visit } = secrets.visitOf(state) ?? {};
@@ -159,13 +149,14 @@ export function createRedirectCallbacks(
   return { callback, post };
 }
 
-const returnOf = ({ returns }: RedirectState, state: string) => {
+/** The return of a visit, by its `state`. */
+export const returnOf = ({ returns }: RedirectState, state: string) => {
   const digest = digestOf(state);
   return returns.find((one) => areEqual(one.state, digest));
 };
 
 /** The state with one return changed, or a new one; undefined if `next` returns undefined. */
-function withReturn(
+export function withReturn(
   { state: current }: RedirectLogin,
   state: string,
   next: (one: Return) => Return | undefined,
@@ -174,6 +165,26 @@ function withReturn(
   const changed = next(known ?? { state: digestOf(state) });
   const others = current.returns.filter((one) => one !== known);
   return changed && { ...current, returns: [...others, changed] };
+}
+
+/**
+ * The state with the result of one return; undefined if the login has ended or another return has completed it.
+ * @param account what the app gets for its code. Undefined: the part of the provider has failed
+ */
+function withResult(
+  login: RedirectLogin,
+  state: string,
+  next: string,
+  account: { readonly digest: string; readonly encrypted: string } | undefined,
+): RedirectState | undefined {
+  const { isOpen, now, state: current } = login;
+  if (account !== undefined && (!isOpen || current.code !== undefined)) return undefined;
+  const until = now + shortly;
+  const changed = withReturn(login, state, (one) => ({ ...one, result: { next, until } }));
+  if (account === undefined || changed === undefined) return changed;
+  const test = current.test && ({ step: 'account' } as const);
+  const code = { digest: account.digest, until: current.isFresh ? now + proofMs : until };
+  return { ...changed, test, code, account: account.encrypted };
 }
 
 /** The answer that the provider has posted, if it is still kept. */

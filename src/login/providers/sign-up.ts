@@ -79,7 +79,7 @@ export function createSignUp(options: SignUpOptions): SignUp {
     if (owner === undefined) return { outcome: 'creates_user' };
     const { user } = await getAccount(database.user(owner.user_id), owner.user_id);
     const isUnproven = user?.unproven.email === address.canonical;
-    const canLink = user !== undefined && (isUnproven || (await linkStep.waysOf(user)).length > 0);
+    const canLink = user !== undefined && (isUnproven || (await linkStep.authenticatorsOf(user)).length > 0);
     return { outcome: canLink ? 'asks_for_link' : 'not_linked' };
   }
 
@@ -98,12 +98,12 @@ export function createSignUp(options: SignUpOptions): SignUp {
     const { user } = await getAccount(database.user(owner.user_id), owner.user_id);
     if (user === undefined) return 'not_linked';
     const link = encrypt(account, answer.authenticationId);
-    const ways = await linkStep.waysOf(user);
+    const authenticators = await linkStep.authenticatorsOf(user);
     // The code was sent to the address of the account, so it proves what a login by mail would prove.
-    if (hasCode && ways.some(({ name }) => name === 'email')) return { userId: user.userId, link };
+    if (hasCode && authenticators.some(({ name }) => name === 'email')) return { userId: user.userId, link };
     const isUnproven = user.unproven.email === address.canonical;
-    if (ways.length === 0 && !isUnproven) return 'not_linked';
-    return linkStep.begin(user, ways, link, isUnproven);
+    if (authenticators.length === 0 && !isUnproven) return 'not_linked';
+    return linkStep.begin(user, authenticators, link, isUnproven);
   }
 
   async function answer(given: ChallengeAnswer): Promise<Outcome | undefined> {

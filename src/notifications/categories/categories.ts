@@ -14,7 +14,7 @@ import { literal, sql, statement } from '../../database/sql.js';
 import { watchCopy } from '../../database/watched-copy.js';
 import { isJsonObject } from '../../lib/json-object.js';
 import type { Origin } from '../../lib/origin.js';
-import { createPacer, type Pacer } from '../../lib/pacing.js';
+import type { Pacer } from '../../lib/pacing.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import { TemplateTooLarge } from '../templates/render.js';
 import { renderMessage } from '../templates/templates.js';
@@ -44,7 +44,7 @@ export interface KnownCategories {
    * Reads the categories again if one of the names is unknown: another instance may have just created it.
    * @param handle the transaction of the caller, if there is one: the handle of the database would wait for a second connection
    */
-  know(handle: Queryable, names: Iterable<string>): Promise<void>;
+  refreshFor(handle: Queryable, names: Iterable<string>): Promise<void>;
 }
 
 /** All categories at one time. The tag changes whenever one of them does. */
@@ -152,9 +152,19 @@ const writeCategories = statement<{ categories: string; created: readonly string
 
 type ByName = ReadonlyMap<string, Category>;
 
-/** Reads the categories, and follows their changes until it is stopped. */
-export async function startCategories(options: CategoriesOptions): Promise<Categories> {
-  const { database, types, pacer, record, onError, interval } = options;
+interface WatchedCategories {
+  readonly known: KnownCategories;
+  refresh(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Reads the categories into memory, and follows their changes until it is stopped. */
+async function watchCategories({
+  database,
+  types,
+  onError,
+  interval,
+}: Pick<CategoriesOptions, 'database' | 'types' | 'onError' | 'interval'>): Promise<WatchedCategories> {
   let version = '';
   let copy = createCopy(allCategories([], types), []);
   async function read(handle: Queryable): Promise<void> {
@@ -165,7 +175,6 @@ export async function startCategories(options: CategoriesOptions): Promise<Categ
     version = row?.version ?? '';
   }
   const watch = await watchCopy(() => read(database), onError, interval);
-
   const known: KnownCategories = {
     get: (name) => copy.byName.get(name),
     names: () => [...copy.byName.keys()],
@@ -182,12 +191,19 @@ export async function startCategories(options: CategoriesOptions): Promise<Categ
       const check = copy.checkOf(name);
       return check === undefined || isTooLong(data) ? [] : check(data, field);
     },
-    async know(handle, names) {
+    async refreshFor(handle, names) {
       // Not `watch.refresh()`, which waits for reads on other connections. If this read is older than one of those, the next
       // one of `watch` replaces it.
       for (const name of names) if (!copy.byName.has(name)) return read(handle);
     },
   };
+  return { known, refresh: () => watch.refresh().catch(onError), stop: watch.stop };
+}
+
+/** Starts the categories: those that operators see and change, and the copy in memory. */
+export async function startCategories(options: CategoriesOptions): Promise<Categories> {
+  const { database, types, pacer, record } = options;
+  const watched = await watchCategories(options);
 
   /** The categories of the database. */
   async function readAll(handle: Queryable): Promise<ByName> {
@@ -217,7 +233,7 @@ export async function startCategories(options: CategoriesOptions): Promise<Categ
     changesBetween(allCategories([], [category.name]), new Map([[category.name, category]])).changed.length > 0;
 
   return {
-    known,
+    ...watched,
     async list() {
       const all = await readAll(database);
       return { categories: [...all.values()], tag: tagOf(all) };
@@ -252,20 +268,14 @@ export async function startCategories(options: CategoriesOptions): Promise<Categ
       await write(tx, { before, after }, origin);
     },
     preview: async (name, request) => renderPreview(await find(database, name), request, options.app),
-    refresh: () => watch.refresh().catch(onError),
-    stop: watch.stop,
   };
 }
 
 /** Reads the categories once, for a command. */
 export async function readCategories(database: Handle, types: readonly string[]): Promise<KnownCategories> {
-  const categories = await startCategories({
-    ...{ database, types, channels: [], hasUnsubscribeLinks: false, app: '', pacer: createPacer() },
-    record: () => Promise.reject(new Error('a command changes no categories')),
-    onError: () => undefined,
-  });
-  await categories.stop();
-  return categories.known;
+  const { known, stop } = await watchCategories({ database, types, onError: () => undefined });
+  await stop();
+  return known;
 }
 
 /** The name of the user in previews. */

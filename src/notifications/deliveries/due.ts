@@ -122,7 +122,7 @@ const insertRefusal = statement<NewRefusal & { id: string }>(
 
 export interface StepOptions {
   readonly database: Database;
-  readonly categories: Pick<KnownCategories, 'get' | 'know'>;
+  readonly categories: Pick<KnownCategories, 'get' | 'refreshFor'>;
   /** The channels that have a provider. */
   readonly channels: readonly StepChannel[];
   readonly isPaused: (channel: StepChannel) => boolean;
@@ -174,7 +174,7 @@ async function carryOut(
       ids: steps.flatMap(({ notification_ids }) => notification_ids),
     }),
   );
-  await options.categories.know(
+  await options.categories.refreshFor(
     tx,
     groups.flatMap(({ category }) => category ?? []),
   );

@@ -1,6 +1,7 @@
 import type { Category, MessagePreview } from '../../contract/category.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { literal, type Sql, type StatementWith, sql, statement } from '../../database/sql.js';
+import { backOff } from '../../lib/back-off.js';
 import type { Counters } from '../../statistics/counters.js';
 import type { KnownCategories } from '../categories/categories.js';
 import { heldSince } from '../channels/held.js';
@@ -148,16 +149,10 @@ const repeatLater = statement<{ task: string; job: StepJob; seconds: number; ahe
              priority => ${stepPriority(sql`${p.ahead}::integer`)})`,
 );
 
-/** Seconds until the second attempt. Later pauses grow exponentially, with jitter. */
-const firstPauseSeconds = 5;
-const maxPauseSeconds = 3600;
-const backOff = (attempts: number): number =>
-  Math.min(maxPauseSeconds, firstPauseSeconds * 2 ** Math.min(attempts, 20)) * (0.75 + Math.random() / 2);
-
 export interface StepSendingOptions {
   readonly database: Database;
   readonly senders: readonly StepSender[];
-  readonly categories: Pick<KnownCategories, 'get' | 'know'>;
+  readonly categories: Pick<KnownCategories, 'get' | 'refreshFor'>;
   /** Milliseconds: how late a step may be whose category says nothing. */
   readonly ttl: Readonly<Record<MessageChannel, number>>;
   readonly readAddresses: ReadAddresses;
@@ -194,7 +189,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
   /** Where the message goes, or why it is not sent. All data is read again, because it may have changed. */
   async function decideNow(handle: Queryable, channel: MessageChannel, row: DeliveryRow): Promise<End | Target> {
     const { condition, age, held, was_handed_over: wasHandedOver } = row;
-    if (row.category !== null) await categories.know(handle, [row.category]);
+    if (row.category !== null) await categories.refreshFor(handle, [row.category]);
     const facts = { channel, condition, wasHandedOver, age: age - held, ttl: ttl[channel], categories };
     const decision = decide(factsOf(row, await addressFacts(handle, channel, row.address), facts));
     if (decision.state !== 'send') return decision;

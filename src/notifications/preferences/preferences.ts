@@ -40,7 +40,7 @@ export interface Preferences {
 
 /** The preferences of users that are being created. `ImportedPreferences` of the import describes the methods. */
 export interface NewPreferences {
-  know(changes: readonly PreferenceChanges[]): Promise<void>;
+  refreshFor(changes: readonly PreferenceChanges[]): Promise<void>;
   errorsOf(changes: PreferenceChanges): FieldError[];
   insert(
     tx: Transaction,
@@ -132,8 +132,8 @@ const deleteChoices = statement<{ userId: string }>(
 /** Stores the preferences of new users, such as those of an import. */
 export function createNewPreferences(handle: Queryable, categories: KnownCategories): NewPreferences {
   return {
-    know: (changes) =>
-      categories.know(
+    refreshFor: (changes) =>
+      categories.refreshFor(
         handle,
         changes.flatMap((each) => Object.keys(each.categories ?? {})),
       ),
@@ -189,7 +189,7 @@ export function createPreferences({
       };
     },
     async change(tx, userId, changes, origin) {
-      await categories.know(tx, Object.keys(changes.categories ?? {}));
+      await categories.refreshFor(tx, Object.keys(changes.categories ?? {}));
       const topics = await topicsOf(tx, userId, { changes, origin });
       throwIfErrors(changeErrors(changes, categories, topics));
       const [locked] = await tx.query(lockUser({ userId }));

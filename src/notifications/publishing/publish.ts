@@ -5,7 +5,7 @@ import { type FieldError, throwIfErrors } from '../../lib/problem.js';
 import type { Counters } from '../../statistics/counters.js';
 import { insertSteps, stepsOf } from '../deliveries/steps.js';
 import type { Content } from '../inbox/row.js';
-import { contentOf } from './content.js';
+import { contentOf, type PublishedTopic } from './content.js';
 import { type OnPart, publishMany } from './publish-many.js';
 import { createCommittingInsert, insertIn, publishOne } from './publish-one.js';
 import { replaces } from './replace.js';
@@ -51,6 +51,21 @@ export interface Publisher {
 
   /** Publishes one notification to one user without the steps of its category: the caller pushes it in another way. */
   publishWithoutPush(tx: Transaction, input: NotificationInput): Promise<Notification>;
+
+  /**
+   * Publishes one notification to these users, or to none of them.
+   * @param to.topic the topic of a publication, which the users can have chosen for
+   * @returns the notifications in the order of the users
+   * @throws Problem `validation_failed` with every error
+   */
+  publishTo(
+    tx: Transaction,
+    input: NotificationInput,
+    to: { readonly userIds: readonly string[]; readonly topic: PublishedTopic | undefined },
+  ): Promise<Notification[]>;
+
+  /** The errors for which a notification to any user would be refused. Writes nothing. */
+  contentErrors(input: NotificationInput): Promise<FieldError[]>;
 
   /** The errors for which `publish` would refuse each of these requests if it were sent alone. Writes nothing. */
   validateEach(requests: readonly NotificationInput[], numbers: ExactNumbers): Promise<FieldError[][]>;
@@ -109,7 +124,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   /** Reads the categories if one is missing: another instance may have created it just now. */
   async function knowCategories(handle: Queryable, items: readonly Item[]): Promise<void> {
     const names = items.flatMap(({ input }) => input.category ?? []);
-    if (names.length > 0) await rules.categories.know(handle, names);
+    if (names.length > 0) await rules.categories.refreshFor(handle, names);
   }
   const stepsOfItem = ({ input }: Item) => stepsOf(rules.categories.get(input.category ?? input.notification_type));
   const hasOnePush = (item: Item) => {
@@ -156,6 +171,16 @@ export function createPublisher(options: PublisherOptions): Publisher {
       const [notification] = await publish(tx, { ...rules, pushes: false }, readItems(input, []));
       if (notification === undefined) throw new Error('one notification was published, and none was returned');
       return notification;
+    },
+    publishTo(tx, input, { userIds, topic }) {
+      const deliveries = userIds.map((userId, place) => ({ userId, place }));
+      return publishWithSteps(tx, [{ input, path: '', deliveries, topic }]);
+    },
+    async contentErrors(input) {
+      const item = { ...readItem(input, undefined), deliveries: [] };
+      const [errors = []] = await errorsOfGroups(database, [[item]], rules);
+      // The item has no user.
+      return errors.filter(({ field }) => field !== 'user_id');
     },
     validateEach(requests, numbers) {
       const groups = requests.map((input, index) => [readItem(input, numbers[index])]);

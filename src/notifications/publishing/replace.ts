@@ -1,6 +1,6 @@
 import { textArrayText } from '../../database/array-text.js';
 import type { Queryable } from '../../database/database.js';
-import { sql, statement } from '../../database/sql.js';
+import { type Sql, sql, statement } from '../../database/sql.js';
 import { blockRows } from '../inbox/blocks.js';
 import { recordInboxEvents } from '../inbox/webhook-events.js';
 import { array } from './publish-queries.js';
@@ -19,17 +19,15 @@ const lockInboxes = statement<{ userIds: string }>(
 );
 
 /**
- * Deletes the notifications with these keys, as `deleteRow` of change.ts does one. An earlier statement has locked the inbox
- * rows, so no other request inserts a notification with one of the keys meanwhile.
+ * SQL: deletes notifications, as `deleteRow` of change.ts does one. An earlier statement has locked the inbox
+ * rows, so no other request inserts one with a replaced key meanwhile.
+ * @param found what follows `from`: the rows `n`
  */
-const deleteReplaced = statement<Keys>(
-  'notifications_replace',
-  (p) => sql`
+const deleteAll = (found: Sql) => sql`
     with replaced as materialized (
       select n.user_id, n.id, n.sequence, n.notification_type,
              row_number() over (partition by n.user_id order by n.sequence) as nth
-      from unnest(${array(p.userIds, 'uuid')}, ${array(p.keys, 'text')}) as wanted (user_id, key)
-        join notifications n on n.user_id = wanted.user_id and n.replace_key = wanted.key
+      from ${found}
     ),
     inbox as (
       update inboxes
@@ -56,9 +54,22 @@ const deleteReplaced = statement<Keys>(
         and inbox_blocks.notification_type = counted.notification_type
     ),
     webhook as (${recordInboxEvents(sql`'notification.deleted'`, sql`(select * from tombstone) event`)}
+    ),
+    kept as (
+      insert into notification_tombstones (user_id, change_sequence, id, sequence, deleted_at)
+      select user_id, change_sequence, id, sequence, time from tombstone
     )
-    insert into notification_tombstones (user_id, change_sequence, id, sequence, deleted_at)
-    select user_id, change_sequence, id, sequence, time from tombstone`,
+    select count(*)::int as deleted from tombstone`;
+
+const deleteReplaced = statement<Keys, { deleted: number }>('notifications_replace', (p) =>
+  deleteAll(sql`unnest(${array(p.userIds, 'uuid')}, ${array(p.keys, 'text')}) as wanted (user_id, key)
+        join notifications n on n.user_id = wanted.user_id and n.replace_key = wanted.key`),
+);
+
+/** By the index of ids: each id is of one user. */
+const deleteByIds = statement<{ userIds: string; ids: string }, { deleted: number }>('notifications_remove_all', (p) =>
+  deleteAll(sql`unnest(${array(p.userIds, 'uuid')}, ${array(p.ids, 'uuid')}) as wanted (user_id, id)
+        join notifications n on n.id = wanted.id and n.user_id = wanted.user_id`),
 );
 
 /** Whether an item replaces an earlier notification. */
@@ -78,4 +89,16 @@ export async function deleteOlder(tx: Queryable, items: readonly Item[]): Promis
   await tx.query(lockInboxes({ userIds: textArrayText(all) }));
   const userIds = textArrayText(keys.map(({ userId }) => userId));
   await tx.query(deleteReplaced({ userIds, keys: textArrayText(keys.map(({ key }) => key)) }));
+}
+
+/**
+ * Deletes notifications of many users. Those that are gone already are left out.
+ * @param ids the notification of each user
+ * @returns how many there were
+ */
+export async function removeAll(tx: Queryable, userIds: readonly string[], ids: readonly string[]): Promise<number> {
+  const users = textArrayText(userIds);
+  await tx.query(lockInboxes({ userIds: users }));
+  const [row] = await tx.query(deleteByIds({ userIds: users, ids: textArrayText(ids) }));
+  return row?.deleted ?? 0;
 }

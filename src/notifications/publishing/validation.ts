@@ -88,7 +88,8 @@ export async function validateItems(
   items: readonly Item[],
   rules: ContentRules,
 ): Promise<ItemImages> {
-  if (items.some(({ input }) => isGiven(input.category))) await rules.categories.know(handle, categoriesOf(items));
+  if (items.some(({ input }) => isGiven(input.category)))
+    await rules.categories.refreshFor(handle, categoriesOf(items));
   const found = await findAndLockImages(handle, imageIds(items), rules.imageUrlsOf);
   if (requestErrors(items, rules, found).length > 0) {
     throwIfErrors(requestErrors(items, rules, found, await existingUsers(handle, items)));
@@ -123,7 +124,7 @@ export async function errorsOfGroups(
   rules: ContentRules,
 ): Promise<FieldError[][]> {
   const items = groups.flat();
-  await rules.categories.know(handle, categoriesOf(items));
+  await rules.categories.refreshFor(handle, categoriesOf(items));
   const users = await existingUsers(handle, items);
   const images = await findImages(handle, imageIds(items), rules.imageUrlsOf);
   const suggestions: Suggestions = new Map();

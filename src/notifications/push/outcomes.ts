@@ -2,6 +2,7 @@ import type { Metric } from '../../contract/operation/statistics.js';
 import type { DeliveryReason, PushChannel } from '../../contract/push.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
+import { backOff } from '../../lib/back-off.js';
 import type { Counters } from '../../statistics/counters.js';
 import { type AttemptKey, type DeliveryRow, keyOf } from './attempt.js';
 import type { Wait } from './call-limits.js';
@@ -70,10 +71,6 @@ const countForDevice = statement<{ userId: string; deviceId: string }, { is_full
       select from push_deliveries where user_id = ${p.userId} and device_id = ${p.deviceId} and state = 'queued'
       limit ${literal(maxForSilentDevice + 1)}) waiting`,
 );
-
-/** Seconds until the second attempt. Later pauses grow exponentially, with jitter. */
-const firstPauseSeconds = 5;
-const maxPauseSeconds = 3600;
 
 /** Stores how an attempt ended, and adds the job of the next attempt if there is one. */
 export interface Outcomes {
@@ -163,8 +160,4 @@ export function createOutcomes(options: {
   }
 
   return { settle, record, postpone, waitForHost };
-}
-
-function backOff(attempts: number): number {
-  return Math.min(maxPauseSeconds, firstPauseSeconds * 2 ** Math.min(attempts, 20)) * (0.75 + Math.random() / 2);
 }

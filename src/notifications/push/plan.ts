@@ -16,7 +16,7 @@ export interface PushOptions {
   readonly channels: readonly PushChannel[];
   readonly fields: FilterFields;
   /** Looks up the categories of notifications. */
-  readonly categories: Pick<KnownCategories, 'get' | 'names' | 'know'>;
+  readonly categories: Pick<KnownCategories, 'get' | 'names' | 'refreshFor'>;
 }
 
 /** A push to send, or one that ends at once. */
@@ -70,7 +70,7 @@ export async function planPushes<Item extends { readonly userId: string; readonl
     ({ userId }) => devices.has(userId) && (readsAll || mutes.has(userId) || choices.has(userId)),
   );
   const subjects = toRead.length === 0 ? new Map<string, PushSubject>() : await read(toRead);
-  await categories.know(
+  await categories.refreshFor(
     handle,
     [...subjects.values()].map(({ category }) => category),
   );

@@ -110,7 +110,7 @@ export function createPreparation({
     const key = { userId: job.user_id, id: row.notification_id };
     const handle = database.user(job.user_id);
     const [notification] = await handle.query(selectNotification(key));
-    if (notification !== undefined) await categories.know(handle, [notification.category]);
+    if (notification !== undefined) await categories.refreshFor(handle, [notification.category]);
     const category = notification && categories.get(notification.category);
     const secondsLeft = row.seconds_left + (lifetime(category?.ttl, ttl) - ttl) / 1000;
     const decision = decidePush({

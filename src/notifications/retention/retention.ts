@@ -196,6 +196,7 @@ export const notificationTables = [
   { table: 'mutes', key: 'id' },
   { table: 'preferences', key: 'user_id' },
   { table: 'subscriptions', key: 'topic_id' },
+  { table: 'publication_recipients', key: 'publication_id' },
   { table: 'push_deliveries', key: 'id' },
   { table: 'step_deliveries', key: 'id' },
 ] as const;

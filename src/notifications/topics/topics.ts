@@ -108,6 +108,12 @@ const deleteTopic = statement<{ key: string }, { id: string }>(
   (p) => sql`update topics set key = null where key = ${p.key} returning id`,
 );
 
+/** A new publication locks its topic, so this statement sees all that will ever go to the deleted one. */
+const selectUnfinished = statement<{ id: string }, { id: string }>(
+  'topic_unfinished_publications',
+  (p) => sql`select id from notification_publications where topic_id = ${p.id} and ended_at is null limit 1`,
+);
+
 /** Changes by operators run one after the other for each topic, so that two of them cannot wait for each other. */
 const lockTopic = statement<{ key: string }, { id: string }>(
   'topic_lock',
@@ -214,8 +220,10 @@ export function createTopics({ database, countChange, record }: TopicsOptions): 
     },
     list: (request) => readPage<Topic & { id: string }>(database, listSource, request),
     async remove(tx, key, origin) {
-      const deleted = await tx.query(deleteTopic({ key }));
-      if (deleted.length === 0) throw new Problem('unknown_topic');
+      const [deleted] = await tx.query(deleteTopic({ key }));
+      if (deleted === undefined) throw new Problem('unknown_topic');
+      const used = await tx.query(selectUnfinished({ id: deleted.id }));
+      if (used.length > 0) throw new Problem('topic_in_use');
       await record(tx, { type: 'topic.deleted', origin, data: { topic: key } });
     },
     changeSubscriptions: (tx, key, changes, origin) => changeAll(tx, record, { key, changes, origin }),

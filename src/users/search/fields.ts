@@ -1,16 +1,10 @@
-import { identityTypes } from '../../contract/authentication.js';
 import { userFieldsWith } from '../../contract/user-fields.js';
 import type { Queryable } from '../../database/database.js';
 import { searchText } from '../../database/late-indexes.js';
 import { filterCondition, likePattern } from '../../database/listing.js';
 import { bound, identifier, join, type Sql, sql, statement } from '../../database/sql.js';
 import { lockHolds } from '../../identities/accounts.js';
-import {
-  canonicalExternalId,
-  canonicalIdentity,
-  type DirectoryType,
-  identityDigest,
-} from '../../identities/identity.js';
+import { canonicalEntry, type DirectoryType, directoryTypes, identityDigest } from '../../identities/identity.js';
 import type { FilterClause } from '../../lib/filter/fields.js';
 import { isGuessLocked, isNotGuessLocked } from '../../limits/guess-locks.js';
 
@@ -101,8 +95,6 @@ export async function resolveIdentities(
   );
 }
 
-const directoryTypes: readonly DirectoryType[] = [...identityTypes, 'external_id'];
-
 /** The ids of the users who have one of these identities, in any spelling, or one of these external ids. */
 export async function ownersOf(
   handle: Queryable,
@@ -110,10 +102,7 @@ export async function ownersOf(
   values: readonly string[],
   defaultRegion: string | undefined,
 ): Promise<string[]> {
-  const identities = values.flatMap((value) => {
-    const entry = type === 'external_id' ? canonicalExternalId(value) : canonicalIdentity(type, value, defaultRegion);
-    return entry ?? [];
-  });
+  const identities = values.flatMap((value) => canonicalEntry(type, value, defaultRegion) ?? []);
   if (identities.length === 0) return [];
   const owners = await handle.query(findOwners({ digests: identities.map(identityDigest) }));
   return owners.map((owner) => owner.user_id);

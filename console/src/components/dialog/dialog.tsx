@@ -89,6 +89,40 @@ export function Dialog(props: DialogProps) {
   );
 }
 
+interface FormDialogProps extends Pick<DialogProps, 'title' | 'onClose' | 'children' | 'isWide'> {
+  /** The verb of the button that submits. */
+  readonly action: string;
+  readonly isDestructive?: boolean;
+  /** Whether the form can be submitted. */
+  readonly isReady?: boolean;
+  readonly busy: boolean;
+  readonly onSubmit: () => void;
+}
+
+/** A dialog with a form that changes data. While it is busy, it is not submitted again. */
+export function FormDialog(props: FormDialogProps) {
+  const { action, isDestructive = false, isReady = true, busy, onSubmit, ...dialog } = props;
+  const { common } = useText();
+  return (
+    <Dialog
+      {...dialog}
+      onSubmit={() => {
+        if (isReady && !busy) onSubmit();
+      }}
+      footer={
+        <>
+          <Button data-cancel onClick={dialog.onClose}>
+            {common.cancel}
+          </Button>
+          <Button type="submit" kind={isDestructive ? 'danger' : 'main'} disabled={!isReady} busy={busy} changesData>
+            {action}
+          </Button>
+        </>
+      }
+    />
+  );
+}
+
 interface ConfirmProps {
   /** The question, with the name: "Erase Grace Hopper?" */
   readonly title: string;
@@ -126,23 +160,7 @@ export function ConfirmDialog(props: ConfirmProps) {
   const [typedText, setTypedText] = useState('');
   const isReady = confirmText === undefined || typedText.trim() === confirmText;
   return (
-    <Dialog
-      title={title}
-      onClose={onClose}
-      onSubmit={() => {
-        if (isReady && !busy) onConfirm();
-      }}
-      footer={
-        <>
-          <Button data-cancel onClick={onClose}>
-            {text.common.cancel}
-          </Button>
-          <Button type="submit" kind={isDestructive ? 'danger' : 'main'} disabled={!isReady} busy={busy} changesData>
-            {action}
-          </Button>
-        </>
-      }
-    >
+    <FormDialog {...{ title, action, isDestructive, isReady, busy, onClose }} onSubmit={onConfirm}>
       <div className={styles.consequences}>{children}</div>
       {confirmText !== undefined && (
         <Field
@@ -156,6 +174,6 @@ export function ConfirmDialog(props: ConfirmProps) {
       )}
       {alternative !== undefined && <p className={styles.milder}>{alternative}</p>}
       {error}
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -95,17 +95,12 @@ export function Table<Row>(props: TableProps<Row>) {
     event.stopPropagation();
   }
 
-  const latestHandlers = useRef({ onKeyDown, toggle, open, ids });
-  latestHandlers.current = { onKeyDown, toggle, open, ids };
-  const rowHandlers = useMemo(
-    (): RowHandlers => ({
-      onKeyDown: (event, index) => latestHandlers.current.onKeyDown(event, index),
-      onFocus: (index) => setActiveId(latestHandlers.current.ids[index]),
-      onOpen: (index) => latestHandlers.current.open(index),
-      onToggle: (index, isRange) => latestHandlers.current.toggle(index, isRange),
-    }),
-    [],
-  );
+  const rowHandlers = useSteadyHandlers({
+    onKeyDown,
+    onFocus: (index) => setActiveId(ids[index]),
+    onOpen: open,
+    onToggle: toggle,
+  });
   const count = source === undefined ? rows.length : source.total;
   const width = columns.length + 2;
   return (
@@ -143,6 +138,21 @@ export function Table<Row>(props: TableProps<Row>) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** The same object at each render, so that rows that have not changed are not rendered. It calls the handlers of the last render. */
+function useSteadyHandlers(handlers: RowHandlers): RowHandlers {
+  const latest = useRef(handlers);
+  latest.current = handlers;
+  return useMemo(
+    () => ({
+      onKeyDown: (event, index) => latest.current.onKeyDown(event, index),
+      onFocus: (index) => latest.current.onFocus(index),
+      onOpen: (index) => latest.current.onOpen(index),
+      onToggle: (index, isRange) => latest.current.onToggle(index, isRange),
+    }),
+    [],
   );
 }
 

@@ -3,8 +3,7 @@ import { useState } from 'react';
 import { request } from '../../api/client.js';
 import { ProblemError } from '../../api/problem.js';
 import type { Block, CreateBlockData } from '../../api/schema.js';
-import { Button } from '../../components/button/button.js';
-import { Dialog } from '../../components/dialog/dialog.js';
+import { FormDialog } from '../../components/dialog/dialog.js';
 import { Checkbox, Field, Select } from '../../components/field/field.js';
 import { Notice, Problem } from '../../components/state/state.js';
 import { toast } from '../../components/toast/toasts.js';
@@ -18,7 +17,7 @@ const msPerHour = 3_600_000;
 
 /** Blocks an address, or changes the reason and the end of a block: the API replaces a block of the same range. */
 export function BlockForm({ block, onClose }: { block?: Block; onClose: () => void }) {
-  const { access, common } = useText();
+  const { access } = useText();
   const { moment } = useFormats();
   const text = access.blocks;
   const client = useQueryClient();
@@ -53,22 +52,14 @@ export function BlockForm({ block, onClose }: { block?: Block; onClose: () => vo
   const options: (readonly [Ending, string])[] = endings.map((name) => [name, text.endings[name]] as const);
   if (keepsEnd) options.unshift(['keep', text.keepEnd(moment(end))]);
   return (
-    <Dialog
+    <FormDialog
       title={block === undefined ? text.createTitle : text.changeTitle(block.address)}
+      action={block === undefined ? text.createAction : text.changeAction}
+      isDestructive={isOwn}
+      isReady={isReady}
+      busy={save.isPending}
       onClose={onClose}
-      onSubmit={() => {
-        if (isReady && !save.isPending) save.mutate();
-      }}
-      footer={
-        <>
-          <Button data-cancel onClick={onClose}>
-            {common.cancel}
-          </Button>
-          <Button type="submit" kind={isOwn ? 'danger' : 'main'} disabled={!isReady} busy={save.isPending} changesData>
-            {block === undefined ? text.createAction : text.changeAction}
-          </Button>
-        </>
-      }
+      onSubmit={() => save.mutate()}
     >
       <div className={styles.stack}>
         {block === undefined && (
@@ -109,6 +100,6 @@ export function BlockForm({ block, onClose }: { block?: Block; onClose: () => vo
         )}
         {error !== null && !isOwn && addressError === undefined && <Problem message={text.notBlocked} error={error} />}
       </div>
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -4,7 +4,7 @@ import { request } from '../../api/client.js';
 import { ProblemError } from '../../api/problem.js';
 import type { CreateTestIdentityData, IssuedTestIdentity } from '../../api/schema.js';
 import { Button } from '../../components/button/button.js';
-import { Dialog } from '../../components/dialog/dialog.js';
+import { Dialog, FormDialog } from '../../components/dialog/dialog.js';
 import { Field, Select } from '../../components/field/field.js';
 import { Notice, Problem } from '../../components/state/state.js';
 import { Secret } from '../../components/text/values.js';
@@ -47,7 +47,7 @@ interface FormProps {
 }
 
 function TestIdentityForm({ onClose, onIssued }: FormProps) {
-  const { access, common } = useText();
+  const { access } = useText();
   const text = access.tests;
   const client = useQueryClient();
   const [address, setAddress] = useState('');
@@ -76,22 +76,13 @@ function TestIdentityForm({ onClose, onIssued }: FormProps) {
     (problem?.code === 'test_identity_exists' ? problem.message : undefined);
   const isReady = address.trim() !== '' && (code === '' || code.length === 6);
   return (
-    <Dialog
+    <FormDialog
       title={text.createTitle}
+      action={text.createAction}
+      isReady={isReady}
+      busy={create.isPending}
       onClose={onClose}
-      onSubmit={() => {
-        if (isReady && !create.isPending) create.mutate();
-      }}
-      footer={
-        <>
-          <Button data-cancel onClick={onClose}>
-            {common.cancel}
-          </Button>
-          <Button type="submit" kind="main" disabled={!isReady} busy={create.isPending} changesData>
-            {text.createAction}
-          </Button>
-        </>
-      }
+      onSubmit={() => create.mutate()}
     >
       <div className={styles.stack}>
         <Field
@@ -122,6 +113,6 @@ function TestIdentityForm({ onClose, onIssued }: FormProps) {
         <Notice kind="warn">{text.about}</Notice>
         {error !== null && addressError === undefined && <Problem message={text.notCreated} error={error} />}
       </div>
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -4,7 +4,7 @@ import { request } from '../../api/client.js';
 import { ProblemError } from '../../api/problem.js';
 import type { CreateKeyData, IssuedApiKey, Scope } from '../../api/schema.js';
 import { Button } from '../../components/button/button.js';
-import { Dialog } from '../../components/dialog/dialog.js';
+import { Dialog, FormDialog } from '../../components/dialog/dialog.js';
 import { Checkbox, Field, Select } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
 import { Secret } from '../../components/text/values.js';
@@ -15,6 +15,7 @@ import styles from './keys.module.css';
 const scopes = [
   'notifications:write',
   'notifications:configure',
+  'notifications:broadcast',
   'sessions:verify',
   'webhooks:write',
   'clients:forward',
@@ -56,7 +57,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
 }
 
 function KeyForm({ onClose, onIssued }: { onClose: () => void; onIssued: (key: IssuedApiKey) => void }) {
-  const { keys: text, common } = useText();
+  const { keys: text } = useText();
   const [draft, setDraft, forget] = useDraft<Draft>('key', emptyDraft);
   const client = useQueryClient();
   const create = useMutation({
@@ -86,22 +87,13 @@ function KeyForm({ onClose, onIssued }: { onClose: () => void; onIssued: (key: I
       scopes: draft.scopes.includes(scope) ? draft.scopes.filter((other) => other !== scope) : [...draft.scopes, scope],
     });
   return (
-    <Dialog
+    <FormDialog
       title={text.createTitle}
+      action={text.createAction}
+      isReady={isReady}
+      busy={create.isPending}
       onClose={onClose}
-      onSubmit={() => {
-        if (isReady && !create.isPending) create.mutate();
-      }}
-      footer={
-        <>
-          <Button data-cancel onClick={onClose}>
-            {common.cancel}
-          </Button>
-          <Button type="submit" kind="main" disabled={!isReady} busy={create.isPending} changesData>
-            {text.createAction}
-          </Button>
-        </>
-      }
+      onSubmit={() => create.mutate()}
     >
       <div className={styles.stack}>
         <Field
@@ -139,6 +131,6 @@ function KeyForm({ onClose, onIssued }: { onClose: () => void; onIssued: (key: I
         />
         {error !== null && nameError === undefined && <Problem message={text.notCreated} error={error} />}
       </div>
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -15,7 +15,7 @@ import type {
 import { useShortcuts } from '../../app/keyboard.js';
 import { useHasScope } from '../../app/operator.js';
 import { Button } from '../../components/button/button.js';
-import { ConfirmDialog, Dialog } from '../../components/dialog/dialog.js';
+import { ConfirmDialog, Dialog, FormDialog } from '../../components/dialog/dialog.js';
 import { Field } from '../../components/field/field.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
 import { Facts, Page, Panel } from '../../components/panel/panel.js';
@@ -210,7 +210,7 @@ function Find({ onFound }: { onFound: (suppression: Suppression) => void }) {
 }
 
 function AddDialog({ onClose }: { onClose: () => void }) {
-  const { suppressions: text, common } = useText();
+  const { suppressions: text } = useText();
   const client = useQueryClient();
   const [email, setEmail] = useState('');
   const add = useMutation({
@@ -226,22 +226,13 @@ function AddDialog({ onClose }: { onClose: () => void }) {
   const addressError = error instanceof ProblemError ? error.messageFor('email') : undefined;
   const isReady = email.trim() !== '';
   return (
-    <Dialog
+    <FormDialog
       title={text.addTitle}
+      action={text.addAction}
+      isReady={isReady}
+      busy={add.isPending}
       onClose={onClose}
-      onSubmit={() => {
-        if (isReady && !add.isPending) add.mutate();
-      }}
-      footer={
-        <>
-          <Button data-cancel onClick={onClose}>
-            {common.cancel}
-          </Button>
-          <Button type="submit" kind="main" disabled={!isReady} busy={add.isPending} changesData>
-            {text.addAction}
-          </Button>
-        </>
-      }
+      onSubmit={() => add.mutate()}
     >
       <div className={styles.stack}>
         <AddressField
@@ -255,7 +246,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
         />
         {error !== null && addressError === undefined && <Problem message={text.notAdded} error={error} />}
       </div>
-    </Dialog>
+    </FormDialog>
   );
 }
 

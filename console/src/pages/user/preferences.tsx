@@ -104,19 +104,23 @@ function Category({ name, category, preferences, isFixed, onChange }: CategoryPr
   const { user, categories } = useText();
   const text = user.preferences;
   const { title, is_locked: isLocked, cells } = category;
+  const hintOf = (cell: keyof typeof cells) => {
+    if (cell === 'inbox') return cells.inbox.value === 'off' ? text.inboxOff : undefined;
+    return preferences.channels[cell] === 'off' ? text.channelOff : undefined;
+  };
   return (
     <fieldset className={styles.setting}>
       <legend>
         <UserText text={title} /> {isLocked && <Badge kind="label">{text.locked}</Badge>}
       </legend>
       <div className={styles.choices}>
-        {channels.map((channel) => {
-          const { value, default: initial, is_chosen: isChosen } = cells[channel];
+        {(['inbox', ...channels] as const).map((cell) => {
+          const { value, default: initial, is_chosen: isChosen } = cells[cell];
           return (
             <Select<'' | 'on' | 'off'>
-              key={channel}
-              label={categories.channels[channel]}
-              hint={!isLocked && preferences.channels[channel] === 'off' ? text.channelOff : undefined}
+              key={cell}
+              label={categories.channels[cell]}
+              hint={isLocked ? undefined : hintOf(cell)}
               disabled={isFixed || isLocked}
               value={isChosen ? value : ''}
               options={[
@@ -124,7 +128,7 @@ function Category({ name, category, preferences, isFixed, onChange }: CategoryPr
                 ['on', text.on],
                 ['off', text.off],
               ]}
-              onChoose={(next) => onChange({ categories: { [name]: { [channel]: next === '' ? null : next } } })}
+              onChoose={(next) => onChange({ categories: { [name]: { [cell]: next === '' ? null : next } } })}
             />
           );
         })}

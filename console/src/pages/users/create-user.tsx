@@ -4,7 +4,7 @@ import { request } from '../../api/client.js';
 import { ProblemError } from '../../api/problem.js';
 import type { CreateUserData, CreateUserResponse } from '../../api/schema.js';
 import { Button } from '../../components/button/button.js';
-import { Dialog } from '../../components/dialog/dialog.js';
+import { Dialog, FormDialog } from '../../components/dialog/dialog.js';
 import { Checkbox, Field } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
 import { nameOf, Secret } from '../../components/text/values.js';
@@ -26,7 +26,7 @@ const formOf = (start: NewMembers): typeof emptyDraft => {
 
 /** The form for a new user. Errors are shown at their fields. */
 export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClose: () => void }) {
-  const { users, userDialogs, common } = useText();
+  const { users, userDialogs } = useText();
   const queries = useQueryClient();
   // A form with known values has its own draft.
   const [form, setForm, forget] = useDraft(`user ${JSON.stringify(start)}`, formOf(start));
@@ -83,24 +83,16 @@ export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClos
   }
   const isAtFields = error?.errors.every(({ field }) => field !== undefined && field in emptyDraft) === true;
   return (
-    <Dialog
+    <FormDialog
       title={users.create}
+      action={users.create}
+      busy={create.isPending}
       onClose={onClose}
       onSubmit={() => {
         const given = Object.entries(form).filter(([, value]) => value.trim() !== '');
         const password = needsPassword && { password: randomPassword() };
         create.mutate({ ...Object.fromEntries(given), ...password } as CreateUserData['body']);
       }}
-      footer={
-        <>
-          <Button data-cancel onClick={onClose}>
-            {common.cancel}
-          </Button>
-          <Button type="submit" kind="main" busy={create.isPending} changesData>
-            {users.create}
-          </Button>
-        </>
-      }
     >
       <div className={styles.fields}>
         {field('name', users.displayName)}
@@ -119,6 +111,6 @@ export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClos
         <p className={styles.why}>{users.passwordHint}</p>
         {create.error !== null && !isAtFields && <Problem error={create.error} />}
       </div>
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -46,6 +46,9 @@ function useUsers(query: UsersQuery) {
   });
 }
 
+/** A page of a list that is read by cursor. */
+type CursorPage = Omit<FindUsersResponse['page'], 'number' | 'limit'>;
+
 const bulkActions = [
   ['lock', 'lock'],
   ['unlock', 'unlock'],
@@ -54,70 +57,39 @@ const bulkActions = [
   ['activate', 'check'],
 ] as const;
 
+/** The search and the filters of the list, as requests name them. */
+function listOf(query: UsersQuery) {
+  const filter = filterOf(query);
+  return { ...(query.q !== undefined && { search: query.q }), ...(filter !== undefined && { filter }) };
+}
+
 /** The list of users: search, filters, and actions on one or many users. */
 export function Users() {
-  const { users, imports } = useText();
+  const { users } = useText();
   const can = useHasScope();
   const { isFetched: isKnown } = useQuery(operatorQuery);
   const query = useSearch({ from: '/users' });
   const navigate = useNavigate({ from: '/users' });
   const found = useUsers(query);
-  const [ids, setIds] = useSelection();
-  const [isAllMatching, setIsAllMatching] = useState(false);
-  const [dialog, setDialog] = useState<{ readonly action: BulkAction; readonly all: boolean }>();
+  const selection = useSelection();
+  const [dialog, setDialog] = useState<{ readonly action: BulkAction; readonly chosen: Chosen }>();
   const [isCreating, setIsCreating] = useState(false);
-  const clear = () => {
-    setIds(new Set());
-    setIsAllMatching(false);
-  };
   const change = (next: Readonly<Record<string, string | undefined>>) => {
-    clear();
+    selection.clear();
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
   };
-  const filter = filterOf(query);
-  const list = { ...(query.q !== undefined && { search: query.q }), ...(filter !== undefined && { filter }) };
-  const isFiltered = query.q !== undefined || filter !== undefined;
-  const chosen: Chosen = dialog?.all === true ? list : { ids: [...ids] };
-  const shown = found.data?.rows ?? [];
-  const isAllSelected = shown.length > 0 && shown.every(({ id }) => ids.has(id));
+  const list = listOf(query);
+  const isFiltered = Object.keys(list).length > 0;
+  const chosen: Chosen = selection.isAllMatching ? list : { ids: [...selection.ids] };
   return (
     <Page
       title={users.title}
       actions={
-        // Before the role is known, the buttons take up their space, so that nothing moves when they appear.
-        <div className={cx(styles.actions, !isKnown && styles.awaited)}>
-          {(can('users:read') || !isKnown) && (
-            <Button icon="download" onClick={() => setDialog({ action: 'export', all: true })}>
-              {users.exportAll}
-            </Button>
-          )}
-          {(can('notifications:write') || !isKnown) && (
-            <Button
-              icon="send"
-              onClick={() => {
-                storeRecipients(list);
-                void navigate({ to: '/notifications', search: {} });
-              }}
-            >
-              {users.notifyAll}
-            </Button>
-          )}
-          {(can('admin') || !isKnown) && (
-            <Button icon="key" onClick={() => void navigate({ search: (before) => ({ ...before, act: 'invite' }) })}>
-              {users.invite.action}
-            </Button>
-          )}
-          {(can('users:write') || !isKnown) && (
-            <>
-              <ButtonLink icon="upload" to="/users/import">
-                {imports.open}
-              </ButtonLink>
-              <Button kind="main" icon="plus" onClick={() => setIsCreating(true)}>
-                {users.create}
-              </Button>
-            </>
-          )}
-        </div>
+        <PageActions
+          list={list}
+          onExport={() => setDialog({ action: 'export', chosen: list })}
+          onCreate={() => setIsCreating(true)}
+        />
       }
     >
       <FilterBar
@@ -132,96 +104,23 @@ export function Users() {
         {/* The role decides whether rows have a box to select them, so the list waits for it. */}
         <Loaded query={isKnown ? found : { ...found, data: undefined, error: null }} rows={12}>
           {({ rows, last }) => (
-            <>
-              {last.partial !== undefined && (
-                <Notice
-                  kind="warn"
-                  action={
-                    last.next_cursor !== null && (
-                      <Button small busy={found.more.isReading} onClick={() => found.more.next?.()}>
-                        {users.goOn}
-                      </Button>
-                    )
-                  }
-                >
-                  {last.partial === 'index' ? users.noIndex : users.partial}
-                </Notice>
-              )}
-              {isAllSelected && last.next_cursor !== null && (
-                <div className={styles.note}>
-                  {isAllMatching ? (
-                    users.allSelected
-                  ) : (
-                    <Button small onClick={() => setIsAllMatching(true)}>
-                      {users.allThatMatch}
-                    </Button>
-                  )}
-                </div>
-              )}
-              {rows.length === 0 && last.partial === undefined ? (
-                <Nobody search={query.q} isFiltered={isFiltered} onClear={() => void navigate({ search: {} })} />
-              ) : (
-                <Table
-                  label={users.list}
-                  columns={columnsOf(users)}
-                  rows={rows}
-                  source={found.more}
-                  idOf={({ id }) => id}
-                  nameOf={nameOf}
-                  onOpen={({ id }) => void navigate({ to: '/users/$id', params: { id }, search: {} })}
-                  {...(can('users:write') && {
-                    selection: {
-                      ids,
-                      onChange: (next: ReadonlySet<string>) => {
-                        setIsAllMatching(false);
-                        setIds(next);
-                      },
-                    },
-                  })}
-                  sort={{ value: query.sort ?? 'created_at:desc', onChange: (sort) => change({ sort }) }}
-                  compact={(user) => <CompactUser user={user} />}
-                />
-              )}
-              <ListFoot source={found.more} rows={rows.length} isPaused={last.partial !== undefined} />
-            </>
+            <FoundUsers
+              {...{ rows, last, selection, isFiltered }}
+              source={found.more}
+              onSort={(sort) => change({ sort })}
+            />
           )}
         </Loaded>
       </Panel>
-      <BulkBar count={ids.size} onClear={clear}>
-        {bulkActions.map(([action, icon]) => (
-          <Button key={action} kind="ghost" small icon={icon} onClick={() => setDialog({ action, all: isAllMatching })}>
-            {users.actions[action]}…
-          </Button>
-        ))}
-        {can('notifications:write') && (
-          <Button
-            kind="ghost"
-            small
-            icon="send"
-            onClick={() => {
-              storeRecipients(isAllMatching ? list : { ids: [...ids] });
-              void navigate({ to: '/notifications', search: {} });
-            }}
-          >
-            {users.notify}
-          </Button>
-        )}
-        <Button kind="ghost" small icon="download" onClick={() => setDialog({ action: 'export', all: isAllMatching })}>
-          {users.actions.export}
-        </Button>
-        <Button kind="warn" small icon="trash" onClick={() => setDialog({ action: 'delete', all: isAllMatching })}>
-          {users.actions.delete}…
-        </Button>
-      </BulkBar>
+      <SelectionBar {...{ chosen, selection }} onAction={(action) => setDialog({ action, chosen })} />
       {dialog !== undefined && (
         <BulkDialog
-          action={dialog.action}
-          chosen={chosen}
-          people={shown.filter(({ id }) => ids.has(id))}
+          {...dialog}
+          people={(found.data?.rows ?? []).filter(({ id }) => selection.ids.has(id))}
           onClose={() => setDialog(undefined)}
           onStarted={() => {
             setDialog(undefined);
-            clear();
+            selection.clear();
           }}
         />
       )}
@@ -233,14 +132,176 @@ export function Users() {
   );
 }
 
+/** @returns a function that opens the page on which the operator writes to these users */
+function useNotify() {
+  const navigate = useNavigate();
+  return (chosen: Chosen) => {
+    storeRecipients(chosen);
+    void navigate({ to: '/notifications', search: {} });
+  };
+}
+
+interface PageActionsProps {
+  readonly list: Chosen;
+  readonly onExport: () => void;
+  readonly onCreate: () => void;
+}
+
+/** The actions that need no selection. Before the role is known, they take up their space, so that nothing moves when they appear. */
+function PageActions({ list, onExport, onCreate }: PageActionsProps) {
+  const { users, imports } = useText();
+  const can = useHasScope();
+  const { isFetched: isKnown } = useQuery(operatorQuery);
+  const navigate = useNavigate({ from: '/users' });
+  const notify = useNotify();
+  return (
+    <div className={cx(styles.actions, !isKnown && styles.awaited)}>
+      {(can('users:read') || !isKnown) && (
+        <Button icon="download" onClick={onExport}>
+          {users.exportAll}
+        </Button>
+      )}
+      {(can('notifications:write') || !isKnown) && (
+        <Button icon="send" onClick={() => notify(list)}>
+          {users.notifyAll}
+        </Button>
+      )}
+      {(can('admin') || !isKnown) && (
+        <Button icon="key" onClick={() => void navigate({ search: (before) => ({ ...before, act: 'invite' }) })}>
+          {users.invite.action}
+        </Button>
+      )}
+      {(can('users:write') || !isKnown) && (
+        <>
+          <ButtonLink icon="upload" to="/users/import">
+            {imports.open}
+          </ButtonLink>
+          <Button kind="main" icon="plus" onClick={onCreate}>
+            {users.create}
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}
+
+interface FoundUsersProps {
+  readonly rows: readonly User[];
+  /** The page that was read last. */
+  readonly last: CursorPage;
+  readonly source: ReturnType<typeof useUsers>['more'];
+  readonly selection: Selection;
+  readonly isFiltered: boolean;
+  readonly onSort: (sort: string) => void;
+}
+
+/** The users that were read, or why there are none. */
+function FoundUsers({ rows, last, source, selection, isFiltered, onSort }: FoundUsersProps) {
+  const { users } = useText();
+  const can = useHasScope();
+  const { q, sort = 'created_at:desc' } = useSearch({ from: '/users' });
+  const navigate = useNavigate({ from: '/users' });
+  const { ids, isAllMatching } = selection;
+  const isAllSelected = rows.length > 0 && rows.every(({ id }) => ids.has(id));
+  return (
+    <>
+      {last.partial !== undefined && (
+        <Notice
+          kind="warn"
+          action={
+            last.next_cursor !== null && (
+              <Button small busy={source.isReading} onClick={() => source.next?.()}>
+                {users.goOn}
+              </Button>
+            )
+          }
+        >
+          {last.partial === 'index' ? users.noIndex : users.partial}
+        </Notice>
+      )}
+      {isAllSelected && last.next_cursor !== null && (
+        <div className={styles.note}>
+          {isAllMatching ? (
+            users.allSelected
+          ) : (
+            <Button small onClick={selection.selectAllMatching}>
+              {users.allThatMatch}
+            </Button>
+          )}
+        </div>
+      )}
+      {rows.length === 0 && last.partial === undefined ? (
+        <Nobody search={q} isFiltered={isFiltered} onClear={() => void navigate({ search: {} })} />
+      ) : (
+        <Table
+          label={users.list}
+          columns={columnsOf(users)}
+          {...{ rows, source }}
+          idOf={({ id }) => id}
+          nameOf={nameOf}
+          onOpen={({ id }) => void navigate({ to: '/users/$id', params: { id }, search: {} })}
+          {...(can('users:write') && { selection: { ids, onChange: selection.select } })}
+          sort={{ value: sort, onChange: onSort }}
+          compact={(user) => <CompactUser user={user} />}
+        />
+      )}
+      <ListFoot source={source} rows={rows.length} isPaused={last.partial !== undefined} />
+    </>
+  );
+}
+
+interface SelectionBarProps {
+  readonly chosen: Chosen;
+  readonly selection: Selection;
+  readonly onAction: (action: BulkAction) => void;
+}
+
+/** The actions on the selected users, or on all that match. */
+function SelectionBar({ chosen, selection, onAction }: SelectionBarProps) {
+  const { users } = useText();
+  const can = useHasScope();
+  const notify = useNotify();
+  return (
+    <BulkBar count={selection.ids.size} onClear={selection.clear}>
+      {bulkActions.map(([action, icon]) => (
+        <Button key={action} kind="ghost" small icon={icon} onClick={() => onAction(action)}>
+          {users.actions[action]}…
+        </Button>
+      ))}
+      {can('notifications:write') && (
+        <Button kind="ghost" small icon="send" onClick={() => notify(chosen)}>
+          {users.notify}
+        </Button>
+      )}
+      <Button kind="ghost" small icon="download" onClick={() => onAction('export')}>
+        {users.actions.export}
+      </Button>
+      <Button kind="warn" small icon="trash" onClick={() => onAction('delete')}>
+        {users.actions.delete}…
+      </Button>
+    </BulkBar>
+  );
+}
+
+type Selection = ReturnType<typeof useSelection>;
+
 /** The selected users. They stay selected when the operator comes back from the page of one of them. */
 function useSelection() {
   const [ids, setIds] = useState<ReadonlySet<string>>(() => readFromEntry('selected') ?? new Set());
-  const change = (next: ReadonlySet<string>) => {
+  /** Whether also the users who match and were not read are selected. */
+  const [isAllMatching, setIsAllMatching] = useState(false);
+  const select = (next: ReadonlySet<string>) => {
+    setIsAllMatching(false);
     storeInEntry('selected', next);
     setIds(next);
   };
-  return [ids, change] as const;
+  return {
+    ids,
+    isAllMatching,
+    select,
+    selectAllMatching: () => setIsAllMatching(true),
+    clear: () => select(new Set()),
+  };
 }
 
 function fieldsOf(users: Texts['users']): readonly FilterField[] {
@@ -289,13 +350,7 @@ function fieldsOf(users: Texts['users']): readonly FilterField[] {
 }
 
 /** How many match. They are counted to a thousand. */
-function Total({
-  page,
-  isFiltered,
-}: {
-  page: Omit<FindUsersResponse['page'], 'number' | 'limit'>;
-  isFiltered: boolean;
-}) {
+function Total({ page, isFiltered }: { page: CursorPage; isFiltered: boolean }) {
   const { users } = useText();
   if (page.total_is_exact) return <span>{users.total(page.total)}</span>;
   if (page.partial === undefined && page.total >= 1000) return <span>{users.moreThan(page.total)}</span>;

@@ -1,8 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { ProblemError } from '../../api/problem.js';
 import type { WebhookPayload } from '../../api/schema.js';
-import { Button } from '../../components/button/button.js';
-import { Dialog } from '../../components/dialog/dialog.js';
+import { FormDialog } from '../../components/dialog/dialog.js';
 import { Field, Select } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
 import { useDraft } from '../../lib/drafts.js';
@@ -36,7 +35,7 @@ interface WebhookFormProps<Result> {
 /** The form for a new webhook, or for a change of one. */
 export function WebhookForm<Result>(props: WebhookFormProps<Result>) {
   const { title, action, failed, initial, save, onSaved, onClose } = props;
-  const { webhooks: text, common } = useText();
+  const { webhooks: text } = useText();
   const [draft, setDraft, forget] = useDraft<WebhookFields>(props.draft, initial);
   const client = useQueryClient();
   const saving = useMutation({
@@ -56,23 +55,11 @@ export function WebhookForm<Result>(props: WebhookFormProps<Result>) {
   const isReady = draft.url.trim() !== '' && draft.events.length > 0;
   const set = (change: Partial<WebhookFields>) => setDraft({ ...draft, ...change });
   return (
-    <Dialog
-      title={title}
+    <FormDialog
+      {...{ title, action, isReady, onClose }}
       isWide
-      onClose={onClose}
-      onSubmit={() => {
-        if (isReady && !saving.isPending) saving.mutate();
-      }}
-      footer={
-        <>
-          <Button data-cancel onClick={onClose}>
-            {common.cancel}
-          </Button>
-          <Button type="submit" kind="main" disabled={!isReady} busy={saving.isPending} changesData>
-            {action}
-          </Button>
-        </>
-      }
+      busy={saving.isPending}
+      onSubmit={() => saving.mutate()}
     >
       <div className={styles.form}>
         <Field
@@ -119,6 +106,6 @@ export function WebhookForm<Result>(props: WebhookFormProps<Result>) {
         />
         {error !== null && !isAtField && <Problem message={failed} error={error} />}
       </div>
-    </Dialog>
+    </FormDialog>
   );
 }

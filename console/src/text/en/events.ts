@@ -72,6 +72,12 @@ export const events = {
     'topic.changed': 'changed a topic',
     'topic.deleted': 'deleted a topic',
     'topic.subscriptions_changed': 'changed subscriptions to a topic',
+    'publication.created': 'created a publication',
+    'publication.changed': 'changed a publication',
+    'publication.paused': 'paused a publication',
+    'publication.resumed': 'resumed a publication',
+    'publication.cancelled': 'cancelled a publication',
+    'publication.recalled': 'recalled a publication',
     'channel.paused': 'paused a channel of notifications',
     'channel.resumed': 'ended the pause of a channel of notifications',
     'block.created': 'blocked an address',
@@ -85,6 +91,8 @@ export const events = {
     'sms.prefix_paused': 'paused codes by SMS to a prefix for an hour: few of them were used',
   } as Readonly<Record<string, string>>,
   /** What somebody else did to the user, after the name of that person: "Inés Carrascosa locked". */
+  /** What the actor did, where nobody is known whom it is about. */
+  aboutNobody: { 'suppression.created': 'suppressed a mail address' } as Readonly<Record<string, string>>,
   doneToUser: {
     'token.deleted': 'signed out a device',
     'device.changed': 'changed a device',

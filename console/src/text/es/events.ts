@@ -72,6 +72,12 @@ export const events: Texts['events'] = {
     'topic.changed': 'cambió un tema',
     'topic.deleted': 'eliminó un tema',
     'topic.subscriptions_changed': 'cambió suscripciones a un tema',
+    'publication.created': 'creó una publicación',
+    'publication.changed': 'cambió una publicación',
+    'publication.paused': 'pausó una publicación',
+    'publication.resumed': 'reanudó una publicación',
+    'publication.cancelled': 'canceló una publicación',
+    'publication.recalled': 'retiró una publicación',
     'channel.paused': 'pausó un canal de notificaciones',
     'channel.resumed': 'terminó la pausa de un canal de notificaciones',
     'block.created': 'bloqueó una dirección',
@@ -84,6 +90,8 @@ export const events: Texts['events'] = {
     'suppression.deleted': 'hizo que una dirección vuelva a recibir correo',
     'sms.prefix_paused': 'detuvo una hora los códigos por SMS a un prefijo: se usaron pocos',
   },
+  /** What the actor did, where nobody is known whom it is about. */
+  aboutNobody: { 'suppression.created': 'suprimió una dirección de correo' },
   doneToUser: {
     'token.deleted': 'cerró la sesión de un dispositivo',
     'device.changed': 'cambió un dispositivo',

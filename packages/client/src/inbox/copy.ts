@@ -1,5 +1,4 @@
-import { coreOf } from '../core.js';
-import { SignedOutError } from '../errors.js';
+import { type Core, coreOf } from '../core.js';
 import { type Abortable, forCaller, throwIfAborted } from '../platform.js';
 import { openValues } from '../storage/indexed-db.js';
 import { loadPart } from '../transport.js';
@@ -9,6 +8,7 @@ import type { CopyStore } from './copy-store.js';
 import type { Notification } from './notification.js';
 import type { CopyPosition } from './states/copy-states.js';
 import type { StatefulNotification } from './states/types.js';
+import { createUserCopies, eraseCopy } from './user-copies.js';
 
 /**
  * A copy in memory, such as for tests.
@@ -90,9 +90,6 @@ export interface InboxCopyOptions {
   readonly include?: 'extra' | undefined;
 }
 
-/** The users of this browser who have copies, as JSON. */
-const ownersKey = 'postern.copies';
-
 /**
  * Keeps a copy of the inbox of the user who is signed in. Each user has a separate copy. It is erased when the login of the user ends,
  * also if that was found out later: create it where your app starts.
@@ -118,113 +115,24 @@ export function createInboxCopy(
   options: InboxCopyOptions = {},
 ): InboxCopy & InboxCopy<StatefulNotification> {
   const core = coreOf(postern);
-  const { storeOf = (userId) => indexedDbCopyStore(`postern-inbox-${userId}`), limit = 500, include } = options;
-  const stores = new Map<string, CopyStore>();
+  const { storeOf = (userId) => indexedDbCopyStore(`postern-inbox-${userId}`) } = options;
+  const copies = createUserCopies(postern, core, storeOf);
   let syncing: { readonly store: CopyStore; readonly done: Promise<void> } | undefined;
-
-  const storeFor = (user: string): CopyStore => {
-    const store = stores.get(user) ?? storeOf(user);
-    stores.set(user, store);
-    return store;
-  };
-  const currentUser = () => ('user_id' in postern.current ? postern.current.user_id : undefined);
-
-  const readOwners = async (): Promise<readonly string[]> => JSON.parse((await core.marks.get(ownersKey)) ?? '[]');
-  const writeOwners = (owners: readonly string[]) => core.marks.set(ownersKey, JSON.stringify(owners));
-  const eraseStore = (store: CopyStore) => store.apply({ clear: true, put: [], remove: [], after: null });
-
-  /** Erasures and changes of the list of owners wait for each other. */
-  let erasing: Promise<unknown> = Promise.resolve();
-  /** The next user of the device must not find the copies of others. */
-  function eraseOthers(former?: string): void {
-    erasing = erasing
-      .then(async () => {
-        for (const owner of new Set([...(await readOwners()), ...(former === undefined ? [] : [former])])) {
-          if (owner === currentUser()) continue;
-          await eraseStore(storeFor(owner));
-          await writeOwners((await readOwners()).filter((other) => other !== owner));
-        }
-      })
-      .catch(core.onError);
-  }
-  postern.onChange(({ status }, previous) => {
-    if (status !== 'starting') eraseOthers('user_id' in previous ? previous.user_id : undefined);
-  });
-  if (postern.current.status !== 'starting') eraseOthers();
-
-  async function currentStore(): Promise<CopyStore> {
-    await postern.ready();
-    for (let wait: unknown; wait !== erasing; ) {
-      wait = erasing;
-      await erasing;
-    }
-    const user = currentUser();
-    if (user === undefined) throw new SignedOutError();
-    return storeFor(user);
-  }
-  async function rememberOwner(): Promise<void> {
-    const user = currentUser();
-    const owners = await readOwners();
-    if (user !== undefined && !owners.includes(user)) await writeOwners([...owners, user]);
-  }
-  const isCurrent = (store: CopyStore) => stores.get(currentUser() ?? '') === store;
-
-  async function run(store: CopyStore): Promise<void> {
-    erasing = erasing.then(rememberOwner).catch(core.onError);
-    await erasing;
-    const stored = (await store.load()).after;
-    /** With states, the position is JSON. A copy that was made without them begins again. */
-    const hasStates = stored?.[0] === '{';
-    let clear = Boolean(include) !== hasStates;
-    let position: CopyPosition = { after: clear ? null : stored };
-    if (hasStates && !clear) position = JSON.parse(stored);
-    for (;;) {
-      const query = { after: position.after ?? undefined, limit, include };
-      const page = await core.call<Changes>({ path: '/v1/notifications/changes', query, expects: 'changes' });
-      // Another user has signed in during the request.
-      if (!isCurrent(store)) return;
-      if (page.reset) {
-        clear = true;
-        position = { after: null };
-        continue;
-      }
-      const put = page.changes.flatMap(({ notification }) =>
-        notification === null ? [] : [notification as Notification],
-      );
-      const remove = page.changes.flatMap(({ id, notification }) => (notification === null ? [id] : []));
-      position = { ...position, after: page.after };
-      await store.apply({ clear, put, remove, after: include ? JSON.stringify(position) : page.after });
-      clear = false;
-      if (page.has_more) continue;
-      await removeExpired(store, page);
-      if (!include || !isCurrent(store)) return;
-      const { syncStates } = await loadPart(() => import('./states/copy-states.js'));
-      await syncStates(core, store, position, () => isCurrent(store));
-      return;
-    }
-  }
-
-  /** Retention causes no change for each notification. Postern only sends the time of the oldest one left, for each type. */
-  async function removeExpired(store: CopyStore, { retained_from: times }: Changes): Promise<void> {
-    const { items, after } = await store.load();
-    const isOld = ({ notification_type: type, created_at }: Notification) => created_at < `${times[type] ?? ''}`;
-    const remove = items.filter(isOld).map(({ id }) => id);
-    // Not after the copy was erased: its position would stay.
-    if (remove.length > 0 && isCurrent(store)) await store.apply({ clear: false, put: [], remove, after });
-  }
-
   return {
     async items() {
-      const { items } = await (await currentStore()).load();
+      const { items } = await (await copies.current()).load();
       return (items as readonly StatefulNotification[]).slice().sort((a, b) => b.sequence - a.sequence);
     },
     async sync({ signal } = {}) {
       throwIfAborted(signal);
-      const store = await forCaller(currentStore(), signal);
+      const store = await forCaller(copies.current(), signal);
       if (syncing?.store !== store) {
-        const done = run(store).finally(() => {
-          if (syncing?.done === done) syncing = undefined;
-        });
+        const done = copies
+          .remember()
+          .then(() => syncCopy(core, store, options, () => copies.isCurrent(store)))
+          .finally(() => {
+            if (syncing?.done === done) syncing = undefined;
+          });
         syncing = { store, done };
       }
       // For one caller only: a page that is shown twice, as in the strict mode of React, aborts its first call.
@@ -232,7 +140,58 @@ export function createInboxCopy(
     },
     async erase() {
       await syncing?.done.catch(() => undefined);
-      await eraseStore(await currentStore());
+      await eraseCopy(await copies.current());
     },
   };
+}
+
+/** Reads the changes since the last synchronisation into a copy. It stops when `isCurrent` says that another user has signed in. */
+async function syncCopy(
+  core: Core,
+  store: CopyStore,
+  { limit = 500, include }: InboxCopyOptions,
+  isCurrent: () => boolean,
+): Promise<void> {
+  const stored = (await store.load()).after;
+  /** With states, the position is JSON. A copy that was made without them begins again. */
+  const hasStates = stored?.[0] === '{';
+  let clear = Boolean(include) !== hasStates;
+  let position: CopyPosition = { after: clear ? null : stored };
+  if (hasStates && !clear) position = JSON.parse(stored);
+  for (;;) {
+    const query = { after: position.after ?? undefined, limit, include };
+    const page = await core.call<Changes>({ path: '/v1/notifications/changes', query, expects: 'changes' });
+    // Another user has signed in during the request.
+    if (!isCurrent()) return;
+    if (page.reset) {
+      clear = true;
+      position = { after: null };
+      continue;
+    }
+    const put = page.changes.flatMap(({ notification }) =>
+      notification === null ? [] : [notification as Notification],
+    );
+    const remove = page.changes.flatMap(({ id, notification }) => (notification === null ? [id] : []));
+    position = { ...position, after: page.after };
+    await store.apply({ clear, put, remove, after: include ? JSON.stringify(position) : page.after });
+    clear = false;
+    if (page.has_more) continue;
+    await removeExpired(store, page, isCurrent);
+    if (!include || !isCurrent()) return;
+    const { syncStates } = await loadPart(() => import('./states/copy-states.js'));
+    return syncStates(core, store, position, isCurrent);
+  }
+}
+
+/** Retention causes no change for each notification. Postern only sends the time of the oldest one left, for each type. */
+async function removeExpired(
+  store: CopyStore,
+  { retained_from: times }: Changes,
+  isCurrent: () => boolean,
+): Promise<void> {
+  const { items, after } = await store.load();
+  const isOld = ({ notification_type: type, created_at }: Notification) => created_at < `${times[type] ?? ''}`;
+  const remove = items.filter(isOld).map(({ id }) => id);
+  // Not after the copy was erased: its position would stay.
+  if (remove.length > 0 && isCurrent()) await store.apply({ clear: false, put: [], remove, after });
 }

@@ -1,5 +1,6 @@
 import type { Core } from '../core.js';
 import { wait } from '../platform.js';
+import { coalesced } from './coalesced.js';
 import { canPass, pauseAfter } from './live.js';
 import type { Inbox, InboxViewOptions } from './types.js';
 import type { RowEvent, ViewRows } from './view-rows.js';
@@ -91,16 +92,7 @@ export function createViewReads(core: Core, inbox: Inbox, view: ViewRows, { filt
   }
 
   /** Reads the number of unread notifications: once for all events that arrive while it is read. */
-  let asked = 0;
-  async function count(): Promise<void> {
-    asked += 1;
-    if (asked > 1) return;
-    for (let counted = 0; counted < asked && !signal.aborted; ) {
-      counted = asked;
-      await read('marker');
-    }
-    asked = 0;
-  }
+  const count = coalesced(() => read('marker'));
 
   return {
     signal,

@@ -7,7 +7,7 @@ import type { Marker, Notification } from './notification.js';
 import { emptyInbox } from './shown.js';
 import type { Inbox, InboxSnapshot, InboxViewOptions } from './types.js';
 import { createViewReads } from './view-reads.js';
-import { createViewRows } from './view-rows.js';
+import { createViewRows, type ViewRows } from './view-rows.js';
 
 /** How long the first list waits for the stream, in milliseconds. If the stream opens later, the list is read again. */
 const firstReadMs = 1000;
@@ -39,7 +39,9 @@ export function createViewUpdates(
         store.set(nextUser === undefined ? { ...emptyInbox, loading: false, connection: 'offline' } : emptyInbox);
       }
       user = nextUser;
-      if (nextUser !== undefined) void run();
+      if (nextUser === undefined) return;
+      running = createViewReads(core, inbox, view, options);
+      void followEvents(inbox, filter, view, running);
     };
     const end = postern.subscribe(followUser);
     ended.addEventListener('abort', () => {
@@ -50,33 +52,6 @@ export function createViewUpdates(
   function stop(): void {
     running?.end();
     running = undefined;
-  }
-
-  async function run(): Promise<void> {
-    const reads = createViewReads(core, inbox, view, options);
-    running = reads;
-    const { signal } = reads;
-    let isFollowing = false;
-    const firstRead = startTimer(() => void reads.read('list'), firstReadMs);
-    try {
-      for await (const event of inbox.live({ filter, signal })) {
-        if (signal.aborted) return;
-        if (event.type === 'connection') {
-          view.show({ connection: event.connection });
-          if (isFollowing || (event.connection !== 'live' && event.connection !== 'polling')) continue;
-          isFollowing = true;
-          clearTimeout(firstRead);
-        }
-        // From the position of the stream on, no change is missed.
-        if (event.type === 'connection' || event.type === 'reset') void reads.read('list');
-        else if (event.type === 'marker') view.setMarker(event.marker);
-        else reads.apply(event);
-      }
-    } catch (error) {
-      if (!signal.aborted) view.showError(error);
-    } finally {
-      clearTimeout(firstRead);
-    }
   }
 
   async function loadMore(): Promise<void> {
@@ -114,4 +89,35 @@ export function createViewUpdates(
       if (newest !== undefined) await markRead(newest);
     },
   };
+}
+
+/** Shows the events of the stream until the reads end. */
+async function followEvents(
+  inbox: Inbox,
+  filter: InboxViewOptions['filter'],
+  view: ViewRows,
+  reads: ReturnType<typeof createViewReads>,
+): Promise<void> {
+  const { signal } = reads;
+  let isFollowing = false;
+  const firstRead = startTimer(() => void reads.read('list'), firstReadMs);
+  try {
+    for await (const event of inbox.live({ filter, signal })) {
+      if (signal.aborted) return;
+      if (event.type === 'connection') {
+        view.show({ connection: event.connection });
+        if (isFollowing || (event.connection !== 'live' && event.connection !== 'polling')) continue;
+        isFollowing = true;
+        clearTimeout(firstRead);
+      }
+      // From the position of the stream on, no change is missed.
+      if (event.type === 'connection' || event.type === 'reset') void reads.read('list');
+      else if (event.type === 'marker') view.setMarker(event.marker);
+      else reads.apply(event);
+    }
+  } catch (error) {
+    if (!signal.aborted) view.showError(error);
+  } finally {
+    clearTimeout(firstRead);
+  }
 }

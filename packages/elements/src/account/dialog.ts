@@ -3,7 +3,7 @@ import { type Child, element, replaceContent } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, type Form } from '../base/form.js';
 import { dialogStyle } from './dialog-style.js';
-import { withDialogTexts } from './dialog-texts.js';
+import { type DialogTexts, withDialogTexts } from './dialog-texts.js';
 import { prove } from './prove.js';
 import type { AccountChange, Dialog, Step } from './questions.js';
 import { keepChange } from './return.js';
@@ -70,24 +70,10 @@ export function createDialog({ client, words: shown, signal, report, providers, 
     firstControl?.focus();
   }
 
-  /** Offers to sign out on all other devices. It is on unless the user turns it off. */
-  function signOutOthers(): Step {
-    const choice = element('input', { type: 'checkbox', part: 'checkbox', checked: true });
-    const label = element('label', { class: 'choice', part: 'label' }, choice, ` ${words.sign_out_others}`);
-    return {
-      ...{ title: words.sign_out_others, submit: words.continue },
-      introduction: [element('p', { class: 'muted', part: 'hint' }, words.change_password_hint), label],
-      async onSubmit() {
-        if (choice.checked) await client.logOutEverywhere({ signal });
-        return undefined;
-      },
-    };
-  }
-
   async function ask(change: AccountChange, step: Step | undefined, values?: Step['values']): Promise<boolean> {
-    if (step === undefined) return askSteps(signOutOthers());
+    if (step === undefined) return askSteps(signOutOthers(client, words, signal));
     const isChanged = await askSteps({ ...step, values });
-    if (isChanged && credentialChanges.has(change)) await askSteps(signOutOthers());
+    if (isChanged && credentialChanges.has(change)) await askSteps(signOutOthers(client, words, signal));
     return isChanged;
   }
 
@@ -140,4 +126,18 @@ export function createDialog({ client, words: shown, signal, report, providers, 
       }) as Promise<never>,
   };
   return dialog;
+}
+
+/** Offers to sign out on all other devices. It is on unless the user turns it off. */
+function signOutOthers(client: DialogOptions['client'], words: StartTexts & DialogTexts, signal: AbortSignal): Step {
+  const choice = element('input', { type: 'checkbox', part: 'checkbox', checked: true });
+  const label = element('label', { class: 'choice', part: 'label' }, choice, ` ${words.sign_out_others}`);
+  return {
+    ...{ title: words.sign_out_others, submit: words.continue },
+    introduction: [element('p', { class: 'muted', part: 'hint' }, words.change_password_hint), label],
+    async onSubmit() {
+      if (choice.checked) await client.logOutEverywhere({ signal });
+      return undefined;
+    },
+  };
 }

@@ -53,7 +53,7 @@ export function showPushSettings(view: HTMLElement, { inbox, items, signal, repo
 
   async function load(): Promise<void> {
     try {
-      const [mutes, types] = await Promise.all([inbox.mutes.list(options), typesOf()]);
+      const [mutes, types] = await Promise.all([inbox.mutes.list(options), typesOf(inbox, items, words, signal)]);
       if (!signal.aborted) show(mutes, types);
     } catch (error) {
       if (signal.aborted) return;
@@ -65,19 +65,6 @@ export function showPushSettings(view: HTMLElement, { inbox, items, signal, repo
       };
       const text = element('span', { part: 'issue' }, words.push_not_loaded);
       replaceContent(view, element('p', { role: 'alert' }, text, ' ', smallButton(words.try_again, retry)));
-    }
-  }
-
-  /** Every type that the user has ever got: each question asks for one that is not known yet. */
-  async function typesOf(): Promise<readonly string[]> {
-    const types = new Set<string>(Object.keys(words).flatMap((key) => /^type_(.+)/.exec(key)?.[1] ?? []));
-    for (const { notification_type } of items) types.add(notification_type);
-    for (;;) {
-      const filter = types.size === 0 ? undefined : `notification_type:neq:${[...types].slice(0, 100).join(':')}`;
-      const { data } = await inbox.list({ limit: 1, filter, signal }).page();
-      const type = data[0]?.notification_type;
-      if (type === undefined || types.has(type)) return [...types];
-      types.add(type);
     }
   }
 
@@ -146,4 +133,22 @@ export function showPushSettings(view: HTMLElement, { inbox, items, signal, repo
   }
 
   void load();
+}
+
+/** Every type that the user has ever got: each question asks for one that is not known yet. */
+async function typesOf(
+  inbox: Inbox,
+  items: readonly InboxItem[],
+  words: RowTexts,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const types = new Set<string>(Object.keys(words).flatMap((key) => /^type_(.+)/.exec(key)?.[1] ?? []));
+  for (const { notification_type } of items) types.add(notification_type);
+  for (;;) {
+    const filter = types.size === 0 ? undefined : `notification_type:neq:${[...types].slice(0, 100).join(':')}`;
+    const { data } = await inbox.list({ limit: 1, filter, signal }).page();
+    const type = data[0]?.notification_type;
+    if (type === undefined || types.has(type)) return [...types];
+    types.add(type);
+  }
 }

@@ -37,71 +37,53 @@ export function redirectView(context: LaterContext, first: LoginRedirect): View 
 
 /** A user has the mail address of the account at the provider: the person proves to be this user. */
 export function linkView(context: LaterContext, first: LoginLink): View {
-  const { words, recovery, showFlow } = context;
+  const { words } = context;
   let state = first;
-  const provider = titleOf(context, first.authenticator);
-  const wayTexts: Readonly<Record<string, string>> = {
+  const texts: Readonly<Record<string, string>> = {
     ...{ password: words.use_password, email: words.use_email, sms: words.use_sms, passkey: words.use_passkey },
   };
-  const ways = first.authenticators.filter((way) => way in wayTexts);
-  let way = first.sent?.authenticator ?? ways[0];
+  const offered = first.authenticators.filter((name) => name in texts);
+  let current = first.sent?.authenticator ?? offered[0];
   let shownSent = first.sent;
   let form: Form | undefined;
   let pressed: HTMLElement | undefined;
   const { node: alert, showIssue } = issueBox();
   const content = element('div', { class: 'others' });
-  const forgot =
-    ways.includes('password') &&
-    recovery &&
-    linkButton(words.forgot_password, () => {
-      state.cancel();
-      showFlow('recover_password');
-    });
-  const node = card(
-    words.link_title,
-    element('p', { class: 'lead muted', part: 'hint' }, fill(words.link_lead, { provider })),
-    first.recovery && element('p', { class: 'notice', part: 'notice' }, words.link_unproven),
-    content,
-    element(
-      'div',
-      { class: 'row' },
-      forgot,
-      linkButton(words.start_again, () => state.cancel()),
-    ),
-  );
+  const node = linkCard(context, first, content, offered.includes('password'), () => state.cancel());
 
   function choose(next: string, chosen: HTMLElement): void {
     if (state.busy) return;
     pressed = chosen;
     if (next === 'passkey') void state.passkey?.();
     else if (next === 'password') {
-      way = next;
+      current = next;
       render();
       form?.focus();
     } else void state.send(next);
   }
-  function wayButton(name: string): HTMLElement {
-    const result = button(wayTexts[name], () => choose(name, result));
+  function choiceButton(name: string): HTMLElement {
+    const result = button(texts[name], () => choose(name, result));
     return result;
   }
+  /** The form for a password, or for the code of a message. */
+  function secretForm(authenticator: string): Form {
+    const isPassword = authenticator === 'password';
+    return createForm({
+      ...{ words, submit: words.link_submit, labelledBy: 'heading' },
+      fields: [
+        isPassword
+          ? { name: 'password', kind: 'password', label: words.password }
+          : { name: 'code', kind: 'code', label: words.code, length: 6 },
+      ],
+      onSubmit: ({ password = '', code = '' }) =>
+        state.submit({ authenticator, secret: isPassword ? password : digitsOf(code) }),
+    });
+  }
   function render(): void {
-    const isPassword = way === 'password';
-    const sentTo = state.sent?.authenticator === way ? state.sent : null;
-    const shown = way !== undefined && (isPassword || sentTo !== null) ? way : undefined;
-    form =
-      shown === undefined
-        ? undefined
-        : createForm({
-            ...{ words, submit: words.link_submit, labelledBy: 'heading' },
-            fields: [
-              isPassword
-                ? { name: 'password', kind: 'password', label: words.password }
-                : { name: 'code', kind: 'code', label: words.code, length: 6 },
-            ],
-            onSubmit: ({ password = '', code = '' }) =>
-              state.submit({ authenticator: shown, secret: isPassword ? password : digitsOf(code) }),
-          });
-    const others = ways.filter((name) => name !== shown);
+    const sentTo = state.sent?.authenticator === current ? state.sent : null;
+    const shown = current !== undefined && (current === 'password' || sentTo !== null) ? current : undefined;
+    form = shown === undefined ? undefined : secretForm(shown);
+    const others = offered.filter((name) => name !== shown);
     const to = `\u2068${sentTo?.destination ?? ''}\u2069`;
     replaceContent(
       content,
@@ -115,7 +97,7 @@ export function linkView(context: LaterContext, first: LoginLink): View {
           linkButton(words.resend, () => state.busy || void state.send(sentTo.authenticator)),
         ),
       form && others.length > 0 && element('div', { class: 'or muted small', part: 'divider' }, words.or),
-      ...others.map(wayButton),
+      ...others.map(choiceButton),
     );
   }
   const update = (next: LoginLink) => {
@@ -123,14 +105,14 @@ export function linkView(context: LaterContext, first: LoginLink): View {
     if (next.sent !== shownSent && next.sent !== null) {
       shownSent = next.sent;
       const hadFocus = node.matches(':focus-within');
-      way = next.sent.authenticator;
+      current = next.sent.authenticator;
       render();
       if (hadFocus) form?.focus();
     }
     form?.setBusy(next.busy, pressed);
     if (form === undefined && pressed) showBusy(pressed, next.busy);
     if (!next.busy) pressed = undefined;
-    const wrong = way === 'password' ? words.wrong : words.wrong_code;
+    const wrong = current === 'password' ? words.wrong : words.wrong_code;
     void showLoginIssue(next.issue, form ?? { showIssue }, context, wrong);
   };
   render();
@@ -140,6 +122,34 @@ export function linkView(context: LaterContext, first: LoginLink): View {
     update: (next) => next.step === 'link' && update(next),
     focus: () => (form ? form.focus() : focusHeading(node)),
   };
+}
+
+function linkCard(
+  context: LaterContext,
+  { authenticator, recovery: isRecovery }: LoginLink,
+  content: HTMLElement,
+  hasPassword: boolean,
+  cancel: () => void,
+): HTMLElement {
+  const { words, recovery, showFlow } = context;
+  const forgot =
+    hasPassword &&
+    recovery &&
+    linkButton(words.forgot_password, () => {
+      cancel();
+      showFlow('recover_password');
+    });
+  return card(
+    words.link_title,
+    element(
+      'p',
+      { class: 'lead muted', part: 'hint' },
+      fill(words.link_lead, { provider: titleOf(context, authenticator) }),
+    ),
+    isRecovery && element('p', { class: 'notice', part: 'notice' }, words.link_unproven),
+    content,
+    element('div', { class: 'row' }, forgot, linkButton(words.start_again, cancel)),
+  );
 }
 
 /** The login at the provider did not lead to a user: why, and what the person can do. */

@@ -146,22 +146,32 @@ export function createBrowser(postern: PosternServer, options: BrowserSessionOpt
     return secureCookies.login.read(header) ?? (mayBeInsecure(origin) ? insecureCookies.login.read(header) : undefined);
   }
 
-  /** The sessions that were created for a request, so that one page gets one session, however often it asks. */
-  const created = new WeakMap<object, { readonly token: string; readonly session: Promise<HeldSession | null> }>();
+  const sessionFor = createSessionReader(transport, loginIn);
+  const session: BrowserSession = {
+    basePath,
+    origin: ownOrigin,
+    handler,
+    routes: { GET: route, POST: route, PUT: route, PATCH: route, DELETE: route },
+    async session(request) {
+      const found = await sessionFor(request);
+      return found && withoutToken(found);
+    },
+    async snapshot(request, parts) {
+      const found = await sessionFor(request);
+      return found === null ? { session: null } : readSnapshot(transport, found, parts);
+    },
+  };
+  return { session, send, loginIn };
+}
 
-  /** The session of the cookie of a request. Null without a valid cookie. */
-  async function sessionFor(request: RequestLike): Promise<HeldSession | null> {
-    const token = loginIn(request);
-    if (token === undefined) return null;
-    const key = requestOf(request);
-    const former = created.get(key);
-    // The cookie of a request changes if the request itself logs in or out.
-    if (former?.token === token) return former.session;
-    const session = createSession(token);
-    created.set(key, { token, session });
-    session.catch(() => created.delete(key));
-    return session;
-  }
+type Transport = ReturnType<typeof createLazyTransport>;
+
+/**
+ * @returns a function that reads the session of the cookie of a request; null without a valid cookie. One page gets one session, however
+ *   often it asks
+ */
+function createSessionReader(transport: Transport, loginIn: Browser['loginIn']) {
+  const created = new WeakMap<object, { readonly token: string; readonly session: Promise<HeldSession | null> }>();
 
   async function createSession(token: string): Promise<HeldSession | null> {
     try {
@@ -177,39 +187,43 @@ export function createBrowser(postern: PosternServer, options: BrowserSessionOpt
       throw error;
     }
   }
-
-  const session: BrowserSession = {
-    basePath,
-    origin: ownOrigin,
-    handler,
-    routes: { GET: route, POST: route, PUT: route, PATCH: route, DELETE: route },
-    async session(request) {
-      const found = await sessionFor(request);
-      return found && withoutToken(found);
-    },
-    async snapshot<Parts extends SnapshotParts>(request: RequestLike, { account, inbox, devices }: Parts) {
-      const found = await sessionFor(request);
-      if (found === null) return { session: null };
-      const authorization = `Bearer ${found.token}`;
-      const read = <T>(path: string, query: NonNullable<Call['query']> = {}) =>
-        transport.json<T>({ path, query, authorization });
-      const { filter, limit } = inbox === true ? {} : (inbox ?? {});
-      const [details, page, marker, deviceList] = await Promise.all([
-        account && read('/v1/account'),
-        inbox && read('/v1/notifications/page', { filter: filterText(filter), limit }),
-        inbox && read('/v1/notifications/marker'),
-        devices && read<Page<Device>>('/v1/devices/page', { limit: 100 }),
-      ]);
-      const snapshot: object = {
-        session: withoutToken(found),
-        ...(account && { account: details }),
-        ...(inbox && { inbox: { page, marker, ...(filter !== undefined && { filter }) } }),
-        ...(deviceList && { devices: deviceList.data }),
-      };
-      return snapshot as Snapshot<Parts>;
-    },
+  return async (request: RequestLike): Promise<HeldSession | null> => {
+    const token = loginIn(request);
+    if (token === undefined) return null;
+    const key = requestOf(request);
+    const former = created.get(key);
+    // The cookie of a request changes if the request itself logs in or out.
+    if (former?.token === token) return former.session;
+    const session = createSession(token);
+    created.set(key, { token, session });
+    session.catch(() => created.delete(key));
+    return session;
   };
-  return { session, send, loginIn };
+}
+
+/** Reads the parts that a page asks for, at the same time. */
+async function readSnapshot<Parts extends SnapshotParts>(
+  transport: Transport,
+  session: HeldSession,
+  { account, inbox, devices }: Parts,
+): Promise<Snapshot<Parts>> {
+  const authorization = `Bearer ${session.token}`;
+  const read = <T>(path: string, query: NonNullable<Call['query']> = {}) =>
+    transport.json<T>({ path, query, authorization });
+  const { filter, limit } = inbox === true ? {} : (inbox ?? {});
+  const [details, page, marker, deviceList] = await Promise.all([
+    account && read('/v1/account'),
+    inbox && read('/v1/notifications/page', { filter: filterText(filter), limit }),
+    inbox && read('/v1/notifications/marker'),
+    devices && read<Page<Device>>('/v1/devices/page', { limit: 100 }),
+  ]);
+  const snapshot: object = {
+    session: withoutToken(session),
+    ...(account && { account: details }),
+    ...(inbox && { inbox: { page, marker, ...(filter !== undefined && { filter }) } }),
+    ...(deviceList && { devices: deviceList.data }),
+  };
+  return snapshot as Snapshot<Parts>;
 }
 
 /**

@@ -99,7 +99,7 @@ function topicRoutes(app: App, { topics, database }: TopicServices): void {
       params: Params,
       response: { 204: Type.Null({ description: 'The topic is deleted.' }) },
     },
-    config: { access, recentProof: 'needed', problems: ['unknown_topic'] },
+    config: { access, recentProof: 'needed', problems: ['unknown_topic', 'topic_in_use'] },
     async handler(request, reply) {
       await database.transaction((tx) => topics.remove(tx, request.params.key, originOf(request)));
       return reply.code(204).send(null);

@@ -211,6 +211,7 @@ test('only a key with the scope admin may read the state', async () => {
         'users:write',
         'notifications:write',
         'notifications:configure',
+        'notifications:broadcast',
         'sessions:verify',
         'webhooks:write',
       ],

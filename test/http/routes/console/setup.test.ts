@@ -64,6 +64,7 @@ describe('a set-up', () => {
           'users:write',
           'notifications:write',
           'notifications:configure',
+          'notifications:broadcast',
           'sessions:verify',
           'webhooks:write',
         ],

@@ -1,12 +1,12 @@
 import type { Core } from '../../core.js';
 import { onAbort, wait } from '../../platform.js';
 import type { InboxStates } from '../../wire.js';
+import { coalesced } from '../coalesced.js';
 import { canPass, pauseAfter, pollPauseMs } from '../live.js';
 import { afterTheEnd } from '../polling.js';
 import { createQueue, type Queue } from '../queue.js';
 import type { InboxEvent, StatefulInboxEvent } from '../types.js';
 import { changedRows, type ShownRows } from './changed-rows.js';
-import { coalesced } from './coalesced.js';
 import { createSnoozes } from './snoozes.js';
 import type { ItemStates, ItemsPart } from './types.js';
 

@@ -1,17 +1,16 @@
 import { coreOf } from '../../core.js';
 import { createStore } from '../../store.js';
-import { startTimer } from '../../time.js';
 import type { Postern } from '../../types.js';
 import type { InboxCounts } from '../../wire.js';
+import { coalesced } from '../coalesced.js';
 import { emptyInbox } from '../shown.js';
 import type { Inbox, LiveQuery } from '../types.js';
 import { createInboxView } from '../view.js';
 import { partOf } from './apply-states.js';
 import { createChanges } from './changes.js';
-import { coalesced } from './coalesced.js';
 import { createFollower } from './follower.js';
 import { createItemStates } from './item-states.js';
-import { maxTimerMs } from './snoozes.js';
+import { startTimerAt } from './snoozes.js';
 import type { ItemsSnapshot, ItemsView, ItemsViewOptions, StatefulItem, StatefulNotification } from './types.js';
 import { createViewChanges } from './view-changes.js';
 
@@ -52,14 +51,13 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
     show();
     return () => {
       isUsed = false;
-      clearTimeout(expiryTimer);
+      expiry.set([]);
       for (const removeListener of removeListeners) removeListener();
     };
   });
 
   /** The rows that were read last, with their states. Those that have left the part stay, so that they can come back. */
   const rowsNow = () => rows.current.items as readonly StatefulItem[];
-  let expiryTimer: ReturnType<typeof setTimeout> | undefined;
   const userNow = () => ('user_id' in postern.current ? postern.current.user_id : undefined);
   let countedUser: string | undefined;
 
@@ -79,21 +77,15 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
     const loading = !isSignedOut && (rows.current.loading || (isSwitching && error === null));
     const changeError = changes.error();
     store.set({ view, items, counts, connection, hasMore, loading, error, changeError });
-    showAgainAtExpiry(items, now);
+    expiry.set(isUsed && view === 'inbox' ? items : []);
     // What was read has left this part.
     if (items.length === 0 && hasMore && !loading && error === null) void rows.loadMore();
   }
-  /** Nothing is sent when a notification expires. */
-  function showAgainAtExpiry(items: readonly StatefulNotification[], now: number): void {
-    clearTimeout(expiryTimer);
-    const times = items.flatMap(({ extra: { expires_at: end } }) => (view === 'inbox' && end ? [Date.parse(end)] : []));
-    if (times.length === 0 || !isUsed) return;
-    const update = () => {
-      show();
-      void recount();
-    };
-    expiryTimer = startTimer(update, Math.min(maxTimerMs, Math.max(0, Math.min(...times) - now) + 1000));
-  }
+  /** The service sends nothing when a notification expires. */
+  const expiry = createExpiryTimer(() => {
+    show();
+    void recount();
+  });
 
   const count = coalesced(async () => {
     const user = userNow();
@@ -168,4 +160,16 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
       }
     },
   });
+}
+
+/** Calls `onExpiry` when the first of the notifications expires. */
+function createExpiryTimer(onExpiry: () => void) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return {
+    set(items: readonly StatefulNotification[]): void {
+      clearTimeout(timer);
+      const ends = items.flatMap(({ extra: { expires_at: end } }) => (end ? [Date.parse(end)] : []));
+      if (ends.length > 0) timer = startTimerAt(Math.min(...ends), onExpiry);
+    },
+  };
 }

@@ -3,7 +3,11 @@ import { isSnoozed } from './apply-states.js';
 import type { ItemState, StatefulNotification } from './types.js';
 
 /** The longest time of a timer in milliseconds. */
-export const maxTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
+
+/** Starts a timer for a time of the service. It ends a second later, because the clocks of the service and of this device differ. */
+export const startTimerAt = (time: number, end: () => void): ReturnType<typeof setTimeout> =>
+  startTimer(end, Math.min(maxTimerMs, Math.max(0, time + 1000 - Date.now())));
 
 /** Knows when the snoozes of a user end: the service sends nothing then. `onEnd` is called after one or more have ended. */
 export function createSnoozes(onEnd: () => void) {
@@ -14,16 +18,11 @@ export function createSnoozes(onEnd: () => void) {
   function setTimer(): void {
     clearTimeout(timer);
     if (ends.size === 0) return;
-    // A second later, because the clocks of the service and of this device differ.
-    const end = Math.min(...ends.values()) + 1000;
-    timer = startTimer(
-      () => {
-        for (const [id, time] of ends) if (time + 1000 <= Date.now()) ends.delete(id);
-        setTimer();
-        onEnd();
-      },
-      Math.min(maxTimerMs, Math.max(0, end - Date.now())),
-    );
+    timer = startTimerAt(Math.min(...ends.values()), () => {
+      for (const [id, time] of ends) if (time + 1000 <= Date.now()) ends.delete(id);
+      setTimer();
+      onEnd();
+    });
   }
 
   return {

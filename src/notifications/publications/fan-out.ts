@@ -1,0 +1,260 @@
+import type { PublishedNotification } from '../../contract/publication.js';
+import type { Database, Transaction } from '../../database/database.js';
+import { sql, statement } from '../../database/sql.js';
+import { nilId } from '../../lib/ids.js';
+import { Problem } from '../../lib/problem.js';
+import type { PublishedTopic } from '../publishing/content.js';
+import { chunkSize, maxChunk, nextDue } from './pace.js';
+import { deleteRecipients } from './publications.js';
+import { countRecipients, readRecipients, type UserCondition } from './recipients.js';
+import { type PublicationRow, publicationColumns } from './rows.js';
+
+export interface FanOutOptions {
+  readonly database: Database;
+  readonly userCondition: UserCondition;
+  /** Publishes a notification to users, in the order of the users. @throws Problem `validation_failed` */
+  readonly publish: (
+    tx: Transaction,
+    notification: PublishedNotification,
+    to: { readonly userIds: readonly string[]; readonly topic: PublishedTopic | undefined },
+  ) => Promise<readonly { readonly id: string }[]>;
+  /** Deletes notifications of users, each with a record for clients. @returns how many there were */
+  readonly remove: (tx: Transaction, userIds: readonly string[], ids: readonly string[]) => Promise<number>;
+  /** Announces a change that no operator makes, in the transaction that makes it. */
+  readonly announce: (tx: Transaction, event: { readonly type: PublicationNews; readonly id: string }) => Promise<void>;
+  /** Whether other requests use the database now. */
+  readonly isBusy: () => boolean;
+}
+
+export type PublicationNews =
+  | 'publication.started'
+  | 'publication.done'
+  | 'publication.failed'
+  | 'publication.recalled';
+
+/** The result of a step. */
+export interface FanOutStep {
+  /** Whether the step found something to do. */
+  readonly isDone: boolean;
+  /** Milliseconds until the next step is due; undefined: none is. */
+  readonly nextIn: number | undefined;
+  /** Milliseconds to leave to other requests before the next step. */
+  readonly rest: number;
+}
+
+/** Milliseconds that a chunk should not exceed. The contract allows half a second. */
+const mostTime = 300;
+/** The most notifications of a chunk while other requests wait. */
+const busyChunk = 500;
+
+type DueRow = PublicationRow & { readonly now_ms: number; readonly due_ms: number };
+
+/** What is due longest. A publication that another instance or a request has locked is skipped. */
+const takeDue = statement<object, DueRow>(
+  'publication_take',
+  () => sql`
+    select ${publicationColumns}, extract(epoch from db_now())::float8 * 1000 as now_ms,
+           extract(epoch from due_at)::float8 * 1000 as due_ms
+    from notification_publications
+    where due_at <= (select db_now()) order by due_at, id limit 1
+    for no key update skip locked`,
+);
+const selectNext = statement<object, { next_in: number | null }>(
+  'publication_next',
+  () => sql`
+    select extract(epoch from min(due_at) - db_now())::float8 * 1000 as next_in
+    from notification_publications where due_at is not null`,
+);
+
+const start = statement<{ id: string; recipients: number }>(
+  'publication_start',
+  (p) => sql`
+    update notification_publications
+    set status = 'running', started_at = db_now(), due_at = db_now(), recipients = ${p.recipients}, updated_at = db_now()
+    where id = ${p.id}`,
+);
+const advance = statement<{ id: string; position: string; created: number; skipped: number; dueMs: number }>(
+  'publication_advance',
+  (p) => sql`
+    update notification_publications
+    set position = ${p.position}, created = created + ${p.created}, skipped = skipped + ${p.skipped},
+        due_at = to_timestamp(${p.dueMs}::float8 / 1000), updated_at = db_now()
+    where id = ${p.id}`,
+);
+/** Who is missing from a list of users was deleted or deactivated. */
+const finish = statement<{ id: string; created: number; skipped: number }>(
+  'publication_finish',
+  (p) => sql`
+    update notification_publications
+    set status = 'done', created = created + ${p.created},
+        skipped = case when target ? 'count' then (target ->> 'count')::bigint - created - ${p.created} else skipped + ${p.skipped} end,
+        recipients = case when target ? 'count' then (target ->> 'count')::bigint
+                          else created + ${p.created} + skipped + ${p.skipped} end,
+        due_at = null, ended_at = db_now(), updated_at = db_now()
+    where id = ${p.id}`,
+);
+const fail = statement<{ id: string; code: string }, { id: string }>(
+  'publication_fail',
+  (p) => sql`
+    update notification_publications
+    set status = 'failed', error_code = ${p.code}, due_at = null, ended_at = db_now(), updated_at = db_now()
+    where id = ${p.id} and status in ('scheduled', 'running')
+    returning id`,
+);
+
+interface Chunk {
+  readonly id: string;
+  readonly firstUser: string;
+  readonly lastUser: string;
+  readonly userIds: readonly string[];
+  readonly ids: readonly string[];
+}
+const insertChunk = statement<Chunk>(
+  'publication_chunk_insert',
+  (p) => sql`
+    insert into publication_chunks (publication_id, first_user, last_user, user_ids, notification_ids)
+    values (${p.id}, ${p.firstUser}, ${p.lastUser}, ${p.userIds}::uuid[], ${p.ids}::uuid[])`,
+);
+const takeChunk = statement<{ id: string }, { user_ids: string[]; notification_ids: string[] }>(
+  'publication_chunk_take',
+  (p) => sql`
+    delete from publication_chunks
+    where publication_id = ${p.id} and first_user = (
+      select first_user from publication_chunks where publication_id = ${p.id} order by first_user limit 1)
+    returning user_ids, notification_ids`,
+);
+const countRemoved = statement<{ id: string; removed: number }>(
+  'publication_recall_advance',
+  (p) => sql`
+    update notification_publications
+    set removed = removed + ${p.removed}, due_at = db_now(), updated_at = db_now() where id = ${p.id}`,
+);
+const finishRecall = statement<{ id: string }>(
+  'publication_recall_finish',
+  (p) => sql`
+    update notification_publications set recall_finished_at = db_now(), due_at = null, updated_at = db_now()
+    where id = ${p.id}`,
+);
+const selectTopic = statement<{ id: string }, { has_inbox_choices: boolean }>(
+  'publication_topic_choices',
+  (p) => sql`select has_inbox_choices from topics where id = ${p.id}`,
+);
+
+/**
+ * Returns the step of the fan-out: starts the publication that is due longest, writes its next chunk, or removes a chunk of one
+ * that is recalled. Each step is one transaction, which holds the lock of the row. So a process that is killed loses and
+ * repeats nothing, and a request that changes the state waits for the chunk: after its answer, nothing more is created.
+ */
+export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> {
+  const { database, isBusy } = options;
+  let size = maxChunk;
+
+  /** Adapts the size of chunks to the time that the last one took. */
+  function learn(elapsed: number): void {
+    if (elapsed > mostTime) size = Math.max(50, Math.floor((size * mostTime) / elapsed / 1.5));
+    else size = Math.min(maxChunk, Math.ceil(size * 1.5));
+  }
+
+  return async () => {
+    const began = performance.now();
+    let taken: DueRow | undefined;
+    try {
+      await database.transaction(async (tx) => {
+        [taken] = await tx.query(takeDue({}));
+        if (taken !== undefined) await work(tx, options, taken, isBusy() ? Math.min(size, busyChunk) : size);
+      });
+    } catch (error) {
+      if (taken === undefined || !(await endImpossible(options, taken.id, error))) throw error;
+    }
+    if (taken === undefined) {
+      const [next] = await database.query(selectNext({}));
+      return { isDone: false, nextIn: next?.next_in ?? undefined, rest: 0 };
+    }
+    const elapsed = performance.now() - began;
+    learn(elapsed);
+    return { isDone: true, nextIn: 0, rest: isBusy() ? elapsed : 0 };
+  };
+}
+
+async function work(tx: Transaction, options: FanOutOptions, row: DueRow, size: number): Promise<void> {
+  if (row.recall_requested_at !== null) return recallChunk(tx, options, row);
+  if (row.status === 'scheduled') return startPublication(tx, options, row);
+  if (row.status === 'running') return writeChunk(tx, options, row, size);
+  throw new Error(`a publication is due and ${row.status}`);
+}
+
+async function startPublication(
+  tx: Transaction,
+  { userCondition, announce }: FanOutOptions,
+  row: DueRow,
+): Promise<void> {
+  const recipients = await countRecipients(tx, userCondition, { target: row.target, topicId: row.topic_id });
+  await tx.query(start({ id: row.id, recipients }));
+  await announce(tx, { type: 'publication.started', id: row.id });
+}
+
+async function writeChunk(tx: Transaction, options: FanOutOptions, row: DueRow, size: number): Promise<void> {
+  const { id, target, topic_id: topicId, rate } = row;
+  const { active, skipped, position } = await readRecipients(
+    tx,
+    options.userCondition,
+    { id, target, topicId },
+    {
+      after: row.position ?? nilId,
+      startedAt: row.started_at ?? '',
+      limit: chunkSize(rate, size),
+    },
+  );
+  const [firstUser, lastUser] = [active[0], active.at(-1)];
+  if (firstUser !== undefined && lastUser !== undefined) {
+    const topic = await topicOf(tx, row);
+    const published = await options.publish(tx, row.notification, { userIds: active, topic });
+    const ids = published.map((notification) => notification.id);
+    await tx.query(insertChunk({ id, firstUser, lastUser, userIds: active, ids }));
+  }
+  const created = active.length;
+  if (position !== null) {
+    const dueMs = nextDue({ due: row.due_ms, now: row.now_ms, created, rate });
+    await tx.query(advance({ id, position, created, skipped, dueMs }));
+    return;
+  }
+  await tx.query(finish({ id, created, skipped }));
+  await tx.query(deleteRecipients({ id }));
+  await options.announce(tx, { type: 'publication.done', id });
+}
+
+async function topicOf(tx: Transaction, { target, topic_id: id }: DueRow): Promise<PublishedTopic | undefined> {
+  if (!('topic' in target) || id === null) return undefined;
+  const [row] = await tx.query(selectTopic({ id }));
+  return { key: target.topic, hasInboxChoices: row?.has_inbox_choices ?? false };
+}
+
+/** Pushes, mails and SMS of the chunk that are not handed over end, because their notification is gone. */
+async function recallChunk(tx: Transaction, { remove, announce }: FanOutOptions, { id }: DueRow): Promise<void> {
+  const [chunk] = await tx.query(takeChunk({ id }));
+  if (chunk !== undefined) {
+    const removed = await remove(tx, chunk.user_ids, chunk.notification_ids);
+    await tx.query(countRemoved({ id, removed }));
+    return;
+  }
+  await tx.query(finishRecall({ id }));
+  await announce(tx, { type: 'publication.recalled', id });
+}
+
+/**
+ * Ends a publication whose notification can no longer be published, for example because its category was deleted. If only users
+ * are missing, they were deleted at this moment: the chunk is read again.
+ * @returns whether the error is dealt with
+ */
+async function endImpossible({ database, announce }: FanOutOptions, id: string, error: unknown): Promise<boolean> {
+  if (!(error instanceof Problem) || error.code !== 'validation_failed') return false;
+  const code = error.options.errors?.find((each) => each.code !== 'unknown_user')?.code;
+  if (code === undefined) return true;
+  await database.transaction(async (tx) => {
+    const ended = await tx.query(fail({ id, code }));
+    if (ended.length === 0) return;
+    await tx.query(deleteRecipients({ id }));
+    await announce(tx, { type: 'publication.failed', id });
+  });
+  return true;
+}
