@@ -50,6 +50,7 @@ const isPending = ({ push, email, sms }: DeliveryTrace) =>
 /** The badge of each state. A device without a push has none. */
 const badges: Readonly<Record<PushAttempt['state'], BadgeKind | undefined>> = {
   sent: 'good',
+  held: 'waiting',
   queued: 'waiting',
   muted: 'muted',
   failed: 'bad',
@@ -61,7 +62,7 @@ const badges: Readonly<Record<PushAttempt['state'], BadgeKind | undefined>> = {
 
 /** The badge of each state of a mail or an SMS. */
 const stepBadges: Readonly<Record<StepAttempt['state'], BadgeKind>> = {
-  ...{ sent: 'good', delivered: 'good', queued: 'waiting', none: 'until' },
+  ...{ sent: 'good', delivered: 'good', held: 'waiting', queued: 'waiting', none: 'until' },
   ...{ bounced: 'bad', complained: 'bad', failed: 'bad', skipped: 'off', expired: 'off', dropped: 'off' },
 };
 

@@ -101,6 +101,9 @@ export const notifications: Texts['notifications'] = {
     pushed: 'Dispositivos con push',
     muted: 'Silenciados',
     refused: 'Líneas rechazadas',
+    stepsHint: 'Como si fuera su hora y nadie la hubiera leído. Cada uno se decide de nuevo a su hora.',
+    wouldSend: (of) => `${n(of)} se enviarían`,
+    wouldNot: (of, why) => `${n(of)} no: ${why}`,
     unknown: (lines, more, of) =>
       `${of === 1 ? 'Línea' : 'Líneas'} ${lines}${more === 0 ? '' : ` y ${n(more)} más`}: ese usuario no existe.`,
     unknownPeople: (of) => (of === 1 ? '1 persona ya no existe.' : `${n(of)} personas ya no existen.`),
@@ -207,6 +210,7 @@ export const delivery: Texts['delivery'] = {
   noPush: 'No se envió ningún push. El motivo está en cada dispositivo.',
   channels: { apns: 'APNs', fcm: 'FCM', web_push: 'Web Push' },
   states: {
+    held: 'retenido',
     queued: 'espera',
     muted: 'silenciado',
     sent: 'enviado',
@@ -217,6 +221,7 @@ export const delivery: Texts['delivery'] = {
     none: 'sin push',
   },
   outcomes: {
+    held: (of) => `${n(of)} retenidos`,
     queued: (of) => `${n(of)} en espera`,
     muted: (of) => `${n(of)} silenciados`,
     sent: (of) => `${n(of)} enviados`,
@@ -227,6 +232,11 @@ export const delivery: Texts['delivery'] = {
     none: (of) => `${n(of)} sin push`,
   },
   reasons: {
+    channel_paused: 'Los push están en pausa. Se envía cuando termine la pausa.',
+    cleared:
+      'El servicio de push lo aceptó. El usuario ha leído la notificación desde entonces, así que se pidió al dispositivo que quitara el aviso.',
+    not_due: 'Entonces Postern decide si se envía.',
+    already_delivered: 'Se envió un paso anterior.',
     waiting: 'El push espera a ser enviado.',
     retrying: 'El último intento falló; se intenta de nuevo.',
     accepted: 'El servicio de push lo aceptó. El teléfono decide si lo muestra.',
@@ -257,6 +267,7 @@ export const delivery: Texts['delivery'] = {
     no: 'no previsto',
     noStep: 'La categoría no tenía este paso cuando se publicó, o fue hace más de 30 días.',
     states: {
+      held: 'retenido',
       queued: 'espera',
       sent: 'enviado',
       delivered: 'entregado',
@@ -269,6 +280,7 @@ export const delivery: Texts['delivery'] = {
       none: 'más tarde',
     },
     reasons: {
+      channel_paused: 'El canal está en pausa. El mensaje se envía cuando termine la pausa.',
       not_due: 'Entonces Postern decide si se envía.',
       waiting: 'El mensaje espera a ser enviado.',
       retrying: 'El último intento falló; se intenta de nuevo.',
