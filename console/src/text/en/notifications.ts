@@ -97,6 +97,9 @@ export const notifications = {
     pushed: 'Devices with push',
     muted: 'Devices muted',
     refused: 'Lines refused',
+    stepsHint: 'As if they were due now and nobody had read it. Each is decided again at its time.',
+    wouldSend: (of: number) => `${n(of)} would be sent`,
+    wouldNot: (of: number, why: string) => `${n(of)} not: ${why}`,
     unknown: (lines: string, more: number, of: number) =>
       `${of === 1 ? 'Line' : 'Lines'} ${lines}${more === 0 ? '' : ` and ${n(more)} more`}: no such user.`,
     unknownPeople: (of: number) => `${people(of)} no longer exist.`,
@@ -203,6 +206,7 @@ export const delivery = {
   noPush: 'No push was sent. The reason is at each device.',
   channels: { apns: 'APNs', fcm: 'FCM', web_push: 'Web Push' },
   states: {
+    held: 'held',
     queued: 'waits',
     held: 'on hold',
     muted: 'muted',
@@ -214,6 +218,7 @@ export const delivery = {
     none: 'no push',
   },
   outcomes: {
+    held: (of: number) => `${n(of)} held`,
     queued: (of: number) => `${n(of)} waiting`,
     held: (of: number) => `${n(of)} on hold`,
     muted: (of: number) => `${n(of)} muted`,
@@ -225,6 +230,11 @@ export const delivery = {
     none: (of: number) => `${n(of)} without a push`,
   },
   reasons: {
+    channel_paused: 'Pushes are paused. It is sent when the pause ends.',
+    cleared:
+      'The push service accepted it. The user has read the notification since, so the device was asked to remove the push.',
+    not_due: 'Then Postern decides whether it goes.',
+    already_delivered: 'An earlier step was sent.',
     waiting: 'The push waits to be sent.',
     channel_paused: 'Pushes are paused. It is sent when the pause ends.',
     retrying: 'The last attempt failed; it is tried again.',
@@ -260,6 +270,7 @@ export const delivery = {
     no: 'not planned',
     noStep: 'The category had no such step when this was published, or that was more than 30 days ago.',
     states: {
+      held: 'held',
       queued: 'waits',
       held: 'on hold',
       sent: 'sent',
@@ -273,6 +284,7 @@ export const delivery = {
       none: 'due later',
     },
     reasons: {
+      channel_paused: 'The channel is paused. The message is sent when the pause ends.',
       not_due: 'Then Postern decides whether it goes.',
       waiting: 'The message waits to be sent.',
       channel_paused: 'This channel is paused. It goes on when the pause ends.',

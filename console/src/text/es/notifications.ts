@@ -101,6 +101,9 @@ export const notifications: Texts['notifications'] = {
     pushed: 'Dispositivos con push',
     muted: 'Silenciados',
     refused: 'Líneas rechazadas',
+    stepsHint: 'Como si fuera su hora y nadie la hubiera leído. Cada uno se decide de nuevo a su hora.',
+    wouldSend: (of) => `${n(of)} se enviarían`,
+    wouldNot: (of, why) => `${n(of)} no: ${why}`,
     unknown: (lines, more, of) =>
       `${of === 1 ? 'Línea' : 'Líneas'} ${lines}${more === 0 ? '' : ` y ${n(more)} más`}: ese usuario no existe.`,
     unknownPeople: (of) => (of === 1 ? '1 persona ya no existe.' : `${n(of)} personas ya no existen.`),
@@ -207,6 +210,7 @@ export const delivery: Texts['delivery'] = {
   noPush: 'No se envió ningún push. El motivo está en cada dispositivo.',
   channels: { apns: 'APNs', fcm: 'FCM', web_push: 'Web Push' },
   states: {
+    held: 'retenido',
     queued: 'espera',
     held: 'en pausa',
     muted: 'silenciado',
@@ -218,6 +222,7 @@ export const delivery: Texts['delivery'] = {
     none: 'sin push',
   },
   outcomes: {
+    held: (of) => `${n(of)} retenidos`,
     queued: (of) => `${n(of)} en espera`,
     held: (of) => `${n(of)} en pausa`,
     muted: (of) => `${n(of)} silenciados`,
@@ -229,6 +234,11 @@ export const delivery: Texts['delivery'] = {
     none: (of) => `${n(of)} sin push`,
   },
   reasons: {
+    channel_paused: 'Los push están en pausa. Se envía cuando termine la pausa.',
+    cleared:
+      'El servicio de push lo aceptó. El usuario ha leído la notificación desde entonces, así que se pidió al dispositivo que quitara el aviso.',
+    not_due: 'Entonces Postern decide si se envía.',
+    already_delivered: 'Se envió un paso anterior.',
     waiting: 'El push espera a ser enviado.',
     channel_paused: 'Los push están en pausa. Se envía cuando termine la pausa.',
     retrying: 'El último intento falló; se intenta de nuevo.',
@@ -263,6 +273,7 @@ export const delivery: Texts['delivery'] = {
     no: 'no previsto',
     noStep: 'La categoría no tenía este paso cuando se publicó, o fue hace más de 30 días.',
     states: {
+      held: 'retenido',
       queued: 'espera',
       held: 'en pausa',
       sent: 'enviado',
@@ -276,6 +287,7 @@ export const delivery: Texts['delivery'] = {
       none: 'más tarde',
     },
     reasons: {
+      channel_paused: 'El canal está en pausa. El mensaje se envía cuando termine la pausa.',
       not_due: 'Entonces Postern decide si se envía.',
       waiting: 'El mensaje espera a ser enviado.',
       channel_paused: 'Este canal está en pausa. Continúa cuando termine la pausa.',
