@@ -206,7 +206,6 @@ export const delivery = {
   noPush: 'No push was sent. The reason is at each device.',
   channels: { apns: 'APNs', fcm: 'FCM', web_push: 'Web Push' },
   states: {
-    held: 'held',
     queued: 'waits',
     held: 'on hold',
     muted: 'muted',
@@ -218,7 +217,6 @@ export const delivery = {
     none: 'no push',
   },
   outcomes: {
-    held: (of: number) => `${n(of)} held`,
     queued: (of: number) => `${n(of)} waiting`,
     held: (of: number) => `${n(of)} on hold`,
     muted: (of: number) => `${n(of)} muted`,
@@ -236,10 +234,8 @@ export const delivery = {
     not_due: 'Then Postern decides whether it goes.',
     already_delivered: 'An earlier step was sent.',
     waiting: 'The push waits to be sent.',
-    channel_paused: 'Pushes are paused. It is sent when the pause ends.',
     retrying: 'The last attempt failed; it is tried again.',
     accepted: 'The push service accepted it. The phone decides whether to show it.',
-    cleared: 'The user has read the notification since, so the device was asked to remove the push.',
     muted: 'A mute of the user matches this notification.',
     not_answering:
       'The push service of the device does not answer, and several pushes wait already. Further ones are not sent.',
@@ -261,8 +257,6 @@ export const delivery = {
     notification_expired: 'The notification had expired before the push was sent.',
     template_too_large: 'The template of the category makes too much text of this notification.',
     category_deleted: 'The category of the notification was deleted before the push was sent.',
-    not_due: 'The push is not due yet.',
-    already_delivered: 'An earlier step was sent.',
     being_prepared: 'The recipients of the push are not determined yet.',
     not_reachable_then: 'When the notification was published, the device could not be reached.',
   },
@@ -270,7 +264,6 @@ export const delivery = {
     no: 'not planned',
     noStep: 'The category had no such step when this was published, or that was more than 30 days ago.',
     states: {
-      held: 'held',
       queued: 'waits',
       held: 'on hold',
       sent: 'sent',
@@ -287,7 +280,6 @@ export const delivery = {
       channel_paused: 'The channel is paused. The message is sent when the pause ends.',
       not_due: 'Then Postern decides whether it goes.',
       waiting: 'The message waits to be sent.',
-      channel_paused: 'This channel is paused. It goes on when the pause ends.',
       retrying: 'The last attempt failed; it is tried again.',
       accepted: 'The provider accepted it.',
       delivered: 'It has arrived, as the provider reports.',
