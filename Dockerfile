@@ -7,6 +7,9 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --workspaces=false --ignore-scripts --no-audit --no-fund
 COPY scripts/compile.mjs scripts/compile.mjs
 COPY src src
+COPY pages/src pages/src
+COPY packages/client/src packages/client/src
+COPY packages/elements/src packages/elements/src
 RUN node scripts/compile.mjs && rm $(find dist -name '*.map')
 # Makes the links of PostgreSQL's libraries, which npm packages cannot contain, because the service may not write here.
 RUN node --input-type=module -e "import { locateBinaries } from './dist/tools.js'; await locateBinaries(undefined, [])"

@@ -337,6 +337,11 @@ async function openApi() {
     serves: {
       administration: true,
       console: { appName: 'Postern', publicUrl: undefined, files: { page: Buffer.alloc(0), assets: new Map() } },
+      pages: {
+        brand: { name: 'Postern', color: '#000000' },
+        assets: new Map(['sign-in', 'account', 'link'].map((name) => [`page-${name}-.js`, {}])),
+        publicUrl: 'https://auth.example.com',
+      },
     },
   });
   const document = app.swagger();

@@ -4,6 +4,7 @@
 static_checks() {
   begin 'Types' npx tsc --noEmit -p .
   begin 'Types of the elements' npx tsc --noEmit -p packages/elements/test
+  begin 'Types of the pages' npx tsc --noEmit -p pages
   begin 'Format and lint' npx biome ci --colors=off .
   begin 'Import rules' node scripts/check-imports.mjs
   begin 'Unused code' npx knip

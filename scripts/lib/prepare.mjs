@@ -17,6 +17,9 @@ import { replaceFolder } from './swap.mjs';
 // Without the version of Node.js: the native packages use N-API, so one install works with all versions.
 const platform = `${process.platform} ${process.arch}`;
 
+/** What the scripts of the pages consist of. */
+const scriptsOfPages = ['packages/client/src', 'packages/elements/src'];
+
 /** @param {boolean} tools @returns {Product[]} */
 const productsWith = (tools) => [
   {
@@ -28,7 +31,7 @@ const productsWith = (tools) => [
   },
   {
     stamp: 'dist/.postern-build',
-    sources: ['src', 'scripts/compile.mjs', 'package-lock.json'],
+    sources: ['src', 'pages/src', ...scriptsOfPages, 'scripts/compile.mjs', 'package-lock.json'],
     variants: [''],
     make: build,
   },

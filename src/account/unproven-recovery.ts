@@ -32,6 +32,7 @@ export const removedTables = [
   'sessions',
   'authentications',
   'devices',
+  'page_apps',
   'notices',
   'guess_budgets',
 ] as const;

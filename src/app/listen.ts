@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { App } from '../http/requests/route.js';
-import { readConsoleFiles } from '../http/routes/console/files.js';
+import { readAssets, readConsoleFiles } from '../http/routes/console/files.js';
 import type { ServedRoutes, Services } from '../http/routes/routes.js';
 import { buildServer } from '../http/server.js';
 import { createLogAddress } from '../lib/log-address.js';
@@ -11,9 +11,13 @@ import { version } from './banner.js';
 import type { Base } from './base/base.js';
 import type { ConsoleCodes } from './base/console-codes.js';
 import { httpUrl } from './base/console-url.js';
+import { publicUrlOf } from './domains/authenticators.js';
 
 /** What `console/build.mjs` has built. */
 const consoleFolder = fileURLToPath(new URL('console/built/', packageFolder));
+
+/** What `scripts/compile.mjs` has built. */
+const pagesFolder = fileURLToPath(new URL('dist/pages/', packageFolder));
 
 /** A server that listens. */
 export interface ListeningServer {
@@ -38,7 +42,7 @@ export async function listen(
   onAnswered: RequestObserver | undefined,
   onRequest: ConsoleCodes['watch'],
 ): Promise<Servers> {
-  const { config, log, lifecycle, listening, tracing } = base;
+  const { config, log, lifecycle, listening, tracing, texts } = base;
   const { HOST, PORT, CONSOLE, CONSOLE_HOST, CONSOLE_PORT, PUBLIC_URL } = config;
   const files = CONSOLE === 'on' ? await readConsoleFiles(consoleFolder) : undefined;
 
@@ -77,11 +81,18 @@ export async function listen(
     notification_types: [...config.NOTIFICATION_TYPES],
   };
   const consoleOptions = (publicUrl: string | undefined) => files && { installation, publicUrl, behindTls, files };
+  const publicUrl = publicUrlOf(config);
+  const { APP_TERMS_URL: termsUrl, APP_PRIVACY_URL: privacyUrl } = config;
+  const pages =
+    config.PAGES === 'on' && publicUrl !== undefined
+      ? { brand: { ...texts.brand, termsUrl, privacyUrl }, assets: await readAssets(pagesFolder), publicUrl }
+      : undefined;
   const address = { host: HOST, port: PORT, publicUrl: PUBLIC_URL };
   const isSeparate = CONSOLE_PORT !== undefined;
   const main = await startServer(address, {
     administration: !isSeparate,
     console: isSeparate ? undefined : consoleOptions(PUBLIC_URL),
+    pages,
   });
   Object.assign(listening, { url: main.url, port: main.port });
   if (!isSeparate) return { main, administration: main };
@@ -90,6 +101,7 @@ export async function listen(
   const administration = await startServer(consoleAddress, {
     administration: true,
     console: consoleOptions(undefined),
+    pages: undefined,
   });
   listening.consolePort = administration.port;
   return { main, administration };

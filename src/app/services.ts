@@ -12,6 +12,9 @@ import type { Services } from '../http/routes/routes.js';
 import type { StreamTimes } from '../lib/event-stream/connections.js';
 import { Problem } from '../lib/problem.js';
 import { createHumanCheck } from '../limits/human-check.js';
+import { createPageApps } from '../login/pages/page-apps.js';
+import { markPageDevice } from '../login/pages/page-logins.js';
+import { createPages } from '../login/pages/pages.js';
 import { createPreferences } from '../notifications/preferences/preferences.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
@@ -194,6 +197,7 @@ function servicesOf(base: Base, parts: Parts): Services {
   const { admission, categories, channels, webhooks, statistics, deliverySteps } = parts;
   const { proofs, pinRecoveries } = account;
   const { notices } = messaging;
+  const pageApps = createPageApps(database, config.REDIRECT_URIS ?? []);
   const ownFactors = factors.createSelfService({ proofs, users: users.users, notices, pinRecoveries });
   return {
     // Parts that all routes share
@@ -219,6 +223,9 @@ function servicesOf(base: Base, parts: Parts): Services {
     dpopVerifier: sessions.dpopVerifier,
     takeOverProof: sessions.takeOverProof,
     devices: createDevices(database, limits),
+    pageApps,
+    pages: createPages({ database, redirects, apps: pageApps }),
+    markPageDevice: (token) => markPageDevice(database, token),
 
     // Self-service
     proofs,

@@ -20,6 +20,7 @@ export function contradictions(config: Values): string[] {
     ...passkeyErrors(config),
     ...loginMethodErrors(config),
     ...redirectErrors(config),
+    ...pageErrors(config),
     ...pushErrors(config),
     ...urlErrors(config),
     ...breachedPasswordErrors(config),
@@ -189,6 +190,15 @@ function redirectErrors({ REDIRECT_URIS: uris, LOGIN_LINK: link, PUBLIC_URL: pub
   if (publicUrl !== undefined) return [];
   const needing = [...(uris === undefined ? [] : ['REDIRECT_URIS']), ...(link === 'on' ? ['LOGIN_LINK=on'] : [])];
   return needing.map((name) => `PUBLIC_URL is required with ${name}`);
+}
+
+/** Over http, a browser sends the login of the pages in a cookie that everybody on the way can read. */
+function pageErrors({ PAGES: pages, PUBLIC_URL: publicUrl }: Values): string[] {
+  if (pages !== 'on') return [];
+  if (publicUrl === undefined) return ['PUBLIC_URL is required with PAGES=on'];
+  return publicUrl.startsWith('https:') || isLoopback(hostOf(publicUrl))
+    ? []
+    : ['PUBLIC_URL must be https with PAGES=on, except on a loopback host such as http://localhost:8080'];
 }
 
 /** A passkey works only on its domain and subdomains. Without such an origin, no passkey could be used. */

@@ -183,7 +183,7 @@ export const authenticatorSettings = {
   REDIRECT_URIS: {
     parse: redirectUris,
     about:
-      'Where a login at a provider may return to, and where links in mails may lead (`link_to`), joined by commas: the exact addresses of pages and apps, such as https://app.example.com/callback, com.example.app:/callback or http://127.0.0.1/callback (any port). Needs PUBLIC_URL.',
+      'Where a login at a provider or on the pages of PAGES may return to, and where links in mails may lead (`link_to`), joined by commas: the exact addresses of pages and apps, such as https://app.example.com/callback, com.example.app:/callback or http://127.0.0.1/callback (any port). Needs PUBLIC_URL.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 

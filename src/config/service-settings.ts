@@ -96,18 +96,32 @@ export const serviceSettings = {
   APP_NAME: {
     parse: pattern(/^[^\p{Cc}{}]{1,40}$/u, 'must be 1 to 40 characters, without control characters and braces'),
     fallback: 'Postern',
-    about: 'The name of your service in codes and notices.',
+    about: 'The name of your service in codes and notices, and on the pages of PAGES.',
   },
   APP_LOGO: {
     parse: anyText,
     about:
-      'The path of a PNG, JPEG or WebP image of at most 1 MB, which mails show instead of APP_NAME. It is shown 48 pixels high and 200 wide at most, on white, and on a dark grey in dark mode.',
+      'The path of a PNG, JPEG or WebP image of at most 1 MB, which mails and the pages of PAGES show instead of APP_NAME. It is shown 48 pixels high and 200 wide at most, on white, and on a dark grey in dark mode.',
   },
   APP_COLOR: {
     parse: color,
     fallback: '#3730a3',
     about:
-      'The colour of your service in mails, such as #0f766e. Its contrast to white must be at least 3 to 1, so that people can see it.',
+      'The colour of your service in mails and on the pages of PAGES, such as #0f766e. Its contrast to white must be at least 3 to 1, so that people can see it. Pages make text of this colour darker or lighter, until its contrast is at least 4.5 to 1.',
+  },
+  APP_TERMS_URL: {
+    parse: url('http:', 'https:'),
+    about: 'The URL of your terms of service. The pages of PAGES link to it.',
+  },
+  APP_PRIVACY_URL: {
+    parse: url('http:', 'https:'),
+    about: 'The URL of your privacy policy. The pages of PAGES link to it.',
+  },
+  PAGES: {
+    parse: choice('on', 'off'),
+    fallback: 'off',
+    about:
+      'on: Postern serves pages to sign in and to change the account, /sign-in and /account. Apps of REDIRECT_URIS send their users there with `authenticator: "page"`. Needs PUBLIC_URL, with https except on a loopback host.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 

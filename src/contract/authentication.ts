@@ -108,7 +108,7 @@ export const TokenRequest = Type.Object(
       minLength: 1,
       maxLength: 64,
       description:
-        'password, sms, or another authenticator of this installation. With GUESTS=on, guest makes a user without credentials.',
+        'password, sms, or another authenticator of this installation. With GUESTS=on, guest makes a user without credentials. With PAGES=on, page sends the browser to the sign-in page of Postern, by redirect.',
     }),
     secret: Type.Optional(
       Type.String({
@@ -140,6 +140,20 @@ export const TokenRequest = Type.Object(
         minLength: 1,
         maxLength: 320,
         description: 'For a login by redirect: the account that the provider should propose, such as a mail address.',
+      }),
+    ),
+    prompt: Type.Optional(
+      Type.Enum(['login'], {
+        description:
+          'For a login with `page`: the user has to sign in again, although this browser has a login of the pages.',
+      }),
+    ),
+    max_age: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 31_536_000,
+        description:
+          'For a login with `page`: if the login of the pages is older than this number of seconds, the user has to sign in again.',
       }),
     ),
   },

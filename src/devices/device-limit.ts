@@ -44,7 +44,7 @@ export function hasMoreDevices(userId: SqlPart, policies: SqlPart): Sql {
 }
 
 const moreDevicesThan = (userId: SqlPart, max: Sql): Sql => sql`(select count(*) > ${max} from (
-    select from devices known where known.user_id = ${userId} limit ${max} + 1) counted)`;
+    select from devices known where known.user_id = ${userId} and not known.is_page limit ${max} + 1) counted)`;
 
 /** SQL: `hasMoreDevices` at an approval, before the new device is stored. */
 export function hasMoreUnusedDevices(userId: SqlPart, policies: SqlPart): Sql {
@@ -78,7 +78,7 @@ const selectOldest = statement<OldestValues, UserDevice>(
                (select max(s.created_at) from sessions s where s.user_id = d.user_id and s.device_id = d.id),
                (select max(a.first_used_at) from authentications a where a.user_id = d.user_id and a.device_id = d.id)
              ) as used_at
-      from devices d where d.user_id = ${p.userId}),
+      from devices d where d.user_id = ${p.userId} and not d.is_page),
     ordered as (
       select id, used_at, last_login_at,
              row_number() over (order by id = ${p.deviceId} desc, used_at desc nulls last, last_login_at desc, id) as place
@@ -108,7 +108,7 @@ export function createDeviceLimit(
       for (const device of await tx.query(selectOldest({ userId, deviceId, policies, ...limit }))) {
         // First, because the notice copies the description of the device.
         await notices.notify(tx, { userId, kind: 'device_removed', origin: { ...origin, deviceId: device.id } });
-        await endDeviceLogins(tx, userId, device.id);
+        await endDeviceLogins(tx, userId, device.id, { endsPageLogins: false });
         await deleteDevice(tx, userId, device.id);
         const changes = changesBetween(auditedMembers, device, removedDevice);
         const data = { device_id: device.id, cause: 'max_devices' };

@@ -77,7 +77,7 @@ export function createDevices(database: Database, limits: Pick<RequestLimits, 'c
     remove: (userId, id, origin) =>
       database.user(userId).transaction(async (tx) => {
         const before = await requireDevice(findDeviceForUpdate(tx, userId, id));
-        await endDeviceLogins(tx, userId, id);
+        await endDeviceLogins(tx, userId, id, { endsPageLogins: true });
         await deleteDevice(tx, userId, id);
         const changes = changesBetween(auditedMembers, before, removedDevice);
         await recordEvent(tx, { userId, type: 'device.removed', origin, data: { device_id: id }, changes });

@@ -139,15 +139,22 @@ export async function updateDescription(
   return updatedRows.length > 0;
 }
 
+/** SQL: the id of the login of the pages from which a login `a` with the authenticator `page` came. */
+export const pageLoginOf = sql`((a.challenge ->> 'redirect')::jsonb ->> 'pageLogin')::uuid`;
+
 /**
  * Locks the authentications newest first, in the order in which the first use of a token locks them (`session_create`).
  * Clears the column `device` of ended authentications too, because it holds push tokens.
  */
-const endLogins = statement<DeviceKey>(
+const endLogins = statement<DeviceKey & { endsPageLogins: boolean }>(
   'device_end_logins',
   (p) => sql`
     with login as materialized (
-      select a.user_id, a.id from authentications a where a.user_id = ${p.userId} and a.device_id = ${p.id}
+      select a.user_id, a.id from authentications a where a.user_id = ${p.userId} and (a.device_id = ${p.id}
+        or ${p.endsPageLogins}::boolean and a.id = any (array(
+          select ${pageLoginOf} from authentications a
+          where a.user_id = ${p.userId} and a.device_id = ${p.id} and a.authenticator = 'page'
+            and a.status = 'approved' and a.ended_at is null)))
       order by a.approved_at desc nulls first, a.id desc for no key update of a)
     update authentications a
     set device = null,
@@ -160,9 +167,17 @@ const endLogins = statement<DeviceKey>(
     where a.user_id = l.user_id and a.id = l.id`,
 );
 
-/** Ends every login on a device whose row is locked: approved logins, and those that are still open. */
-export async function endDeviceLogins(tx: Queryable, userId: string, id: string): Promise<void> {
-  await tx.query(endLogins({ userId, id }));
+/**
+ * Ends every login on a device whose row is locked: approved logins, and those that are still open.
+ * @param endsPageLogins also the logins of the pages from which the logins on this device came: they would open the app again
+ */
+export async function endDeviceLogins(
+  tx: Queryable,
+  userId: string,
+  id: string,
+  { endsPageLogins }: { readonly endsPageLogins: boolean },
+): Promise<void> {
+  await tx.query(endLogins({ userId, id, endsPageLogins }));
 }
 
 const deleteDeviceRow = statement<DeviceKey>(

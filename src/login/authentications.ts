@@ -4,7 +4,7 @@ import type { AuthenticationErrorCode } from '../contract/errors/authentications
 import type { Challenge, ChallengeState } from '../credentials/challenge.js';
 import type { Queryable } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
-import { lockKnownDevice, recordDevice } from '../devices/queries.js';
+import { lockKnownDevice, pageLoginOf, recordDevice } from '../devices/queries.js';
 import { lockHolds, nextPinIsDue } from '../identities/accounts.js';
 import type { Origin } from '../lib/origin.js';
 import { settleRightGuess, type TakenGuess } from '../limits/guess-budget.js';
@@ -263,6 +263,7 @@ export async function findAuthenticationStatus(handle: Queryable, id: string): P
   return row;
 }
 
+/** A login at an app that came from the pages ends with the login of the pages in that browser, which would open the app again. */
 const endApproved = statement<{ userId: string; id: string; tokenDigest: Buffer | null } & EventValues, { id: string }>(
   'authentication_end',
   (p) => sql`
@@ -275,6 +276,11 @@ const endApproved = statement<{ userId: string; id: string; tokenDigest: Buffer 
       and u.id = a.user_id and u.epoch = a.epoch
       and a.status = 'approved' and a.ended_at is null and ${loginEnd} > n.now
     returning a.*),
+  page as (
+    update authentications p set ended_at = a.ended_at, updated_at = a.updated_at
+    from authentication a
+    where a.authenticator = 'page' and p.user_id = a.user_id and p.id = ${pageLoginOf}
+      and p.status = 'approved' and p.ended_at is null),
   logged as (${insertEvent(sql`'token.deleted'`)})
   select id from authentication`,
 );

@@ -52,6 +52,9 @@ export function checkRequest(
   const signsUp = request.sign_up === true;
   if (signsUp) errors.push(...signUpErrors(request, registrationIsOn));
   if (request.link_to !== undefined) errors.push(...linkErrors(request, loginLink));
+  for (const field of ['prompt', 'max_age'] as const) {
+    if (request[field] !== undefined && request.authenticator !== 'page') errors.push({ field, code: 'not_supported' });
+  }
   const described = { device: describeDevice(request.device), keyThumbprint: readKey(request.device, errors) };
   if (authenticator !== undefined && identifiesUser(authenticator)) {
     throwIfErrors(errors);

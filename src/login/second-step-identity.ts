@@ -77,7 +77,8 @@ export function createIdentification(
       await refuse({ open: assigned, since }, user, secret, origin);
       throw rejection(owner.id);
     }
-    const secondFactor = identified.isMultiFactor ? authenticator.name : undefined;
+    const { secondFactor: proven = identified.isMultiFactor ? authenticator.name : null } = identified;
+    const secondFactor = proven ?? undefined;
     const done = identified.isMultiFactor ? 'second_factor' : 'first';
     return { open: assigned, isRight: true, done, since, secondFactor, link: identified.link };
   }

@@ -18,6 +18,7 @@ const ownTables: readonly UserTable[] = [
   { table: 'authentications', key: 'id' },
   { table: 'used_dpop_proofs', key: 'digest' },
   { table: 'devices', key: 'id' },
+  { table: 'page_apps', key: 'id' },
   { table: 'challenges', key: 'id' },
   { table: 'totp', key: 'user_id' },
   { table: 'recovery_codes', key: 'digest' },

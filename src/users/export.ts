@@ -39,6 +39,7 @@ export function userSections(database: Database): readonly ExportSection[] {
         yield await listExternalIdentities(database, userId);
       },
     },
+    section('apps', 'page_apps', sql`id, app as redirect_uri, allowed_at`),
     section(
       'logins',
       'authentications',

@@ -54,15 +54,17 @@ test(
     }
     /** Those whose publication was acknowledged. */
     const published: Notification[] = [];
-    /** Publishes until the service does not answer. */
+    /** Publishes until the service is killed. Meanwhile it may answer 503. */
     async function write(to: FaultyService, isOver: () => boolean): Promise<void> {
       while (!isOver()) {
         const body = { user_ids: people, notification_type: 'payment', category: 'bill', description: 'Ada paid you' };
         const answer = await to
           .api<Notification[]>('POST', '/admin/v1/notifications', { bearer: to.adminKey, body })
-          .catch(() => undefined);
+          .catch((error: unknown) => {
+            if (!isOver()) throw error;
+          });
         if (answer?.status === 201) published.push(...answer.body);
-        else if (answer === undefined) return;
+        else if (answer !== undefined && answer.status !== 503) throw new Error(answer.text);
       }
     }
 
@@ -79,7 +81,10 @@ test(
       if (moment === 'after the answer') gateway.afterAnswer = () => void strike();
       const count = published.length;
       const writing = write(killed, () => killing !== undefined);
-      await eventually('something to lose', async () => (published.length > count ? true : undefined));
+      await Promise.race([
+        writing,
+        eventually('something to lose', async () => (published.length > count ? true : undefined)),
+      ]);
       if (moment === 'while it publishes and decides') {
         await wait(Math.random() * 300);
         strike();

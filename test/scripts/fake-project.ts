@@ -22,7 +22,10 @@ process.exitCode = existsSync(process.env.FAKE + '/offline') ? 1 : 0;
 /** Stands in for the compiler: writes a service that prints the source and its arguments, also when it then fails. */
 const COMPILER = `
 const fs = require('node:fs');
-exports.build = async ({ output: { dir } }) => {
+exports.build = async ({ input, output: { dir } }) => {
+  fs.mkdirSync(dir, { recursive: true });
+  // The scripts of the pages.
+  if (!('cli/bin' in input)) return { output: [{ fileName: 'script.js' }] };
   fs.appendFileSync(process.env.FAKE + '/compiler.log', 'built\\n');
   const source = fs.readFileSync('src/app/main.ts', 'utf8');
   fs.mkdirSync(dir + '/cli', { recursive: true });
@@ -63,6 +66,7 @@ export class FakeProject {
     this.write('package-lock.json', '{"packages":{"":{}}}');
     this.write('src/app/main.ts', 'first');
     this.write('src/other.ts', '');
+    for (const folder of ['pages', 'packages/client', 'packages/elements']) this.write(`${folder}/src/main.ts`, '');
     this.write('../fakes/npm-cli.js', "import('./npm.mjs');");
     this.write('../fakes/npm.mjs', NPM);
     this.write('../fakes/rolldown.cjs', COMPILER);

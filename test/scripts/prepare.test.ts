@@ -46,6 +46,7 @@ describe('a later start', () => {
 
   test.each([
     ['src/new/file.ts', 'new', { installs: 1, builds: 2 }],
+    ['packages/elements/src/main.ts', 'new', { installs: 1, builds: 2 }],
     ['scripts/compile.mjs', `${readFileSync('scripts/compile.mjs', 'utf8')}\n`, { installs: 1, builds: 2 }],
     ['package.json', '{"type":"module","dependencies":{"a":"1"}}', { installs: 2, builds: 1 }],
     ['package-lock.json', '{"packages":{"":{},"node_modules/a":{"version":"1"}}}', { installs: 2, builds: 2 }],

@@ -39,7 +39,7 @@ export function createStepParts(database: Database) {
   };
   const sender: StepSender = {
     channel: 'email',
-    isHeld: () => paused.has('email'),
+    heldFor: () => (paused.has('email') ? 5 : 0),
     pauseBefore: async () => provider.pause,
     async send(message) {
       handedOver.push(message);

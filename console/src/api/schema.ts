@@ -76,6 +76,8 @@ export type AccountExport = {
   readonly passkeys: readonly ExportedRecord[];
   /** The linked accounts at OpenID providers. */
   readonly external_identities: readonly ExportedRecord[];
+  /** The apps that may use the login of the sign-in page. */
+  readonly apps: readonly ExportedRecord[];
   /** All stored logins. */
   readonly logins: readonly ExportedRecord[];
   /** All stored sessions. */
@@ -1634,6 +1636,13 @@ export type OwnTopicPage = {
   readonly page: PageInfo;
 };
 
+export type PageApp = {
+  readonly id: string;
+  /** The entry of REDIRECT_URIS. */
+  readonly redirect_uri: string;
+  readonly allowed_at: string;
+};
+
 export type PageInfo = {
   readonly number: number;
   readonly limit: number;
@@ -2608,7 +2617,7 @@ export type TestIdentityPage = {
 export type TokenRequest = {
   /** Required, unless the authenticator identifies the user itself (passkey, oidc). */
   readonly identity?: Identity | undefined;
-  /** password, sms, or another authenticator of this installation. With GUESTS=on, guest makes a user without credentials. */
+  /** password, sms, or another authenticator of this installation. With GUESTS=on, guest makes a user without credentials. With PAGES=on, page sends the browser to the sign-in page of Postern, by redirect. */
   readonly authenticator: string;
   /** Required by single-step authenticators, ignored by two-step authenticators. */
   readonly secret?: string | undefined;
@@ -2627,6 +2636,10 @@ export type TokenRequest = {
   readonly code_challenge?: string | undefined;
   /** For a login by redirect: the account that the provider should propose, such as a mail address. */
   readonly login_hint?: string | undefined;
+  /** For a login with `page`: the user has to sign in again, although this browser has a login of the pages. */
+  readonly prompt?: 'login' | undefined;
+  /** For a login with `page`: if the login of the pages is older than this number of seconds, the user has to sign in again. */
+  readonly max_age?: number | undefined;
 };
 
 export type Topic = {
@@ -3446,6 +3459,22 @@ export type DeletePasskeyData = {
   readonly body: ProvenRequest;
 };
 export type DeletePasskeyResponse = void;
+
+export type ListAppsData = {
+  readonly url: '/v1/account/apps';
+  readonly body?: never;
+};
+export type ListAppsResponse = readonly PageApp[];
+
+export type RemoveAppData = {
+  readonly url: '/v1/account/apps/{id}';
+  readonly path: {
+    /** The id of the entry. */
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type RemoveAppResponse = void;
 
 export type ListNotificationsData = {
   readonly url: '/v1/notifications';

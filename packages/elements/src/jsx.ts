@@ -73,6 +73,7 @@ export interface PosternIntrinsicElements<Attributes = unknown> {
       readonly registration?: boolean | 'off' | undefined;
       readonly recovery?: boolean | 'off' | undefined;
       readonly 'return-to'?: string | undefined;
+      readonly identity?: string | undefined;
     };
   readonly 'postern-account': Attributes &
     Props<PosternAccount, 'postern' | 'texts'> &

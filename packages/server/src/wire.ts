@@ -188,6 +188,8 @@ export type AccountExport = {
   readonly passkeys: readonly ExportedRecord[];
   /** The linked accounts at OpenID providers. */
   readonly external_identities: readonly ExportedRecord[];
+  /** The apps that may use the login of the sign-in page. */
+  readonly apps: readonly ExportedRecord[];
   /** All stored logins. */
   readonly logins: readonly ExportedRecord[];
   /** All stored sessions. */

@@ -28,7 +28,7 @@ import type { Users } from '../../users/users.js';
 import type { UserRules } from '../../users/validation.js';
 import type { Base } from '../base/base.js';
 import { loginPolicies } from '../base/login-policies.js';
-import { isOpenLogin } from './authenticators.js';
+import { hasRedirectUris, isOpenLogin } from './authenticators.js';
 import type { Factors } from './factors.js';
 import type { Messaging } from './messages.js';
 
@@ -78,7 +78,7 @@ export function createAccountServices(
   const proving = {
     ...{ database, redirects: parts.redirects },
     providers: parts.providers.filter(({ authenticator }) => isOpenLogin(config, authenticator)),
-    hasRedirectUris: config.REDIRECT_URIS !== undefined,
+    hasRedirectUris: hasRedirectUris(config),
   };
   const methods = [
     passwordProof(hasher),

@@ -15,11 +15,11 @@ import { codeAuthenticators } from '../../login/authenticators/code.js';
 import { customAuthenticator } from '../../login/authenticators/custom.js';
 import { passwordAuthenticator } from '../../login/authenticators/password.js';
 import { providerAuthenticator } from '../../login/authenticators/provider.js';
+import { createLinkAuthenticators } from '../../login/link-authenticators.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
 import { createProviderHealth, type ProviderHealth } from '../../login/providers/provider-health.js';
 import { createRedirects, type Redirects } from '../../login/providers/redirects.js';
 import { createSignUp, type SignUp } from '../../login/providers/sign-up.js';
-import { createLinkAuthenticators } from '../../login/link-authenticators.js';
 import type { Notices } from '../../messages/notices.js';
 import type { Users } from '../../users/users.js';
 import type { Base } from '../base/base.js';
@@ -91,6 +91,7 @@ export function createConfiguredRedirects(
   return createRedirects({
     ...{ database, keys, providers, health },
     redirectUris: config.REDIRECT_URIS ?? [],
+    hasPages: config.PAGES === 'on',
     publicUrl: publicUrlOf(config),
     onFailure: (provider, error, id) =>
       log.warn({ err: error, provider, authentication_id: id }, 'a login at a provider failed'),
@@ -100,6 +101,10 @@ export function createConfiguredRedirects(
 /** What operators see of the logins at providers. */
 export const createConfiguredHealth = ({ database, log }: Base): ProviderHealth =>
   createProviderHealth(database, (error) => log.warn({ err: error }, 'the state of a provider could not be stored'));
+
+/** Whether a browser may return from a provider to some address: to an app, or to the pages of this service. */
+export const hasRedirectUris = ({ REDIRECT_URIS: uris, PAGES: pages }: Pick<Config, 'REDIRECT_URIS' | 'PAGES'>) =>
+  uris !== undefined || pages === 'on';
 
 /** PUBLIC_URL without a slash at its end. */
 export const publicUrlOf = ({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>) => PUBLIC_URL?.replace(/\/+$/, '');

@@ -6,6 +6,7 @@ import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { HumanCheck } from '../../limits/human-check.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import { codeAuthenticators } from '../../login/authenticators/code.js';
+import { pageAuthenticator } from '../../login/authenticators/page.js';
 import { createCodeMessages } from '../../login/code-messages.js';
 import { createSignUpByCode } from '../../login/code-sign-up.js';
 import { createLoginDiagnoses } from '../../login/diagnosis/diagnosis.js';
@@ -22,7 +23,7 @@ import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import type { Users } from '../../users/users.js';
 import type { Base } from '../base/base.js';
 import { loginPolicies } from '../base/login-policies.js';
-import { createAuthenticators, isOpenLogin, publicUrlOf } from './authenticators.js';
+import { createAuthenticators, hasRedirectUris, isOpenLogin, publicUrlOf } from './authenticators.js';
 import type { Factors } from './factors.js';
 import type { Messaging } from './messages.js';
 
@@ -90,8 +91,11 @@ export function createLoginServices(
     pinPolicy: config.PIN_POLICY,
     defaultRegion: config.DEFAULT_REGION,
   };
+  // The pages are no way to prove anything by themselves, so LOGIN_METHODS does not name them, and no page offers them.
+  const page = config.PAGES === 'on' ? [pageAuthenticator({ database, redirects })] : [];
   const login = createLogin({
     ...rules,
+    authenticators: [...authenticators, ...page],
     counters,
     nextPins: account.pinRecoveries,
     enrolPin: config.PIN_ENROL === 'first_login',
@@ -128,14 +132,14 @@ export function createLoginServices(
     loginProviders: createLoginProviders({
       ...{ database, providers, redirects, health: parts.providerHealth, foresee: signUp.foresee },
       hasPublicUrl: config.PUBLIC_URL !== undefined,
-      hasRedirectUris: config.REDIRECT_URIS !== undefined,
+      hasRedirectUris: hasRedirectUris(config),
       isOpenLogin: (name) => isOpenLogin(config, name),
     }),
     loginOptions: loginOptions({
       authenticators,
       providers,
-      // REDIRECT_URIS needs PUBLIC_URL.
-      hasRedirectUris: config.REDIRECT_URIS !== undefined,
+      // Both need PUBLIC_URL.
+      hasRedirectUris: hasRedirectUris(config),
       channels: messaging.channels,
       pinPolicy: config.PIN_POLICY,
       passwordMin: config.PASSWORD_MIN,

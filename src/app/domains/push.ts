@@ -51,7 +51,7 @@ const concurrency: Readonly<Record<PushChannel, number>> = { apns: 16, fcm: 16, 
 export async function createPushDomain(
   { config, log, lifecycle, outbound, database, tracing, statistics: { counters } }: Base,
   categories: KnownCategories,
-  { isPaused }: Pick<Channels, 'isPaused'>,
+  { isPaused, waitOf }: Pick<Channels, 'isPaused' | 'waitOf'>,
 ): Promise<PushDomain> {
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const onHealth = createHealthRecorder({ database, log });
@@ -79,7 +79,7 @@ export async function createPushDomain(
     urgency: config.PUSH_URGENCY,
     app: config.APP_NAME,
     isAllowedOut: createOutboundRule(config.OUTBOUND, config.OUTBOUND_ALLOWLIST),
-    isHeld: () => isPaused('push'),
+    heldFor: () => waitOf('push'),
     onError: (error, channel) => log.error({ err: error, channel }, 'a push could not be sent'),
     counters,
     calls: createCallLimits(),

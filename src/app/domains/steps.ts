@@ -45,7 +45,7 @@ interface StepParts {
   readonly messaging: Pick<Messaging, 'suppressions' | 'mailEvents'>;
   readonly limits: SmsLimits;
   readonly consoleOutput: ConsoleOutput;
-  readonly channels: Pick<Channels, 'isPaused'>;
+  readonly channels: Pick<Channels, 'isPaused' | 'waitOf'>;
   readonly unsubscribe: Pick<Unsubscribe, 'partsFor'>;
 }
 type SmsLimits = Pick<RequestLimits, 'countNotificationSms' | 'waitForNotificationSms'>;
@@ -133,7 +133,8 @@ function createAddressReader({ suppressions }: Pick<Messaging, 'suppressions'>, 
 
 /** What holds a channel back: a pause, and its rate. */
 interface Brakes {
-  readonly isHeld: (channel: MessageChannel) => boolean;
+  /** Seconds to wait because of a pause. */
+  readonly heldFor: (channel: MessageChannel) => number;
   /** Milliseconds until the rate allows the next message. */
   readonly pauseOf: (channel: MessageChannel) => Promise<number>;
 }
@@ -152,7 +153,7 @@ async function createSenders(
   );
   const sms = await createSmsSender(config, outbound, consoleOutput, onHealth);
   const rates = createRates(database, { email: config.MAIL_RATE, sms: config.SMS_RATE });
-  const brakes: Brakes = { isHeld: channels.isPaused, pauseOf: rates.pauseBefore };
+  const brakes: Brakes = { heldFor: channels.waitOf, pauseOf: rates.pauseBefore };
   return [
     ...(mail === undefined ? [] : [createMailSteps(mail, base, { ...messaging, unsubscribe, brakes })]),
     ...(sms === undefined ? [] : [createSmsSteps(sms, limits, brakes)]),
@@ -172,7 +173,7 @@ function createMailSteps(
   const reporting = new Set<string>(mailProviders(config).filter((name) => reportsMails(name, config)));
   return {
     channel: 'email',
-    isHeld: () => brakes.isHeld('email'),
+    heldFor: () => brakes.heldFor('email'),
     pauseBefore: () => brakes.pauseOf('email'),
     async send(message) {
       const { content, locale, userId, category, isCritical } = message;
@@ -230,7 +231,7 @@ function partsOf({ content: { text }, url }: StepMessage): MailPart[] {
 function createSmsSteps(sms: SmsSender, limits: SmsLimits, brakes: Brakes): StepSender {
   return {
     channel: 'sms',
-    isHeld: () => brakes.isHeld('sms'),
+    heldFor: () => brakes.heldFor('sms'),
     // A number without room must not use up SMS_RATE, and a rate without room must not use up the number's limit.
     pauseBefore: async ({ to }) =>
       1000 * (await limits.waitForNotificationSms(to)) ||

@@ -203,7 +203,7 @@ export const errors = {
     403,
     'Another site sent this request.',
     'Otro sitio envió esta solicitud.',
-    'This route accepts only requests from the pages of the console. If a proxy changes the header `Host`, set `PUBLIC_URL`.',
+    'This route accepts only requests from Postern’s own pages. If a proxy changes the header `Host`, set `PUBLIC_URL`.',
   ),
   fresh_proof_required: error(
     403,

@@ -13,6 +13,7 @@ export const exportSchema: TSchema = Type.Object(
     devices: list('The devices of the user.'),
     passkeys: list('The passkeys, without their keys.'),
     external_identities: list('The linked accounts at OpenID providers.'),
+    apps: list('The apps that may use the login of the sign-in page.'),
     logins: list('All stored logins.'),
     sessions: list('All stored sessions.'),
     activity: list('The events of the account.'),

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { text } from '../../contract/errors/text.js';
+import { type Language, text } from '../../contract/errors/text.js';
 import { preferredLanguage } from '../../lib/language.js';
 import type { App } from '../requests/route.js';
+import type { PageShell } from './pages/shell.js';
 
 /*
  * The page that the link in a mail opens: it shows the code of a login, and sends it nowhere. Programs that check mails open
@@ -32,8 +33,8 @@ const script = `const show=()=>{const[,code]=/^#[0-9a-f-]{36}\\.(\\d{6})$/.exec(
 const hashOf = (source: string) => `'sha256-${createHash('sha256').update(source).digest('base64')}'`;
 const policy = `default-src 'none'; style-src ${hashOf(style)}; script-src ${hashOf(script)}; require-trusted-types-for 'script'; trusted-types 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
 
-/** The page of links in mails. */
-export function linkRoutes(app: App): void {
+/** The page of links in mails. @param shell the frame of the pages of this service, if it has some */
+export function linkRoutes(app: App, shell: PageShell | undefined): void {
   app.route({
     method: 'GET',
     url: '/link',
@@ -41,8 +42,13 @@ export function linkRoutes(app: App): void {
     schema: { hide: true },
     config: { access: 'public' },
     async handler(request, reply) {
-      const language = preferredLanguage(request.headers['accept-language']);
       const { title, use, warning, missing } = texts;
+      if (shell !== undefined) {
+        const content = (language: Language) =>
+          `<div class="card"><h2>${title[language]}</h2><div id="shown" hidden><output class="code" aria-live="polite"></output><p>${use[language]}</p><p class="muted">${warning[language]}</p></div><p id="missing">${missing[language]}</p></div>`;
+        return shell.send(request, reply, { title, script: 'link', content });
+      }
+      const language = preferredLanguage(request.headers['accept-language']);
       const html = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="robots" content="noindex"><title>${title[language]}</title><style>${style}</style></head><body><main><h1>${title[language]}</h1><div id="shown" hidden><output aria-live="polite"></output><p>${use[language]}</p><p>${warning[language]}</p></div><p id="missing">${missing[language]}</p></main><script>${script}</script></body></html>`;
       return reply
         .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy })

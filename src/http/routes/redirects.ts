@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { type Text, text } from '../../contract/errors/text.js';
+import { type Language, type Text, text } from '../../contract/errors/text.js';
 import { providerProblems } from '../../contract/login-provider/problems.js';
 import { escapeHtml } from '../../lib/html.js';
 import { formatText, preferredLanguage } from '../../lib/language.js';
@@ -11,6 +11,7 @@ import type { RedirectPage, Returned } from '../../login/providers/redirect-resu
 import type { Redirects } from '../../login/providers/redirects.js';
 import { cookieValue } from '../requests/cookies.js';
 import { type App, originOf } from '../requests/route.js';
+import type { PageShell, SendRedirectPage } from './pages/shell.js';
 
 interface RedirectServices {
   readonly redirects: Redirects;
@@ -28,7 +29,11 @@ const maxAnswerBytes = 8192;
 const CallbackParams = Type.Object({ name: Type.String() });
 
 /** Routes that a browser opens during a login at a provider. */
-export function redirectRoutes(app: App, { redirects, publicUrl, redirectLimits }: RedirectServices): void {
+export function redirectRoutes(
+  app: App,
+  { redirects, publicUrl, redirectLimits }: RedirectServices,
+  sendPage: SendRedirectPage,
+): void {
   const isSecure = publicUrl?.startsWith('https:') === true;
   const cookieName = isSecure ? '__Host-postern-redirect' : 'postern-redirect';
 
@@ -171,10 +176,31 @@ const style =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:30rem;margin:20vh auto 0;padding:0 1.5rem;color:#1a1d21;background:#fff}h1{font-size:1.375rem;line-height:1.3;margin:0 0 .5rem}p{margin:0 0 .75rem;overflow-wrap:anywhere}@media(prefers-color-scheme:dark){body{color:#e7e9ec;background:#16181b}}';
 const pagePolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
 
-/** A page for a browser that cannot go on: an address that nobody has listed must never be its next page. */
-function sendPage(request: FastifyRequest, reply: FastifyReply, { page, name = '', problem }: RedirectPage) {
-  const { status, title, body, operator } = pages[page];
-  const language = preferredLanguage(request.headers['accept-language']);
+/**
+ * Creates the pages for browsers that cannot go on: an address that nobody has listed must never be the next page of one.
+ * @param shell the frame of the pages of this service, if it has some
+ */
+export function createRedirectPage(shell: PageShell | undefined): SendRedirectPage {
+  return (request, reply, shown) => {
+    const { status, title } = pages[shown.page];
+    if (shell !== undefined) {
+      const content = (language: Language) =>
+        `<div class="card"><h2>${title[language]}</h2>${contentOf(shown, language)}</div>`;
+      return shell.send(request, reply, { status, title, content });
+    }
+    const language = preferredLanguage(request.headers['accept-language']);
+    const html = `<!doctype html><html lang="${language}"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title[language]}</title><style>${style}</style><main><h1>${title[language]}</h1>${contentOf(shown, language)}</main></html>`;
+    return reply
+      .code(status)
+      .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': pagePolicy })
+      .send(html);
+  };
+}
+
+const beginAgain = text('Begin again', 'Empezar de nuevo');
+
+function contentOf({ page, name = '', problem, again }: RedirectPage, language: Language): string {
+  const { body, operator } = pages[page];
   const { message, remedy } = problem === undefined ? {} : providerProblems[problem.code];
   const detail = problem?.detail;
   const paragraphs = [
@@ -184,9 +210,6 @@ function sendPage(request: FastifyRequest, reply: FastifyReply, { page, name = '
     operator && formatText(operator, language, { name: name.slice(0, 300) }),
   ];
   const content = paragraphs.flatMap((one) => (one ? `<p>${escapeHtml(one)}</p>` : [])).join('');
-  const html = `<!doctype html><html lang="${language}"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title[language]}</title><style>${style}</style><main><h1>${title[language]}</h1>${content}</main></html>`;
-  return reply
-    .code(status)
-    .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': pagePolicy })
-    .send(html);
+  const link = again && `<p><a class="button primary" href="${escapeHtml(again)}">${beginAgain[language]}</a></p>`;
+  return content + (link ?? '');
 }

@@ -100,10 +100,12 @@ import type { ConsoleSessionServices } from './console/session.js';
 import { imageFileRoutes } from './images.js';
 import { linkRoutes } from './link.js';
 import { operationRoutes, type Readiness } from './operation.js';
-import { redirectRoutes } from './redirects.js';
+import { type PageOptions, type PageServices, pageRoutes, shellOf } from './pages/pages.js';
+import { createRedirectPage, redirectRoutes } from './redirects.js';
 import { unsubscribeRoutes } from './unsubscribe.js';
 import { accountRoutes } from './v1/account/account.js';
 import { accountAddressRoutes } from './v1/account/addresses.js';
+import { accountAppRoutes } from './v1/account/apps.js';
 import { accountExternalIdentityRoutes } from './v1/account/external-identities.js';
 import { accountGuestRoutes } from './v1/account/guest.js';
 import { accountLogoutRoutes } from './v1/account/logout-everywhere.js';
@@ -135,7 +137,7 @@ import { topicRoutes } from './v1/topics.js';
 import { webhookKeyRoutes } from './webhook-keys.js';
 
 /** The services that the routes call. `app/services.ts` creates them. */
-export interface Services extends WebhookServices {
+export interface Services extends WebhookServices, Pick<PageServices, 'pages' | 'pageApps' | 'markPageDevice'> {
   readonly verifiers: Verifiers;
   readonly takeOverProof: ConsoleSessionServices['takeOverProof'];
   /** The database, for routes that do their work in one transaction. */
@@ -219,18 +221,22 @@ export interface ServedRoutes {
   readonly administration: boolean;
   /** Undefined: without the console. */
   readonly console: ConsoleOptions | undefined;
+  /** Undefined: without the pages. */
+  readonly pages: PageOptions | undefined;
 }
 
 /** The routes of a server, in the order of the documentation. */
 export function registerRoutes(
   app: App,
   services: Services,
-  { administration, console, apiDocs }: ServedRoutes & { readonly apiDocs: boolean },
+  { administration, console, pages, apiDocs }: ServedRoutes & { readonly apiDocs: boolean },
 ): void {
   loginRoutes(app, services);
   tokenRoutes(app, services);
-  redirectRoutes(app, services);
-  linkRoutes(app);
+  const shell = pages && shellOf(pages);
+  const sendRedirectPage = createRedirectPage(shell);
+  redirectRoutes(app, services, sendRedirectPage);
+  linkRoutes(app, shell);
   loginOptionRoutes(app, services);
   sessionRoutes(app, services);
   deviceRoutes(app, services);
@@ -249,6 +255,7 @@ export function registerRoutes(
   registrationRoutes(app, services);
   accountTotpRoutes(app, services);
   accountPasskeyRoutes(app, services);
+  if (pages !== undefined) accountAppRoutes(app, services);
   notificationRoutes(app, services);
   changesRoutes(app, services);
   markerRoutes(app, services);
@@ -264,6 +271,7 @@ export function registerRoutes(
   unsubscribeRoutes(app, services);
   if (administration) adminRoutes(app, services);
   if (console !== undefined) consoleRoutes(app, services, console);
+  if (pages !== undefined && shell !== undefined) pageRoutes(app, services, pages, { shell, sendRedirectPage });
   webhookKeyRoutes(app, services);
   operationRoutes(app, services, apiDocs);
 }

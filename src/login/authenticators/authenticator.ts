@@ -92,6 +92,8 @@ export interface IdentifiedUser {
   readonly userId: string;
   /** Whether the answer counts as two factors, such as a passkey with user verification: then no second factor is required. */
   readonly isMultiFactor: boolean;
+  /** The second factor of the login, if it is not the authenticator itself. Null: there was none. */
+  readonly secondFactor?: string | null;
   /** An account at a provider, encrypted, that the approval links to the user. */
   readonly link?: string;
   /**

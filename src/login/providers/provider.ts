@@ -4,8 +4,8 @@ import type { ProviderProblemCode } from '../../contract/login-provider/problems
 export interface IdentityProvider {
   /** The name in the configuration, such as `google`. */
   readonly name: string;
-  /** The name of its logins: `oidc:` and the name, or `oauth:` for a provider without id_tokens. */
-  readonly authenticator: `oidc:${string}` | `oauth:${string}`;
+  /** The name of its logins: `oidc:` and the name, or `oauth:` for a provider without id_tokens. `page`: the pages of this service. */
+  readonly authenticator: `oidc:${string}` | `oauth:${string}` | 'page';
   /** The name for people. */
   readonly title: string;
   /** The value of `iss` of its id_tokens, or the origin of a provider without them. */

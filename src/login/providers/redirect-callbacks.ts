@@ -149,13 +149,14 @@ export function createRedirectCallbacks(
   return { callback, post };
 }
 
-const returnOf = ({ returns }: RedirectState, state: string) => {
+/** The return of a visit, by its `state`. */
+export const returnOf = ({ returns }: RedirectState, state: string) => {
   const digest = digestOf(state);
   return returns.find((one) => areEqual(one.state, digest));
 };
 
 /** The state with one return changed, or a new one; undefined if `next` returns undefined. */
-function withReturn(
+export function withReturn(
   { state: current }: RedirectLogin,
   state: string,
   next: (one: Return) => Return | undefined,

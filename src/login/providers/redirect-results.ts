@@ -32,6 +32,8 @@ export interface RedirectPage {
   readonly name?: string;
   /** Why a test failed. */
   readonly problem?: TestProgress['problem'];
+  /** Where the person can begin again: a listed address of the app, with `error=expired`. */
+  readonly again?: string | undefined;
 }
 
 interface RedirectResultsOptions {
@@ -105,5 +107,12 @@ export function createRedirectResults({ database, redirectUris, publicUrl, healt
     return { url: `${to}${to.includes('?') ? '&' : '?'}${parameters}` };
   }
 
-  return { blockerOf, reach, passed, repeated, expired, failed, toApp };
+  /** The page of a login that has ended. From there a person gets back to the app, unless the app has its code already. */
+  function ended(login: RedirectLogin | undefined): RedirectPage {
+    const isUsed = login === undefined || login.state.code !== undefined || blockerOf(login) !== undefined;
+    const back = isUsed ? undefined : toApp(login, { error: 'expired' });
+    return { page: 'ended', again: back && 'url' in back && /^https?:/.test(back.url) ? back.url : undefined };
+  }
+
+  return { blockerOf, reach, passed, repeated, expired, failed, toApp, ended };
 }

@@ -5,7 +5,10 @@ import type { Database, Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 
 /** What a request says about a redirect. */
-export type RedirectRequest = Pick<TokenRequest, 'redirect_to' | 'code_challenge' | 'login_hint'>;
+export type RedirectRequest = Pick<
+  TokenRequest,
+  'redirect_to' | 'code_challenge' | 'login_hint' | 'prompt' | 'max_age'
+>;
 
 /**
  * What a login by redirect keeps in the challenge of its authentication, from its start to its end. Links, proofs and tests
@@ -25,10 +28,16 @@ export interface RedirectState {
   readonly returns: readonly Return[];
   /** The code that the app got. Only one return gets one. */
   readonly code?: { readonly digest: string; readonly until: number } | undefined;
-  /** The provider's account, encrypted. */
+  /** The provider's account, or the login of the pages, encrypted. */
   readonly account?: string | undefined;
   /** How far a test has got. */
   readonly test?: TestProgress | undefined;
+  /** At the pages of this service: whether the person has to sign in again. */
+  readonly prompt?: 'login' | undefined;
+  /** At the pages of this service: how old the login there may be, in seconds. */
+  readonly maxAge?: number | undefined;
+  /** The id of the login of the pages that has answered. The logout of the app ends it, see `endAuthentication`. */
+  readonly pageLogin?: string | undefined;
 }
 
 /** How far a test has got, and why it failed. */

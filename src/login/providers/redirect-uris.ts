@@ -12,8 +12,11 @@ export function requireListed(listed: readonly string[], field: 'redirect_to' | 
 }
 
 /** Whether REDIRECT_URIS lists an address. */
-export const isListed = (listed: readonly string[], given: string): boolean =>
-  listed.some((uri) => isSameUri(uri, given));
+export const isListed = (listed: readonly string[], given: string): boolean => entryOf(listed, given) !== undefined;
+
+/** The entry of REDIRECT_URIS that lists an address. */
+export const entryOf = (listed: readonly string[], given: string): string | undefined =>
+  listed.find((uri) => isSameUri(uri, given));
 
 /** Whether two addresses are the same text. Apps on a loopback address may use any port (RFC 8252, 7.3). */
 function isSameUri(listed: string, given: string): boolean {

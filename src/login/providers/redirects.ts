@@ -9,6 +9,7 @@ import {
   type RedirectCallbacks,
   type RedirectCallbacksOptions,
 } from './redirect-callbacks.js';
+import { createRedirectPages, type PageLogin, pageProvider, type RedirectPages } from './redirect-pages.js';
 import { createRedirectResults, type Visited } from './redirect-results.js';
 import { areEqual, createRedirectSecrets, digestOf, secretsOf, secretText } from './redirect-secrets.js';
 import {
@@ -27,7 +28,7 @@ import { isListed, requireListed, shownUri } from './redirect-uris.js';
  * nonce and PKCE bind the provider's answer to the visit; and the app's PKCE verifier shows that the app that began the login
  * ends it.
  */
-export interface Redirects extends RedirectCallbacks {
+export interface Redirects extends RedirectCallbacks, RedirectPages {
   /**
    * Begins a login, or the link or proof of an account of a user with a session.
    * @throws Problem `validation_failed`, `redirect_not_allowed`
@@ -53,6 +54,10 @@ export interface Redirects extends RedirectCallbacks {
   visit(id: string, browser: string | undefined): Promise<Visited>;
   /** The account with which a login, link or proof by redirect ends. @param secret JSON text: `code` and `code_verifier` */
   accountOf(id: string, state: string, secret: string): Promise<ProviderAccount | undefined>;
+  /** Begins a login at the pages of this service. @throws Problem as `begin` */
+  beginAtPage(id: string, request: RedirectRequest): RedirectChallenge;
+  /** The login of the pages with which a login ends. @param secret as in `accountOf` */
+  pageLoginOf(id: string, state: string, secret: string): Promise<PageLogin | undefined>;
 }
 
 export type RedirectChallenge = Challenge & Required<Pick<Challenge, 'clientChallenge'>>;
@@ -70,6 +75,8 @@ export interface RedirectsOptions extends RedirectCallbacksOptions {
   readonly keys: SecretKeys;
   /** REDIRECT_URIS. */
   readonly redirectUris: readonly string[];
+  /** PAGES: then logins at providers may also return to the pages. */
+  readonly hasPages: boolean;
 }
 
 /** Seconds for the whole login. */
@@ -79,10 +86,12 @@ const maxVisits = 5;
 
 /** Creates the logins by redirect. */
 export function createRedirects(options: RedirectsOptions): Redirects {
-  const { database, providers, redirectUris, publicUrl = '', health, onFailure } = options;
+  const { database, providers, redirectUris: apps, hasPages, publicUrl = '', health, onFailure } = options;
   const secrets = createRedirectSecrets(options.keys);
+  const page = pageProvider(publicUrl);
+  const redirectUris = hasPages ? [...apps, `${publicUrl}/sign-in`, `${publicUrl}/account`] : apps;
   const results = createRedirectResults({ database, redirectUris, publicUrl, health, secrets });
-  const { blockerOf, reach, failed } = results;
+  const { blockerOf, reach, failed, ended } = results;
 
   const challengeOf = (state: RedirectState, id: string): RedirectChallenge => ({
     state: { redirect: JSON.stringify(state) },
@@ -93,6 +102,7 @@ export function createRedirects(options: RedirectsOptions): Redirects {
 
   const begin: Redirects['begin'] = (provider, id, request, field) => {
     const { redirect_to: to, code_challenge: codeChallenge, login_hint: loginHint, isFresh } = request;
+    const isPage = provider === page;
     const errors: FieldError[] = [];
     if (to === undefined) errors.push({ field: 'redirect_to', code: 'required' });
     if (codeChallenge === undefined) errors.push({ field: 'code_challenge', code: 'required' });
@@ -101,9 +111,11 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     if (provider.redirect === undefined || publicUrl === '') {
       throwIfErrors([{ field, code: 'no_redirect_client', params: { name: provider.name } }]);
     }
-    if (!isListed(redirectUris, to)) health.fail(provider.authenticator, 'redirect_not_allowed', shownUri(to));
-    requireListed(redirectUris, 'redirect_to', to);
-    return challengeOf({ to, codeChallenge, loginHint, isFresh, returns: [] }, id);
+    const listed = isPage ? apps : redirectUris;
+    if (!isPage && !isListed(listed, to)) health.fail(provider.authenticator, 'redirect_not_allowed', shownUri(to));
+    requireListed(listed, 'redirect_to', to);
+    const { prompt, max_age: maxAge } = request;
+    return challengeOf({ to, codeChallenge, loginHint, isFresh, prompt, maxAge, returns: [] }, id);
   };
 
   const beginTest: Redirects['beginTest'] = (provider, id) =>
@@ -128,10 +140,11 @@ export function createRedirects(options: RedirectsOptions): Redirects {
   async function visit(givenId: string, givenBrowser: string | undefined): Promise<Visited> {
     const id = parseId(givenId);
     const login = id === undefined ? undefined : await findRedirectLogin(database, id);
-    if (login === undefined || !login.isOpen || login.state.code !== undefined) return { page: 'ended' };
-    const page = blockerOf(login);
-    if (page !== undefined) return page;
-    const provider = providers.find(({ authenticator }) => authenticator === login.authenticator);
+    if (login === undefined || !login.isOpen || login.state.code !== undefined) return ended(login);
+    const blocker = blockerOf(login);
+    if (blocker !== undefined) return blocker;
+    const usable = hasPages ? [...providers, page] : providers;
+    const provider = usable.find(({ authenticator }) => authenticator === login.authenticator);
     if (provider?.redirect === undefined) return { page: 'not_configured', name: login.authenticator };
     const browser = /^[\w-]{32}$/.test(givenBrowser ?? '') ? (givenBrowser ?? '') : secretText();
     const made = { seed: secretText(), browser: digestOf(browser) };
@@ -151,12 +164,12 @@ export function createRedirects(options: RedirectsOptions): Redirects {
         ? { ...current.state, visits: visits + 1 }
         : undefined;
     });
-    if (!isCounted) return { page: 'ended' };
+    if (!isCounted) return ended(login);
     await reach(login, 'login');
     return { url, browser };
   }
 
-  async function accountOf(id: string, text: string, secret: string): Promise<ProviderAccount | undefined> {
+  async function keptAccount<T>(id: string, text: string, secret: string): Promise<T | undefined> {
     const { code, code_verifier: verifier } = parseJsonObject(secret) ?? {};
     const state: RedirectState = JSON.parse(text);
     const login = await findRedirectLogin(database, id);
@@ -168,5 +181,11 @@ export function createRedirects(options: RedirectsOptions): Redirects {
   }
 
   const callbacks = createRedirectCallbacks(options, secrets, results);
-  return { begin, beginTest, readTest, visit, ...callbacks, accountOf };
+  const pages = createRedirectPages({ database, redirectUris: apps }, secrets, results);
+  return {
+    ...{ begin, beginTest, readTest, visit, ...callbacks, ...pages },
+    accountOf: keptAccount<ProviderAccount>,
+    beginAtPage: (id, request) => begin(page, id, request, 'authenticator'),
+    pageLoginOf: keptAccount<PageLogin>,
+  };
 }

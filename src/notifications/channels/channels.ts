@@ -18,6 +18,8 @@ export interface PauseChange {
 export interface Channels {
   /** Whether the steps of a channel are held, from the memory of this process. */
   isPaused(channel: StepChannel): boolean;
+  /** Seconds after which what waits for a channel asks again; 0: the channel is not paused. */
+  waitOf(channel: StepChannel): number;
   list(): Promise<Channel[]>;
   /** Pauses a channel or ends its pause. If it is so already, nothing changes. @throws Problem `not_found` */
   set(tx: Transaction, name: string, paused: boolean, origin: Origin): Promise<Channel>;
@@ -95,6 +97,9 @@ const pauseMail = statement<object, Channel>(
     returning ${columns}`,
 );
 
+/** Seconds between two looks of what waits for a paused channel: a quarter of the pause so far, because a long queue looks often otherwise. */
+const waits = { shortest: 5, longest: 60, share: 1 / 4 };
+
 const isChannel = (name: string): name is StepChannel => (stepChannels as readonly string[]).includes(name);
 
 /** The channels that are paused, for findings and metrics. */
@@ -120,10 +125,12 @@ export async function startChannels({
   /** Milliseconds between two reads. */
   readonly interval?: number | undefined;
 }): Promise<Channels> {
-  let paused: ReadonlySet<string> = new Set();
+  /** Since when they are paused: milliseconds of Unix time. */
+  let paused: ReadonlyMap<string, number> = new Map();
   const watch = await watchCopy(
     async () => {
-      paused = new Set((await pausedChannels(database)).map(({ name }) => name));
+      const found = await pausedChannels(database);
+      paused = new Map(found.map(({ name, paused_at: at }) => [name, Date.parse(at ?? '')]));
     },
     onError,
     interval,
@@ -154,6 +161,11 @@ export async function startChannels({
 
   return {
     isPaused: (channel) => paused.has(channel),
+    waitOf(channel) {
+      const since = paused.get(channel);
+      if (since === undefined) return 0;
+      return Math.min(waits.longest, Math.max(waits.shortest, ((Date.now() - since) / 1000) * waits.share));
+    },
     async list() {
       const all = await database.query(listChannels({}));
       return stepChannels.flatMap((name) => all.filter((channel) => channel.name === name));

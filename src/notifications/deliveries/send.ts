@@ -149,9 +149,6 @@ const repeatLater = statement<{ task: string; job: StepJob; seconds: number; ahe
              priority => ${stepPriority(sql`${p.ahead}::integer`)})`,
 );
 
-/** How long a message of a paused channel waits before it asks again, in seconds. */
-const heldSeconds = 5;
-
 export interface StepSendingOptions {
   readonly database: Database;
   readonly senders: readonly StepSender[];
@@ -301,7 +298,8 @@ export function createStepSending(options: StepSendingOptions): SendStep {
   return async (channel, job) => {
     const sender = senders.get(channel);
     if (sender === undefined) throw new Error('a channel without a sender has no jobs here');
-    if (sender.isHeld()) return repeat(channel, job, heldSeconds);
+    const held = sender.heldFor();
+    if (held > 0) return repeat(channel, job, held);
     const user = database.user(job.user_id);
     const [row] = await user.query(readDelivery({ ...keyOf(job), channel }));
     if (row === undefined) return;

@@ -45,8 +45,8 @@ export type StepOutcome =
 /** A channel of steps. The composition root implements it. `error` contains no part of the message and no secret. */
 export interface StepSender {
   readonly channel: MessageChannel;
-  /** Whether the channel is paused. */
-  isHeld(): boolean;
+  /** Seconds after which to ask again because the channel is paused; 0: it is not. */
+  heldFor(): number;
   /** Milliseconds to wait before the next message may be handed over; 0: none. */
   pauseBefore(message: Pick<StepMessage, 'userId' | 'to'>): Promise<number>;
   send(message: StepMessage): Promise<StepOutcome>;

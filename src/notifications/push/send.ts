@@ -9,9 +9,6 @@ import type { PushOptions } from './plan.js';
 import { createPreparation, type PreparationOptions, type Prepared } from './prepare.js';
 import type { PushMessage, PushOutcome, PushSender } from './sender.js';
 
-/** How long a push waits before it asks again whether the pause has ended, in milliseconds. */
-const heldMs = 5000;
-
 export interface PushSendingOptions extends PushOptions {
   readonly database: Database;
   readonly senders: readonly PushSender[];
@@ -21,8 +18,8 @@ export interface PushSendingOptions extends PushOptions {
   /** The name of the app, for templates. */
   readonly app: string;
   readonly isAllowedOut: PreparationOptions['isAllowedOut'];
-  /** Whether pushes are paused. Notices about the account go on. */
-  readonly isHeld: () => boolean;
+  /** Seconds after which to ask again because pushes are paused; 0: they are not. Notices about the account go on. */
+  readonly heldFor: () => number;
   /** Called when a sender throws, because of a bug or an unexpected answer of the push service. */
   readonly onError: (error: unknown, channel: PushChannel) => void;
   readonly counters: Counters;
@@ -76,8 +73,8 @@ export function createPushSending(options: PushSendingOptions): SendPush {
       const user = database.user(job.user_id);
       const [row] = await user.query(selectDelivery({ ...keyOf(job), ttl: options.ttl }));
       if (row === undefined) return;
-      if (row.notice === null && options.isHeld())
-        return await postpone(channel, job, { waitMs: heldMs, isSilent: false });
+      const held = row.notice === null ? options.heldFor() : 0;
+      if (held > 0) return await postpone(channel, job, { waitMs: held * 1000, isSilent: false });
       const prepared = await prepare(channel, job, row);
       if ('state' in prepared) return await settle(user, channel, job, prepared);
       await attemptWithinLimits(channel, job, row, prepared);

@@ -96,6 +96,16 @@ test('all faults are at their fields at once, and nothing is saved', async () =>
   await page.getByText('This is not JSON.').waitFor();
 });
 
+test('a category that is off in the inbox warns about a step that asks whether it is read', async () => {
+  await admin('PUT', '/categories/quiet', { steps: [{ channel: 'push', after: '1h', if: 'unread' }] });
+  const { page } = await open('/console/categories/quiet', { as: await operator() });
+  const warning = page.getByText('does not go then');
+  await page.getByRole('combobox', { name: 'Inbox', exact: true }).waitFor();
+  expect(await warning.count()).toBe(0);
+  await page.getByRole('combobox', { name: 'Inbox', exact: true }).selectOption('Off');
+  await warning.waitFor();
+});
+
 test('what is typed stays over a reload, until it is discarded', async () => {
   await admin('PUT', '/categories/draft', { title: { en: 'Draft' } });
   const { page } = await open('/console/categories/draft', { as: await operator() });
@@ -136,7 +146,7 @@ test('a category is deleted after its name is typed, and that of a notification 
   await button(page, 'Reset…').click();
   await page.getByLabel('Type pool to confirm').fill('pool');
   await button(page, 'Reset the category').click();
-  await page.getByRole('heading', { name: 'pool', level: 1 }).waitFor();
+  await page.getByRole('heading', { name: 'pool', level: 1, exact: true }).waitFor();
   expect((await categoryOf('pool')).title).toEqual({});
 });
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Notification } from '../../../src/contract/notification.js';
+import type { DeliveryTrace } from '../../../src/contract/push.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
 import { createConsolePages } from '../../support/console-pages.js';
@@ -268,3 +269,53 @@ describe('the type of a notification', () => {
     await expectNoErrorsOrSidewaysScroll();
   });
 });
+
+test.each([
+  ['light', 1280, 'en'],
+  ['dark', 390, 'es'],
+] as const)(
+  'a notification says why each channel did not bring it, in the %s theme at %i px, in %s',
+  async (theme, width, language) => {
+    const words = language === 'en' ? english : spanish;
+    await admin('PUT', '/categories/rent', {
+      // A critical one needs no PUBLIC_URL for its mails.
+      is_critical: true,
+      steps: [{ channel: 'push' }, { channel: 'sms' }, { channel: 'email', after: '1h', if: 'unread' }],
+    });
+    const user = await createUser(postern);
+    const body = { user_id: user.id, notification_type: 'payment', category: 'rent', description: 'The rent is due' };
+    const { body: published } = await admin<Notification>('POST', '/notifications', body);
+    await eventually('the decision about the SMS', async () => {
+      const trace = await admin<DeliveryTrace>('GET', `/notifications/${published.id}/deliveries`);
+      return trace.body.sms.length > 0 ? true : undefined;
+    });
+    const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = await open(
+      `${path}?view=find&id=${published.id}`,
+      {
+        ...{ as: await operator(), theme, width, language },
+      },
+    );
+    const line = (name: string) => page.getByRole('listitem').filter({ hasText: new RegExp(`^${name}`) });
+    await line('SMS').getByText(words.no_address).waitFor();
+    await line(words.mail).getByText(words.not_due).waitFor();
+    await expectAccessible();
+    await expectNoErrorsOrSidewaysScroll();
+    await admin('PUT', '/categories/quiet', { steps: [] });
+    const { body: quiet } = await admin<Notification>('POST', '/notifications', { ...body, category: 'quiet' });
+    await page.goto(`${postern.url}${path}?view=find&id=${quiet.id}`);
+    await line(words.mail).getByText(words.noStep).waitFor();
+  },
+);
+
+const english = {
+  mail: 'Mail',
+  no_address: 'The user has no address for this channel.',
+  not_due: 'Then Postern decides whether it goes.',
+  noStep: 'The category had no such step',
+};
+const spanish: typeof english = {
+  mail: 'Correo',
+  no_address: 'El usuario no tiene dirección para este canal.',
+  not_due: 'Entonces Postern decide si se envía.',
+  noStep: 'La categoría no tenía este paso',
+};

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Category } from '../../../src/contract/category.js';
 import type { Notification } from '../../../src/contract/notification.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
@@ -158,6 +159,67 @@ describe('publishing', () => {
     await page.getByText('Published to 2 people.').waitFor();
     for (const id of known) expect((await inboxOf(id)).map((one) => one.description)).toEqual([name]);
     await expectNoErrorsOrSidewaysScroll();
+  });
+
+  test('in a category that is found by its title, with its data in fields', async () => {
+    const { body: defined } = await admin<Category>('PUT', '/categories/billing', {
+      title: { en: 'Bills' },
+      steps: [{ channel: 'push' }, { channel: 'sms', after: '1h', if: 'unread' }],
+      data_schema: {
+        required: ['sum'],
+        properties: {
+          sum: { type: 'number', title: 'Amount' },
+          code: { enum: ['EUR', 'USD'] },
+          note: { maxLength: 3, type: 'string' },
+        },
+      },
+    });
+    expect(defined.steps).toHaveLength(2);
+    const user = await createUser(postern);
+    const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = await open(path, { as: await operator() });
+    await paste(page, [user.id]);
+    await description(page).fill('You owe 12.50');
+    const field = page.getByRole('combobox', { name: 'Category' });
+    await field.fill('bill');
+    const options = page.getByRole('listbox', { name: 'Categories' }).getByRole('option');
+    expect(await options.allInnerTexts()).toEqual([expect.stringContaining('Push → SMS after 1h if it is not read')]);
+    await expectAccessible();
+    await field.press('Enter');
+    await expect.poll(() => field.inputValue()).toBe('billing');
+    expect(await options.count()).toBe(0);
+    await page.getByText('Reaches users by: Push → SMS after 1h if it is not read').waitFor();
+    await button(page, 'Run').click();
+    await page.getByText('Enter a value.').waitFor();
+    await page.getByLabel('Amount', { exact: true }).fill('12,50');
+    await page.getByText('Write a number with a point, such as 12.50.').waitFor();
+    await page.getByLabel('Amount', { exact: true }).fill('12.50');
+    await page.getByLabel('code (optional)').selectOption('EUR');
+    await page.getByLabel('note (optional)').fill('late');
+    await button(page, 'Run').click();
+    // What only the service sees is at its field too.
+    await expect.poll(() => page.getByLabel('note (optional)').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('note (optional)').fill('');
+    await dryRun(page);
+    await page.getByText('SMS: 1 not: The user has no address for this channel.').waitFor();
+    await expectAccessible();
+    await publish(page, '1 person');
+    await page.getByText('Published to 1 person.').waitFor();
+    const { body } = await admin(`GET`, `/users/${user.id}/notifications?include=extra`);
+    expect(body).toMatchObject([{ extra: { category: 'billing', data: { sum: 12.5, code: 'EUR' } } }]);
+    await expectNoErrorsOrSidewaysScroll();
+  });
+
+  test('in no category that does not exist, and in that of its type if none is chosen', async () => {
+    const { page } = await open(path, { as: await operator() });
+    await paste(page, await createInboxes(postern.database, 1));
+    await description(page).fill('A misspelling');
+    const field = page.getByRole('combobox', { name: 'Category' });
+    await page.getByText('Reaches users by: Push', { exact: true }).waitFor();
+    await field.fill('biling');
+    await button(page, 'Run').click();
+    await page.getByText('There is no category with this name.').waitFor();
+    await field.fill('');
+    await dryRun(page);
   });
 
   test('once, although the answer of the request was lost', async () => {

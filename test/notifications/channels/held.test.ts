@@ -166,6 +166,18 @@ test('what waits for a paused channel is held', async () => {
   expect([await parts.mailOf(waiting), await parts.mailOf(due)]).toEqual(['queued/waiting', 'none/not_due']);
 });
 
+test('what waits looks after 5 s, and ever more seldom, at least once a minute', async () => {
+  expect(channels.waitOf('email')).toBe(0);
+  await set('email', true);
+  const waitAfter = async (seconds: number) => {
+    const since = [new Date(Date.now() - seconds * 1000)];
+    await database.query(testSql(`update channels set paused_at = $1 where name = 'email'`, since));
+    await channels.refresh();
+    return Math.round(channels.waitOf('email'));
+  };
+  expect([await waitAfter(0), await waitAfter(100), await waitAfter(7200)]).toEqual([5, 25, 60]);
+});
+
 test('only the newest 200 pauses are kept', async () => {
   await database.query(
     testSql(`update channels set pauses = (select range_agg(tstzrange(at, at + interval '1 second'))

@@ -43,10 +43,12 @@ test('a notification that is read elsewhere is taken off the screen of each devi
   const phone = await newPhone('android');
   const tablet = await newPhone('ios', phone.user);
   const [one, two] = [await publish(phone.user), await publish(phone.user)];
-  await eventually('all pushes to be sent', async () =>
-    arrivals(fcm, phone.token).length + arrivals(apns, tablet.token).length === 4 ? true : undefined,
-  );
-  await pushInState(two.id, 'sent');
+  for (const { id } of [one, two]) {
+    await eventually('both pushes to be sent', async () => {
+      const { push } = await trace(id);
+      return push.length === 2 && push.every(({ state }) => state === 'sent') ? true : undefined;
+    });
+  }
   expect((await read(phone, [one.id])).status).toBe(200);
   await untilCleared(phone, 1);
   expect(clearedOn(phone)).toEqual([one.id]);

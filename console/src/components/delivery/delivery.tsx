@@ -5,6 +5,7 @@ import type {
   GetUserDevicePageData,
   GetUserDevicePageResponse,
   PushAttempt,
+  StepAttempt,
   TraceUserNotificationData,
   UserDevice,
 } from '../../api/schema.js';
@@ -30,7 +31,7 @@ export const userDevicesOf = (id: string, signal: AbortSignal) =>
     signal,
   });
 
-/** The delivery status of a notification, read again while a push is on its way. */
+/** The delivery status of a notification, read again while something is on its way. */
 export const useDelivery = (notification: string) =>
   useQuery({
     queryKey: ['trace', notification],
@@ -39,15 +40,20 @@ export const useDelivery = (notification: string) =>
         path: { id: notification },
         signal,
       }),
-    refetchInterval: ({ state }) => (state.data?.push.some(isPending) ? 2000 : false),
+    refetchInterval: ({ state: { data } }) => (data !== undefined && isPending(data) ? 2000 : false),
   });
 
-const isPending = ({ state, reason }: PushAttempt) => state === 'queued' || reason === 'being_prepared';
+/** Whether a push is prepared, or a message waits for its sender. A step that is due later is not waited for. */
+const isPending = ({ push, email, sms }: DeliveryTrace) =>
+  [...push, ...email, ...sms].some(
+    ({ state, reason }) => state === 'queued' || state === 'held' || reason === 'being_prepared',
+  );
 
 /** The badge of each state. A device without a push has none. */
 const badges: Readonly<Record<PushAttempt['state'], BadgeKind | undefined>> = {
   sent: 'good',
   queued: 'waiting',
+  held: 'waiting',
   muted: 'muted',
   failed: 'bad',
   gone: 'bad',
@@ -56,7 +62,13 @@ const badges: Readonly<Record<PushAttempt['state'], BadgeKind | undefined>> = {
   none: undefined,
 };
 
-/** The delivery status of a notification: the inbox, the pushes by outcome, each device, and whether it was read. */
+/** The badge of each state of a mail or an SMS. */
+const stepBadges: Readonly<Record<StepAttempt['state'], BadgeKind>> = {
+  ...{ sent: 'good', delivered: 'good', queued: 'waiting', held: 'waiting', none: 'until' },
+  ...{ bounced: 'bad', complained: 'bad', failed: 'bad', skipped: 'off', expired: 'off', dropped: 'off' },
+};
+
+/** The delivery status of a notification: the inbox, the pushes by outcome, each device, the mail and the SMS, and whether it was read. */
 export function Delivery({ query }: { query: ReturnType<typeof useDelivery> }) {
   return <Loaded query={query}>{(trace) => <Steps trace={trace} />}</Loaded>;
 }
@@ -82,6 +94,9 @@ function Steps({ trace }: { trace: DeliveryTrace }) {
         </li>
         {trace.push.map((push) => (
           <Push key={`${push.device_id} ${push.created_at}`} push={push} name={names.get(push.device_id)} />
+        ))}
+        {(['email', 'sms'] as const).map((channel) => (
+          <Messages key={channel} channel={channel} attempts={trace[channel]} />
         ))}
         <li>
           <Icon name={trace.is_read ? 'eye' : 'circleMinus'} className={trace.is_read ? styles.good : styles.idle} />
@@ -126,4 +141,44 @@ function Push({ push, name }: { push: PushAttempt; name: string | undefined }) {
       <Time value={push.updated_at} />
     </li>
   );
+}
+
+/** The message of a channel, or why there is none. */
+function Messages({ channel, attempts }: { channel: StepAttempt['channel']; attempts: readonly StepAttempt[] }) {
+  const { delivery: text, categories } = useText();
+  const icon = <Icon name={channel === 'email' ? 'mail' : 'message'} />;
+  const name = <span className={styles.strong}>{categories.channels[channel]}</span>;
+  if (attempts.length === 0)
+    return (
+      <li>
+        {icon}
+        <div>
+          <div className={styles.device}>
+            {name}
+            <span className={styles.quiet}>{text.steps.no}</span>
+          </div>
+          {text.steps.noStep}
+        </div>
+      </li>
+    );
+  return attempts.map(({ state, reason, error, attempts: tries, updated_at: at }) => (
+    <li key={`${state} ${reason} ${at}`}>
+      {icon}
+      <div>
+        <div className={styles.device}>
+          {name}
+          <Badge kind={stepBadges[state]}>{text.steps.states[state]}</Badge>
+        </div>
+        {reason === 'not_due' && (
+          <div>
+            <Time value={at} isFull />
+          </div>
+        )}
+        {text.steps.reasons[reason]}
+        {error !== null && <div className={styles.bad}>{error}</div>}
+        {tries > 0 && <div className={styles.quiet}>{text.attempts(tries)}</div>}
+      </div>
+      {reason !== 'not_due' && <Time value={at} />}
+    </li>
+  ));
 }

@@ -93,7 +93,7 @@ export function useSentence(): (event: AuditEvent) => Sentence {
     return {
       actor: actor(event),
       ...(event.actor.startsWith('key:') && { kind: events.apiKey }),
-      verb: user === undefined ? verb(type) : (events.doneToUser[type] ?? verb(type)),
+      verb: (user === undefined ? events.aboutNobody[type] : events.doneToUser[type]) ?? verb(type),
       object: user ?? objectName(event),
     };
   };
@@ -125,10 +125,12 @@ export function useDetail(): (event: AuditEvent) => string {
 /** One event as a row of a list: the user and what happened, or who did what, if it is about no user. */
 export function EventRow({ event }: { event: AuditEvent }) {
   const { events } = useText();
-  const verb = useVerb()(event.type);
+  const ofUser = useVerb()(event.type);
   const sentence = useSentence()(event);
   const detail = useDetail()(event);
-  const name = event.user_id === noUserId ? sentence.actor : (event.user_name ?? events.nobody);
+  const isAboutNobody = event.user_id === noUserId;
+  const name = isAboutNobody ? sentence.actor : (event.user_name ?? events.nobody);
+  const verb = isAboutNobody ? sentence.verb : ofUser;
   const { icon, tone } = eventLook(event.type);
   return (
     <li className={styles.event}>

@@ -20,6 +20,7 @@ import styles from './categories.module.css';
 import { NewCategory } from './new-category.js';
 import { categoriesQuery, channels, titleOf } from './queries.js';
 import { SetDialog } from './set-dialog.js';
+import { stepsText } from './steps-text.js';
 
 /** The categories of notifications: how each reaches users, and what they can turn off. */
 export function Categories() {
@@ -80,7 +81,7 @@ function CategoryTable({ rows, onOpen }: { rows: readonly Category[]; onOpen: (c
   const chosen = useStore(language);
   const columns: readonly Column<Category>[] = [
     { key: 'name', head: text.name, size: 'wide', cell: (category) => <Identity category={category} /> },
-    { key: 'channels', head: text.channelsHead, cell: (category) => <Steps category={category} /> },
+    { key: 'channels', head: text.channelsHead, cell: (category) => stepsText(category, text) },
     {
       key: 'defaults',
       head: text.defaultsHead,
@@ -102,9 +103,7 @@ function CategoryTable({ rows, onOpen }: { rows: readonly Category[]; onOpen: (c
       compact={(category) => (
         <div className={styles.identity}>
           <Identity category={category} />
-          <span className={styles.quiet}>
-            <Steps category={category} />
-          </span>
+          <span className={styles.quiet}>{stepsText(category, text)}</span>
         </div>
       )}
     />
@@ -127,27 +126,6 @@ function Identity({ category }: { category: Category }) {
         {isBuiltIn(category.name) && text.builtIn}
       </span>
     </div>
-  );
-}
-
-/** The channels in the order of the steps, with what each waits for. */
-function Steps({ category: { steps } }: { category: Category }) {
-  const { categories: text } = useText();
-  if (steps.length === 0) return <>{text.inboxOnly}</>;
-  return (
-    <>
-      {steps
-        .map(({ channel, after, if: condition }) =>
-          [
-            text.channels[channel],
-            after === '0s' ? '' : after,
-            condition === 'always' ? '' : text.conditions[condition],
-          ]
-            .filter(Boolean)
-            .join(' · '),
-        )
-        .join(' → ')}
-    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { StepCondition } from '../../api/schema.js';
 import { Button } from '../../components/button/button.js';
 import { Checkbox, Field, Select, TextArea } from '../../components/field/field.js';
+import { Notice } from '../../components/state/state.js';
 import { useText } from '../../text/text.js';
 import styles from './categories.module.css';
 import type { Draft, DraftStep, DraftText } from './draft.js';
@@ -173,6 +174,11 @@ export function ReachFields({ draft, faults, onChange }: FieldsProps) {
           />
         ))}
       </div>
+      {defaults.inbox === 'off' && steps.some((step) => step.if === 'unread') && (
+        <Notice kind="warn" live>
+          {text.inboxOffUnread}
+        </Notice>
+      )}
       <Field
         {...plain}
         label={text.ttl}

@@ -1,6 +1,6 @@
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { request } from '../../api/client.js';
 import type {
   Category,
@@ -21,6 +21,16 @@ import { useDebounced } from '../../lib/debounced.js';
 import { language } from '../../lib/preferences.js';
 import { useStore } from '../../lib/store.js';
 import { useText } from '../../text/text.js';
+import { DataFields } from '../notifications/data.js';
+import {
+  type DataField,
+  dataFaults,
+  dataOf,
+  dataOfJson,
+  exampleOf,
+  fieldsOf,
+  type TypedData,
+} from '../notifications/data-fields.js';
 import styles from './categories.module.css';
 import { categoriesKey, channels } from './queries.js';
 
@@ -32,20 +42,19 @@ interface Sample {
   readonly description: string;
   readonly url: string;
   /** JSON, or empty. */
-  readonly data: string;
+  readonly json: string;
+  /** The members of the data that the schema describes. */
+  readonly data: TypedData;
 }
 
-/** The body of a notification. Undefined while the data are no JSON object. */
-function contentOf({ actor, description, url, data }: Sample) {
-  let parsed: Record<string, unknown> | undefined;
-  try {
-    const value: unknown = data.trim() === '' ? undefined : JSON.parse(data);
-    if (value !== undefined && (typeof value !== 'object' || value === null || Array.isArray(value))) return undefined;
-    parsed = value as Record<string, unknown> | undefined;
-  } catch {
-    return undefined;
-  }
-  if (description.trim() === '') return undefined;
+/** The body of a notification. Undefined while the data are not valid. @param fields undefined: the data are JSON */
+function contentOf({ actor, description, url, json, data }: Sample, fields: readonly DataField[] | undefined) {
+  const isFaulty =
+    fields === undefined
+      ? json.trim() !== '' && dataOfJson(json) === undefined
+      : Object.keys(dataFaults(fields, data)).length > 0;
+  if (isFaulty || description.trim() === '') return undefined;
+  const parsed = fields === undefined ? dataOfJson(json) : dataOf(fields, data);
   return {
     description,
     ...(actor.trim() !== '' && { actor }),
@@ -56,18 +65,22 @@ function contentOf({ actor, description, url, data }: Sample) {
 
 /** The messages of a category as a phone, a mail program and a phone's messages show them, and a test to oneself. */
 export function Preview({ category, isUnsaved }: { category: Category; isUnsaved: boolean }) {
-  const { categories: text } = useText();
+  const { categories: text, notifications } = useText();
   const chosen = useStore(language);
   const names = Object.keys(category.templates).map((name) => name.replace(/^\w+\./, ''));
   const locales = [...new Set([...names, ...Object.keys(category.title), 'en', 'es'])].sort();
   const [locale, setLocale] = useState<string>(names.includes(chosen) ? chosen : (names[0] ?? chosen));
-  const [sample, setSample] = useState<Sample>({
-    ...{ actor: text.sampleActor, description: text.sampleDescription, url: '', data: '' },
+  const fields = useMemo(() => fieldsOf(category.data_schema), [category]);
+  const [chosenSample, setSample] = useState<Sample>({
+    ...{ actor: text.sampleActor, description: text.sampleDescription, url: '', json: '', data: {} },
   });
-  const typed = contentOf(sample);
+  const sample = { ...chosenSample, data: { ...exampleOf(fields ?? []), ...chosenSample.data } };
+  const typed = contentOf(sample, fields);
   // Not a request for each letter.
-  const content = contentOf(JSON.parse(useDebounced(JSON.stringify(sample), previewDelayMs)) as Sample);
-  const set = (change: Partial<Sample>) => setSample({ ...sample, ...change });
+  const content = contentOf(JSON.parse(useDebounced(JSON.stringify(sample), previewDelayMs)) as Sample, fields);
+  const faults = Object.entries(dataFaults(fields ?? [], sample.data));
+  const errors = Object.fromEntries(faults.map(([name, fault]) => [name, notifications.dataFaults[fault]]));
+  const set = (change: Partial<Sample>) => setSample({ ...chosenSample, ...change });
   return (
     <>
       <Panel title={text.preview}>
@@ -114,17 +127,25 @@ export function Preview({ category, isUnsaved }: { category: Category; isUnsaved
             autoComplete="off"
             onChange={(event) => set({ url: event.currentTarget.value })}
           />
-          <div className={styles.code}>
-            <TextArea
-              label={text.data}
-              hint={text.dataHint}
-              error={typed === undefined && sample.description.trim() !== '' ? text.notJson : undefined}
-              rows={2}
-              value={sample.data}
-              spellCheck={false}
-              onChange={(event) => set({ data: event.currentTarget.value })}
+          {fields === undefined ? (
+            <div className={styles.code}>
+              <TextArea
+                label={text.data}
+                hint={text.dataHint}
+                error={typed === undefined && sample.description.trim() !== '' ? text.notJson : undefined}
+                rows={2}
+                value={sample.json}
+                spellCheck={false}
+                onChange={(event) => set({ json: event.currentTarget.value })}
+              />
+            </div>
+          ) : (
+            <DataFields
+              {...{ fields, errors }}
+              typed={sample.data}
+              onChange={(change) => set({ data: { ...chosenSample.data, ...change } })}
             />
-          </div>
+          )}
           <TestButton category={category} content={typed} />
         </div>
       </Panel>

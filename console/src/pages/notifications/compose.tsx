@@ -11,11 +11,13 @@ import { useDraft } from '../../lib/drafts.js';
 import { useStore } from '../../lib/store.js';
 import type { Texts } from '../../text/en/index.js';
 import { useText } from '../../text/text.js';
+import { categoriesQuery } from '../categories/queries.js';
 import { type Content, contentOf, emptyForm, type Form, fieldNames, isExactNumber, withKnownType } from './content.js';
 import { Curl } from './curl.js';
+import { type DataField, dataFaults, dataOfJson, fieldsOf } from './data-fields.js';
 import { messageFor, type Report, runDryRun } from './dry-run.js';
 import { DryRunPanel } from './dry-run-panel.js';
-import { ContentFields, type FieldErrors } from './fields.js';
+import { ContentFields, type DataErrors, type FieldErrors } from './fields.js';
 import { useMatchingUsers } from './matching-users.js';
 import styles from './notifications.module.css';
 import { Preview } from './preview.js';
@@ -48,8 +50,11 @@ export function Compose({ showsCurl, onCurlClose }: { showsCurl: boolean; onCurl
   const [showsPreview, setShowsPreview] = useState(false);
   const matching = useMatchingUsers(recipients.matching);
   const read = useMemo(() => readChosen(recipients, matching.data?.ids ?? []), [recipients, matching.data]);
-  const content = useMemo(() => contentOf(form), [form]);
-  const dryRun = useDryRun(content, read);
+  const categories = useQuery({ ...categoriesQuery, enabled: can('notifications:configure') }).data?.all;
+  const category = categories?.find(({ name }) => name === (form.category.trim() || form.type));
+  const fields = useMemo(() => fieldsOf(category?.data_schema), [category]);
+  const content = useMemo(() => contentOf(form, fields), [form, fields]);
+  const dryRun = useDryRun(content, fields, read);
   if (!can('notifications:write')) return <Notice kind="locked">{text.needsRight}</Notice>;
   if (running !== undefined) {
     return (
@@ -64,10 +69,16 @@ export function Compose({ showsCurl, onCurlClose }: { showsCurl: boolean; onCurl
       />
     );
   }
-  const localErrors = errorsOf(form, text);
+  const isKnown = categories === undefined || category !== undefined;
+  const localErrors = errorsOf(form, isKnown, text);
+  const dataFault = dataFaultsOf(form, fields, text);
   const fieldErrors: FieldErrors = { ...(hasSubmitted && localErrors), ...dryRun.fieldErrors };
+  const dataErrors: DataErrors = { ...(hasSubmitted && dataFault), ...dryRun.dataErrors };
   const recipientsMessage = hasSubmitted ? recipientError(recipients, read, text) : undefined;
-  const isReady = Object.values(localErrors).every((message) => message === undefined) && read.recipients.length > 0;
+  const isFilled = [...Object.values(localErrors), ...Object.values(dataFault)].every(
+    (message) => message === undefined,
+  );
+  const isReady = isFilled && read.recipients.length > 0;
   return (
     <div className={styles.columns}>
       <form className={styles.form} noValidate onSubmit={(event) => event.preventDefault()}>
@@ -80,8 +91,7 @@ export function Compose({ showsCurl, onCurlClose }: { showsCurl: boolean; onCurl
         />
         <ContentFields
           form={form}
-          types={types}
-          fieldErrors={fieldErrors}
+          {...{ types, categories, category, fields, fieldErrors, dataErrors }}
           onChange={(change) => setForm((before) => ({ ...before, ...change }))}
         />
       </form>
@@ -163,7 +173,7 @@ function useUrlRecipient(setTo: (change: (before: ChosenRecipients) => ChosenRec
 }
 
 /** The dry run of a form. It is current until the form or the recipients change. */
-function useDryRun(content: Content, read: ReadIds) {
+function useDryRun(content: Content, fields: readonly DataField[] | undefined, read: ReadIds) {
   const [lastRun, setLastRun] = useState<{ content: Content; read: ReadIds; report?: Report; error?: unknown }>();
   const [progress, setProgress] = useState<number>();
   const running = useRef<AbortController>(undefined);
@@ -176,10 +186,24 @@ function useDryRun(content: Content, read: ReadIds) {
       return message === undefined ? [] : [[field, message]];
     }),
   );
+  const problems = error instanceof ProblemError ? error.errors : [];
+  /** The member of the data that an error is about. Without a description of the data, all are at the field with JSON. */
+  const memberOf = (field: string | undefined) => {
+    const [first, name] = nameOfField(field).split('.');
+    if (first !== 'data') return undefined;
+    return fields === undefined ? 'json' : fields.find((each) => each.name === name)?.name;
+  };
+  const dataErrors: DataErrors = Object.fromEntries(
+    problems.flatMap(({ field, message }) => {
+      const member = memberOf(field);
+      return member === undefined ? [] : [[member, message]];
+    }),
+  );
   const isAtFields =
-    error instanceof ProblemError && error.errors.every(({ field }) => nameOfField(field) in fieldNames);
+    problems.length > 0 &&
+    problems.every(({ field }) => nameOfField(field) in fieldNames || memberOf(field) !== undefined);
   return {
-    ...{ isCurrent, fieldErrors, progress },
+    ...{ isCurrent, fieldErrors, dataErrors, progress },
     report: lastRun?.report,
     error: isAtFields ? undefined : error,
     stop: () => running.current?.abort(),
@@ -201,11 +225,28 @@ function useDryRun(content: Content, read: ReadIds) {
 
 const nameOfField = (field: string | undefined) => (field ?? '').replace(/^0\./, '');
 
+/** What the form finds wrong with the data before it sends anything, by the names of their fields. */
+function dataFaultsOf(
+  { data, json }: Form,
+  fields: readonly DataField[] | undefined,
+  text: Texts['notifications'],
+): DataErrors {
+  if (fields === undefined)
+    return json.trim() === '' || dataOfJson(json) !== undefined ? {} : { json: text.dataFaults.notJson };
+  const faults = Object.entries(dataFaults(fields, data));
+  return Object.fromEntries(faults.map(([name, fault]) => [name, text.dataFaults[fault]]));
+}
+
 /** The errors that the form finds before it sends anything. */
-function errorsOf({ type, number, description }: Form, text: Texts['notifications']): FieldErrors {
+function errorsOf(
+  { type, category, number, description }: Form,
+  isKnown: boolean,
+  text: Texts['notifications'],
+): FieldErrors {
   const characters = [...description].length;
   return {
     type: type.trim() === '' ? text.typeMissing : undefined,
+    category: isKnown || category.trim() === '' ? undefined : text.categoryUnknown,
     number: isExactNumber(number) ? undefined : text.numberError,
     description:
       characters === 0

@@ -1,4 +1,5 @@
 import type { NotificationInput } from '../../api/schema.js';
+import { type DataField, dataOf, dataOfJson, type TypedData } from './data-fields.js';
 
 /** An uploaded image, with the name of its file and its URL at the service. */
 export interface UploadedImage {
@@ -24,11 +25,15 @@ export interface Form {
   readonly expires: string;
   /** Empty: the category of the type. */
   readonly category: string;
+  /** What is typed for the members of the data that the category describes. */
+  readonly data: TypedData;
+  /** The data as JSON, if the category describes none. */
+  readonly json: string;
 }
 
 export const emptyForm: Form = {
   ...{ type: '', key: '', actor: '', actorId: '', number: '', description: '', objectId: '', text: '' },
-  ...{ image: null, imageUrl: '', link: '', expires: '', category: '' },
+  ...{ image: null, imageUrl: '', link: '', expires: '', category: '', data: {}, json: '' },
 };
 
 /** The fields of the form by the names of the API, which errors use. */
@@ -46,18 +51,22 @@ export const fieldNames = {
   url: 'link',
   expires_at: 'expires',
   category: 'category',
-} as const satisfies Record<keyof Content, keyof Form>;
+} as const satisfies Record<Exclude<keyof Content, 'data'>, keyof Form>;
 
 /** The form with a type that the installation has: a new form has none, and a draft can be older than the settings. */
-export function withKnownType(form: Form, types: readonly string[]): Form {
+export function withKnownType(draft: Form, types: readonly string[]): Form {
+  const form = { ...emptyForm, ...draft };
   return types.includes(form.type) ? form : { ...form, type: types[0] ?? '' };
 }
 
 /** A notification without its users, and without what only the code of an app writes. */
-export type Content = Omit<NotificationInput, 'user_id' | 'user_ids' | 'data' | 'actions' | 'replace_key'>;
+export type Content = Omit<NotificationInput, 'user_id' | 'user_ids' | 'actions' | 'replace_key'>;
 
-/** The content in the form of the API. Empty fields are left out. */
-export function contentOf(form: Form): Content {
+/**
+ * The content in the form of the API. Empty fields are left out.
+ * @param fields the members of the data that the category describes; undefined: none
+ */
+export function contentOf(form: Form, fields: readonly DataField[] | undefined): Content {
   const optionalMembers = {
     notification_key: form.key.trim(),
     actor: form.actor.trim(),
@@ -71,11 +80,13 @@ export function contentOf(form: Form): Content {
     category: form.category.trim(),
   };
   const number = form.number.trim();
+  const data = fields === undefined ? dataOfJson(form.json) : dataOf(fields, form.data);
   return {
     notification_type: form.type.trim(),
     description: form.description,
     ...Object.fromEntries(Object.entries(optionalMembers).filter(([, value]) => value !== '')),
     ...(number !== '' && { object_data_number: Number(number) }),
+    ...(data !== undefined && { data }),
   };
 }
 

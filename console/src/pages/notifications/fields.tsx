@@ -1,6 +1,6 @@
 import { type ChangeEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { send } from '../../api/client.js';
-import type { Image } from '../../api/schema.js';
+import type { Category, Image } from '../../api/schema.js';
 import { Button } from '../../components/button/button.js';
 import { Field, Segments, Select, TextArea } from '../../components/field/field.js';
 import { Icon } from '../../components/icon/icon.js';
@@ -8,30 +8,46 @@ import { UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { cx } from '../../lib/cx.js';
 import { useText } from '../../text/text.js';
+import { CategoryField } from './category-field.js';
 import type { Form, UploadedImage } from './content.js';
+import { DataFields } from './data.js';
+import type { DataField } from './data-fields.js';
 import styles from './notifications.module.css';
 
 /** The error of each field. */
-export type FieldErrors = { readonly [Name in keyof Form]?: string | undefined };
+export type FieldErrors = { readonly [Name in Exclude<keyof Form, 'data'>]?: string | undefined };
+/** The errors of the data, by the names of their members. `json`: of the data as JSON. */
+export type DataErrors = Readonly<Record<string, string | undefined>>;
 
 interface FieldsProps {
   readonly form: Form;
   /** NOTIFICATION_TYPES of the installation. */
   readonly types: readonly string[];
+  /** All categories. Undefined: they are not known, or the operator may not read them. */
+  readonly categories: readonly Category[] | undefined;
+  /** That of the notification, if it is known. */
+  readonly category: Category | undefined;
+  /** The members of the data that the category describes. */
+  readonly fields: readonly DataField[] | undefined;
   readonly fieldErrors: FieldErrors;
+  readonly dataErrors: DataErrors;
   readonly onChange: (change: Partial<Form>) => void;
 }
 
 /** The fields that are hidden until somebody asks for them. */
-const moreFields = ['text', 'objectId', 'actorId', 'imageUrl', 'link', 'expires', 'category'] as const;
+const moreFields = ['text', 'objectId', 'actorId', 'imageUrl', 'link', 'expires', 'json'] as const;
 
 /** The content of a notification, by the names of the interface. Errors are shown at their fields. */
-export function ContentFields({ form, types, fieldErrors, onChange }: FieldsProps) {
+export function ContentFields(props: FieldsProps) {
+  const { form, types, categories, category, fields, fieldErrors, dataErrors, onChange } = props;
   const { notifications: text } = useText();
   const hasMore = moreFields.some((name) => form[name] !== '');
-  const hasError = moreFields.some((name) => Boolean(fieldErrors[name]));
+  const hasError = moreFields.some((name) => Boolean(fieldErrors[name])) || dataErrors.json !== undefined;
   const [isOpen, setOpen] = useState(hasMore);
-  const field = (name: 'key' | 'actor' | 'number' | (typeof moreFields)[number], more: object = {}) => (
+  const field = (
+    name: 'key' | 'actor' | 'number' | Exclude<(typeof moreFields)[number], 'json'>,
+    more: object = {},
+  ) => (
     <Field
       label={text[name]}
       autoComplete="off"
@@ -47,6 +63,12 @@ export function ContentFields({ form, types, fieldErrors, onChange }: FieldsProp
         <TypeField type={form.type} types={types} error={fieldErrors.type} onChange={(type) => onChange({ type })} />
         {field('key', { hint: text.keyHint })}
       </div>
+      <CategoryField
+        {...{ categories, category, types }}
+        value={form.category}
+        error={fieldErrors.category}
+        onChange={(next) => onChange({ category: next })}
+      />
       <div className={styles.pair}>
         {field('actor', { dir: 'auto' })}
         {field('number', { inputMode: 'decimal' })}
@@ -65,6 +87,14 @@ export function ContentFields({ form, types, fieldErrors, onChange }: FieldsProp
         }
         onChange={(event) => onChange({ description: event.currentTarget.value })}
       />
+      {fields !== undefined && (
+        <DataFields
+          fields={fields}
+          typed={form.data}
+          errors={dataErrors}
+          onChange={(change) => onChange({ data: { ...form.data, ...change } })}
+        />
+      )}
       <div className={styles.extras}>
         <ImageField image={form.image} error={fieldErrors.image} onChange={(image) => onChange({ image })} />
         {!isOpen && !hasError && (
@@ -81,7 +111,17 @@ export function ContentFields({ form, types, fieldErrors, onChange }: FieldsProp
           {field('imageUrl', { type: 'url', hint: text.imageUrlHint })}
           {field('link', { spellCheck: false, hint: text.linkHint })}
           {field('expires', { spellCheck: false, hint: text.expiresHint })}
-          {field('category', { spellCheck: false, hint: text.categoryHint })}
+          {fields === undefined && (
+            <TextArea
+              label={text.data}
+              hint={text.dataHint}
+              rows={2}
+              spellCheck={false}
+              value={form.json}
+              error={dataErrors.json}
+              onChange={(event) => onChange({ json: event.currentTarget.value })}
+            />
+          )}
         </div>
       )}
     </>

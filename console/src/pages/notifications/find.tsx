@@ -109,7 +109,7 @@ function NotificationPanel({ trace }: { trace: DeliveryTrace }) {
       const path = '/admin/v1/users/{id}/notifications/page';
       const page = await request<GetUserNotificationPageData, GetUserNotificationPageResponse>('GET', path, {
         path: { id: trace.user_id },
-        query: { filter: `id:${trace.notification_id}`, limit: 1 },
+        query: { filter: `id:${trace.notification_id}`, limit: 1, include: 'extra' },
         signal,
       });
       return page.data[0] ?? null;
@@ -151,6 +151,7 @@ function NotificationPanel({ trace }: { trace: DeliveryTrace }) {
   function factsOf(notification: Notification): [string, ReactNode][] {
     return [
       [notifications.type, notification.notification_type],
+      [notifications.category, <Value key="category" value={notification.extra?.category ?? null} />],
       [notifications.key, <Value key="key" value={notification.notification_key} />],
       [text.actor, <Value key="actor" value={notification.actor} />],
       [notifications.number, <Num key="number" value={notification.object_data_number} />],

@@ -12,6 +12,7 @@ import { cx } from '../../lib/cx.js';
 import { useText } from '../../text/text.js';
 import { maxMatching, type useMatchingUsers } from './matching-users.js';
 import styles from './notifications.module.css';
+import { useOptions } from './options.js';
 import { type ReadIds, readFileText, readList } from './read-ids.js';
 import type { ChosenRecipients } from './stored-recipients.js';
 
@@ -146,32 +147,38 @@ interface PeopleProps {
 function People({ ids, error, onChange, onList }: PeopleProps) {
   const { notifications: text } = useText();
   const [search, setSearch] = useState('');
-  const [chosen, setChosen] = useState(0);
-  const input = useRef<HTMLInputElement>(null);
   const id = useId();
   const users = useUsersById(ids);
   const { found, settled } = useFoundUsers(search);
   const options = search.trim() === '' ? [] : (found ?? []).filter((user) => !ids.includes(user.id));
-  const current = options[Math.min(chosen, options.length - 1)];
+  const { field, list, onKeyDown, restart } = useOptions<User>({
+    ...{ label: text.to.found, options, idOf: (user) => user.id, onChoose: add },
+    children: (user) => (
+      <>
+        <Avatar name={nameOf(user)} />
+        <UserText text={nameOf(user)} />
+        <UserText
+          quiet
+          text={[user.email, user.username, user.phone].find((value) => value !== null && value !== nameOf(user)) ?? ''}
+        />
+      </>
+    ),
+  });
   const nameById = (userId: string) => {
     const user = users.get(userId);
     return user === undefined ? userId.slice(0, 8) : nameOf(user);
   };
 
-  function add(user: User | undefined): void {
-    if (user === undefined || ids.length >= maxPeople) return;
+  function add(user: User): void {
+    if (ids.length >= maxPeople) return;
     onChange([...ids, user.id]);
     setSearch('');
-    setChosen(0);
-    input.current?.focus();
   }
 
-  function onKeyDown(event: KeyboardEvent): void {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined && options.length > 0) setChosen((chosen + step + options.length) % options.length);
-    else if (event.key === 'Enter') add(current);
-    else if (event.key === 'Backspace' && search === '' && ids.length > 0) onChange(ids.slice(0, -1));
-    else return;
+  function onKey(event: KeyboardEvent): void {
+    if (onKeyDown(event)) return;
+    if (event.key === 'Backspace' && search === '' && ids.length > 0) onChange(ids.slice(0, -1));
+    else if (event.key !== 'Enter') return;
     event.preventDefault();
   }
 
@@ -191,15 +198,10 @@ function People({ ids, error, onChange, onList }: PeopleProps) {
           </span>
         ))}
         <input
-          ref={input}
+          {...field}
           type="text"
-          role="combobox"
           className={styles.search}
           aria-label={text.to.search}
-          aria-expanded={options.length > 0}
-          aria-controls={id}
-          aria-activedescendant={current === undefined ? undefined : `${id}-${current.id}`}
-          aria-autocomplete="list"
           aria-invalid={error === undefined ? undefined : true}
           aria-describedby={`${id}-note`}
           autoComplete="off"
@@ -208,7 +210,7 @@ function People({ ids, error, onChange, onList }: PeopleProps) {
           value={search}
           onChange={(event) => {
             setSearch(event.currentTarget.value);
-            setChosen(0);
+            restart();
           }}
           onPaste={(event) => {
             const pasted = event.clipboardData.getData('text');
@@ -216,33 +218,10 @@ function People({ ids, error, onChange, onList }: PeopleProps) {
             event.preventDefault();
             onList(pasted);
           }}
-          onKeyDown={onKeyDown}
+          onKeyDown={onKey}
         />
       </div>
-      <div id={id} role="listbox" aria-label={text.to.found} className={styles.options} hidden={options.length === 0}>
-        {options.map((user) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys act in the field above, which keeps the focus
-          <div
-            key={user.id}
-            id={`${id}-${user.id}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={user === current}
-            className={cx(styles.option, user === current && styles.chosen)}
-            onClick={() => add(user)}
-            onPointerMove={() => setChosen(options.indexOf(user))}
-          >
-            <Avatar name={nameOf(user)} />
-            <UserText text={nameOf(user)} />
-            <UserText
-              quiet
-              text={
-                [user.email, user.username, user.phone].find((value) => value !== null && value !== nameOf(user)) ?? ''
-              }
-            />
-          </div>
-        ))}
-      </div>
+      {list}
       <p id={`${id}-note`} className={cx(styles.note, error !== undefined && styles.error)} role="status">
         {error ?? noteOf()}
       </p>

@@ -138,6 +138,9 @@ function Providers({ figures: { metric }, span }: { figures: Figures; span: Span
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section className={styles.providers} aria-label={overview.providers} tabIndex={0}>
+      {/* They come first, because the line may be longer than its place. */}
+      <Suppressed span={span} reason="bounces" filter="reason:in:hard_bounce;soft_bounces" />
+      <Suppressed span={span} reason="complaints" filter="reason:complaint" />
       <span>{overview.providers}</span>
       {providers === undefined && <span>…</span>}
       {providers?.length === 0 && <span>{overview.noProvider}</span>}
@@ -158,8 +161,6 @@ function Providers({ figures: { metric }, span }: { figures: Figures; span: Span
         </span>
       ))}
       {arrived + lost > 0 && <span>{overview.arrived(percent(arrived / (arrived + lost)))}</span>}
-      <Suppressed span={span} reason="bounces" filter="reason:in:hard_bounce;soft_bounces" />
-      <Suppressed span={span} reason="complaints" filter="reason:complaint" />
     </section>
   );
 }

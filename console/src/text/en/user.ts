@@ -140,6 +140,7 @@ export const user = {
     byDefault: (value: string) => `${value} (default)`,
     locked: 'critical: always on',
     channelOff: 'off as a whole',
+    inboxOff: 'not in the inbox, not counted',
     zone: 'Time zone',
     noZone: 'none yet',
     addresses: {

@@ -45,9 +45,13 @@ export const categories: Texts['categories'] = {
   afterHint: 'Como 0s, 30m, 1h o 2d.',
   condition: 'Si',
   conditions: { always: 'siempre', unread: 'no está leída', undelivered: 'no se envió ningún paso anterior' },
+  stepAfter: (channel, after) => `${channel} tras ${after}`,
+  stepIf: { always: '', unread: 'si no está leída', undelivered: 'si antes no se envió nada' },
   addStep: 'Añadir un paso',
   removeStep: (n) => `Quitar el paso ${n}`,
   defaults: 'Para usuarios que no han elegido',
+  inboxOffUnread:
+    'Con la bandeja desactivada, una notificación cuenta como leída. Un paso con esa condición no se envía entonces.',
   on: 'Activado',
   off: 'Desactivado',
   ttl: 'Cuánto puede retrasarse un paso',

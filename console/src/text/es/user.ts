@@ -141,6 +141,7 @@ export const user: Texts['user'] = {
     byDefault: (value) => `${value} (de inicio)`,
     locked: 'crítica: siempre activada',
     channelOff: 'desactivado del todo',
+    inboxOff: 'no está en la bandeja ni se cuenta',
     zone: 'Zona horaria',
     noZone: 'aún ninguna',
     addresses: {

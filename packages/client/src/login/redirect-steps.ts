@@ -27,12 +27,12 @@ export function createRedirectSteps(
   let resuming: { readonly address: string; readonly next: Promise<LoginState> } | undefined;
 
   async function begin(authenticator: string, input: RedirectInput, signal: AbortSignal): Promise<Outcome> {
-    const { loginHint, ...options } = input;
+    const { loginHint, prompt, maxAge: max_age, ...options } = input;
     if (options.open === undefined && refusesCookies()) {
       return () => enter(refusedStep(authenticator, input, 'no_cookies', noCookies));
     }
     const departure = await beginRedirect(core, 'login', authenticator, options, (body) =>
-      sendStart({ authenticator, ...body, ...(loginHint && { login_hint: loginHint }) }, signal),
+      sendStart({ authenticator, ...body, ...(loginHint && { login_hint: loginHint }), prompt, max_age }, signal),
     );
     if (signal.aborted) return store.current;
     const away = show(enter(awayStep(authenticator, departure)));

@@ -69,12 +69,16 @@ export interface PasskeyInput extends Abortable {
 
 type Next = Promise<LoginState>;
 
-/** `oidc:` or `oauth:` with the name of a provider in `OIDC_PROVIDERS`. */
-export type RedirectAuthenticator = `oidc:${OidcProvider}` | `oauth:${OidcProvider}`;
+/** `oidc:` or `oauth:` with the name of a provider in `OIDC_PROVIDERS`. `page`: the sign-in page of Postern (`PAGES=on`). */
+export type RedirectAuthenticator = `oidc:${OidcProvider}` | `oauth:${OidcProvider}` | 'page';
 
 export interface RedirectInput extends RedirectOptions {
   /** The address of the account at the provider, if you know it. */
   readonly loginHint?: string | undefined;
+  /** With `page`: the user signs in again, although the browser has a login there. */
+  readonly prompt?: 'login' | undefined;
+  /** With `page`: the user signs in again if the login there is older than this number of seconds. */
+  readonly maxAge?: number | undefined;
 }
 
 /** No login is in progress. Choose a way to log in. */

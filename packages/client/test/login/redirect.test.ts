@@ -9,6 +9,7 @@ import { startVendor, type Vendor } from '../../../../test/support/vendor.js';
 import {
   createAccount,
   createLogin,
+  createPostern,
   type Login,
   type LoginState,
   memoryStorage,
@@ -520,4 +521,21 @@ describe('in an app', () => {
     const text = randomBytes(64).toString('hex').slice(0, length);
     expect(Buffer.from(bytesOf(sha256(text))).toString('hex')).toBe(createHash('sha256').update(text).digest('hex'));
   });
+});
+
+test('a login at the sign-in page of Postern can ask the user to sign in again', async () => {
+  const bodies: unknown[] = [];
+  const challenge = { type: 'redirect', url: `${publicUrl}/redirects/${randomUUID()}` };
+  const postern = createPostern({
+    ...{ url: publicUrl, storage: memoryStorage(), device: {} },
+    fetch: async (_url, init) => {
+      bodies.push(JSON.parse(`${init?.body}`));
+      return Response.json({ id: randomUUID(), status: 'pending', challenge }, { status: 201 });
+    },
+  });
+  const input = { redirectTo: page, open: () => undefined };
+  await createLogin(postern).redirect('page', { ...input, prompt: 'login', maxAge: 60 });
+  await createLogin(postern).redirect('page', input);
+  expect(bodies[0]).toMatchObject({ authenticator: 'page', redirect_to: page, prompt: 'login', max_age: 60 });
+  expect(Object.keys(bodies[1] as object).sort()).toEqual(['authenticator', 'code_challenge', 'device', 'redirect_to']);
 });

@@ -139,6 +139,14 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     this.attribute('return-to', path);
   }
 
+  /** Attribute `identity`: what the first field contains at its start, such as the address that the user has typed before. */
+  get identity(): string | null {
+    return this.getAttribute('identity');
+  }
+  set identity(identity: string | null) {
+    this.attribute('identity', identity);
+  }
+
   /** The step of the login. */
   get state(): LoginState {
     return this.#loginOf(this.postern).current;
@@ -160,6 +168,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   /** @internal */
   protected override start(postern: Postern, signal: AbortSignal, clientSignal: AbortSignal): void {
     const { words } = this;
+    this.#input.identity ||= this.identity ?? '';
     clientSignal.addEventListener('abort', () => {
       this.#offered = undefined;
       this.#flows = {};

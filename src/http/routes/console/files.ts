@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptsCoding } from '../../../lib/http-headers.js';
 import { Problem } from '../../../lib/problem.js';
 import type { App } from '../../requests/route.js';
@@ -8,11 +9,13 @@ import type { App } from '../../requests/route.js';
 export interface ConsoleFiles {
   /** `index.html`: the page behind every path. */
   readonly page: Buffer;
-  /** The files of `assets/` by name. Names contain a digest of the content. */
-  readonly assets: ReadonlyMap<string, Asset>;
+  readonly assets: Assets;
 }
 
-interface Asset {
+/** Files by name. Names contain a digest of the content. */
+export type Assets = ReadonlyMap<string, Asset>;
+
+export interface Asset {
   readonly type: string;
   readonly plain: Buffer;
   /** The compressed forms that the build has made, by content coding. */
@@ -24,7 +27,7 @@ const codings = [
   { name: 'br', suffix: '.br' },
   { name: 'gzip', suffix: '.gz' },
 ] as const;
-type Coding = (typeof codings)[number]['name'];
+export type Coding = (typeof codings)[number]['name'];
 
 const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -40,20 +43,25 @@ const types: Readonly<Record<string, string>> = {
  */
 export async function readConsoleFiles(folder: string): Promise<ConsoleFiles> {
   const page = await readFile(join(folder, 'index.html'));
-  const names = await readdir(join(folder, 'assets'));
-  const read = async (name: string) => [name, await readFile(join(folder, 'assets', name))] as const;
+  return { page, assets: await readAssets(join(folder, 'assets')) };
+}
+
+/** Reads the built files of a folder, with their compressed forms. @throws Error if a file is of an unknown type */
+export async function readAssets(folder: string): Promise<Assets> {
+  const names = await readdir(folder);
+  const read = async (name: string) => [name, await readFile(join(folder, name))] as const;
   const contents = new Map(await Promise.all(names.map(read)));
   const plain = [...contents].filter(([name]) => !codings.some(({ suffix }) => name.endsWith(suffix)));
   const assetOf = (name: string, content: Buffer): Asset => {
     const type = types[extname(name)];
-    if (type === undefined) throw new Error(`the console has a file of an unknown type: ${name}`);
+    if (type === undefined) throw new Error(`a page has a file of an unknown type: ${name}`);
     const compressed = codings.flatMap((coding) => {
       const other = contents.get(name + coding.suffix);
       return other === undefined ? [] : [[coding.name, other] as const];
     });
     return { type, plain: content, compressed: new Map(compressed) };
   };
-  return { page, assets: new Map(plain.map(([name, content]) => [name, assetOf(name, content)])) };
+  return new Map(plain.map(([name, content]) => [name, assetOf(name, content)]));
 }
 
 /** Everything of the page comes from this service. No inline script, no inline style, no frame, no form target. */
@@ -71,7 +79,7 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 /** The headers of the page. All other responses have the policy of `headers.ts`, which forbids everything. */
-const pageHeaders = {
+export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': contentSecurityPolicy,
   'cross-origin-opener-policy': 'same-origin',
@@ -79,6 +87,16 @@ const pageHeaders = {
 };
 const assetHeaders = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'Accept-Encoding' };
 const assetPrefix = 'assets/';
+
+/** Answers with an asset, in the form that the client takes. @throws Problem `not_found` */
+export function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset | undefined) {
+  if (asset === undefined) throw new Problem('not_found');
+  const acceptEncoding = request.headers['accept-encoding'];
+  const [coding, compressed] = [...asset.compressed].find(([name]) => acceptsCoding(acceptEncoding, name)) ?? [];
+  reply.headers({ ...assetHeaders, 'content-type': asset.type });
+  if (coding !== undefined) reply.header('content-encoding', coding);
+  return reply.send(compressed ?? asset.plain);
+}
 
 /** Redirects a browser that opens the root of the service to the console. All other clients get 404 at the root. */
 export function consoleEntryRoute(app: App, publicPath: string): void {
@@ -110,13 +128,7 @@ export function consoleFileRoutes(app: App, { page: builtPage, assets }: Console
         const path = request.params['*'] ?? '';
         // A page instead of a missing asset would be cached or run as one.
         if (!path.startsWith(assetPrefix)) return reply.headers(pageHeaders).send(page);
-        const asset = assets.get(path.slice(assetPrefix.length));
-        if (asset === undefined) throw new Problem('not_found');
-        const acceptEncoding = request.headers['accept-encoding'];
-        const [coding, compressed] = [...asset.compressed].find(([name]) => acceptsCoding(acceptEncoding, name)) ?? [];
-        reply.headers({ ...assetHeaders, 'content-type': asset.type });
-        if (coding !== undefined) reply.header('content-encoding', coding);
-        return reply.send(compressed ?? asset.plain);
+        return sendAsset(request as FastifyRequest, reply as FastifyReply, assets.get(path.slice(assetPrefix.length)));
       },
     });
   }
