@@ -136,6 +136,8 @@ test('an app without a page of its own signs its users in, and the account lists
   await page.getByText('To continue to').waitFor();
   await expectAccessible(page);
   await take(page, 'sign-in-for-app');
+  // The browser lists passkeys at the first field.
+  expect(await page.locator('input[name=identity]').getAttribute('autocomplete')).toContain('webauthn');
   await signIn(page, user.username);
   await page.getByText(`Signed in as ${user.id}`).waitFor();
   expect(page.url()).toBe(`${origin}/`);

@@ -4,7 +4,7 @@ import type { Redirects } from '../providers/redirects.js';
 import type { UserIdentifying } from './authenticator.js';
 
 /** The name of logins at the pages of this service. */
-export const pageAuthenticatorName = 'page';
+const pageAuthenticatorName = 'page';
 
 /**
  * A login at the pages of this service (PAGES), by redirect. The login of the pages has proven everything that the account asks for,

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../../src/config/config.js';
 import type { User } from '../../../../src/contract/user.js';
@@ -97,6 +101,30 @@ describe('the pages', () => {
     expect([first.status, first.headers.get('location')]).toEqual([303, `${postern.url}/sign-in?state=x`]);
     // A proxy that changes the header Host leads back here.
     expect((await page.send(`${other}/account`, html)).status).toBe(200);
+  });
+
+  test('the logo is a PNG that the service has written, with the name as its text', async () => {
+    const file = join(tmpdir(), `logo-${randomUUID()}.webp`);
+    await sharp({ create: { width: 800, height: 200, channels: 4, background: '#0f766e' } })
+      .webp()
+      .toFile(file);
+    const app = await postern.another({ APP_LOGO: file, PORT: '0' });
+    try {
+      const page = createPageBrowser(() => app);
+      page.jar.set('postern-page-host', '1');
+      const text = await (await page.send('/account', html)).text();
+      const [, path = ''] = /<h1><img src="([^"]+)" alt="Acme &amp; Söhne" width="192" height="48">/.exec(text) ?? [];
+      const answer = await page.send(path);
+      expect(answer.headers.get('content-type')).toBe('image/png');
+      expect(
+        Buffer.from(await answer.arrayBuffer())
+          .subarray(1, 4)
+          .toString(),
+      ).toBe('PNG');
+    } finally {
+      await app.close();
+      await rm(file);
+    }
   });
 
   test('/link is one of them', async () => {
