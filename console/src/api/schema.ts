@@ -76,6 +76,8 @@ export type AccountExport = {
   readonly passkeys: readonly ExportedRecord[];
   /** The linked accounts at OpenID providers. */
   readonly external_identities: readonly ExportedRecord[];
+  /** The apps that may use the login of the sign-in page. */
+  readonly apps: readonly ExportedRecord[];
   /** All stored logins. */
   readonly logins: readonly ExportedRecord[];
   /** All stored sessions. */
@@ -1375,6 +1377,16 @@ export type NewPasskey = {
   readonly expires_at: string;
 };
 
+export type NewPublication = {
+  /** Exactly one of the members. users and everyone need the scope notifications:broadcast. */
+  readonly to: PublicationTarget;
+  readonly notification: PublishedNotification;
+  /** When it starts: RFC 3339 with Z or an offset, at most 366 days ahead. Absent: now. */
+  readonly send_at?: string | null | undefined;
+  /** Recipients a second. Absent: as fast as other requests allow. */
+  readonly rate?: number | null | undefined;
+};
+
 export type NewSession = {
   readonly id: string;
   /** The session token. Shown once. */
@@ -1622,6 +1634,13 @@ export type OwnTopic = {
 export type OwnTopicPage = {
   readonly data: readonly OwnTopic[];
   readonly page: PageInfo;
+};
+
+export type PageApp = {
+  readonly id: string;
+  /** The entry of REDIRECT_URIS. */
+  readonly redirect_uri: string;
+  readonly allowed_at: string;
 };
 
 export type PageInfo = {
@@ -1922,6 +1941,96 @@ export type PublicKey = {
   readonly y?: string | undefined;
 };
 
+export type Publication = {
+  readonly id: string;
+  readonly status: PublicationStatus;
+  /** topic, users or everyone as the request had it. For a list of users: count, the number of different users. */
+  readonly to: StoredPublicationTarget;
+  /** The notification as the request had it. */
+  readonly notification: StoredPublishedNotification;
+  readonly send_at: string | null;
+  readonly rate: number | null;
+  /** Null before the start, then an estimate. At the end: created and skipped together. */
+  readonly recipients: number | null;
+  /** Notifications that were created. */
+  readonly created: number;
+  /** Users who were deleted or deactivated meanwhile. */
+  readonly skipped: number;
+  /** Why it failed. */
+  readonly error_code: string | null;
+  readonly recall: PublicationRecall | null;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type PublicationChange = {
+  /** Exactly one of the members. users and everyone need the scope notifications:broadcast. */
+  readonly to?: PublicationTarget | undefined;
+  readonly notification?: PublishedNotification | undefined;
+  /** When it starts: RFC 3339 with Z or an offset, at most 366 days ahead. Absent: now. */
+  readonly send_at?: string | null | undefined;
+  /** Recipients a second. Absent: as fast as other requests allow. */
+  readonly rate?: number | null | undefined;
+};
+
+export type PublicationEstimate = {
+  /** Exact up to 100,000, above that an estimate. */
+  readonly recipients: number;
+};
+
+export type PublicationPage = {
+  readonly data: readonly Publication[];
+  readonly page: PageInfo;
+};
+
+export type PublicationRecall = {
+  /** Notifications that are deleted so far. */
+  readonly removed: number;
+  readonly finished_at: string | null;
+};
+
+export type PublicationStartedProblem = {
+  /** `urn:postern:problem:` and the code. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly request_id: string;
+  readonly errors: readonly FieldError[];
+  readonly publication?: PublicationState | undefined;
+};
+
+export type PublicationState = {
+  readonly id: string;
+  readonly status: 'scheduled' | 'running' | 'paused' | 'done' | 'cancelled' | 'failed';
+};
+
+export type PublicationStateConflictProblem = {
+  /** `urn:postern:problem:` and the code. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly request_id: string;
+  readonly errors: readonly FieldError[];
+  readonly publication?: PublicationState | undefined;
+};
+
+export type PublicationStatus = 'scheduled' | 'running' | 'paused' | 'done' | 'cancelled' | 'failed';
+
+export type PublicationTarget = {
+  /** The subscribers of this topic. */
+  readonly topic?: string | undefined;
+  /** These users. Who is named twice gets one notification. */
+  readonly user_ids?: readonly string[] | undefined;
+  /** The users that match this filter, as in lists of users. */
+  readonly users?: string | undefined;
+  /** true: all users who are not deactivated. */
+  readonly everyone?: boolean | undefined;
+};
+
 export type PublishResult = {
   readonly line?: number | undefined;
   /** 201: published. 200: would be published (dry_run). Otherwise the status of a single request with this item. */
@@ -1934,6 +2043,32 @@ export type PublishResult = {
   readonly code?: string | undefined;
   /** With code: lines up to this number are committed, later lines are not. */
   readonly committed_lines?: number | undefined;
+};
+
+export type PublishedNotification = {
+  readonly notification_type: string;
+  readonly description: string;
+  readonly actor_id?: string | null | undefined;
+  readonly actor?: string | null | undefined;
+  readonly notification_key?: string | null | undefined;
+  readonly object_id?: string | null | undefined;
+  /** At most 15 significant digits, kept exactly. */
+  readonly object_data_number?: number | null | undefined;
+  readonly object_data_string?: string | undefined;
+  readonly image_id?: string | null | undefined;
+  /** The URL of an external image, instead of image_id. Postern does not copy it. */
+  readonly image?: string | null | undefined;
+  /** Values of the app, at most 8 KB as JSON. */
+  readonly data?: NotificationData | null | undefined;
+  /** What opens when the user opens the notification: an https URL, or one of a private scheme with a dot. */
+  readonly url?: string | null | undefined;
+  readonly actions?: readonly NewNotificationAction[] | undefined;
+  /** From this time on (RFC 3339) the notification is not counted, and its actions cannot be chosen. */
+  readonly expires_at?: string | null | undefined;
+  /** The name of a category. Absent: the category of the notification type. */
+  readonly category?: string | null | undefined;
+  /** Removes the user's earlier notification with the same key, of any category, in the same transaction. */
+  readonly replace_key?: string | null | undefined;
 };
 
 export type PushAttempt = {
@@ -2151,7 +2286,7 @@ export type RolesChangeObject = {
   readonly remove?: readonly string[] | undefined;
 };
 
-export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
+export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'notifications:broadcast' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type ScreenSize = ScreenSizeNumber | ScreenSizeString;
 
@@ -2379,6 +2514,10 @@ export type StepCondition = 'always' | 'unread' | 'undelivered';
 
 export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
 
+export type StoredPublicationTarget = Readonly<Record<string, unknown>>;
+
+export type StoredPublishedNotification = Readonly<Record<string, unknown>>;
+
 export type SubscriptionLine = {
   /** The id of a user; or `external:` and the `external_id`, `email:` and the proven mail address, `phone:` and the proven phone number, or `username:` and the user name of a user. */
   readonly user_id: string;
@@ -2478,7 +2617,7 @@ export type TestIdentityPage = {
 export type TokenRequest = {
   /** Required, unless the authenticator identifies the user itself (passkey, oidc). */
   readonly identity?: Identity | undefined;
-  /** password, sms, or another authenticator of this installation. With GUESTS=on, guest makes a user without credentials. */
+  /** password, sms, or another authenticator of this installation. With GUESTS=on, guest makes a user without credentials. With PAGES=on, page sends the browser to the sign-in page of Postern, by redirect. */
   readonly authenticator: string;
   /** Required by single-step authenticators, ignored by two-step authenticators. */
   readonly secret?: string | undefined;
@@ -2497,6 +2636,10 @@ export type TokenRequest = {
   readonly code_challenge?: string | undefined;
   /** For a login by redirect: the account that the provider should propose, such as a mail address. */
   readonly login_hint?: string | undefined;
+  /** For a login with `page`: the user has to sign in again, although this browser has a login of the pages. */
+  readonly prompt?: 'login' | undefined;
+  /** For a login with `page`: if the login of the pages is older than this number of seconds, the user has to sign in again. */
+  readonly max_age?: number | undefined;
 };
 
 export type Topic = {
@@ -2861,7 +3004,7 @@ export type WebhookTest = {
 
 export type WebhookTestRequest = {
   /** The example of this type is sent. `user.created` if absent. */
-  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'guest.merged' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'notification.state_changed' | 'marker.moved' | 'topic.created' | 'topic.updated' | 'topic.deleted' | 'topic.subscribed' | 'topic.unsubscribed' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
+  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'guest.merged' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'notification.state_changed' | 'marker.moved' | 'topic.created' | 'topic.updated' | 'topic.deleted' | 'topic.subscribed' | 'topic.unsubscribed' | 'publication.started' | 'publication.paused' | 'publication.resumed' | 'publication.done' | 'publication.cancelled' | 'publication.failed' | 'publication.recalled' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
 };
 
 export type CreateTokenData = {
@@ -3316,6 +3459,22 @@ export type DeletePasskeyData = {
   readonly body: ProvenRequest;
 };
 export type DeletePasskeyResponse = void;
+
+export type ListAppsData = {
+  readonly url: '/v1/account/apps';
+  readonly body?: never;
+};
+export type ListAppsResponse = readonly PageApp[];
+
+export type RemoveAppData = {
+  readonly url: '/v1/account/apps/{id}';
+  readonly path: {
+    /** The id of the entry. */
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type RemoveAppResponse = void;
 
 export type ListNotificationsData = {
   readonly url: '/v1/notifications';
@@ -4721,6 +4880,112 @@ export type ChangeSubscriptionsData = {
   readonly body: never;
 };
 export type ChangeSubscriptionsResponse = unknown;
+
+export type CreatePublicationData = {
+  readonly url: '/admin/v1/publications';
+  readonly body: NewPublication;
+};
+export type CreatePublicationResponse = Publication;
+
+export type ListPublicationsData = {
+  readonly url: '/admin/v1/publications';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type ListPublicationsResponse = readonly Publication[];
+
+export type TryPublicationData = {
+  readonly url: '/admin/v1/publications/dry-run';
+  readonly body: NewPublication;
+};
+export type TryPublicationResponse = PublicationEstimate;
+
+export type GetPublicationPageData = {
+  readonly url: '/admin/v1/publications/page';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type GetPublicationPageResponse = PublicationPage;
+
+export type GetPublicationData = {
+  readonly url: '/admin/v1/publications/{id}';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type GetPublicationResponse = Publication;
+
+export type ChangePublicationData = {
+  readonly url: '/admin/v1/publications/{id}';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body: PublicationChange;
+};
+export type ChangePublicationResponse = Publication;
+
+export type PausePublicationData = {
+  readonly url: '/admin/v1/publications/{id}/pause';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type PausePublicationResponse = Publication;
+
+export type ResumePublicationData = {
+  readonly url: '/admin/v1/publications/{id}/resume';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type ResumePublicationResponse = Publication;
+
+export type CancelPublicationData = {
+  readonly url: '/admin/v1/publications/{id}/cancel';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type CancelPublicationResponse = Publication;
+
+export type RecallPublicationData = {
+  readonly url: '/admin/v1/publications/{id}/recall';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type RecallPublicationResponse = Publication;
 
 export type CreateBlockData = {
   readonly url: '/admin/v1/blocks';

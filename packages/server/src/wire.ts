@@ -130,6 +130,34 @@ export interface WebhookEventData {
     /** The key of the topic. */
     readonly topic: string;
   };
+  /** A publication started. The event concerns no user. */
+  readonly 'publication.started': CommonEventData & {
+    readonly publication_id: string | null;
+  };
+  /** A publication was paused. The event concerns no user. */
+  readonly 'publication.paused': CommonEventData & {
+    readonly publication_id: string | null;
+  };
+  /** A publication goes on. The event concerns no user. */
+  readonly 'publication.resumed': CommonEventData & {
+    readonly publication_id: string | null;
+  };
+  /** All notifications of a publication are created. The event concerns no user. */
+  readonly 'publication.done': CommonEventData & {
+    readonly publication_id: string | null;
+  };
+  /** A publication was cancelled: it creates no more notifications. The event concerns no user. */
+  readonly 'publication.cancelled': CommonEventData & {
+    readonly publication_id: string | null;
+  };
+  /** A publication ended because its notification became impossible. The event concerns no user. */
+  readonly 'publication.failed': CommonEventData & {
+    readonly publication_id: string | null;
+  };
+  /** All notifications of a recalled publication are deleted. Each causes `notification.deleted` too. The event concerns no user. */
+  readonly 'publication.recalled': CommonEventData & {
+    readonly publication_id: string | null;
+  };
   /** A message with a code or a notice was not sent, or did not arrive. */
   readonly 'message.failed': CommonEventData & {
     readonly message_id: string | null;
@@ -831,7 +859,7 @@ export type RolesChangeObject = {
   readonly remove?: readonly string[] | undefined;
 };
 
-export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
+export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'notifications:broadcast' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type SecondFactor = {
   readonly type: SecondFactorType;
