@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { recordServiceEvent } from '../../audit/events.js';
 import { type Relay, startRelay } from '../../database/relay.js';
 import type { UserReferences } from '../../identities/user-references.js';
@@ -82,12 +83,7 @@ function createTimers() {
   let next: NodeJS.Timeout | undefined;
   return {
     async pause(ms: number) {
-      if (stopping.signal.aborted) return;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms);
-        stopping.signal.addEventListener('abort', () => resolve(), { once: true });
-        timer.unref();
-      });
+      await wait(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
     },
     notifyIn(ms: number, notify: () => void) {
       if (ms > 1000) return;

@@ -157,11 +157,13 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
 
   return async () => {
     const began = performance.now();
+    // Before the transaction, which uses the database itself.
+    const limit = isBusy() ? Math.min(size, busyChunk) : size;
     let taken: DueRow | undefined;
     try {
       await database.transaction(async (tx) => {
         [taken] = await tx.query(takeDue({}));
-        if (taken !== undefined) await work(tx, options, taken, isBusy() ? Math.min(size, busyChunk) : size);
+        if (taken !== undefined) await work(tx, options, taken, limit);
       });
     } catch (error) {
       if (taken === undefined || !(await endImpossible(options, taken.id, error))) throw error;

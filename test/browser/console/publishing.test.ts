@@ -200,6 +200,7 @@ describe('publishing', () => {
     await expect.poll(() => page.getByLabel('note (optional)').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('note (optional)').fill('');
     await dryRun(page);
+    await page.getByText('SMS: 1 not: The user has no address for this channel.').waitFor();
     await expectAccessible();
     await publish(page, '1 person');
     await page.getByText('Published to 1 person.').waitFor();

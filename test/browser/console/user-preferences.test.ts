@@ -42,6 +42,11 @@ test('an operator sees and changes what a user has chosen', async () => {
   expect(await cell(page, 'Alarms', 'Push').isDisabled()).toBe(true);
   await cell(page, 'Bills', 'SMS').selectOption('On');
   await expect.poll(async () => (await preferencesOf(user)).categories.billing?.cells.sms.value).toBe('on');
+  // When it was chosen.
+  await page
+    .getByText(/^chosen /)
+    .first()
+    .waitFor();
   await cell(page, 'Bills', 'Push').selectOption('On (default)');
   await expect.poll(async () => (await preferencesOf(user)).categories.billing?.cells.push.is_chosen).toBe(false);
   await cell(page, 'Bills', 'Inbox').selectOption('Off');

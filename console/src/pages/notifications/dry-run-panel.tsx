@@ -100,6 +100,7 @@ function Result({ report, refused, isFile }: DryRunProps & { report: Report }) {
         <Figure name={text.muted} value={push.muted} />
         <Figure name={text.refused} value={refusedCount} isBad={refusedCount > 0} />
       </dl>
+      <Steps steps={report.steps} />
       {unknown.length > 0 && (
         <Lines
           text={
@@ -226,3 +227,30 @@ function Who({ report, onClose }: { report: Report; onClose: () => void }) {
 }
 
 const lineOf = ({ id, push }: Report['people'][number]) => ({ user_id: id, push });
+
+/** What would become of the mails and SMS. The devices say it of the pushes. */
+function Steps({ steps }: Pick<Report, 'steps'>) {
+  const { notifications, delivery, categories } = useText();
+  const { dryRun: text } = notifications;
+  const channels = (['email', 'sms'] as const).filter((channel) => steps.some((step) => step.channel === channel));
+  if (channels.length === 0) return null;
+  return (
+    <div className={styles.row}>
+      <Icon name="mail" />
+      <div>
+        {channels.map((channel) => (
+          <div key={channel}>
+            {categories.channels[channel]}:{' '}
+            {steps
+              .filter((step) => step.channel === channel)
+              .map(({ reason, count }) =>
+                reason === null ? text.wouldSend(count) : text.wouldNot(count, delivery.steps.reasons[reason]),
+              )
+              .join(' · ')}
+          </div>
+        ))}
+        <div className={styles.quiet}>{text.stepsHint}</div>
+      </div>
+    </div>
+  );
+}

@@ -18,6 +18,8 @@ export interface Report {
   /** Ids and addresses that no user has. */
   readonly unknown: readonly Recipient[];
   readonly push: DryRun['push'];
+  /** How many mails and SMS have each decision. */
+  readonly steps: DryRun['steps'];
   /** The time at which the check ended. */
   readonly endedAt: string;
 }
@@ -45,6 +47,7 @@ export async function runDryRun(
   const people = new Map<string, Person>();
   const unknown: Recipient[] = [];
   const push = { apns: 0, fcm: 0, web_push: 0, muted: 0 };
+  let steps: DryRun['steps'] = [];
   for (let offset = 0; offset < recipients.length; offset += chunkSize) {
     const chunk = recipients.slice(offset, offset + chunkSize);
     const { found, missing: unknownAddresses } = await withIds(chunk, signal);
@@ -54,9 +57,20 @@ export async function runDryRun(
     unknown.push(...unknownAddresses, ...missing);
     for (const { user_id: id, push: pushes } of result?.items ?? []) people.set(id, { id, push: pushes });
     for (const channel of ['apns', 'fcm', 'web_push', 'muted'] as const) push[channel] += result?.push[channel] ?? 0;
+    steps = added(steps, result?.steps ?? []);
     onProgress(Math.min(offset + chunkSize, recipients.length));
   }
-  return { people: [...people.values()], unknown, push, endedAt: new Date().toISOString() };
+  return { people: [...people.values()], unknown, push, steps, endedAt: new Date().toISOString() };
+}
+
+/** The sums of the decisions of two chunks. */
+function added(before: DryRun['steps'], more: DryRun['steps']): DryRun['steps'] {
+  const all = new Map<string, DryRun['steps'][number]>();
+  for (const each of [...before, ...more]) {
+    const key = `${each.channel} ${each.state} ${each.reason}`;
+    all.set(key, { ...each, count: each.count + (all.get(key)?.count ?? 0) });
+  }
+  return [...all.values()];
 }
 
 /** Replaces addresses by the ids of their users. */

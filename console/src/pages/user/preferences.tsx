@@ -13,7 +13,7 @@ import { Panel } from '../../components/panel/panel.js';
 import { Loaded } from '../../components/state/state.js';
 import { UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
-import { useText } from '../../text/text.js';
+import { useFormats, useText } from '../../text/text.js';
 import { preferencesQuery, refresh } from './queries.js';
 import styles from './user.module.css';
 
@@ -67,7 +67,9 @@ interface PartProps {
 }
 
 /** The channels as a whole, and why nothing arrives at an address. */
-function Channels({ preferences: { channels: values, addresses }, isFixed, onChange }: PartProps) {
+function Channels({ preferences, isFixed, onChange }: PartProps) {
+  const { channels: values, channels_chosen_at: times, addresses } = preferences;
+  const whenOf = useWhen();
   const { user, categories } = useText();
   const text = user.preferences;
   const troubleOf = (channel: StepChannel) => {
@@ -82,7 +84,7 @@ function Channels({ preferences: { channels: values, addresses }, isFixed, onCha
           <Select
             key={channel}
             label={categories.channels[channel]}
-            hint={troubleOf(channel)}
+            hint={troubleOf(channel) ?? whenOf(times?.[channel])}
             disabled={isFixed}
             value={values[channel]}
             options={[
@@ -101,6 +103,7 @@ type CategoryProps = PartProps & { readonly name: string; readonly category: Pre
 
 /** The cells of a category. An empty choice is the default. */
 function Category({ name, category, preferences, isFixed, onChange }: CategoryProps) {
+  const whenOf = useWhen();
   const { user, categories } = useText();
   const text = user.preferences;
   const { title, is_locked: isLocked, cells } = category;
@@ -115,12 +118,12 @@ function Category({ name, category, preferences, isFixed, onChange }: CategoryPr
       </legend>
       <div className={styles.choices}>
         {(['inbox', ...channels] as const).map((cell) => {
-          const { value, default: initial, is_chosen: isChosen } = cells[cell];
+          const { value, default: initial, is_chosen: isChosen, chosen_at: chosenAt } = cells[cell];
           return (
             <Select<'' | 'on' | 'off'>
               key={cell}
               label={categories.channels[cell]}
-              hint={isLocked ? undefined : hintOf(cell)}
+              hint={isLocked ? undefined : (hintOf(cell) ?? whenOf(chosenAt))}
               disabled={isFixed || isLocked}
               value={isChosen ? value : ''}
               options={[
@@ -135,4 +138,11 @@ function Category({ name, category, preferences, isFixed, onChange }: CategoryPr
       </div>
     </fieldset>
   );
+}
+
+/** When something was chosen. Undefined: it was not. */
+function useWhen(): (time: string | null | undefined) => string | undefined {
+  const { preferences: text } = useText().user;
+  const { time: format } = useFormats();
+  return (time) => (time === null || time === undefined ? undefined : text.chosenAt(format(time)));
 }

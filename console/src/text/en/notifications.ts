@@ -97,6 +97,9 @@ export const notifications = {
     pushed: 'Devices with push',
     muted: 'Devices muted',
     refused: 'Lines refused',
+    stepsHint: 'As if they were due now and nobody had read it. Each is decided again at its time.',
+    wouldSend: (of: number) => `${n(of)} would be sent`,
+    wouldNot: (of: number, why: string) => `${n(of)} not: ${why}`,
     unknown: (lines: string, more: number, of: number) =>
       `${of === 1 ? 'Line' : 'Lines'} ${lines}${more === 0 ? '' : ` and ${n(more)} more`}: no such user.`,
     unknownPeople: (of: number) => `${people(of)} no longer exist.`,
@@ -225,11 +228,14 @@ export const delivery = {
     none: (of: number) => `${n(of)} without a push`,
   },
   reasons: {
-    waiting: 'The push waits to be sent.',
     channel_paused: 'Pushes are paused. It is sent when the pause ends.',
+    cleared:
+      'The push service accepted it. The user has read the notification since, so the device was asked to remove the push.',
+    not_due: 'Then Postern decides whether it goes.',
+    already_delivered: 'An earlier step was sent.',
+    waiting: 'The push waits to be sent.',
     retrying: 'The last attempt failed; it is tried again.',
     accepted: 'The push service accepted it. The phone decides whether to show it.',
-    cleared: 'The user has read the notification since, so the device was asked to remove the push.',
     muted: 'A mute of the user matches this notification.',
     not_answering:
       'The push service of the device does not answer, and several pushes wait already. Further ones are not sent.',
@@ -251,8 +257,6 @@ export const delivery = {
     notification_expired: 'The notification had expired before the push was sent.',
     template_too_large: 'The template of the category makes too much text of this notification.',
     category_deleted: 'The category of the notification was deleted before the push was sent.',
-    not_due: 'The push is not due yet.',
-    already_delivered: 'An earlier step was sent.',
     being_prepared: 'The recipients of the push are not determined yet.',
     not_reachable_then: 'When the notification was published, the device could not be reached.',
   },
@@ -261,6 +265,7 @@ export const delivery = {
     noStep: 'The category had no such step when this was published, or that was more than 30 days ago.',
     states: {
       queued: 'waits',
+      held: 'on hold',
       sent: 'sent',
       delivered: 'delivered',
       bounced: 'came back',
@@ -272,6 +277,7 @@ export const delivery = {
       none: 'due later',
     },
     reasons: {
+      channel_paused: 'The channel is paused. The message is sent when the pause ends.',
       not_due: 'Then Postern decides whether it goes.',
       waiting: 'The message waits to be sent.',
       retrying: 'The last attempt failed; it is tried again.',

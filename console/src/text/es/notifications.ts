@@ -101,6 +101,9 @@ export const notifications: Texts['notifications'] = {
     pushed: 'Dispositivos con push',
     muted: 'Silenciados',
     refused: 'Líneas rechazadas',
+    stepsHint: 'Como si fuera su hora y nadie la hubiera leído. Cada uno se decide de nuevo a su hora.',
+    wouldSend: (of) => `${n(of)} se enviarían`,
+    wouldNot: (of, why) => `${n(of)} no: ${why}`,
     unknown: (lines, more, of) =>
       `${of === 1 ? 'Línea' : 'Líneas'} ${lines}${more === 0 ? '' : ` y ${n(more)} más`}: ese usuario no existe.`,
     unknownPeople: (of) => (of === 1 ? '1 persona ya no existe.' : `${n(of)} personas ya no existen.`),
@@ -207,8 +210,8 @@ export const delivery: Texts['delivery'] = {
   noPush: 'No se envió ningún push. El motivo está en cada dispositivo.',
   channels: { apns: 'APNs', fcm: 'FCM', web_push: 'Web Push' },
   states: {
-    queued: 'espera',
     held: 'en pausa',
+    queued: 'espera',
     muted: 'silenciado',
     sent: 'enviado',
     failed: 'falló',
@@ -218,8 +221,8 @@ export const delivery: Texts['delivery'] = {
     none: 'sin push',
   },
   outcomes: {
-    queued: (of) => `${n(of)} en espera`,
     held: (of) => `${n(of)} en pausa`,
+    queued: (of) => `${n(of)} en espera`,
     muted: (of) => `${n(of)} silenciados`,
     sent: (of) => `${n(of)} enviados`,
     failed: (of) => `${n(of)} fallidos`,
@@ -229,11 +232,14 @@ export const delivery: Texts['delivery'] = {
     none: (of) => `${n(of)} sin push`,
   },
   reasons: {
-    waiting: 'El push espera a ser enviado.',
     channel_paused: 'Los push están en pausa. Se envía cuando termine la pausa.',
+    cleared:
+      'El servicio de push lo aceptó. El usuario ha leído la notificación desde entonces, así que se pidió al dispositivo que quitara el aviso.',
+    not_due: 'Entonces Postern decide si se envía.',
+    already_delivered: 'Se envió un paso anterior.',
+    waiting: 'El push espera a ser enviado.',
     retrying: 'El último intento falló; se intenta de nuevo.',
     accepted: 'El servicio de push lo aceptó. El teléfono decide si lo muestra.',
-    cleared: 'El usuario ha leído la notificación desde entonces, y se pidió al dispositivo que quitara el push.',
     muted: 'Un silencio del usuario coincide con esta notificación.',
     not_answering: 'El servicio de push del dispositivo no responde y ya esperan varios avisos. No se envían más.',
     token_gone: 'El servicio de push ya no conoce el token. La aplicación debe registrar uno nuevo.',
@@ -254,8 +260,6 @@ export const delivery: Texts['delivery'] = {
     notification_expired: 'La notificación había caducado antes de que se enviara el push.',
     template_too_large: 'La plantilla de la categoría genera demasiado texto con esta notificación.',
     category_deleted: 'La categoría de la notificación se eliminó antes de que se enviara el push.',
-    not_due: 'Aún no toca enviar el push.',
-    already_delivered: 'Ya se envió un paso anterior.',
     being_prepared: 'Los destinatarios del push aún no se han determinado.',
     not_reachable_then: 'Cuando se publicó la notificación, no se podía llegar al dispositivo.',
   },
@@ -263,6 +267,7 @@ export const delivery: Texts['delivery'] = {
     no: 'no previsto',
     noStep: 'La categoría no tenía este paso cuando se publicó, o fue hace más de 30 días.',
     states: {
+      held: 'en pausa',
       queued: 'espera',
       sent: 'enviado',
       delivered: 'entregado',
@@ -275,6 +280,7 @@ export const delivery: Texts['delivery'] = {
       none: 'más tarde',
     },
     reasons: {
+      channel_paused: 'El canal está en pausa. El mensaje se envía cuando termine la pausa.',
       not_due: 'Entonces Postern decide si se envía.',
       waiting: 'El mensaje espera a ser enviado.',
       retrying: 'El último intento falló; se intenta de nuevo.',
