@@ -9,7 +9,7 @@ export const maxCategories = 200;
 /** The channels beside the inbox. */
 export const stepChannels = ['push', 'email', 'sms'] as const;
 export type StepChannel = (typeof stepChannels)[number];
-const stepConditions = ['always', 'unread', 'undelivered'] as const;
+export const stepConditions = ['always', 'unread', 'undelivered'] as const;
 
 /** A name that a request chooses. */
 const CategoryName = Type.String({ pattern: categoryNamePattern, examples: ['billing'] });

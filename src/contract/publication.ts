@@ -8,7 +8,7 @@ export type PublicationStatus = (typeof publicationStatuses)[number];
 /** The most users of a list of users. */
 export const maxListedUsers = 10_000;
 /** The most recipients a second. */
-export const maxRate = 10_000;
+const maxRate = 10_000;
 
 /** A notification without its users. */
 export const PublishedNotification = Type.Object(publishedMembers, {
@@ -139,7 +139,7 @@ export type Publication = Static<typeof Publication>;
 
 /** In a problem: the state that does not allow a request. */
 export const PublicationState = Type.Object(
-  { id: Id, status: Type.Enum(publicationStatuses) },
+  { id: Id, status: Type.Enum(publicationStatuses, { title: 'PublicationStatus' }) },
   { title: 'PublicationState', examples: [{ id: example.id, status: 'cancelled' as const }] },
 );
 

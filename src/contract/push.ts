@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { stepChannels } from './category.js';
+import { stepChannels, stepConditions } from './category.js';
 import { Id, NullableString, NullableTime, Time } from './common.js';
 
 /** The push channels. If a device has several, the first configured one is used. */
@@ -184,7 +184,7 @@ const StepAttempt = Type.Object(
   {
     channel: Type.Enum(['sms', 'email'] as const, { title: 'MessageChannel' }),
     state: Type.Enum([...stepStates, 'none'], { description: 'none: the step is not due yet.' }),
-    reason: Type.Enum(Object.keys(stepReasons) as StepReason[]),
+    reason: Type.Enum(Object.keys(stepReasons) as StepReason[], { title: 'StepReason' }),
     explanation: Type.String({ description: 'The reason in words.' }),
     error: { ...NullableString, description: 'The last error of the provider, if there was one.' },
     attempts: Type.Integer(),
@@ -224,7 +224,7 @@ const DryRunStep = Type.Object(
   {
     channel: StepChannelName,
     after: Type.String({ description: 'As in the category.' }),
-    if: Type.Enum(['always', 'unread', 'undelivered'] as const, { description: 'As in the category.' }),
+    if: Type.Enum(stepConditions, { title: 'StepCondition', description: 'As in the category.' }),
     state: Type.Enum(['send', 'skipped', 'expired', 'dropped', 'failed'] as const, {
       title: 'DryRunState',
       description: 'send: the step would be carried out.',

@@ -261,6 +261,54 @@ describe('with a webhook', () => {
     ]);
   });
 
+  test('changes of topics and of publications are events of no user, and subscriptions are events of the user', async () => {
+    const user = await createUser(postern);
+    await admin('PUT', '/topics/chess', { title: 'Chess' });
+    await admin('PUT', '/topics/chess', { title: 'The chess club' });
+    await admin('PUT', `/topics/chess/subscriptions/${user.id}`);
+    await admin('DELETE', `/topics/chess/subscriptions/${user.id}`);
+    await admin('DELETE', '/topics/chess');
+    expect(await note(user)).toEqual(['user.created', 'topic.subscribed', 'topic.unsubscribed']);
+
+    const notification = { notification_type: 'payment', description: 'Lunch' };
+    const publishTo = async (ids: readonly string[], more: object = {}) => {
+      const { body } = await admin<{ id: string }>('POST', '/publications', {
+        ...{ to: { user_ids: ids }, notification, ...more },
+      });
+      return body.id;
+    };
+    const until = (id: string, status: string) =>
+      eventually(`a publication that is ${status}`, async () => {
+        const { body } = await admin<{ status: string }>('GET', `/publications/${id}`);
+        return body.status === status ? true : undefined;
+      });
+    const others = await Promise.all(Array.from({ length: 20 }, async () => (await createUser(postern)).id));
+    // So slow that it still runs at the end.
+    const slow = await publishTo(others, { rate: 1 });
+    await until(slow, 'running');
+    for (const name of ['pause', 'resume', 'cancel', 'recall']) await admin('POST', `/publications/${slow}/${name}`);
+    await until(await publishTo([user.id]), 'done');
+    await admin('PUT', '/categories/short', {});
+    const impossible = await publishTo([user.id], {
+      ...{ notification: { ...notification, category: 'short' } },
+      send_at: new Date(Date.now() + 3_600_000).toISOString(),
+    });
+    await admin('DELETE', '/categories/short');
+    await rows('update notification_publications set due_at = db_now() where id = $1', [impossible]);
+    await until(impossible, 'failed');
+
+    const wanted = webhookEventTypes.filter((type) => /^(topic|publication)\./.test(type));
+    await eventually('all of these events', async () => {
+      for (const event of await eventsOf({ id: nilId })) seen.set(event.type, event);
+      return wanted.every((type) => seen.has(type)) ? true : undefined;
+    });
+    const ofSlow = (await eventsOf({ id: nilId })).filter(({ data }) => data.publication_id === slow);
+    expect(ofSlow.map(({ type }) => type)).toEqual([
+      ...['publication.started', 'publication.paused', 'publication.resumed'],
+      ...['publication.cancelled', 'publication.recalled'],
+    ]);
+  });
+
   test('a transaction that fails leaves no event', async () => {
     const user = await createUser(postern);
     const failing = postern.database.user(user.id).transaction(async (tx) => {

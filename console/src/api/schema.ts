@@ -771,7 +771,7 @@ export type DryRunStep = {
   /** As in the category. */
   readonly after: string;
   /** As in the category. */
-  readonly if: 'always' | 'unread' | 'undelivered';
+  readonly if: StepCondition;
   /** send: the step would be carried out. */
   readonly state: DryRunState;
   readonly reason: StepReason | null;
@@ -2082,7 +2082,7 @@ export type PublicationStartedProblem = {
 
 export type PublicationState = {
   readonly id: string;
-  readonly status: 'scheduled' | 'running' | 'paused' | 'done' | 'cancelled' | 'failed';
+  readonly status: PublicationStatus;
 };
 
 export type PublicationStateConflictProblem = {
@@ -2593,7 +2593,7 @@ export type StepAttempt = {
   readonly channel: MessageChannel;
   /** none: the step is not due yet. */
   readonly state: 'held' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'not_due' | 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+  readonly reason: StepReason;
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the provider, if there was one. */

@@ -367,7 +367,7 @@ export type DryRunStep = {
   /** As in the category. */
   readonly after: string;
   /** As in the category. */
-  readonly if: 'always' | 'unread' | 'undelivered';
+  readonly if: StepCondition;
   /** send: the step would be carried out. */
   readonly state: DryRunState;
   readonly reason: StepReason | null;
@@ -895,7 +895,7 @@ export type StepAttempt = {
   readonly channel: MessageChannel;
   /** none: the step is not due yet. */
   readonly state: 'held' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'not_due' | 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+  readonly reason: StepReason;
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the provider, if there was one. */
@@ -907,6 +907,8 @@ export type StepAttempt = {
 };
 
 export type StepChannel = 'push' | 'email' | 'sms';
+
+export type StepCondition = 'always' | 'unread' | 'undelivered';
 
 export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
 
