@@ -316,8 +316,8 @@ describe('a login of an app', () => {
     expect((await goThrough(page, 'allow')).approved.body.status).toBe('approved');
     const { app } = await factors.enrolTotp(who);
     const { login, approved } = await goThrough(page, 'allow');
-    expect([approved.status, approved.body.status]).toEqual([202, 'pending']);
-    expect(approved.body.challenge?.type).toBe('second_factor');
+    expect([approved.status, approved.body.status]).toEqual([201, 'pending']);
+    expect(approved.body.challenge?.type).toBe('totp');
     const { body } = await factors.answer(login.body.id, await app.code());
     expect(body.status).toBe('approved');
     const [row] = await postern.database.query<{ second_factor: string; is_old: boolean }>(
