@@ -22,7 +22,7 @@ export interface FanOutOptions {
   readonly remove: (tx: Transaction, userIds: readonly string[], ids: readonly string[]) => Promise<number>;
   /** Announces a change that no operator makes, in the transaction that makes it. */
   readonly announce: (tx: Transaction, event: { readonly type: PublicationNews; readonly id: string }) => Promise<void>;
-  /** Whether other requests use the database now. */
+  /** Whether other requests have used the database since the last call. */
   readonly isBusy: () => boolean;
 }
 
@@ -102,6 +102,14 @@ const fail = statement<{ id: string; code: string }, { id: string }>(
     returning id`,
 );
 
+/** After an error that may pass. A request can have changed the state meanwhile. */
+const postpone = statement<{ id: string }>(
+  'publication_postpone',
+  (p) => sql`
+    update notification_publications set due_at = db_now() + interval '2 seconds'
+    where id = ${p.id} and due_at <= db_now()`,
+);
+
 interface Chunk {
   readonly id: string;
   readonly firstUser: string;
@@ -148,6 +156,7 @@ const selectTopic = statement<{ id: string }, { has_inbox_choices: boolean }>(
 export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> {
   const { database, isBusy } = options;
   let size = maxChunk;
+  let busy = false;
 
   /** Adapts the size of chunks to the time that the last one took. */
   function learn(elapsed: number): void {
@@ -157,8 +166,7 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
 
   return async () => {
     const began = performance.now();
-    // Before the transaction, which uses the database itself.
-    const limit = isBusy() ? Math.min(size, busyChunk) : size;
+    const limit = busy ? Math.min(size, busyChunk) : size;
     let taken: DueRow | undefined;
     try {
       await database.transaction(async (tx) => {
@@ -166,7 +174,12 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
         if (taken !== undefined) await work(tx, options, taken, limit);
       });
     } catch (error) {
-      if (taken === undefined || !(await endImpossible(options, taken.id, error))) throw error;
+      if (taken === undefined) throw error;
+      if (!(await endImpossible(options, taken.id, error))) {
+        // Others are due before it is tried again.
+        await database.query(postpone({ id: taken.id })).catch(() => undefined);
+        throw error;
+      }
     }
     if (taken === undefined) {
       const [next] = await database.query(selectNext({}));
@@ -174,7 +187,8 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
     }
     const elapsed = performance.now() - began;
     learn(elapsed);
-    return { isDone: true, nextIn: 0, rest: isBusy() ? elapsed : 0 };
+    busy = isBusy();
+    return { isDone: true, nextIn: 0, rest: busy ? elapsed : 0 };
   };
 }
 

@@ -77,6 +77,16 @@ test('publications that run at the same time take turns', async () => {
   while ((await step()).isDone);
 });
 
+test('a publication that cannot be written now does not hold up the others', async () => {
+  const broken = await newPublication({ users: 'broken' });
+  const other = await newPublication({ topic: 'club' }, topicId);
+  const step = createStep({ userCondition: () => Promise.reject(new Error('not now')) });
+  await expect(step()).rejects.toThrow('not now');
+  while ((await read(other))?.status !== 'done') await step().catch(() => undefined);
+  expect(await read(broken)).toMatchObject({ status: 'scheduled', created: 0 });
+  await rows('update notification_publications set due_at = null where id = $1', [broken]);
+});
+
 test('while other requests use the database, a chunk is smaller and a rest follows', async () => {
   const id = await newPublication({ topic: 'club' }, topicId);
   const step = createStep({ isBusy: () => true });
