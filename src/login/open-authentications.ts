@@ -235,10 +235,11 @@ interface ApprovalValues extends EventValues, TakenGuess {
 
 /**
  * SQL: the login of the pages from which an app's login came, while it is valid. The app's login is no new proof: it has the time
- * of that login, and ends no later.
+ * and the methods of that login (`pageLoginMethod`), and ends no later.
  */
 const pageLoginOfApp = ({ userId, id }: Parameters<Pick<ApprovalValues, 'userId' | 'id'>>): Sql => sql`
-    select p.id, coalesce(p.authenticated_at, p.approved_at) as authenticated_at, p.expires_at
+    select p.id, coalesce(p.authenticated_at, p.approved_at) as authenticated_at, p.expires_at,
+           array['login:' || p.authenticator] || p.proven_by as proven_by
     from authentications a join authentications p on p.user_id = a.user_id and p.id = ${pageLoginOf}
     where a.user_id = ${userId} and a.id = ${id} and a.authenticator = 'page'
       and p.status = 'approved' and p.ended_at is null and least(p.expires_at, p.idle_expires_at) > db_now()`;
@@ -259,7 +260,7 @@ const approveOpen = statement<ApprovalValues, MaybeRecord>(
     update authentications a
     set status = 'approved', epoch = u.epoch, token_digest = ${p.tokenDigest},
         expires_at = least(n.now + ${loginTtl(p.policies)}, held.authenticated_at + ${loginTtl(p.policies)}, held.expires_at),
-        authenticated_at = held.authenticated_at,
+        authenticated_at = held.authenticated_at, proven_by = coalesce(held.proven_by, a.proven_by),
         idle_expires_at = n.now + ${loginIdleTtl(p.policies)},
         updated_at = n.now, approved_at = n.now, approval_key = ${p.approvalKey}, approval_secret = ${p.approvalSecret},
         second_factor = coalesce(${p.secondFactor}, a.second_factor)

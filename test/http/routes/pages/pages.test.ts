@@ -6,8 +6,10 @@ import { gzipSync } from 'node:zlib';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../../src/config/config.js';
+import type { NewSession, Session } from '../../../../src/contract/session.js';
 import type { User } from '../../../../src/contract/user.js';
 import { brandColors, contrast } from '../../../../src/http/routes/pages/colors.js';
+import { byPassword } from '../../../support/account.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { stepClock } from '../../../support/clock.js';
 import { createFactors } from '../../../support/factors.js';
@@ -307,6 +309,25 @@ describe('a login of an app', () => {
     // Its use does not make it longer.
     expect(await isValid(approved.body.token ?? '')).toBe(true);
     expect((await rows(login.body.id))[0]?.expires_at).toEqual(held?.expires_at);
+  });
+
+  test('has the time and the methods of the login of the pages, so a password there and one here are one factor', async () => {
+    const user = await createUser(postern, { username: `amr.${randomUUID().slice(0, 8)}` });
+    const page = browser();
+    const held = await page.signIn(user);
+    const check = async (bearer: string) =>
+      (await postern.api<Session>('POST', '/v1/sessions/verify', { bearer })).body;
+    const sessionOf = async (basic = '') =>
+      (await postern.api<NewSession>('POST', '/v1/sessions', { basic })).body.token;
+    const ofPage = await check(await sessionOf(held.token));
+    const bearer = await sessionOf((await goThrough(page, 'allow')).approved.body.token);
+    const { authenticated_at, amr, proven_at } = await check(bearer);
+    expect([authenticated_at, amr, proven_at]).toEqual([ofPage.authenticated_at, ['pwd'], null]);
+    const { body: proven } = await postern.api<{ token: string }>('PUT', '/v1/account/session-proof', {
+      bearer,
+      body: { proof: byPassword },
+    });
+    expect((await check(proven.token)).amr).toEqual(['pwd']);
   });
 
   test('asks for the second factor that the user has got since, and still ends with the login of the pages', async () => {
