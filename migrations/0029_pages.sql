@@ -8,6 +8,10 @@ create table page_apps (
   primary key (user_id, app)
 );
 
+-- When the user has proven to be this user, if not at the approval: the login of an app that came from the login of the pages has the
+-- time of that login. Null: `approved_at`. The last release goes on working beside this one: it inserts the default.
+alter table authentications add column authenticated_at timestamptz;
+
 -- Whether the device is a browser with a login of the pages. It does not count toward MAX_DEVICES. At most 20 of a user are
 -- marked. The last release goes on working beside this one: it inserts the default.
 alter table devices add column is_page boolean not null default false;

@@ -80,12 +80,13 @@ function show(): HTMLElement {
   return sign;
 }
 
-/** Asks a user who has not used this app yet. */
+/** Asks a user who has not used this app yet. Apps whose address is not https ask each time. */
 function askUser(of: string, flow: Flow): void {
   const heading = flow.user === null ? texts.continue_unnamed : fill(texts.continue_as, { name: flow.user });
+  const question = flow.app.startsWith('https:') ? texts.asks : texts.asks_always;
   showCard(
     heading,
-    element('p', { class: 'app' }, element('b', {}, appName(flow.app)), ` ${texts.asks}`),
+    element('p', { class: 'app' }, element('b', {}, appName(flow.app)), ` ${question}`),
     button(texts.continue, 'button primary', () => answer(of, flow, 'allow')),
     button(texts.other_account, 'button', async () => signInFor(of, flow)),
     button(texts.cancel, 'link center', () => answer(of, flow, 'refuse')),

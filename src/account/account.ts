@@ -136,7 +136,7 @@ const renewLogin = statement<RenewedLogin>(
   (p) => sql`
     with renewed as (
       update authentications a set id = ${p.id}, token_digest = ${p.digest}, epoch = u.epoch, approval_key = null,
-        approved_at = db_now(), updated_at = db_now()
+        approved_at = db_now(), authenticated_at = null, updated_at = db_now()
       from sessions s join users u on u.id = s.user_id
       where s.user_id = ${p.userId} and s.id = ${p.sessionId} and a.user_id = s.user_id and a.id = s.authentication_id
         and a.ended_at is null and a.epoch = u.epoch - 1

@@ -3,6 +3,7 @@ import type { Database } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
 import type { AccountUser } from '../identities/accounts.js';
 import { type FieldError, throwIfErrors } from '../lib/problem.js';
+import { authenticatedAt } from '../limits/login-policies.js';
 import type { IdentityProvider } from '../login/providers/provider.js';
 import type { Redirects } from '../login/providers/redirects.js';
 import { findByExternalIdentity, listExternalIdentities } from '../users/external-identities.js';
@@ -45,8 +46,8 @@ const findFreshLogin = statement<{ userId: string; sessionId: string }, FreshLog
   select a.authenticator, u.created_at >= db_now() - interval '10 minutes' and ${isNotAhead(sql`u.created_at`)} as is_new_user
   from sessions s join authentications a on a.user_id = s.user_id and a.id = s.authentication_id
     join users u on u.id = s.user_id
-  where s.user_id = ${p.userId} and s.id = ${p.sessionId} and a.approved_at >= db_now() - interval '10 minutes'
-    and ${isNotAhead(sql`a.approved_at`)}`,
+  where s.user_id = ${p.userId} and s.id = ${p.sessionId} and ${authenticatedAt} >= db_now() - interval '10 minutes'
+    and ${isNotAhead(authenticatedAt)}`,
 );
 
 /**

@@ -226,8 +226,8 @@ function servicesOf(base: Base, parts: Parts): Services {
     audiences: sessions.audiences,
     devices: createDevices(database, limits),
     pageApps,
-    pages: createPages({ database, redirects, apps: pageApps }),
-    markPageDevice: (token) => markPageDevice(database, token),
+    pages: createPages({ database, redirects, apps: pageApps, policies: loginPolicies(config) }),
+    markPageDevice: (token) => markPageDevice(database, token, loginPolicies(config)),
 
     // Self-service
     proofs,

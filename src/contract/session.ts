@@ -16,7 +16,11 @@ export const Session = Type.Object(
     updated_at: Time,
     roles: Roles,
     claims: Claims,
-    authenticated_at: Type.Unsafe<string>({ ...Time, description: 'When the login of the session was approved.' }),
+    authenticated_at: Type.Unsafe<string>({
+      ...Time,
+      description:
+        'When the user logged in: the approval of the login of the session. The login of an app that came from the login of the pages has the time of that login.',
+    }),
     amr: Type.Array(Type.Enum(authenticationMethods, { title: 'AuthenticationMethod' }), {
       description:
         'How the login was made and proven: pwd (password), sms and email (a code), otp (code of an app, or recovery code), hwk (passkey), user (a passkey that verified its user), fed (account at a provider, or your own service), mfa (two factors).',

@@ -8,7 +8,7 @@ type Role = (typeof roles)[number];
 
 /** The policy of a role. Times are in milliseconds. */
 export interface LoginPolicy {
-  /** From the approval of a login to its end, however much it is used. */
+  /** From the proof of a login to its end, however much it is used. */
   readonly ttl: number;
   /** From the last use of a login to its end. Null: no limit. */
   readonly idle: number | null;
@@ -37,6 +37,12 @@ function limitOf(policies: SqlPart, limit: Sql): Sql {
     from (select u.role union all select jsonb_array_elements_text(u.roles)) held (role)) end)::float8`;
 }
 
+/**
+ * SQL: when the user of the login `a` has proven to be this user. The login of an app that came from the login of the pages proves
+ * nothing by itself, so it has the time of that login.
+ */
+export const authenticatedAt = sql`coalesce(a.authenticated_at, a.approved_at)`;
+
 /** SQL: when the login `a` ends. It is shown as `expires_at`. */
 export const loginEnd = sql`least(a.expires_at, a.idle_expires_at)`;
 
@@ -55,7 +61,7 @@ export const maxDevicesOf = (policies: SqlPart, userId: SqlPart): Sql =>
  * a minute, or its end is later than the policy says now. So frequent uses do not write.
  */
 export const useMovesEnd = (policies: SqlPart): Sql => sql`(
-  a.expires_at > a.approved_at + ${loginTtl(policies)}
+  a.expires_at > ${authenticatedAt} + ${loginTtl(policies)}
   or (a.idle_expires_at is null) <> (${loginIdleTtl(policies)} is null)
   or (a.idle_expires_at not between
         db_now() + ${loginIdleTtl(policies)} - least(interval '1 minute', ${loginIdleTtl(policies)} / 60)
@@ -70,7 +76,7 @@ const shortenLogins = statement<RoleValues>(
   'login_shorten',
   (p) => sql`
   with login as materialized (
-    select a.user_id, a.id, a.approved_at + ${loginTtl(p.policies)} as latest_end,
+    select a.user_id, a.id, ${authenticatedAt} + ${loginTtl(p.policies)} as latest_end,
            db_now() + ${loginIdleTtl(p.policies)} as idle_end
     from authentications a join users u on u.id = a.user_id
     where a.user_id = ${p.userId} and a.status = 'approved' and a.ended_at is null and a.epoch = u.epoch

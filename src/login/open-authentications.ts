@@ -3,8 +3,8 @@ import type { AuthenticationErrorCode } from '../contract/errors/authentications
 import type { Challenge, ChallengeState } from '../credentials/challenge.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Queryable } from '../database/database.js';
-import { sql, statement } from '../database/sql.js';
-import { lockKnownDevice, recordDevice } from '../devices/queries.js';
+import { type Parameters, type Sql, sql, statement } from '../database/sql.js';
+import { lockKnownDevice, pageLoginOf, recordDevice } from '../devices/queries.js';
 import { lockHolds, nextPinIsDue } from '../identities/accounts.js';
 import type { Origin } from '../lib/origin.js';
 import { settleRightGuess, type TakenGuess } from '../limits/guess-budget.js';
@@ -234,6 +234,17 @@ interface ApprovalValues extends EventValues, TakenGuess {
 }
 
 /**
+ * SQL: the login of the pages from which an app's login came, while it is valid. The app's login is no new proof: it has the time
+ * and the methods of that login (`pageLoginMethod`), and ends no later.
+ */
+const pageLoginOfApp = ({ userId, id }: Parameters<Pick<ApprovalValues, 'userId' | 'id'>>): Sql => sql`
+    select p.id, coalesce(p.authenticated_at, p.approved_at) as authenticated_at, p.expires_at,
+           array['login:' || p.authenticator] || p.proven_by as proven_by
+    from authentications a join authentications p on p.user_id = a.user_id and p.id = ${pageLoginOf}
+    where a.user_id = ${userId} and a.id = ${id} and a.authenticator = 'page'
+      and p.status = 'approved' and p.ended_at is null and least(p.expires_at, p.idle_expires_at) > db_now()`;
+
+/**
  * Settles the guess first, which locks its budget. Then it locks the device and after it the authentication, as the removal
  * of a device does, so the two cannot deadlock.
  */
@@ -244,14 +255,17 @@ const approveOpen = statement<ApprovalValues, MaybeRecord>(
   ${eventCte(p)},
   held_device as materialized (
     ${lockKnownDevice({ userId: p.userId, deviceId: p.deviceId, after: sql`settled` })}),
+  page_login as materialized (${pageLoginOfApp(p)}),
   authentication as (
     update authentications a
-    set status = 'approved', epoch = u.epoch, token_digest = ${p.tokenDigest}, expires_at = n.now + ${loginTtl(p.policies)},
+    set status = 'approved', epoch = u.epoch, token_digest = ${p.tokenDigest},
+        expires_at = least(n.now + ${loginTtl(p.policies)}, held.authenticated_at + ${loginTtl(p.policies)}, held.expires_at),
+        authenticated_at = held.authenticated_at, proven_by = coalesce(held.proven_by, a.proven_by),
         idle_expires_at = n.now + ${loginIdleTtl(p.policies)},
         updated_at = n.now, approved_at = n.now, approval_key = ${p.approvalKey}, approval_secret = ${p.approvalSecret},
         second_factor = coalesce(${p.secondFactor}, a.second_factor)
-    from users u cross join lateral (select db_now() as now) n
-    where a.user_id = ${p.userId} and a.id = ${p.id} and u.id = a.user_id and u.epoch = a.epoch + ${p.newEpochs}
+    from users u cross join lateral (select db_now() as now) n left join page_login held on true
+    where a.user_id = ${p.userId} and a.id = ${p.id} and (a.authenticator <> 'page' or held.id is not null) and u.id = a.user_id and u.epoch = a.epoch + ${p.newEpochs}
       and u.status = 'active' and not ${lockHolds} and not ${nextPinIsDue} and a.status = any(${p.fromStatuses}::text[])
       and a.approval_key is not distinct from ${p.fromApprovalKey}
       and a.first_used_at is null and a.ended_at is null

@@ -30,6 +30,12 @@ const methodsOfName: Readonly<Record<string, readonly AuthenticationMethod[]>> =
   guest: [],
 };
 
+/**
+ * The start of the entry in `proven_by` of a login of an app that came from the login of the pages: it names the authenticator of that
+ * login, and the proofs of that login follow. The approval writes it.
+ */
+const pageLoginMethod = 'login:';
+
 /** What `amr` is computed from: columns of the login. */
 export interface LoginMethods {
   readonly authenticator: string;
@@ -40,10 +46,12 @@ export interface LoginMethods {
 
 /** The authentication methods of a login. */
 export function amrOf({
-  authenticator,
+  authenticator: own,
   second_factor: second,
   proven_by: proofs,
 }: LoginMethods): AuthenticationMethod[] {
+  const ofPage = own === 'page' ? proofs.find((name) => name.startsWith(pageLoginMethod)) : undefined;
+  const authenticator = ofPage?.slice(pageLoginMethod.length) ?? own;
   const verifiedByPasskey = (authenticator === 'passkey' && second === 'passkey') || proofs.includes('passkey');
   const first = authenticator === 'passkey' ? (['hwk'] as const) : (methodsOfName[authenticator] ?? (['fed'] as const));
   const methods = new Set<AuthenticationMethod>(first);

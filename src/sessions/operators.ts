@@ -6,6 +6,7 @@ import { type SqlPart, sql, statement } from '../database/sql.js';
 import { newToken, type ParsedToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
+import { authenticatedAt } from '../limits/login-policies.js';
 import type { MethodOfProof } from './amr.js';
 import { endReplacedSessions, validSessions } from './verifier.js';
 
@@ -58,7 +59,7 @@ const findOperator = statement<{ userId: string; id: string; digest: Buffer; max
   'session_operator',
   (p) => sql`
   select u.role, u.role_active_since is not null as is_active, a.second_factor is not null as used_second_factor,
-         (${isFresh(sql`a.approved_at`, p.maxAge)} or ${isFresh(sql`s.proven_at`, p.maxAge)}) is true as is_fresh, s.replaces
+         (${isFresh(authenticatedAt, p.maxAge)} or ${isFresh(sql`s.proven_at`, p.maxAge)}) is true as is_fresh, s.replaces
   from ${validSessions} and s.user_id = ${p.userId} and s.id = ${p.id} and s.token_digest = ${p.digest}`,
 );
 

@@ -1,7 +1,14 @@
 import { literal, type Parameters, type Sql, sql, statement } from '../database/sql.js';
 import { hasMoreDevices } from '../devices/device-limit.js';
 import { lockHolds } from '../identities/accounts.js';
-import { type LoginPolicies, loginEnd, loginIdleTtl, loginTtl, useMovesEnd } from '../limits/login-policies.js';
+import {
+  authenticatedAt,
+  type LoginPolicies,
+  loginEnd,
+  loginIdleTtl,
+  loginTtl,
+  useMovesEnd,
+} from '../limits/login-policies.js';
 import { type DpopProofState, dpopProofState, noDpopProofState } from './dpop/dpop-proof-queries.js';
 import type { DpopProofValues } from './dpop/presented-dpop-proof.js';
 
@@ -87,14 +94,14 @@ const recordClient = (p: Parameters<CreateValues>): Sql => sql`
  */
 const tokenOfRequest = (p: Parameters<CreateValues>, dpopProof: Sql): Sql => sql`
   token as materialized (
-    select a.user_id, a.id, a.device_id, least(a.expires_at, a.approved_at + ${loginTtl(p.policies)}) as expires_at,
+    select a.user_id, a.id, a.device_id, least(a.expires_at, ${authenticatedAt} + ${loginTtl(p.policies)}) as expires_at,
            a.idle_expires_at, db_now() + ${loginIdleTtl(p.policies)} as next_idle_expires_at,
            ${useMovesEnd(p.policies)} as moves_end, a.first_used_at, a.epoch = u.epoch as current,
            u.status = 'active' as active, ${lockHolds} as locked, a.client_agent, a.client_network, a.former_agent, ${dpopProof}
     from authentications a join users u on u.id = a.user_id
     where a.user_id = ${p.userId} and a.id = ${p.authenticationId} and a.token_digest = ${p.authenticationDigest}
       and a.status = 'approved' and a.ended_at is null
-      and least(${loginEnd}, a.approved_at + ${loginTtl(p.policies)}) > db_now())`;
+      and least(${loginEnd}, ${authenticatedAt} + ${loginTtl(p.policies)}) > db_now())`;
 
 /**
  * SQL: the CTEs that create a session for the token in the CTE `accepted`, and the result. `accepted` has the row of

@@ -7,6 +7,7 @@ import { lockHolds } from '../identities/accounts.js';
 import { type ParsedToken, parseToken } from '../lib/crypto/token-strings.js';
 import { Problem } from '../lib/problem.js';
 import { maxSessionDays } from '../lib/times.js';
+import { authenticatedAt } from '../limits/login-policies.js';
 import { amrOf, type LoginMethods } from './amr.js';
 
 /** Checks session tokens. */
@@ -49,7 +50,7 @@ export function sessionOfToken(token: {
 }): Sql {
   const { userId, id, digest } = token;
   return sql`select s.device_id, s.created_at, s.expires_at, s.replaces, u.roles, u.claims,
-          a.approved_at as authenticated_at, a.proven_at, a.authenticator, a.second_factor, a.proven_by
+          ${authenticatedAt} as authenticated_at, a.proven_at, a.authenticator, a.second_factor, a.proven_by
    from ${validSessions} and s.user_id = ${userId} and s.id = ${id} and s.token_digest = ${digest}`;
 }
 

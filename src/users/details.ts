@@ -4,7 +4,7 @@ import type { Database } from '../database/database.js';
 import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
 import { bound, sql } from '../database/sql.js';
 import type { FilterFields } from '../lib/filter/fields.js';
-import { type LoginPolicies, loginEnd, loginTtl } from '../limits/login-policies.js';
+import { authenticatedAt, type LoginPolicies, loginEnd, loginTtl } from '../limits/login-policies.js';
 import { validSessions } from '../sessions/verifier.js';
 
 /** The logins and sessions of one user, for support. The lists of an unknown user are empty. */
@@ -44,7 +44,7 @@ const tokensOf = (userId: string, policies: LoginPolicies): ListSource => ({
             status = 'approved' and ended_at is null and ends_at > db_now() and is_current as active,
             key_thumbprint is not null as is_bound, first_used_at, ended_at, ends_at as expires_at, created_at, updated_at`,
   from: sql`(
-    select a.*, least(${loginEnd}, a.approved_at + ${loginTtl(bound(policies))}) as ends_at,
+    select a.*, least(${loginEnd}, ${authenticatedAt} + ${loginTtl(bound(policies))}) as ends_at,
            (u.epoch = a.epoch and u.status = 'active') is true as is_current
     from authentications a left join users u on u.id = a.user_id) a`,
   where: sql`user_id = ${bound(userId)}::uuid`,

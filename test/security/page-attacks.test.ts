@@ -1,11 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
+import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { createConsole } from '../support/console.js';
+import { bindLogin } from '../support/dpop.js';
 import { forgedAddresses, isListedAddress } from '../support/forged-addresses.js';
 import { createPageBrowser, type FlowBody, pageSettings } from '../support/page-browser.js';
 import { createRedirectSteps, newVerifier, returnTo } from '../support/redirects.js';
-import { createUser } from '../support/users.js';
+import { testSql } from '../support/sql.js';
+import { createUser, passwordLogin, signIn } from '../support/users.js';
 
 /** Attacks on the pages of this service, and on logins of apps there. */
 
@@ -223,4 +228,137 @@ test('a callback of the name `page` takes no answer: only the route that knows t
   const state = await page.visit((await begin('page')).url);
   expect((await page.send(`/callback/page?state=${state}&code=x`)).status).toBe(404);
   expect((await page.flow(state)).next).toBe('go');
+});
+
+/** An app whose user has a login of the pages. @returns the token that the app gets */
+async function appToken(page: ReturnType<typeof browser>): Promise<string> {
+  const login = await begin('page');
+  const code = codeOf((await page.answer(await page.visit(login.url), 'allow')).url);
+  return (await end(login.body.id, code, login.codeVerifier)).body.token ?? '';
+}
+
+describe('an old cookie of the pages', () => {
+  test('of an operator gives no right that needs a fresh proof', async () => {
+    const { username, app, session } = await createConsole(() => postern).operator();
+    const { body: begun } = await postern.api<Authentication>('POST', '/v1/tokens', { body: passwordLogin(username) });
+    await app.rewind();
+    const { body: approved } = await postern.api<Authentication>('POST', `/v1/tokens/${begun.id}/secret`, {
+      body: { secret: await app.code() },
+    });
+    const page = browser();
+    expect((await page.post('/pages/session', { authentication_token: approved.token })).status).toBe(201);
+    const createKey = async () => {
+      const { body } = await postern.api<NewSession>('POST', '/v1/sessions', { basic: await appToken(page) });
+      return postern.api<{ errors?: { code: string }[] }>('POST', '/admin/v1/keys', {
+        bearer: body.token,
+        body: { name: `key ${randomBytes(4).toString('hex')}`, scopes: ['users:read'] },
+      });
+    };
+    expect((await createKey()).status).toBe(201);
+    await postern.database.query(
+      testSql(
+        `update authentications set approved_at = approved_at - interval '1 hour' where user_id = $1 and id = $2`,
+        [session.user_id, approved.id],
+      ),
+    );
+    const refused = await createKey();
+    expect([refused.status, refused.body.errors?.[0]?.code]).toEqual([403, 'fresh_proof_required']);
+  });
+
+  test('is not renewed by the token of an app: it cannot become the login of the pages', async () => {
+    const page = browser();
+    await page.signIn(victim);
+    const token = await appToken(page);
+    const other = browser();
+    const taken = await other.post('/pages/session', { authentication_token: token });
+    expect([taken.status, taken.headers.getSetCookie()]).toEqual([401, []]);
+    other.jar.set('postern-page', token);
+    expect((await other.flow(await other.visit((await begin('page')).url))).next).toBe('sign_in');
+  });
+});
+
+describe('a program of the same device', () => {
+  test.each(['com.example.app:/callback', 'http://127.0.0.1:5005/done'])(
+    'gets no login without a click at %s, also where the user has agreed before',
+    async (redirect_to) => {
+      const page = browser();
+      await page.signIn(victim);
+      const visit = async () => page.visit((await begin('page', { redirect_to })).url);
+      expect(codeOf((await page.answer(await visit(), 'allow')).url)).not.toBe('');
+      const state = await visit();
+      expect((await page.flow(state)).next).toBe('ask');
+      expect((await page.answer(state)).next).toBe('ask');
+      expect(codeOf((await page.answer(state, 'allow')).url)).not.toBe('');
+    },
+  );
+});
+
+describe('many cookies', () => {
+  const logOut = (app: Pick<TestApp, 'url'>, cookie: string, path: string) =>
+    fetch(new URL(path, app.url), { method: 'DELETE', headers: { cookie, 'sec-fetch-site': 'same-origin' } });
+  const routes = [
+    ['/pages/session', 'postern-page'],
+    ['/console/session', 'postern_console'],
+  ] as const;
+
+  test.each(routes)('DELETE %s looks at four of them', async (path, name) => {
+    const tokens: string[] = [];
+    for (let count = 0; count < 6; count += 1) tokens.push((await signIn(postern, victim)).token);
+    const cookie = tokens.map((token) => `${name}=${token}`).join('; ');
+    expect((await logOut(postern, cookie, path)).status).toBe(204);
+    const statuses: number[] = [];
+    for (const basic of tokens) statuses.push((await postern.api('POST', '/v1/sessions', { basic })).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 201, 201]);
+  });
+
+  test.each(routes)('DELETE %s counts them by address, and a logout with one is not counted', async (path, name) => {
+    const app = await postern.another({ LOGIN_LIMIT_PER_ADDRESS: '1', PORT: '0' });
+    try {
+      const statuses: number[] = [];
+      for (let count = 0; count < 3; count += 1)
+        statuses.push((await logOut(app, `${name}=a; ${name}=b`, path)).status);
+      expect(statuses.at(-1)).toBe(429);
+      const one = await logOut(app, `${name}=a`, path);
+      expect([one.status, one.headers.getSetCookie().length]).toEqual([204, 1]);
+    } finally {
+      await app.close();
+    }
+  });
+
+  test('POST /pages/session with a token is counted by address', async () => {
+    const app = await postern.another({ LOGIN_LIMIT_PER_ADDRESS: '1', PORT: '0' });
+    try {
+      const page = createPageBrowser(() => app);
+      const statuses: number[] = [];
+      for (let count = 0; count < 3; count += 1)
+        statuses.push((await page.post('/pages/session', { authentication_token: 'x' })).status);
+      expect(statuses.at(-1)).toBe(429);
+      expect((await page.post('/pages/session', null)).status).toBe(200);
+    } finally {
+      await app.close();
+    }
+  });
+});
+
+describe('a device is not marked as a browser at the pages', () => {
+  const marked = (user: User) =>
+    postern.database.query(testSql('select id from devices where user_id = $1 and is_page', [user.id]));
+
+  test('by a token that is bound to a key, which cannot be the login of the pages', async () => {
+    const user = await createUser(postern);
+    const { token } = await bindLogin(postern, user, { model: 'Fairphone' });
+    expect((await browser().post('/pages/session', { authentication_token: token })).status).toBe(401);
+    expect(await marked(user)).toEqual([]);
+  });
+
+  test('by a token that is refused', async () => {
+    const user = await createUser(postern);
+    const { token } = await signIn(postern, user);
+    await postern.api('POST', `/admin/v1/users/${user.id}/lock`, {
+      bearer: postern.adminKey,
+      body: { permanent: true },
+    });
+    const { status } = await browser().post('/pages/session', { authentication_token: token });
+    expect([await marked(user), status]).toEqual([[], 401]);
+  });
 });

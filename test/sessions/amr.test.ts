@@ -30,6 +30,15 @@ describe('the methods of a login', () => {
     ['sms', null, ['password', 'email'], 'sms pwd email mfa'],
     ['sms', null, ['pin'], 'sms'],
     ['oidc:google', null, ['provider'], 'fed'],
+    // A login of an app that came from the login of the pages. A password at the page and again at the app is one factor.
+    ['page', null, ['login:password'], 'pwd'],
+    ['page', null, ['login:password', 'password'], 'pwd'],
+    ['page', null, ['login:password', 'totp'], 'pwd otp mfa'],
+    ['page', 'totp', ['login:password'], 'pwd otp mfa'],
+    ['page', null, ['login:oidc:google', 'provider'], 'fed'],
+    ['page', null, ['login:passkey'], 'hwk'],
+    ['page', null, ['login:passkey', 'passkey'], 'hwk user mfa'],
+    ['page', 'passkey', ['login:passkey'], 'hwk user mfa'],
   ])('by %s and %s, proven by %j', (authenticator, second, proofs, amr) => {
     expect(of(authenticator, second, proofs).join(' ')).toBe(amr);
   });

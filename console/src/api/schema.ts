@@ -2431,7 +2431,7 @@ export type Session = {
   readonly roles: readonly string[];
   /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
   readonly claims: Claims;
-  /** When the login of the session was approved. */
+  /** When the user logged in: the approval of the login of the session. The login of an app that came from the login of the pages has the time of that login. */
   readonly authenticated_at: string;
   /** How the login was made and proven: pwd (password), sms and email (a code), otp (code of an app, or recovery code), hwk (passkey), user (a passkey that verified its user), fed (account at a provider, or your own service), mfa (two factors). */
   readonly amr: readonly AuthenticationMethod[];

@@ -92,7 +92,8 @@ export function createLoginServices(
     defaultRegion: config.DEFAULT_REGION,
   };
   // The pages are no way to prove anything by themselves, so LOGIN_METHODS does not name them, and no page offers them.
-  const page = config.PAGES === 'on' ? [pageAuthenticator({ database, redirects })] : [];
+  const page =
+    config.PAGES === 'on' ? [pageAuthenticator({ database, redirects, policies: loginPolicies(config) })] : [];
   const login = createLogin({
     ...rules,
     authenticators: [...authenticators, ...page],

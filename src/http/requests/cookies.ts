@@ -15,6 +15,13 @@ export function cookieValues({ headers: { cookie = '' } }: FastifyRequest, names
   });
 }
 
+/** How many different tokens of one request are looked at. Each takes statements, and a header has room for 150. */
+const maxTokens = 4;
+
+/** The first different values of all cookies with these names, for a request that ends the login of each. */
+export const cookieTokens = (request: FastifyRequest, names: readonly string[]): string[] =>
+  [...new Set(cookieValues(request, names))].slice(0, maxTokens);
+
 /**
  * The value of a cookie. Undefined also if the browser sends several values: then another host of the domain has set one of
  * them, and Postern cannot know which.

@@ -1,5 +1,6 @@
 import type { Database } from '../../database/database.js';
 import { parseToken } from '../../lib/crypto/token-strings.js';
+import type { LoginPolicies } from '../../limits/login-policies.js';
 import type { PageVisit, RedirectPages } from '../providers/redirect-pages.js';
 import type { RedirectPage, Returned } from '../providers/redirect-results.js';
 import type { PageApps } from './page-apps.js';
@@ -31,7 +32,7 @@ export interface PageRequest {
 export interface PageFlow {
   /**
    * - `sign_in`: nobody is signed in, or the app asks for a newer login.
-   * - `ask`: the user has not used this app yet, and says whether to go on.
+   * - `ask`: the user has not used this app yet, or its address is not https. The user says whether to go on.
    * - `go`: nothing is missing.
    */
   readonly next: 'sign_in' | 'ask' | 'go';
@@ -47,20 +48,23 @@ export function createPages({
   database,
   redirects,
   apps,
+  policies,
 }: {
   readonly database: Database;
+  readonly policies: LoginPolicies;
   readonly redirects: RedirectPages;
   readonly apps: Pick<PageApps, 'has' | 'allow'>;
 }): Pages {
   async function held(text: string | undefined): Promise<HeldPageLogin | undefined> {
     const token = parseToken('authentication', text ?? '');
-    return token && findPageLogin(database, token);
+    return token && findPageLogin(database, token, policies);
   }
 
   async function nextOf(visit: PageVisit, login: HeldPageLogin | undefined): Promise<PageFlow['next']> {
     if (visit.isAnswered) return 'go';
     if (login === undefined || !isFreshEnough(visit, login)) return 'sign_in';
-    return (await apps.has(login.userId, visit.app)) ? 'go' : 'ask';
+    // Any program of the device can take a scheme or a port, and open the page: only a click shows that the user wants it (RFC 8252, 8.6).
+    return visit.app.startsWith('https:') && (await apps.has(login.userId, visit.app)) ? 'go' : 'ask';
   }
 
   const flowOf = (

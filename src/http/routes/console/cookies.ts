@@ -2,7 +2,7 @@ import { stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseId } from '../../../lib/ids.js';
 import { isLoopback, parseUrl } from '../../../lib/urls.js';
-import { cookieValue, cookieValues } from '../../requests/cookies.js';
+import { cookieTokens, cookieValue } from '../../requests/cookies.js';
 
 /**
  * The cookies of the console. Scripts cannot read them. Browsers send them only with requests from pages of the same
@@ -14,7 +14,7 @@ export interface ConsoleCookies {
    * domain has set one of them, and Postern cannot know which.
    */
   token(request: FastifyRequest): string | undefined;
-  /** Every authentication token that the browser sends in a cookie of the console, also under its name of http or https. */
+  /** Every authentication token that the browser sends in a cookie of the console, also under its name of http or https. Four at most. */
   allTokens(request: FastifyRequest): string[];
   /** The device on which this browser last signed in. */
   device(request: FastifyRequest): string | undefined;
@@ -57,7 +57,7 @@ export function createConsoleCookies(usesHttps: boolean | 'except_loopback'): Co
     });
   return {
     token: (request) => read(request, tokenName),
-    allTokens: (request) => [...new Set(cookieValues(request, [tokenName, `__Host-${tokenName}`]))],
+    allTokens: (request) => cookieTokens(request, [`__Host-${tokenName}`, tokenName]),
     device: (request) => parseId(read(request, deviceName) ?? ''),
     store(request, reply, { token, deviceId }) {
       reply.header('set-cookie', [write(request, tokenName, token), write(request, deviceName, deviceId, deviceAge)]);

@@ -4,16 +4,18 @@ import { ConsoleEntry, ConsoleSignIn } from '../../../contract/console/session.j
 import { NewSession } from '../../../contract/session.js';
 import { type ParsedToken, parseToken } from '../../../lib/crypto/token-strings.js';
 import { Problem } from '../../../lib/problem.js';
+import type { RequestLimits } from '../../../limits/request-limits.js';
 import type { Tokens } from '../../../login/tokens.js';
 import type { Sessions } from '../../../sessions/sessions.js';
 import type { Verifiers } from '../../plugins/authorization.js';
-import { type App, tokenUseOf } from '../../requests/route.js';
+import { type App, originOf, tokenUseOf } from '../../requests/route.js';
 import { type ConsoleCookies, setCookie } from './cookies.js';
 
 /** The services of the console's sign-in. */
 export interface ConsoleSessionServices {
   readonly sessions: Pick<Sessions, 'create'>;
   readonly tokens: Pick<Tokens, 'removeHeld'>;
+  readonly redirectLimits: Pick<RequestLimits, 'countLoginByAddress'>;
   readonly verifiers: Pick<Verifiers, 'verifyOperator'>;
   /** Gives a new session the last re-authentication in an earlier session of the same login. */
   readonly takeOverProof: (session: ParsedToken) => Promise<void>;
@@ -29,7 +31,7 @@ export interface ConsoleRouteOptions {
 /** Routes that sign in to the console and out of it. */
 export function consoleSessionRoutes(
   app: App,
-  { sessions, tokens, verifiers, takeOverProof }: ConsoleSessionServices,
+  { sessions, tokens, redirectLimits, verifiers, takeOverProof }: ConsoleSessionServices,
   { cookies, installation, refuseOtherSites: onRequest }: ConsoleRouteOptions,
 ): void {
   /** Creates a session. @throws Problem unless the user has an active role and has logged in with a second factor */
@@ -98,16 +100,22 @@ export function consoleSessionRoutes(
       operationId: 'deleteConsoleSession',
       summary: 'Sign out of the console',
       description:
-        'Ends the login of the cookie with its sessions, and removes the cookie. If the browser sends several such cookies, it ends the login of each. The answer is the same without a login. Only pages of this service may send it.',
+        'Ends the login of the cookie with its sessions, and removes the cookie. If the browser sends several such cookies, it ends the login of each of the first four. The answer is the same without a login. Only pages of this service may send it.',
       tags: ['Console'],
       response: { 204: { ...Type.Null({ description: 'Signed out.' }), headers: setCookie } },
     },
-    config: { access: 'public', problems: ['cross_site_request', 'invalid_dpop_proof', 'use_dpop_nonce'] },
+    config: {
+      access: 'public',
+      problems: ['cross_site_request', 'too_many_requests', 'invalid_dpop_proof', 'use_dpop_nonce'],
+    },
     onRequest,
     async handler(request, reply) {
       cookies.clear(request, reply);
       const own = cookies.token(request);
-      for (const text of cookies.allTokens(request)) {
+      const all = cookies.allTokens(request);
+      // One token is as cheap as `DELETE /v1/tokens`, and a logout must not fail for the logins of others at the same address.
+      if (all.length > 1) await redirectLimits.countLoginByAddress(originOf(request).clientAddress);
+      for (const text of all) {
         const token = parseToken('authentication', text);
         if (token === undefined) continue;
         await tokens.removeHeld(token, tokenUseOf(request)).catch(text === own ? ignoreEnded : ignoreRefused);

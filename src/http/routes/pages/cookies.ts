@@ -1,6 +1,6 @@
 import { stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { cookieValue, cookieValues } from '../../requests/cookies.js';
+import { cookieTokens, cookieValue, cookieValues } from '../../requests/cookies.js';
 
 /** The cookies of browsers at the pages. Scripts cannot read them. */
 export interface PageCookies {
@@ -9,6 +9,7 @@ export interface PageCookies {
    * domain has set one of them.
    */
   token(request: FastifyRequest): string | undefined;
+  /** Every token that the browser sends, four at most. */
   allTokens(request: FastifyRequest): string[];
   /** The token ends by itself, so the cookie stays as long as browsers keep one. */
   store(reply: FastifyReply, token: string): void;
@@ -35,7 +36,7 @@ export function createPageCookies(isSecure: boolean): PageCookies {
     reply.header('set-cookie', stringifySetCookie({ ...attributes, ...cookie }));
   return {
     token: (request) => cookieValue(request, name),
-    allTokens: (request) => [...new Set(cookieValues(request, [name]))],
+    allTokens: (request) => cookieTokens(request, [name]),
     store: (reply, value) => void set(reply, { name, value, maxAge }),
     clear: (reply) => void set(reply, { name, value: '', maxAge: 0 }),
     redirectBrowser: (request) => cookieValue(request, `${prefix}postern-redirect`),

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { text } from '../../../contract/errors/text.js';
 import { pathOf } from '../../../lib/urls.js';
-import type { RequestLimits } from '../../../limits/request-limits.js';
 import type { PageApps } from '../../../login/pages/page-apps.js';
 import type { Pages } from '../../../login/pages/pages.js';
 import { type App, originOf } from '../../requests/route.js';
@@ -16,7 +15,6 @@ import { createPageShell, type PageBrand, type PageShell, type SendRedirectPage 
 export interface PageServices extends PageSessionServices {
   readonly pages: Pages;
   readonly pageApps: PageApps;
-  readonly redirectLimits: Pick<RequestLimits, 'countLoginByAddress'>;
 }
 
 /** The pages on one HTTP server. */

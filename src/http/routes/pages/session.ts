@@ -2,16 +2,18 @@ import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { parseToken } from '../../../lib/crypto/token-strings.js';
 import { Problem } from '../../../lib/problem.js';
+import type { RequestLimits } from '../../../limits/request-limits.js';
 import type { Tokens } from '../../../login/tokens.js';
 import type { Sessions } from '../../../sessions/sessions.js';
-import { type App, tokenUseOf } from '../../requests/route.js';
+import { type App, originOf, tokenUseOf } from '../../requests/route.js';
 import type { PageCookies } from './cookies.js';
 
 export interface PageSessionServices {
   readonly sessions: Pick<Sessions, 'create'>;
   readonly tokens: Pick<Tokens, 'removeHeld'>;
-  /** Its device does not count toward MAX_DEVICES. */
-  readonly markPageDevice: (token: NonNullable<ReturnType<typeof parseToken>>) => Promise<void>;
+  readonly redirectLimits: Pick<RequestLimits, 'countLoginByAddress'>;
+  /** Its device does not count toward MAX_DEVICES. @returns false for a token that cannot be the login of the pages */
+  readonly markPageDevice: (token: NonNullable<ReturnType<typeof parseToken>>) => Promise<boolean>;
 }
 
 const Body = Type.Object({ authentication_token: Type.String({ minLength: 1, maxLength: 300 }) });
@@ -24,7 +26,7 @@ const boundCodes = ['invalid_dpop_proof', 'use_dpop_nonce'];
 /** Routes that keep the login of the pages in a cookie, and end it. */
 export function pageSessionRoutes(
   app: App,
-  { sessions, tokens, markPageDevice }: PageSessionServices,
+  { sessions, tokens, redirectLimits, markPageDevice }: PageSessionServices,
   {
     cookies,
     onRequest,
@@ -32,6 +34,8 @@ export function pageSessionRoutes(
 ): void {
   const config = { access: 'public', optionalBody: true } as const;
   const url = '/pages/session';
+
+  const count = (request: FastifyRequest) => redirectLimits.countLoginByAddress(originOf(request).clientAddress);
 
   async function end(text: string, request: FastifyRequest): Promise<void> {
     const token = parseToken('authentication', text);
@@ -49,11 +53,12 @@ export function pageSessionRoutes(
     onRequest,
     async handler(request, reply) {
       const given = request.body?.authentication_token;
+      if (given !== undefined) await count(request);
       const text = given ?? cookies.token(request) ?? '';
       const token = parseToken('authentication', text);
       try {
         if (token === undefined) throw new Problem('invalid_authentication_token');
-        if (given !== undefined) await markPageDevice(token);
+        if (given !== undefined && !(await markPageDevice(token))) throw new Problem('invalid_authentication_token');
         const { session } = await sessions.create(token, tokenUseOf(request));
         if (given !== undefined) {
           // The login that this browser had is that of another user, or has no other end.
@@ -78,7 +83,10 @@ export function pageSessionRoutes(
     onRequest,
     async handler(request, reply) {
       cookies.clear(reply);
-      for (const text of cookies.allTokens(request)) await end(text, request);
+      const all = cookies.allTokens(request);
+      // One token is as cheap as `DELETE /v1/tokens`, and a logout must not fail for the logins of others at the same address.
+      if (all.length > 1) await count(request);
+      for (const text of all) await end(text, request);
       return reply.code(204).send(null);
     },
   });

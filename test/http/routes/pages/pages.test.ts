@@ -6,10 +6,13 @@ import { gzipSync } from 'node:zlib';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../../src/config/config.js';
+import type { NewSession, Session } from '../../../../src/contract/session.js';
 import type { User } from '../../../../src/contract/user.js';
 import { brandColors, contrast } from '../../../../src/http/routes/pages/colors.js';
+import { byPassword } from '../../../support/account.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { stepClock } from '../../../support/clock.js';
+import { createFactors } from '../../../support/factors.js';
 import { createPageBrowser, pageSettings } from '../../../support/page-browser.js';
 import { createRedirectSteps, returnTo } from '../../../support/redirects.js';
 import { testSql } from '../../../support/sql.js';
@@ -31,6 +34,7 @@ afterAll(() => postern.close());
 
 const browser = () => createPageBrowser(() => postern);
 const { begin, end } = createRedirectSteps(() => ({ postern, vendor: { authorize: () => Promise.reject() } }));
+const factors = createFactors(() => postern);
 const html = { headers: { accept: 'text/html' } };
 
 /** An app whose user has a login of the pages. @returns what the app gets */
@@ -274,8 +278,105 @@ describe('a login of an app', () => {
     await page.signIn(ada);
     const one = await goThrough(page, 'allow', { redirect_to: 'http://127.0.0.1:5001/done' });
     expect(one.approved.status).toBe(201);
-    const other = await goThrough(page, undefined, { redirect_to: 'http://127.0.0.1:5002/done' });
+    const other = await goThrough(page, 'allow', { redirect_to: 'http://127.0.0.1:5002/done' });
     expect(other.url.startsWith('http://127.0.0.1:5002/done?')).toBe(true);
+    const listed = (await postern.services.pageApps.list(ada.id)).map(({ redirect_uri }) => redirect_uri);
+    expect(listed.filter((uri) => uri === 'http://127.0.0.1/done')).toHaveLength(1);
+  });
+
+  test('is no new proof: it has the time of the login of the pages, and ends no later', async () => {
+    const page = browser();
+    const { id } = await page.signIn(ada);
+    await postern.database.query(
+      testSql(
+        `update authentications set approved_at = approved_at - interval '1 hour', expires_at = expires_at - interval '2 hours'
+         where id = $1`,
+        [id],
+      ),
+    );
+    const rows = (of: string) =>
+      postern.database.query<{ proven: string; approved_at: string; expires_at: string }>(
+        testSql(
+          'select coalesce(authenticated_at, approved_at) as proven, approved_at, expires_at from authentications where id = $1',
+          [of],
+        ),
+      );
+    const { login, approved } = await goThrough(page, 'allow');
+    const [[held], [own]] = [await rows(id), await rows(login.body.id)];
+    expect([own?.proven, own?.expires_at]).toEqual([held?.approved_at, held?.expires_at]);
+    expect(own?.approved_at).not.toBe(held?.approved_at);
+    expect(Date.parse(approved.body.expires_at)).toBe(Date.parse(String(held?.expires_at)));
+    // Its use does not make it longer.
+    expect(await isValid(approved.body.token ?? '')).toBe(true);
+    expect((await rows(login.body.id))[0]?.expires_at).toEqual(held?.expires_at);
+  });
+
+  test('has the time and the methods of the login of the pages, so a password there and one here are one factor', async () => {
+    const user = await createUser(postern, { username: `amr.${randomUUID().slice(0, 8)}` });
+    const page = browser();
+    const held = await page.signIn(user);
+    const check = async (bearer: string) =>
+      (await postern.api<Session>('POST', '/v1/sessions/verify', { bearer })).body;
+    const sessionOf = async (basic = '') =>
+      (await postern.api<NewSession>('POST', '/v1/sessions', { basic })).body.token;
+    const ofPage = await check(await sessionOf(held.token));
+    const bearer = await sessionOf((await goThrough(page, 'allow')).approved.body.token);
+    const { authenticated_at, amr, proven_at } = await check(bearer);
+    expect([authenticated_at, amr, proven_at]).toEqual([ofPage.authenticated_at, ['pwd'], null]);
+    const { body: proven } = await postern.api<{ token: string }>('PUT', '/v1/account/session-proof', {
+      bearer,
+      body: { proof: byPassword },
+    });
+    expect((await check(proven.token)).amr).toEqual(['pwd']);
+  });
+
+  test('asks for the second factor that the user has got since, and still ends with the login of the pages', async () => {
+    const who = await factors.person({ username: `factor.${randomUUID().slice(0, 8)}` });
+    const page = browser();
+    const held = await page.signIn(who.user);
+    expect((await goThrough(page, 'allow')).approved.body.status).toBe('approved');
+    const { app } = await factors.enrolTotp(who);
+    const { login, approved } = await goThrough(page, 'allow');
+    expect([approved.status, approved.body.status]).toEqual([201, 'pending']);
+    expect(approved.body.challenge?.type).toBe('totp');
+    const { body } = await factors.answer(login.body.id, await app.code());
+    expect(body.status).toBe('approved');
+    const [row] = await postern.database.query<{ second_factor: string; is_old: boolean }>(
+      testSql(
+        `select a.second_factor, a.authenticated_at = p.approved_at as is_old
+         from authentications a join authentications p on p.id = $2 where a.id = $1`,
+        [login.body.id, held.id],
+      ),
+    );
+    expect(row).toEqual({ second_factor: 'totp', is_old: true });
+    await postern.api('DELETE', '/v1/tokens', { basic: body.token ?? '' });
+    expect(await isValid(held.token)).toBe(false);
+  });
+
+  test('must end while the login of the pages is valid, also after a further step', async () => {
+    const who = await factors.person({ username: `factor.${randomUUID().slice(0, 8)}` });
+    const page = browser();
+    const held = await page.signIn(who.user);
+    const { app } = await factors.enrolTotp(who);
+    const { login } = await goThrough(page, 'allow');
+    await postern.api('DELETE', '/v1/tokens', { basic: held.token });
+    expect((await factors.answer(login.body.id, await app.code())).status).toBe(400);
+  });
+
+  test('is none where the policy has ended the login of the pages', async () => {
+    const page = browser();
+    const { id } = await page.signIn(ada);
+    await postern.database.query(
+      testSql(`update authentications set approved_at = approved_at - interval '2 hours' where id = $1`, [id]),
+    );
+    const state = await page.visit((await begin('page')).url);
+    expect((await page.flow(state)).next).not.toBe('sign_in');
+    const shorter = await postern.another({ AUTHENTICATION_TTL: '1h', PORT: '0' });
+    try {
+      expect((await createPageBrowser(() => shorter, page.jar).flow(state)).next).toBe('sign_in');
+    } finally {
+      await shorter.close();
+    }
   });
 
   test('has the second factor of the login of the pages', async () => {
