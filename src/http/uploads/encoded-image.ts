@@ -86,7 +86,8 @@ function createMemberFinder(name: string): (byte: number) => boolean {
       return true;
     }
     if (isInString || byte > space) recent = (recent + String.fromCharCode(byte)).slice(-before.length);
-    if (isEscaped) isEscaped = false;
+    // What follows an escape is not the beginning of a name.
+    if (isEscaped) [isEscaped, recent] = [false, ''];
     else if (isInString && byte === backslash) isEscaped = true;
     else if (byte === quote) isInString = !isInString;
     else if (!isInString && (byte === openBrace || byte === openBracket)) level += 1;

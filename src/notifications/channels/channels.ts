@@ -49,7 +49,7 @@ const resumeOne = statement<{ name: string }, Channel>(
   'channel_resume',
   (p) => sql`
     with pause as materialized (
-      select paused_at as begun_at, greatest(paused_at, db_now()) as ended_at from channels where name = ${p.name})
+      select paused_at as begun_at, greatest(paused_at, db_now()) as ended_at from channels where name = ${p.name} for update)
     update channels
     set paused_at = null, reason = null, resumed_at = ended_at,
         pauses = coalesce((

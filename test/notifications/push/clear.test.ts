@@ -87,7 +87,7 @@ test('a push is named as the device knows it, by its replace_key or by its notif
   expect((await trace(unread.id)).push).toMatchObject([{ state: 'sent', reason: 'accepted' }]);
 });
 
-test('without PUSH_CLEAR, reading adds no job', async () => {
+test('without PUSH_CLEAR, reading clears nothing', async () => {
   const other = await app.another({ PUSH_CLEAR: 'off', METRICS_PORT: '' });
   const phone = await newPhone('android');
   const one = await sent(phone);
@@ -96,6 +96,10 @@ test('without PUSH_CLEAR, reading adds no job', async () => {
   const jobs = () =>
     app.database.query(testSql(`select key from graphile_worker._private_jobs where key like 'push.clear.%'`));
   expect(await jobs()).toEqual([]);
-  await read(phone, [(await sent(phone)).id]);
-  expect(await jobs()).toEqual([{ key: `push.clear.${phone.user.id}` }]);
+  expect(clearedOn(phone)).toEqual([]);
+  // A read with PUSH_CLEAR clears both.
+  const two = await sent(phone);
+  await read(phone, [two.id]);
+  await untilCleared(phone, 2);
+  expect(clearedOn(phone).sort()).toEqual([one.id, two.id].sort());
 });

@@ -17,7 +17,7 @@ export function holdLogin({ held }: Core): LoginHold {
   const { show, state } = held;
   let isHolding = true;
   let withheld: SettledAuthState | undefined;
-  held.show = (next, onDone) => {
+  const withhold: typeof show = (next, onDone) => {
     if (isHolding && next.status === 'signed_in' && state.current.status === 'signed_out') {
       withheld = next;
       return onDone?.();
@@ -27,11 +27,16 @@ export function holdLogin({ held }: Core): LoginHold {
     if (wasWithheld) state.set(next, onDone);
     else show(next, onDone);
   };
+  held.show = withhold;
   return {
     isWithheld: () => withheld !== undefined,
     release() {
       isHolding = false;
-      if (withheld !== undefined) held.show(withheld);
+      // A hold that began later stays.
+      if (held.show === withhold) held.show = show;
+      const next = withheld;
+      withheld = undefined;
+      if (next !== undefined) state.set(next);
     },
   };
 }

@@ -143,7 +143,8 @@ function sourceOf(body: ImageInput & Partial<ImageUpload> = {}, encodedFile?: ()
   if (Buffer.isBuffer(file)) return { file };
   const fields = { fields: 'url, encoded, file' };
   if (url !== undefined && encoded !== undefined) throwIfErrors([{ code: 'conflicting_fields', params: fields }]);
-  if (encoded !== undefined) return { file: encodedFile?.() ?? decodeImage(encoded, maxImageBytes) };
+  if (encoded !== undefined)
+    return { file: encoded === '' && encodedFile ? encodedFile() : decodeImage(encoded, maxImageBytes) };
   if (url !== undefined) return { url };
   throw new Problem('validation_failed', { errors: [{ code: 'one_required', params: fields }] });
 }

@@ -250,7 +250,7 @@ describe('while it runs, a publication', () => {
   async function slow(count = 40) {
     const users = await newUsers(count);
     const topic = await newTopic(users);
-    const { body } = await publish({ topic }, { rate: 10 });
+    const { body } = await publish({ topic }, { rate: 1 });
     await eventually('a first chunk', async () => ((await get(body.id)).created > 0 ? true : undefined));
     return { users, topic, id: body.id };
   }

@@ -216,13 +216,16 @@ describe('subscriptions', () => {
     const [ann = ''] = await newUsers(1);
     for (const line of [{}, {}, { remove: true }, { remove: true }]) await subscribe(key, [{ user_id: ann, ...line }]);
     await admin('DELETE', `/topics/${key}`);
-    await eventually('the events', async () => receiver.received.length === 4 || undefined);
-    const received = receiver.received.map(({ type, data }) => [type, data.topic, data.user_id === ann]);
-    expect(received.sort()).toEqual([
-      ['topic.created', key, false],
-      ['topic.deleted', key, false],
-      ['topic.subscribed', key, true],
-      ['topic.unsubscribed', key, true],
+    // A webhook may come twice.
+    const received = () => [
+      ...new Set(
+        receiver.received.map(({ type, data }) => [type, data.topic, data.user_id === ann ? 'the user' : ''].join(' ')),
+      ),
+    ];
+    await eventually('the events', async () => received().length >= 4 || undefined);
+    expect(received().sort()).toEqual([
+      ...[`topic.created ${key} `, `topic.deleted ${key} `],
+      ...[`topic.subscribed ${key} the user`, `topic.unsubscribed ${key} the user`],
     ]);
     await receiver.close();
     const { body: events } = await admin<Event[]>('GET', '/events?filter=type:topic.subscriptions_changed&limit=2');
