@@ -14,7 +14,7 @@ import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import { parseTime } from '../../lib/times.js';
 import { listedUsers, type PublicationLookups, publicationErrors } from './check.js';
-import { countRecipients, type Target, type UserCondition } from './recipients.js';
+import { estimateRecipients, type Target, type UserCondition } from './recipients.js';
 import { type PublicationRow, publicationColumns, toPublication } from './rows.js';
 
 /** A publication with its tag for If-Match. */
@@ -155,7 +155,7 @@ const cancel = statement<{ id: string }, PublicationRow>(
   'publication_cancel',
   (p) => sql`
     update notification_publications
-    set status = 'cancelled', due_at = null, ended_at = db_now(), version = version + 1, updated_at = db_now()
+    set status = 'cancelled', due_at = null, position = null, error_code = null, ended_at = db_now(), version = version + 1, updated_at = db_now()
     where id = ${p.id} returning ${publicationColumns}`,
 );
 /** The text is kept until 30 days after the recall. */
@@ -164,7 +164,8 @@ const recall = statement<{ id: string }, PublicationRow>(
   (p) => sql`
     update notification_publications
     set status = case when status in ('scheduled', 'running', 'paused') then 'cancelled' else status end,
-        due_at = db_now(), ended_at = db_now(), recall_requested_at = db_now(), version = version + 1, updated_at = db_now()
+        error_code = case when status = 'failed' then error_code end,
+        due_at = db_now(), position = null, ended_at = db_now(), recall_requested_at = db_now(), version = version + 1, updated_at = db_now()
     where id = ${p.id} returning ${publicationColumns}`,
 );
 
@@ -198,7 +199,7 @@ export function createPublications(options: PublicationsOptions): Publications {
     },
     estimate: async (to) => {
       const { target, topicId } = await storedTarget(database, options, to);
-      return countRecipients(database, userCondition, { target: JSON.parse(target), topicId });
+      return estimateRecipients(database, userCondition, { target: JSON.parse(target), topicId });
     },
     async list(request) {
       const page = await readPage<PublicationRow>(database, { columns: publicationColumns, from: table }, request);
