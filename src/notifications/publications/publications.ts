@@ -42,15 +42,18 @@ export interface Publications {
    * Pauses, resumes, cancels or recalls. After the commit of a pause or a cancellation, nothing more is created.
    * @throws Problem `not_found`, `publication_state`
    */
-  move(tx: Transaction, id: string, move: PublicationMove, origin: Origin): Promise<Tagged>;
+  move(tx: Transaction, id: string, move: PublicationMove, options: MoveOptions): Promise<Tagged>;
 }
 
-export interface ChangeOptions {
+export interface MoveOptions {
   readonly origin: Origin;
-  /** Whether the request is for this tag. */
-  readonly isExpected: (tag: string) => boolean;
   /** Whether the caller may publish to this target. @throws Problem if not */
   readonly checkTarget: (target: object) => void;
+}
+
+export interface ChangeOptions extends MoveOptions {
+  /** Whether the request is for this tag. */
+  readonly isExpected: (tag: string) => boolean;
 }
 
 export interface PublicationsOptions extends PublicationLookups {
@@ -211,9 +214,10 @@ export function createPublications(options: PublicationsOptions): Publications {
       return tagged(row);
     },
     change: (tx, id, input, change) => changePublication(tx, options, { id, input, change }),
-    async move(tx, id, name, origin) {
+    async move(tx, id, name, { origin, checkTarget }) {
       const [before] = await tx.query(lockPublication({ id }));
       if (before === undefined) throw new Problem('not_found');
+      checkTarget(before.target);
       const { from, done, statement: apply, type } = moves[name];
       const { status } = before;
       const isDone = name === 'recall' ? before.recall_requested_at !== null : isIn(done, status);
