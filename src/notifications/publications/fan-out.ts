@@ -64,11 +64,20 @@ const takeDue = statement<object, DueRow>(
     where due_at <= (select db_now()) order by due_at, id limit 1
     for no key update skip locked`,
 );
-const selectNext = statement<object, { next_in: number | null }>(
+const selectNext = statement<object, { next_in: number | null; now_ms: number }>(
   'publication_next',
   () => sql`
-    select extract(epoch from min(due_at) - db_now())::float8 * 1000 as next_in
+    select extract(epoch from min(due_at) - db_now())::float8 * 1000 as next_in,
+           extract(epoch from db_now())::float8 * 1000 as now_ms
     from notification_publications where due_at is not null`,
+);
+/** After the clock was set back: those whose last step is in the future would wait until then. `send_at` stays. */
+const resumeAfterStep = statement<object, { id: string }>(
+  'publication_resume_after_step',
+  () => sql`
+    update notification_publications set due_at = db_now(), updated_at = db_now()
+    where due_at > db_now() and status <> 'scheduled' and updated_at > db_now() + interval '1 second'
+    returning id`,
 );
 
 const start = statement<{ id: string; recipients: number }>(
@@ -172,6 +181,8 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
   const { database, isBusy, onFailure } = options;
   const retries = createRetries(database);
   let size = maxChunk;
+  /** The database's clock at the last look. At first unknown: it may have been set back before. */
+  let clock = Number.POSITIVE_INFINITY;
 
   /** Adapts the size of chunks to the time that the last one took. */
   function learn(elapsed: number): void {
@@ -189,6 +200,16 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
     onFailure(error, row.id);
   }
 
+  /** Nothing is due: looks what is next. */
+  async function look(): Promise<FanOutStep> {
+    const [next] = await database.query(selectNext({}));
+    const now = next?.now_ms ?? 0;
+    const isSetBack = now < clock - 1000;
+    clock = now;
+    const isDone = isSetBack && (await database.query(resumeAfterStep({}))).length > 0;
+    return { isDone, nextIn: next?.next_in ?? undefined, rest: 0 };
+  }
+
   return async () => {
     const began = performance.now();
     // Before the transaction, which uses the database itself.
@@ -204,10 +225,7 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
       await afterFailure(taken, error);
       return { isDone: true, nextIn: 0, rest: 0 };
     }
-    if (taken === undefined) {
-      const [next] = await database.query(selectNext({}));
-      return { isDone: false, nextIn: next?.next_in ?? undefined, rest: 0 };
-    }
+    if (taken === undefined) return look();
     learn(performance.now() - began);
     retries.succeeded(taken.id);
     if (taken.status === 'scheduled') await countAfterStart(options, taken);

@@ -147,11 +147,12 @@ const pause = statement<{ id: string }, PublicationRow>(
     set status = 'paused', due_at = null, version = version + 1, updated_at = db_now()
     where id = ${p.id} returning ${publicationColumns}`,
 );
+/** After the time of a chunk, so that pauses that follow each other do not exceed the rate. */
 const resume = statement<{ id: string }, PublicationRow>(
   'publication_resume',
   (p) => sql`
     update notification_publications
-    set status = 'running', due_at = db_now(), version = version + 1, updated_at = db_now()
+    set status = 'running', due_at = db_now() + case when rate is null then 0 else greatest(0.5, 1.0 / rate) end * interval '1 second', version = version + 1, updated_at = db_now()
     where id = ${p.id} returning ${publicationColumns}`,
 );
 const cancel = statement<{ id: string }, PublicationRow>(

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bound, sql } from '../../../src/database/sql.js';
 import { Problem } from '../../../src/lib/problem.js';
 import { createFanOut, type FanOutOptions } from '../../../src/notifications/publications/fan-out.js';
+import { stepClock } from '../../support/clock.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { createInboxes, createTestNotifications } from '../../support/inbox.js';
 import { queriesOf } from '../../support/queries.js';
@@ -218,6 +219,30 @@ test.each([
     await rows('delete from users where id = any ($1)', [[...more, '00000000-0000-4000-8000-000000000000']]);
   },
 );
+
+test('a clock that is set back does not stop a publication that runs, and does not start one early', async () => {
+  const later = await newPublication({ topic: 'club' }, topicId);
+  await rows(`update notification_publications set due_at = db_now() + interval '30 minutes' where id = $1`, [later]);
+  const running = await newPublication({ topic: 'club' }, topicId);
+  const steps = [createStep(), createStep()];
+  await steps[0]?.();
+  while ((await read(running))?.created === 0) await steps[0]?.();
+  await rows(`update notification_publications set rate = 1000 where id = $1`, [running]);
+  await stepClock(fresh.database, '-1 hour');
+  // The second instance has not looked at the clock before.
+  await steps[1]?.();
+  await steps[1]?.();
+  const [row] = await rows<{ s: number }>(
+    `select extract(epoch from due_at - db_now())::float8 as s from notification_publications where id = $1`,
+    [running],
+  );
+  expect(row?.s).toBeLessThan(60);
+  await rows(`update notification_publications set rate = null, due_at = db_now() where id = $1`, [running]);
+  while ((await read(running))?.status !== 'done') await steps[1]?.();
+  expect(await read(later)).toMatchObject({ status: 'scheduled' });
+  await stepClock(fresh.database, '0');
+  await rows('update notification_publications set due_at = null where id = $1', [later]);
+});
 
 test('a slow recall removes smaller parts of a chunk', async () => {
   await rows('delete from notifications');
