@@ -13,6 +13,7 @@ const titles = {
     console: '`node bench/console.mjs`',
     packages: '`node bench/packages.mjs`',
     redirects: '`node bench/redirects.mjs`',
+    'access-tokens': '`node bench/access-tokens.mjs`',
     webhooks: '`node bench/webhooks.mjs`',
     publications: '`node bench/publications.mjs`',
     steps: '`node bench/steps.mjs`',

@@ -219,7 +219,8 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
       return database.user(userId).transaction(async (tx) => {
         await proven.consume(tx);
         await recordEvent(tx, { userId, type: 'session.proven', origin, data: { proof: proven.type } });
-        return recordSessionProof(tx, callingSession, options.adminProofMaxAge);
+        if (proven.method === undefined) throw new Error('a guest or a login has recorded a proof');
+        return recordSessionProof(tx, callingSession, options.adminProofMaxAge, proven.method);
       });
     },
     async activateRole(callingSession, { proof, enrollment_secret: secret }) {

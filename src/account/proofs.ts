@@ -20,6 +20,7 @@ import type { Origin } from '../lib/origin.js';
 import { choiceError, type FieldError, Problem, type ProblemOptions, throwIfErrors } from '../lib/problem.js';
 import type { GuessBudget } from '../limits/guess-budget.js';
 import type { RequestLimits } from '../limits/request-limits.js';
+import type { MethodOfProof } from '../sessions/amr.js';
 import { validSession } from '../sessions/sessions.js';
 import { findEpochForUpdate } from '../users/queries.js';
 import type { AddressType, CodeSender, CountedCode } from './code-sender.js';
@@ -85,6 +86,8 @@ export interface CallingSession {
 /** A correct proof. It can be used once, for the changes of one transaction. */
 export interface VerifiedProof {
   readonly type: AcceptedProof;
+  /** What was shown: a code also says where it went. Undefined for a guest, and if the login is the proof. */
+  readonly method: MethodOfProof | undefined;
   /**
    * Call it first in the transaction. It locks the user's row. Then it checks that the proof was not used before, that
    * the session is still valid, and that the password has not changed since the proof.
@@ -310,7 +313,7 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
       throwIfErrors([{ field: 'current_password', code: 'required' }]);
     }
     const address = { userId, id, purpose: 'proof', deviceId } as const;
-    const outcome: { result: boolean | 'used_code' | 'wrong_password' } = { result: false };
+    const outcome: { result: boolean | 'used_code' | 'wrong_password'; state?: ChallengeState } = { result: false };
     const evaluate = async (): Promise<typeof outcome.result> => {
       // First, so that a mistyped password does not use up a code.
       if (needsPassword && !(await hasPassword(user, current.password ?? '', origin))) return 'wrong_password';
@@ -318,6 +321,7 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
       const state = await countChallengeGuess(database.user(userId), address);
       // There is no challenge to guess at, so this is not counted as a wrong guess.
       if (state?.type !== method.type) throw new Problem('proof_rejected');
+      outcome.state = state;
       return method.verify(user, { state, authenticationId: id, secret, origin });
     };
     const result = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () => {
@@ -333,7 +337,10 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
       throw new Problem('proof_rejected', rejectionOf(outcome.result, isPasswordChange ? method.type : undefined));
     }
     const challenge = method.steps === 2 ? address : undefined;
-    return provenBy(method.type, callingSession, user, allowed, challenge);
+    return {
+      ...provenBy(method.type, callingSession, user, allowed, challenge),
+      method: methodOf(method.type, outcome.state),
+    };
   }
 
   function provenBy(
@@ -345,6 +352,7 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
   ): VerifiedProof {
     return {
       type,
+      method: undefined,
       async consume(tx) {
         await consumeProof(tx, callingSession, user, challenge);
         // Checks again while the user's row is locked, because a credential may have been added since the first check.
@@ -365,6 +373,11 @@ function createProofCheck(options: ProofsOptions): Proofs['check'] {
   }
 
   return check;
+}
+
+function methodOf(type: ProofType, state: ChallengeState | undefined): MethodOfProof {
+  if (type !== 'code') return type;
+  return state?.addressType === 'email' ? 'email' : 'sms';
 }
 
 /** @param type the type of the proof, if the request changes a password that the account has */

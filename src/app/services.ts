@@ -222,6 +222,8 @@ function servicesOf(base: Base, parts: Parts): Services {
     sessions: sessions.sessions,
     dpopVerifier: sessions.dpopVerifier,
     takeOverProof: sessions.takeOverProof,
+    accessTokens: sessions.accessTokens,
+    audiences: sessions.audiences,
     devices: createDevices(database, limits),
     pageApps,
     pages: createPages({ database, redirects, apps: pageApps }),

@@ -15,6 +15,7 @@ import { operatorsCommand } from './commands/operators.js';
 import { schemesCommand } from './commands/schemes.js';
 import { secretCommand } from './commands/secret.js';
 import { serveCommand } from './commands/serve.js';
+import { signingKeysCommand } from './commands/signing-keys.js';
 import { testIdentitiesCommand } from './commands/test-identities.js';
 import { upgradeCommand } from './commands/upgrade.js';
 import { usersCommand } from './commands/users.js';
@@ -80,6 +81,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
   auditCommand(program, io, exitWith);
   backupCommand(program, io);
   secretCommand(program, io);
+  signingKeysCommand(program, io);
   doctorCommand(program, io, exitWith);
   upgradeCommand(program, io, exitWith);
   completionCommand(program, io);

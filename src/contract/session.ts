@@ -1,6 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { Id, Time } from './common.js';
+import { Id, NullableTime, Time } from './common.js';
 import { Claims, Roles } from './user-fields.js';
+
+/** How a login was made and proven, by the names of RFC 8176 where it has one. */
+export const authenticationMethods = ['pwd', 'sms', 'email', 'otp', 'hwk', 'user', 'fed', 'mfa'] as const;
 
 /** A session, without its token. */
 export const Session = Type.Object(
@@ -13,6 +16,15 @@ export const Session = Type.Object(
     updated_at: Time,
     roles: Roles,
     claims: Claims,
+    authenticated_at: Type.Unsafe<string>({ ...Time, description: 'When the login of the session was approved.' }),
+    amr: Type.Array(Type.Enum(authenticationMethods, { title: 'AuthenticationMethod' }), {
+      description:
+        'How the login was made and proven: pwd (password), sms and email (a code), otp (code of an app, or recovery code), hwk (passkey), user (a passkey that verified its user), fed (account at a provider, or your own service), mfa (two factors).',
+    }),
+    proven_at: Type.Unsafe<string | null>({
+      ...NullableTime,
+      description: 'The last re-authentication in this login (PUT /v1/account/session-proof). null: none.',
+    }),
   },
   {
     title: 'Session',
@@ -26,6 +38,9 @@ export const Session = Type.Object(
         updated_at: '2017-10-19T17:02:03.181879Z',
         roles: ['editor'],
         claims: { plan: 'pro' },
+        authenticated_at: '2017-10-19T17:02:02.993212Z',
+        amr: ['pwd', 'otp', 'mfa'],
+        proven_at: null,
       },
     ],
   },

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { SigningPublicKey } from './access-token.js';
 import { Id, IdInput, NullableString, NullableTime, Text, Time } from './common.js';
 
 /** The types of events that webhooks deliver. */
@@ -255,4 +256,7 @@ const WebhookPublicKey = Type.Object(
 );
 export type WebhookPublicKey = Static<typeof WebhookPublicKey>;
 
-export const WebhookPublicKeys = Type.Object({ keys: Type.Array(WebhookPublicKey) }, { title: 'WebhookPublicKeys' });
+export const WebhookPublicKeys = Type.Object(
+  { keys: Type.Array(Type.Union([WebhookPublicKey, ...SigningPublicKey.anyOf])) },
+  { title: 'WebhookPublicKeys' },
+);

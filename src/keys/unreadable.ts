@@ -92,6 +92,15 @@ export const encryptedKinds: readonly EncryptedKind[] = [
     reencryptedColumn: 'private_key',
   },
   {
+    name: 'signing keys of access tokens',
+    table: 'signing_keys',
+    where: sql`true`,
+    encrypted: sql`private_key`,
+    context: sql`'signing-key:' || id`,
+    key: { id: 'uuid' },
+    reencryptedColumn: 'private_key',
+  },
+  {
     name: 'codes of test identities',
     table: 'test_identities',
     where: sql`expires_at > (select db_now())`,

@@ -6,6 +6,7 @@ import { type SqlPart, sql, statement } from '../database/sql.js';
 import { newToken, type ParsedToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
+import type { MethodOfProof } from './amr.js';
 import { endReplacedSessions, validSessions } from './verifier.js';
 
 /** An operator, or a member of the support staff, who uses a session instead of an API key. */
@@ -90,6 +91,7 @@ interface ProofValues {
   readonly newId: string;
   readonly digest: Buffer;
   readonly maxAge: number;
+  readonly method: MethodOfProof;
 }
 
 /**
@@ -101,6 +103,11 @@ const recordProof = statement<ProofValues, Omit<RecordedProof, 'token'>>(
   (p) => sql`
   with former as materialized (
     select s.*, db_now() as now from sessions s where s.user_id = ${p.userId} and s.id = ${p.sessionId} for no key update),
+  login as (
+    update authentications a
+    set proven_at = former.now,
+        proven_by = case when ${p.method}::text = any(a.proven_by) then a.proven_by else a.proven_by || ${p.method}::text end
+    from former where a.user_id = former.user_id and a.id = former.authentication_id),
   shortened as (
     update sessions s set proven_at = former.now, expires_at = least(s.expires_at, former.now + interval '60 seconds')
     from former where s.user_id = former.user_id and s.id = former.id)
@@ -110,17 +117,18 @@ const recordProof = statement<ProofValues, Omit<RecordedProof, 'token'>>(
 );
 
 /**
- * Records a re-authentication in a new session, which replaces the old one: the old one ends when the new one is first used.
+ * Records a re-authentication with the login, and in a new session, which replaces the old one: the old one ends when the new one is first used.
  * @param maxAge milliseconds: ADMIN_PROOF_MAX_AGE
  */
 export async function recordSessionProof(
   tx: Queryable,
   { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
   maxAge: number,
+  method: MethodOfProof,
 ): Promise<RecordedProof> {
   const id = newId();
   const { token, digest } = newToken('session', [userId, id]);
-  const [recorded] = await tx.query(recordProof({ userId, sessionId, newId: id, digest, maxAge }));
+  const [recorded] = await tx.query(recordProof({ userId, sessionId, newId: id, digest, maxAge, method }));
   if (recorded === undefined) throw new Problem('invalid_session_token');
   return { ...recorded, token };
 }

@@ -7,6 +7,7 @@ import { lockHolds } from '../identities/accounts.js';
 import { type ParsedToken, parseToken } from '../lib/crypto/token-strings.js';
 import { Problem } from '../lib/problem.js';
 import { maxSessionDays } from '../lib/times.js';
+import { amrOf, type LoginMethods } from './amr.js';
 
 /** Checks session tokens. */
 export interface SessionVerifier {
@@ -35,7 +36,7 @@ export const validSessions = sql`sessions s
      and u.status = 'active' and not ${lockHolds}`;
 
 /** The columns of a session that its token does not contain. */
-export interface SessionRow extends Pick<Session, 'device_id' | 'created_at' | 'expires_at' | 'roles' | 'claims'> {
+export interface SessionRow extends Omit<Session, 'id' | 'user_id' | 'updated_at' | 'amr'>, LoginMethods {
   /** See `endReplacedSessions`. Null for most sessions. */
   readonly replaces: string | null;
 }
@@ -47,7 +48,8 @@ export function sessionOfToken(token: {
   readonly digest: SqlPart;
 }): Sql {
   const { userId, id, digest } = token;
-  return sql`select s.device_id, s.created_at, s.expires_at, s.replaces, u.roles, u.claims
+  return sql`select s.device_id, s.created_at, s.expires_at, s.replaces, u.roles, u.claims,
+          a.approved_at as authenticated_at, a.proven_at, a.authenticator, a.second_factor, a.proven_by
    from ${validSessions} and s.user_id = ${userId} and s.id = ${id} and s.token_digest = ${digest}`;
 }
 
@@ -94,6 +96,7 @@ export function createPlainVerifier(database: Database): SessionVerifier {
 }
 
 export function sessionOf({ ids: [user_id = '', id = ''] }: ParsedToken, row: SessionRow): Session {
-  const { device_id, created_at, expires_at, roles, claims } = row;
-  return { id, user_id, device_id, created_at, expires_at, updated_at: created_at, roles, claims };
+  const { device_id, created_at, expires_at, roles, claims, authenticated_at, proven_at } = row;
+  const login = { authenticated_at, amr: amrOf(row), proven_at };
+  return { id, user_id, device_id, created_at, expires_at, updated_at: created_at, roles, claims, ...login };
 }

@@ -134,6 +134,22 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
   'publication.recalled': text('A publication was recalled.', 'Se retiró una publicación.'),
   'channel.paused': text('The channel {channel} was paused: {reason}.', 'Se pausó el canal {channel}: {reason}.'),
   'channel.resumed': text('The pause of the channel {channel} ended.', 'Terminó la pausa del canal {channel}.'),
+  'audience.created': text(
+    'A service was allowed to get access tokens: {audience}.',
+    'Se permitió que un servicio reciba tokens de acceso: {audience}.',
+  ),
+  'audience.changed': text(
+    'The access tokens of a service were changed: {audience}.',
+    'Cambiaron los tokens de acceso de un servicio: {audience}.',
+  ),
+  'audience.deleted': text(
+    'A service gets no access tokens any more: {audience}.',
+    'Un servicio ya no recibe tokens de acceso: {audience}.',
+  ),
+  'signing_keys.rotated': text(
+    'The keys of access tokens were rotated.',
+    'Se rotaron las claves de los tokens de acceso.',
+  ),
   'block.created': text('An address was blocked: {address}.', 'Se bloqueó una dirección: {address}.'),
   'block.deleted': text('An address was unblocked: {address}.', 'Se desbloqueó una dirección: {address}.'),
   'test_identity.created': text(

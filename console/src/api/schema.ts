@@ -1,5 +1,20 @@
 // Generated from docs/openapi.json by `npm run generate`.
 
+export type AccessToken = {
+  /** A JSON Web Token of the type `at+jwt`. Postern itself does not accept it. */
+  readonly access_token: string;
+  readonly token_type: 'Bearer';
+  /** Seconds. The token never lasts longer than the login. */
+  readonly expires_in: number;
+};
+
+export type AccessTokenRequest = {
+  /** The `uri` of an audience. */
+  readonly audience: string;
+  /** Seconds: 60 to the `ttl` of the audience, which is the default. */
+  readonly ttl?: number | undefined;
+};
+
 export type Account = {
   readonly id: string;
   readonly username: string | null;
@@ -178,6 +193,41 @@ export type ApiKeyPage = {
   readonly page: PageInfo;
 };
 
+export type Audience = {
+  readonly id: string;
+  /** What access tokens for the service have in `aud`, such as the URL of its API. Unique. */
+  readonly uri: string;
+  readonly alg: SigningAlgorithm;
+  /** How long access tokens last, in seconds. A request can ask for less. */
+  readonly ttl: number;
+  /** Whether access tokens have the `roles` of the user. */
+  readonly roles: boolean;
+  /** The names of the members of `claims` of the user that access tokens have. */
+  readonly claims: readonly string[];
+  /** Whether support logins may get access tokens for the service. */
+  readonly support: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type AudienceChange = {
+  /** How access tokens are signed. ES256 unless set. */
+  readonly alg?: SigningAlgorithm | undefined;
+  /** How long access tokens last, in seconds. A request can ask for less. */
+  readonly ttl?: number | undefined;
+  /** Whether access tokens have the `roles` of the user. */
+  readonly roles?: boolean | undefined;
+  /** The names of the members of `claims` of the user that access tokens have. */
+  readonly claims?: readonly string[] | undefined;
+  /** Whether support logins may get access tokens for the service. */
+  readonly support?: boolean | undefined;
+};
+
+export type AudiencePage = {
+  readonly data: readonly Audience[];
+  readonly page: PageInfo;
+};
+
 export type AuditEvent = {
   readonly id: string;
   /** All zeros for an event that concerns no user. */
@@ -241,6 +291,8 @@ export type Authentication = {
 };
 
 export type AuthenticationErrorCode = '' | 'invalid_credentials' | 'not_linked' | 'authorization_rejected';
+
+export type AuthenticationMethod = 'pwd' | 'sms' | 'email' | 'otp' | 'hwk' | 'user' | 'fed' | 'mfa';
 
 export type AuthenticationState = {
   readonly id: string;
@@ -732,6 +784,17 @@ export type DryRunSteps = {
   readonly state: DryRunState;
   readonly reason: StepReason | null;
   readonly count: number;
+};
+
+export type EcPublicKey = {
+  readonly kty: 'EC';
+  readonly crv: 'P-256';
+  readonly kid: string;
+  /** sig */
+  readonly use: string;
+  readonly alg: 'ES256';
+  readonly x: string;
+  readonly y: string;
 };
 
 export type EffectiveSetting = {
@@ -1323,6 +1386,21 @@ export type NewApiKey = {
   readonly scopes: readonly Scope[];
   /** A time in the future. */
   readonly expires_at?: string | undefined;
+};
+
+export type NewAudience = {
+  /** What access tokens for the service have in `aud`, such as the URL of its API. Unique. */
+  readonly uri: string;
+  /** How access tokens are signed. ES256 unless set. */
+  readonly alg?: SigningAlgorithm | undefined;
+  /** How long access tokens last, in seconds. A request can ask for less. */
+  readonly ttl?: number | undefined;
+  /** Whether access tokens have the `roles` of the user. */
+  readonly roles?: boolean | undefined;
+  /** The names of the members of `claims` of the user that access tokens have. */
+  readonly claims?: readonly string[] | undefined;
+  /** Whether support logins may get access tokens for the service. */
+  readonly support?: boolean | undefined;
 };
 
 export type NewBlock = {
@@ -2286,6 +2364,16 @@ export type RolesChangeObject = {
   readonly remove?: readonly string[] | undefined;
 };
 
+export type RsaPublicKey = {
+  readonly kty: 'RSA';
+  readonly kid: string;
+  /** sig */
+  readonly use: string;
+  readonly alg: 'RS256';
+  readonly n: string;
+  readonly e: string;
+};
+
 export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'notifications:broadcast' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type ScreenSize = ScreenSizeNumber | ScreenSizeString;
@@ -2343,6 +2431,12 @@ export type Session = {
   readonly roles: readonly string[];
   /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
   readonly claims: Claims;
+  /** When the login of the session was approved. */
+  readonly authenticated_at: string;
+  /** How the login was made and proven: pwd (password), sms and email (a code), otp (code of an app, or recovery code), hwk (passkey), user (a passkey that verified its user), fed (account at a provider, or your own service), mfa (two factors). */
+  readonly amr: readonly AuthenticationMethod[];
+  /** The last re-authentication in this login (PUT /v1/account/session-proof). null: none. */
+  readonly proven_at: string | null;
 };
 
 export type SetUpCompletion = {
@@ -2418,6 +2512,8 @@ export type SetUpTotp = {
   /** The secret as an otpauth URI, for a QR code. */
   readonly uri: string;
 };
+
+export type SigningAlgorithm = 'ES256' | 'RS256';
 
 export type SmsUsage = {
   /** The first six digits of the numbers. */
@@ -2968,7 +3064,7 @@ export type WebhookPublicKey = {
 };
 
 export type WebhookPublicKeys = {
-  readonly keys: readonly WebhookPublicKey[];
+  readonly keys: readonly (WebhookPublicKey | EcPublicKey | RsaPublicKey)[];
 };
 
 export type WebhookReplay = {
@@ -3072,6 +3168,85 @@ export type GetSessionData = {
   readonly body?: never;
 };
 export type GetSessionResponse = Session;
+
+export type CreateAccessTokenData = {
+  readonly url: '/v1/access-tokens';
+  readonly body: AccessTokenRequest;
+};
+export type CreateAccessTokenResponse = AccessToken;
+
+export type CreateAudienceData = {
+  readonly url: '/admin/v1/audiences';
+  readonly body: NewAudience;
+};
+export type CreateAudienceResponse = Audience;
+
+export type ListAudiencesData = {
+  readonly url: '/admin/v1/audiences';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type ListAudiencesResponse = readonly Audience[];
+
+export type GetAudiencePageData = {
+  readonly url: '/admin/v1/audiences/page';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type GetAudiencePageResponse = AudiencePage;
+
+export type GetAudienceData = {
+  readonly url: '/admin/v1/audiences/{id}';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type GetAudienceResponse = Audience;
+
+export type ChangeAudienceData = {
+  readonly url: '/admin/v1/audiences/{id}';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body: AudienceChange;
+};
+export type ChangeAudienceResponse = Audience;
+
+export type DeleteAudienceData = {
+  readonly url: '/admin/v1/audiences/{id}';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type DeleteAudienceResponse = void;
 
 export type ListDevicesData = {
   readonly url: '/v1/devices';

@@ -40,6 +40,7 @@ export interface ProblemStatuses {
   readonly identity_taken: 409;
   readonly external_identity_taken: 409;
   readonly last_way_in: 409;
+  readonly audience_exists: 409;
   readonly test_identity_exists: 409;
   readonly request_in_progress: 409;
   readonly category_built_in: 409;
@@ -59,6 +60,9 @@ export interface ProblemStatuses {
   readonly publication_state: 409;
   readonly too_many_webhooks: 409;
   readonly message_tried_too_often: 409;
+  readonly unknown_audience: 422;
+  readonly ttl_out_of_range: 422;
+  readonly claims_too_large: 422;
   readonly human_check_required: 422;
   readonly provider_incomplete: 422;
   readonly redirect_not_allowed: 422;
@@ -211,6 +215,8 @@ export type Authentication = {
 };
 
 export type AuthenticationErrorCode = '' | 'invalid_credentials' | 'not_linked' | 'authorization_rejected';
+
+export type AuthenticationMethod = 'pwd' | 'sms' | 'email' | 'otp' | 'hwk' | 'user' | 'fed' | 'mfa';
 
 export type AuthenticationState = {
   readonly id: string;
@@ -799,6 +805,12 @@ export type Session = {
   readonly roles: readonly string[];
   /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
   readonly claims: Claims;
+  /** When the login of the session was approved. */
+  readonly authenticated_at: string;
+  /** How the login was made and proven: pwd (password), sms and email (a code), otp (code of an app, or recovery code), hwk (passkey), user (a passkey that verified its user), fed (account at a provider, or your own service), mfa (two factors). */
+  readonly amr: readonly AuthenticationMethod[];
+  /** The last re-authentication in this login (PUT /v1/account/session-proof). null: none. */
+  readonly proven_at: string | null;
 };
 
 export type StartedExternalIdentity = {

@@ -47,6 +47,7 @@ export {
   sessionOf,
   withSession,
 } from './sessions/middleware.js';
+export { type StepUpOptions, stepUpRefusalOf } from './sessions/step-up.js';
 export type { HeadersLike, RequestLike } from './sessions/tokens.js';
 export type { Verify, VerifyOptions } from './sessions/verify.js';
 export type { WebhookEvent, WebhookEventType } from './webhooks/events.js';

@@ -286,6 +286,8 @@ export type AuditEventChange = {
   readonly withheld: boolean;
 };
 
+export type AuthenticationMethod = 'pwd' | 'sms' | 'email' | 'otp' | 'hwk' | 'user' | 'fed' | 'mfa';
+
 export type AuthenticationStatus = 'created' | 'pending' | 'approved' | 'rejected';
 
 export type CategoryChannelChoices = Readonly<Record<string, unknown>>;
@@ -881,6 +883,12 @@ export type Session = {
   readonly roles: readonly string[];
   /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
   readonly claims: Claims;
+  /** When the login of the session was approved. */
+  readonly authenticated_at: string;
+  /** How the login was made and proven: pwd (password), sms and email (a code), otp (code of an app, or recovery code), hwk (passkey), user (a passkey that verified its user), fed (account at a provider, or your own service), mfa (two factors). */
+  readonly amr: readonly AuthenticationMethod[];
+  /** The last re-authentication in this login (PUT /v1/account/session-proof). null: none. */
+  readonly proven_at: string | null;
 };
 
 export type StepAttempt = {

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { recordServiceEvent } from '../../audit/events.js';
+import type { Database } from '../../database/database.js';
 import { type Relay, startRelay } from '../../database/relay.js';
 import type { UserReferences } from '../../identities/user-references.js';
 import { collectFilter, parseFilter } from '../../lib/filter/parse.js';
@@ -34,7 +35,7 @@ export function createPublicationDomain(
     announce: (tx, { type, id }) => recordServiceCause(tx, { type, actor: 'system', data: { publication_id: id } }),
     onFailure: (error, id) =>
       log.warn({ err: error, publication_id: id }, 'a step of a publication failed, and is repeated later'),
-    isBusy: () => database.connections().used > 0 || database.connections().waiting > 0,
+    isBusy: createBusyCheck(database),
   });
   return {
     publications: createPublications({
@@ -74,6 +75,22 @@ export function createPublicationDomain(
         },
       };
     },
+  };
+}
+
+/** Connections that others take in a second from which the fan-out leaves time to them. Background work takes about ten. */
+const busyRate = 40;
+
+/** Whether requests have used the database since the last call, by how often connections were taken. */
+function createBusyCheck(database: Pick<Database, 'taken'>): () => boolean {
+  let last = { at: performance.now(), taken: database.taken() };
+  return () => {
+    const now = { at: performance.now(), taken: database.taken() };
+    const seconds = Math.max(0.001, (now.at - last.at) / 1000);
+    // A step takes two itself: its transaction, and the signal after it.
+    const rate = (now.taken - last.taken - 2) / seconds;
+    last = now;
+    return rate > busyRate;
   };
 }
 

@@ -1,6 +1,8 @@
 import type { DeviceLimit } from '../../devices/device-limit.js';
 import type { Services } from '../../http/routes/routes.js';
 import type { Notices } from '../../messages/notices.js';
+import { createAccessTokens } from '../../sessions/access-tokens/access-tokens.js';
+import { createAudiences } from '../../sessions/access-tokens/audiences.js';
 import { createApiKeys } from '../../sessions/api-keys.js';
 import { createDpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import { createDpopNonces } from '../../sessions/dpop/nonces.js';
@@ -16,7 +18,10 @@ import { loginPolicies } from '../base/login-policies.js';
 export function createSessionServices(
   { config, database, keys, statistics: { counters } }: Base,
   { notices, deviceLimit }: { readonly notices: Notices; readonly deviceLimit: DeviceLimit },
-): Pick<Services, 'sessions' | 'dpopVerifier' | 'apiKeys' | 'verifiers' | 'takeOverProof'> {
+): Pick<
+  Services,
+  'sessions' | 'dpopVerifier' | 'apiKeys' | 'verifiers' | 'takeOverProof' | 'accessTokens' | 'audiences'
+> {
   const report = createTokenReports(database, notices);
   const dpopVerifier = createDpopVerifier({
     ...{ database, report },
@@ -43,5 +48,8 @@ export function createSessionServices(
     verifyApiKey: apiKeys.verify,
   };
   const takeOverProof: Services['takeOverProof'] = (token) => takeOverSessionProof(database, token);
-  return { sessions, dpopVerifier, apiKeys, verifiers, takeOverProof };
+  const tokenOptions = { database, keys, issuer: config.PUBLIC_URL };
+  const accessTokens = createAccessTokens(tokenOptions);
+  const audiences = createAudiences(tokenOptions);
+  return { sessions, dpopVerifier, apiKeys, verifiers, takeOverProof, accessTokens, audiences };
 }

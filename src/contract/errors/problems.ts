@@ -248,6 +248,12 @@ export const errors = {
     'Es la única forma de iniciar sesión en la cuenta.',
     'Set a password or link another account first.',
   ),
+  audience_exists: error(
+    409,
+    'There is an audience with this uri already.',
+    'Ya hay una audiencia con este uri.',
+    'Change the existing audience, which `GET /admin/v1/audiences` lists.',
+  ),
   test_identity_exists: error(
     409,
     'This address is a test identity already.',
@@ -361,6 +367,24 @@ export const errors = {
     'This message was tried {max} times. It is not sent again.',
     'Este mensaje se intentó {max} veces. No se vuelve a enviar.',
     '`last_error` of the message says why it failed. Fix that, and let the user request a new code.',
+  ),
+  unknown_audience: error(
+    422,
+    'There is no audience with this uri.',
+    'No hay ninguna audiencia con este uri.',
+    'An operator lists the services that get access tokens (`POST /admin/v1/audiences`). Without PUBLIC_URL there are none.',
+  ),
+  ttl_out_of_range: error(
+    422,
+    'An access token for this audience can last {min} to {max} seconds.',
+    'Un token de acceso para esta audiencia puede durar de {min} a {max} segundos.',
+    'Ask for a shorter `ttl`, or for none: then the `ttl` of the audience applies.',
+  ),
+  claims_too_large: error(
+    422,
+    'The roles and claims of this user do not fit into an access token: it has at most {max} bytes.',
+    'Los roles y claims de este usuario no caben en un token de acceso: tiene como máximo {max} bytes.',
+    'Name fewer `claims` for the audience, leave out its `roles`, or shorten those of the user.',
   ),
   human_check_required: error(
     422,

@@ -20,6 +20,9 @@ export function withOriginForm(listener: RequestListener): RequestListener {
 /** A letter or a digit that is percent-encoded, before the query. */
 const encodedLetter = /^[^?#]*%(?:3\d|[46][1-9a-f]|[57][0-9a])/i;
 
+/** A byte before the query that no URI has (RFC 3986, 2): a control character, a space, or a byte of a character beyond ASCII. */
+const noUriByte = /^[^?]*?[^!-~]/;
+
 /**
  * Refuses targets that a proxy could read in another way. No client needs encoded letters or digits in a path (RFC 3986, 2.3), and
  * a proxy that compares paths as they are sent would protect `/admin/`, but not `/%61dmin/`. A fragment is never sent (RFC 9112,
@@ -28,7 +31,8 @@ const encodedLetter = /^[^?#]*%(?:3\d|[46][1-9a-f]|[57][0-9a])/i;
 export function requestTargetsPlugin(app: App): void {
   app.addHook('onRequest', ({ raw: { url = '' } }, _reply, done) => {
     const isOther = url.charCodeAt(0) !== 0x2f && url !== '*';
-    const isRefused = isOther || url.includes('#') || (url.includes('%') && encodedLetter.test(url));
+    const isRefused =
+      isOther || url.includes('#') || (url.includes('%') && encodedLetter.test(url)) || noUriByte.test(url);
     done(isRefused ? new Problem('malformed_request') : undefined);
   });
 }

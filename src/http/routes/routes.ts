@@ -44,6 +44,8 @@ import type { Publications } from '../../notifications/publications/publications
 import type { Push } from '../../notifications/push/push.js';
 import type { Streams } from '../../notifications/stream/streams.js';
 import type { Topics } from '../../notifications/topics/topics.js';
+import type { AccessTokens } from '../../sessions/access-tokens/access-tokens.js';
+import type { Audiences } from '../../sessions/access-tokens/audiences.js';
 import type { ApiKeys } from '../../sessions/api-keys.js';
 import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import type { Sessions } from '../../sessions/sessions.js';
@@ -63,6 +65,7 @@ import type { SendInbox } from '../lists/notification-list.js';
 import type { Verifiers } from '../plugins/authorization.js';
 import type { Idempotent } from '../requests/idempotent.js';
 import type { App } from '../requests/route.js';
+import { adminAudienceRoutes } from './admin/audiences.js';
 import { adminBackupRoutes, type Backups } from './admin/backups.js';
 import { adminBlockRoutes } from './admin/blocks.js';
 import { adminCategoryRoutes } from './admin/categories.js';
@@ -103,6 +106,7 @@ import { operationRoutes, type Readiness } from './operation.js';
 import { type PageOptions, type PageServices, pageRoutes, shellOf } from './pages/pages.js';
 import { createRedirectPage, redirectRoutes } from './redirects.js';
 import { unsubscribeRoutes } from './unsubscribe.js';
+import { accessTokenRoutes } from './v1/access-tokens.js';
 import { accountRoutes } from './v1/account/account.js';
 import { accountAddressRoutes } from './v1/account/addresses.js';
 import { accountAppRoutes } from './v1/account/apps.js';
@@ -140,6 +144,8 @@ import { webhookKeyRoutes } from './webhook-keys.js';
 export interface Services extends WebhookServices, Pick<PageServices, 'pages' | 'pageApps' | 'markPageDevice'> {
   readonly verifiers: Verifiers;
   readonly takeOverProof: ConsoleSessionServices['takeOverProof'];
+  readonly accessTokens: AccessTokens;
+  readonly audiences: Audiences;
   /** The database, for routes that do their work in one transaction. */
   readonly database: Database;
   readonly readiness: Readiness;
@@ -239,6 +245,8 @@ export function registerRoutes(
   linkRoutes(app, shell);
   loginOptionRoutes(app, services);
   sessionRoutes(app, services);
+  accessTokenRoutes(app, services);
+  adminAudienceRoutes(app, services);
   deviceRoutes(app, services);
   accountRoutes(app, services);
   accountSecretRoutes(app, services);

@@ -216,8 +216,8 @@ export function createPreferences({
   };
 }
 
-const hasChoices = ({ time_zone: zone, ...choices }: Choices): boolean =>
-  zone !== null || Object.values(choices).some((chosen) => Object.keys(chosen).length > 0);
+const hasChoices = ({ time_zone: zone, channels, categories, topics }: Choices): boolean =>
+  zone !== null || [channels, categories, topics].some((chosen) => Object.keys(chosen).length > 0);
 
 const valuesOf = (cells: CategoryChoices) =>
   Object.fromEntries(Object.entries(cells).map(([name, { value }]) => [name, value]));

@@ -25,7 +25,7 @@ export interface FanOutOptions {
   readonly announce: (tx: Transaction, event: { readonly type: PublicationNews; readonly id: string }) => Promise<void>;
   /** Called when a step failed, and is repeated later. */
   readonly onFailure: (error: unknown, publicationId: string) => void;
-  /** Whether other requests use the database now. */
+  /** Whether other requests have used the database since the last call. */
   readonly isBusy: () => boolean;
 }
 
@@ -181,6 +181,7 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
   const { database, isBusy, onFailure } = options;
   const retries = createRetries(database);
   let size = maxChunk;
+  let busy = false;
   /** The database's clock at the last look. At first unknown: it may have been set back before. */
   let clock = Number.POSITIVE_INFINITY;
 
@@ -212,8 +213,7 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
 
   return async () => {
     const began = performance.now();
-    // Before the transaction, which uses the database itself.
-    const limit = isBusy() ? Math.min(size, busyChunk) : size;
+    const limit = busy ? Math.min(size, busyChunk) : size;
     let taken: DueRow | undefined;
     try {
       await database.transaction(async (tx) => {
@@ -223,13 +223,20 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
     } catch (error) {
       if (taken === undefined) throw error;
       await afterFailure(taken, error);
+      busy = isBusy();
       return { isDone: true, nextIn: 0, rest: 0 };
     }
     if (taken === undefined) return look();
-    learn(performance.now() - began);
+    const elapsed = performance.now() - began;
+    learn(elapsed);
     retries.succeeded(taken.id);
-    if (taken.status === 'scheduled') await countAfterStart(options, taken);
-    return { isDone: true, nextIn: 0, rest: isBusy() ? performance.now() - began : 0 };
+    busy = isBusy();
+    if (taken.status === 'scheduled') {
+      await countAfterStart(options, taken);
+      // The count is no request of others.
+      isBusy();
+    }
+    return { isDone: true, nextIn: 0, rest: busy ? elapsed : 0 };
   };
 }
 

@@ -174,4 +174,23 @@ describe('a file that somebody has put in the place of a part', () => {
       'is damaged',
     );
   });
+
+  it('with one other byte anywhere, or cut anywhere, is refused', async () => {
+    const { store, objects } = emptyStore();
+    const content = bytes(Buffer.alloc(512, 'log'));
+    const range = { start: 0, end: 512 };
+    const { name } = await writePart(store, folder, range, { header, content, encrypt: undefined, key });
+    const good = objects.get(name) ?? expect.unreachable();
+    const [part = expect.unreachable()] = await listParts(store, folder);
+    const read = () => readPart(store, part, { archive: header.archive, trust: trustOf(keys) });
+    expect((await read()).header.start).toBe(0);
+    for (let at = 0; at < good.length; at += 61) {
+      const changed = Buffer.from(good);
+      changed[at] = (good[at] ?? 0) ^ 0x20;
+      objects.set(name, changed);
+      await expect(read(), `byte ${at}`).rejects.toThrow();
+      objects.set(name, good.subarray(0, at));
+      await expect(read(), `the first ${at} bytes`).rejects.toThrow();
+    }
+  });
 });

@@ -185,6 +185,7 @@ describe('the OpenAPI document', () => {
     const ids = declaring('header', 'Idempotency-Key').map(({ operation }) => operation.operationId);
     expect(ids.sort()).toEqual([
       'answerToken',
+      'createAudience',
       'createImage',
       'createKey',
       'createTestIdentity',

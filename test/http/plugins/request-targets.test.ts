@@ -40,6 +40,16 @@ async function statusOf(target: string, { host = 'Host: x\r\n', method = 'GET', 
   return answer?.status ?? 0;
 }
 
+test('a path with bytes that no URI has gets 400, and the same bytes encoded do not', async () => {
+  expect(await statusOf('/admin/v1/users?search=x')).toBe(200);
+  for (const text of ['\u{ff0f}', '\u{ff0e}\u{ff0e}', '\u{2215}', 'é', '\u{80}', '\u{a0}', '\u{2028}', '\u{1f600}']) {
+    const raw = Buffer.from(text).toString('latin1');
+    for (const target of [`/images/${raw}`, `/${raw}admin/v1/users`, `http://x/images/${raw}?a=b`, `/images/x${raw}#`])
+      expect([target, await statusOf(target)]).toEqual([target, 400]);
+    expect([text, await statusOf(`/images/${encodeURIComponent(text)}`)]).toEqual([text, 404]);
+  }
+});
+
 test.each([
   ...['//admin/v1/users', '/admin//v1/users', '/admin/v1//users', '/admin/v1/users/', '/admin;x/v1/users'],
   ...['/admin/v1/users;x=y', '/;/admin/v1/users', '/ADMIN/v1/users', '/admin/V1/users', '/./admin/v1/users'],

@@ -261,7 +261,135 @@ const situations: readonly Situation[] = [
     },
     ['address_blocked'],
   ],
+  ...addressSituations(),
 ];
+
+/** Blocks and limits of addresses, in the spellings that proxies and operators use. */
+function addressSituations(): readonly Situation[] {
+  const block = async (address: string, body: object = {}) => {
+    const on = instances.strict;
+    const answer = await on.api('POST', '/admin/v1/blocks', { bearer: on.adminKey, body: { address, ...body } });
+    expect(answer.status).toBe(201);
+  };
+  const from = async (address: string) => ({ ...byName(await newUser()), on: instances.strict, address });
+  const blocked = (title: string, network: string, address: string, blockers = ['address_blocked']): Situation => [
+    title,
+    async () => {
+      await block(network);
+      return from(address);
+    },
+    blockers,
+  ];
+  const afterThreeFrom = (title: string, first: readonly string[], address: string, blockers: string[]): Situation => [
+    title,
+    async () => {
+      for (const each of first) await logIn(instances, await from(each));
+      return from(address);
+    },
+    blockers,
+  ];
+  return [
+    blocked('a blocked network of IPv6', '2001:db8:7::/48', '2001:db8:7:1::9'),
+    blocked('a neighbour of a blocked network of IPv6', '2001:db8:8::/48', '2001:db8:9::1', []),
+    blocked('a blocked IPv4 address that arrives as IPv6', '203.0.113.9', '::ffff:203.0.113.9'),
+    blocked('a blocked IPv4 address that arrives as IPv6 in hexadecimal', '203.0.113.10', '::FFFF:cb00:710a'),
+    blocked('a block of IPv4 that was written as IPv6', '::ffff:203.0.113.64/122', '203.0.113.70'),
+    blocked('a neighbour of a blocked address', '203.0.113.20', '203.0.113.21', []),
+    blocked('an address behind a NAT64 whose IPv4 address is blocked', '203.0.113.30', '64:ff9b::cb00:711e', []),
+    blocked('a link-local address with a zone', 'fe80::1', 'fe80::1%eth0'),
+    [
+      'a block that has ended',
+      async () => {
+        await runSql(
+          `insert into address_blocks (id, network, reason, ends_at, created_by, created_at)
+           values (gen_random_uuid(), '203.0.113.40', null, db_now(), 'key', db_now() - interval '1 hour')`,
+          [],
+        );
+        return from('203.0.113.40');
+      },
+      [],
+    ],
+    [
+      'an ended block inside of one that has no end',
+      async () => {
+        await block('192.0.2.0/24');
+        await block('192.0.2.50', { ends_at: '2099-01-01T00:00:00Z' });
+        await runSql("update address_blocks set ends_at = db_now() where network = '192.0.2.50'", []);
+        return from('192.0.2.50');
+      },
+      ['address_blocked'],
+    ],
+    [
+      'an identity that nobody has, from a blocked network',
+      async () => {
+        await block('203.0.113.50');
+        const identity = { type: 'username', value: 'nobody2' };
+        return { authenticator: 'password', identity, on: instances.strict, address: '203.0.113.50' };
+      },
+      ['unknown_identity', 'address_blocked'],
+    ],
+    [
+      'a blocked network and a lock of an operator',
+      async () => {
+        await block('203.0.113.60');
+        const user = await newUser();
+        await lock(user, { permanent: true });
+        return { ...byName(user), on: instances.strict, address: '203.0.113.60' };
+      },
+      ['address_blocked', 'locked_by_operator'],
+    ],
+    [
+      'a deactivated user with a lock of an operator',
+      async () => {
+        const user = await newUser();
+        await lock(user, { permanent: true });
+        await change(user, { status: 'deactivated' });
+        return byName(user);
+      },
+      ['deactivated', 'locked_by_operator'],
+    ],
+    [
+      'a deactivated user after wrong secrets',
+      async () => {
+        const user = await newUser();
+        await lockByGuesses(byName(user));
+        await change(user, { status: 'deactivated' });
+        return byName(user);
+      },
+      ['deactivated', 'new_devices_locked_by_guesses'],
+    ],
+    [
+      'an identity in another spelling',
+      async () => {
+        const user = await newUser();
+        return {
+          ...byName(user),
+          userId: undefined as never,
+          identity: { type: 'username', value: user.username?.toUpperCase() ?? null },
+        };
+      },
+      [],
+    ],
+    afterThreeFrom(
+      'too many logins from other addresses of the same /64',
+      ['2001:db8:a:1::1', '2001:db8:a:1::2', '2001:db8:a:1:ffff::3'],
+      '2001:db8:a:1::4',
+      ['address_limit'],
+    ),
+    afterThreeFrom(
+      'logins from another /64',
+      ['2001:db8:a:2::1', '2001:db8:a:2::2', '2001:db8:a:2::3'],
+      '2001:db8:a:3::1',
+      [],
+    ),
+    afterThreeFrom(
+      'too many logins from one IPv4 address in three spellings',
+      ['198.18.0.80', '::ffff:198.18.0.80', '64:ff9b::198.18.0.80'],
+      '::ffff:c612:50',
+      ['address_limit'],
+    ),
+  ];
+}
 
 test.each(situations)('predicts the answers to a login with %s', async (_, prepare, blockers) => {
   const login = await prepare();

@@ -269,6 +269,15 @@ test('a slow recall removes smaller parts of a chunk', async () => {
   expect(sizes[0]).toBeGreaterThan(1000);
 });
 
+test('a publication that cannot be started now does not hold up the others', async () => {
+  const broken = await newPublication({ users: 'broken' });
+  const other = await newPublication({ topic: 'club' }, topicId);
+  const step = createStep({ userCondition: () => Promise.reject(new Error('not now')) });
+  while ((await read(other))?.status !== 'done') await step();
+  expect(await read(broken)).toMatchObject({ status: 'scheduled', created: 0, error_code: 'internal_error' });
+  await rows('update notification_publications set due_at = null where id = $1', [broken]);
+});
+
 test('while other requests use the database, a chunk is smaller and a rest follows', async () => {
   const id = await newPublication({ topic: 'club' }, topicId);
   const step = createStep({ isBusy: () => true });

@@ -16,6 +16,9 @@ const sessionOf = (userId: string): Session => {
     updated_at: time,
     roles: [],
     claims: {},
+    authenticated_at: time,
+    amr: ['pwd'],
+    proven_at: null,
   };
 };
 

@@ -20,6 +20,7 @@ const session: Session = {
   ...{ id: newId(), user_id: newId(), device_id: newId() },
   ...{ created_at: time, expires_at: time, updated_at: time },
   ...{ roles: ['billing:admin', 'editor'], claims: { plan: 'año 🎉' } },
+  ...{ authenticated_at: time, amr: ['pwd', 'otp', 'mfa'], proven_at: null },
 };
 const { token } = newToken('session', [session.user_id, session.id]);
 const { token: refused } = newToken('session', [session.user_id, newId()]);

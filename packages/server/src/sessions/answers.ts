@@ -1,6 +1,6 @@
 import { isPosternError } from '@postern/client';
 
-/** The answer to a request whose session is missing, or cannot be checked: `new Response(refusal.body, refusal)`. */
+/** The answer to a request whose session is missing, is not enough, or cannot be checked: `new Response(refusal.body, refusal)`. */
 export interface Refusal {
   readonly status: 401 | 503;
   readonly headers: Readonly<Record<string, string>>;
@@ -8,10 +8,24 @@ export interface Refusal {
   readonly body: string;
 }
 
-const refusal = (status: Refusal['status'], code: string, title: string, header: [string, string]): Refusal => ({
+/** @param more further members of the problem */
+export const refusal = (
+  status: Refusal['status'],
+  code: string,
+  title: string,
+  header: [string, string],
+  more: Readonly<Record<string, unknown>> = {},
+): Refusal => ({
   status,
   headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', [header[0]]: header[1] },
-  body: JSON.stringify({ type: `urn:postern:problem:${code}`, title, status, detail: title, errors: [{ code }] }),
+  body: JSON.stringify({
+    type: `urn:postern:problem:${code}`,
+    title,
+    status,
+    detail: title,
+    errors: [{ code }],
+    ...more,
+  }),
 });
 
 /** There is no valid session. The code is that of Postern, so `postern.fetch` of the client gets a new session and retries. */

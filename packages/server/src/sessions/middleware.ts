@@ -3,10 +3,11 @@ import { UsageError } from '@postern/client/internal';
 import type { PosternServer } from '../server.js';
 import type { Session } from '../wire.js';
 import { type Refusal, refusalOf } from './answers.js';
+import { createStepUpCheck, type StepUpOptions } from './step-up.js';
 import type { HeadersLike, RequestLike } from './tokens.js';
 import type { VerifyOptions } from './verify.js';
 
-export interface SessionMiddlewareOptions extends Omit<VerifyOptions, 'signal'> {
+export interface SessionMiddlewareOptions extends Omit<VerifyOptions, 'signal'>, StepUpOptions {
   /** Whether requests without a valid session reach the route: `findSession` is then null. False by default: they get 401. */
   readonly optional?: boolean | undefined;
 }
@@ -15,22 +16,27 @@ export interface SessionMiddlewareOptions extends Omit<VerifyOptions, 'signal'> 
 const sessions = new WeakMap<object, Session | null>();
 
 /** Checks a request. @returns the refusal to answer; undefined to call the route */
-async function guard(
+type Guard = (request: RequestLike, keys: readonly object[]) => Promise<Refusal | undefined>;
+
+function createGuard(
   { verify }: Pick<PosternServer, 'verify'>,
-  request: RequestLike,
-  keys: readonly object[],
-  { optional = false, maxAge }: SessionMiddlewareOptions,
-): Promise<Refusal | undefined> {
-  try {
-    const session = await verify(request, { maxAge });
-    if (session === null && !optional) return refusalOf(session);
-    for (const key of keys) sessions.set(key, session);
-    return undefined;
-  } catch (error) {
-    const refusal = refusalOf(error);
-    if (refusal === undefined) throw error;
-    return refusal;
-  }
+  { optional = false, maxAge, ...stepUp }: SessionMiddlewareOptions,
+): Guard {
+  const checkStepUp = createStepUpCheck(stepUp);
+  return async (request, keys) => {
+    try {
+      const session = await verify(request, { maxAge });
+      if (session === null && !optional) return refusalOf(session);
+      const insufficient = session === null ? undefined : checkStepUp(session);
+      if (insufficient !== undefined) return insufficient;
+      for (const key of keys) sessions.set(key, session);
+      return undefined;
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (refusal === undefined) throw error;
+      return refusal;
+    }
+  };
 }
 
 interface NodeRequest {
@@ -57,14 +63,17 @@ interface NodeResponse {
  * app.get('/api/me', (request, response) => {
  *   response.json({ user_id: sessionOf(request).user_id });
  * });
+ * // Only shortly after a login or a proof, with a second factor. Otherwise 401 `insufficient_user_authentication` (RFC 9470).
+ * app.post('/api/payments', expressSession(postern, { within: '10m', factor: true }));
  * ```
  */
 export function expressSession(
   postern: Pick<PosternServer, 'verify'>,
   options: SessionMiddlewareOptions = {},
 ): (request: NodeRequest, response: NodeResponse, next: (error?: unknown) => void) => void {
+  const guard = createGuard(postern, options);
   return (request, response, next) => {
-    guard(postern, request, [request], options).then((refusal) => {
+    guard(request, [request]).then((refusal) => {
       if (refusal === undefined) return next();
       response.statusCode = refusal.status;
       for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value);
@@ -95,8 +104,9 @@ export function fastifySession(
   postern: Pick<PosternServer, 'verify'>,
   options: SessionMiddlewareOptions = {},
 ): (request: NodeRequest, reply: FastifyReplyLike) => Promise<unknown> {
+  const guard = createGuard(postern, options);
   return async (request, reply) => {
-    const refusal = await guard(postern, request, [request], options);
+    const refusal = await guard(request, [request]);
     if (refusal === undefined) return undefined;
     reply.code(refusal.status).headers(refusal.headers).send(refusal.body);
     return reply;
@@ -125,9 +135,10 @@ export function honoSession(
   postern: Pick<PosternServer, 'verify'>,
   options: SessionMiddlewareOptions = {},
 ): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
+  const guard = createGuard(postern, options);
   return async (context, next) => {
     const { req } = context;
-    const refusal = await guard(postern, req.raw, [context, req, req.raw], options);
+    const refusal = await guard(req.raw, [context, req, req.raw]);
     if (refusal !== undefined) return new Response(refusal.body, refusal);
     await next();
     return undefined;
@@ -148,10 +159,11 @@ export function honoSession(
 export function withSession<A extends readonly unknown[]>(
   postern: Pick<PosternServer, 'verify'>,
   handler: (request: Request, session: Session, ...rest: A) => MaybePromise<Response>,
-  options: Omit<VerifyOptions, 'signal'> = {},
+  options: Omit<SessionMiddlewareOptions, 'optional'> = {},
 ): (request: Request, ...rest: A) => Promise<Response> {
+  const guard = createGuard(postern, options);
   return async (request, ...rest) => {
-    const refusal = await guard(postern, request, [request], options);
+    const refusal = await guard(request, [request]);
     if (refusal !== undefined) return new Response(refusal.body, refusal);
     return handler(request, sessionOf(request), ...rest);
   };

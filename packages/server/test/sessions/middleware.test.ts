@@ -6,6 +6,7 @@ import { Hono } from 'hono';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { testSql } from '../../../../test/support/sql.js';
+import { password } from '../../../../test/support/users.js';
 import {
   expressSession,
   fastifySession,
@@ -97,6 +98,29 @@ describe.each(Object.entries(frameworks))('%s', (_, start) => {
       expect(answer.headers.get('retry-after')).toBe('1');
       expect(await answer.json()).toMatchObject({ type: 'urn:postern:problem:storage_unavailable', status: 503 });
     }
+  });
+
+  test('with `within`, an old login gets 401 until the user proves it again, and the route does not run', async () => {
+    const send = await start(backendOf(app), { within: '10m' });
+    const { user, headers } = await visitor(app);
+    expect((await send('/me', headers)).status).toBe(200);
+    await app.database.query(
+      testSql("update authentications set approved_at = approved_at - interval '11 minutes' where user_id = $1", [
+        user.id,
+      ]),
+    );
+    const refused = await send('/me', headers);
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('www-authenticate')).toContain('error="insufficient_user_authentication"');
+    expect(await refused.json()).toMatchObject({
+      type: 'urn:postern:problem:insufficient_user_authentication',
+      max_age: 600,
+    });
+    const { body } = await app.api<{ token: string }>('PUT', '/v1/account/session-proof', {
+      bearer: headers.authorization.slice(7),
+      body: { proof: { type: 'password', secret: password } },
+    });
+    expect((await send('/me', { authorization: `Bearer ${body.token}` })).status).toBe(200);
   });
 
   test('with `optional`, requests without a session reach the route', async () => {

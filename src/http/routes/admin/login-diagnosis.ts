@@ -14,6 +14,7 @@ import { parseId } from '../../../lib/ids.js';
 import { formatText, preferredLanguage } from '../../../lib/language.js';
 import { type FieldError, throwIfErrors } from '../../../lib/problem.js';
 import type { Diagnosis, DiagnosisView, LoginDiagnoses } from '../../../login/diagnosis/diagnosis.js';
+import { bareAddress } from '../../admission/client-address.js';
 import { IdParams, pathId, type QueryParameters } from '../../requests/parameters.js';
 import type { App } from '../../requests/route.js';
 
@@ -56,7 +57,8 @@ export function adminLoginDiagnosisRoutes(app: App, { loginDiagnoses }: { loginD
     async handler(request, reply) {
       const { identity, authenticator, device_id, address } = request.body;
       throwIfErrors(addressErrors(address));
-      const view = { deviceId: device_id == null ? undefined : parseId(device_id), address, authenticator };
+      const deviceId = device_id == null ? undefined : parseId(device_id);
+      const view = { deviceId, address: asSeen(address), authenticator };
       return reply.send(inWords(await loginDiagnoses.ofIdentity(identity, view), request));
     },
   });
@@ -77,8 +79,11 @@ function readView(query: QueryParameters): DiagnosisView {
   if (given !== undefined && deviceId === undefined) errors.push({ field: 'device_id', code: 'invalid_format' });
   if (deviceId !== undefined && isReservedDeviceId(deviceId)) errors.push({ field: 'device_id', code: 'reserved_id' });
   throwIfErrors([...errors, ...addressErrors(address)]);
-  return { deviceId, address };
+  return { deviceId, address: asSeen(address) };
 }
+
+/** The address as a login from it is counted and compared with blocks: without a zone. */
+const asSeen = (address: string | undefined) => address && bareAddress(address, address);
 
 function addressErrors(address: string | undefined): FieldError[] {
   return address === undefined || isIP(address) !== 0 ? [] : [{ field: 'address', code: 'invalid_format' }];

@@ -1,11 +1,12 @@
 import { connect } from 'node:net';
+import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Image } from '../../../../src/contract/image.js';
 import { startHttp } from '../../../delivery/local-server.js';
 import { type ApiOptions, type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
-import { createImageFolder, formOf, hugePng, noise, plain } from '../../../support/image-fixtures.js';
+import { createImageFolder, formOf, hugePng, noise, plain, pngChunk } from '../../../support/image-fixtures.js';
 import { testSql } from '../../../support/sql.js';
 
 const mebibyte = 1024 * 1024;
@@ -109,6 +110,58 @@ describe('a file that is also something else gets 422 invalid_image', () => {
   ])('%s', async (_, make) => {
     const file = await make();
     expect(await refusalOf(() => upload(formOf(['file', file, 'lunch.jpg'])))).toEqual([422, 'invalid_image']);
+  });
+});
+
+describe('a file whose insides are larger than itself is refused or converted, and others are converted meanwhile', () => {
+  const withChunk = async (type: string, content: Buffer) => {
+    const png = await pixel('png');
+    // After the header: 8 bytes, and a chunk of 25.
+    return Buffer.concat([png.subarray(0, 33), pngChunk(type, content), png.subarray(33)]);
+  };
+  const packed = () => deflateSync(Buffer.alloc(200 * mebibyte));
+  const files: readonly (readonly [string, () => Promise<Buffer>])[] = [
+    ['a text of 200 MiB in a PNG', () => withChunk('zTXt', Buffer.concat([Buffer.from('a\0\0'), packed()]))],
+    ['a profile of 200 MiB in a PNG', () => withChunk('iCCP', Buffer.concat([Buffer.from('a\0\0'), packed()]))],
+    [
+      'pixels behind its last row',
+      async () => {
+        const png = hugePng(10, 10);
+        const end = png.length - 12;
+        return Buffer.concat([png.subarray(0, end), pngChunk('IDAT', packed()), png.subarray(end)]);
+      },
+    ],
+    [
+      'a JPEG whose last scan comes a thousand times',
+      async () => {
+        const jpeg = await noise(1500, 1500).jpeg({ progressive: true, quality: 5 }).toBuffer();
+        const scan = jpeg.subarray(jpeg.lastIndexOf(Buffer.from('ffda', 'hex')), -2);
+        const times = Math.min(1000, Math.floor((5 * mebibyte - jpeg.length) / scan.length));
+        return Buffer.concat([jpeg.subarray(0, -2), ...Array<Buffer>(times).fill(scan), jpeg.subarray(-2)]);
+      },
+    ],
+    [
+      'a GIF of one pixel on 65,535 x 381',
+      async () => {
+        const gif = await pixel('gif');
+        gif.writeUInt16LE(65_535, 6);
+        gif.writeUInt16LE(381, 8);
+        return gif;
+      },
+    ],
+  ];
+  it.each(files)('%s', async (_, make) => {
+    const file = await make();
+    expect(file.length).toBeLessThan(5 * mebibyte);
+    const [hostile, good] = await Promise.all([
+      upload(formOf(['file', file])),
+      upload(formOf(['file', await pixel('png')])),
+    ]);
+    expect([201, 422]).toContain(hostile.status);
+    expect(good.status).toBe(201);
+    if (hostile.status === 422) expect(hostile.body.errors[0]?.code).toBe('invalid_image');
+    else
+      expect((await (await fetch(hostile.body.full_screen_url)).arrayBuffer()).byteLength).toBeLessThan(2 * mebibyte);
   });
 });
 

@@ -13,7 +13,10 @@ export function accountRoleRoutes(app: App, { account }: { account: OwnAccount }
     schema: {
       operationId: 'putSessionProof',
       summary: 'Re-authenticate this session',
-      description: `Some admin operations need a login or re-authentication that is not older than ADMIN_PROOF_MAX_AGE. This operation has the same effect as a new login. The session token is replaced by the one in the answer. Needs ${freshProof}`,
+      description:
+        `Checks of sessions of this login then show it: ` +
+        '`proven_at`, and its method in `amr`' +
+        `. Some admin operations need a login or re-authentication that is not older than ADMIN_PROOF_MAX_AGE: for them it has the same effect as a new login. The session token is replaced by the one in the answer. Needs ${freshProof}`,
       tags: ['Account'],
       body: ProvenRequest,
       response: { 200: { ...RecordedProof, description: 'The time of the proof, and when it expires.' } },

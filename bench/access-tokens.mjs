@@ -1,0 +1,73 @@
+// How many access tokens a process issues, beside the bare signature of the same payload: `npm run build && node
+// bench/access-tokens.mjs [rounds] [seconds]`. It writes bench/RESULTS.md.
+import { generateKeyPair, SignJWT } from 'jose';
+import { closedLoop, request } from './load.mjs';
+import { shown, summarise, table, takeTurns } from './measure.mjs';
+import { oneAfterAnother, sample } from './operations.mjs';
+import { record } from './results.mjs';
+import { startPostern, withFilledPostern } from './service.mjs';
+
+const [rounds = 5, seconds = 3] = process.argv.slice(2).map(Number);
+const sizes = { users: 10_000, notifications: 40_000, inbox: 10_000 };
+const issuer = 'https://auth.example.com';
+const audience = 'https://api.example.com';
+/** Signatures at the same time: Node.js signs on four threads. */
+const parallel = 8;
+
+const { privateKey } = await generateKeyPair('ES256');
+const payload = {
+  ...{ iss: issuer, aud: audience, client_id: 'postern', jti: crypto.randomUUID(), sub: crypto.randomUUID() },
+  ...{ sid: crypto.randomUUID(), iat: 1_900_000_000, exp: 1_900_000_300, auth_time: 1_900_000_000, amr: ['pwd'] },
+};
+
+/** Signs the same payload again and again, in this process. */
+async function signOnly() {
+  const times = [];
+  const since = performance.now();
+  await Promise.all(
+    Array.from({ length: parallel }, async () => {
+      for (let now = performance.now(); now - since < seconds * 1000; ) {
+        const began = now;
+        await new SignJWT(payload).setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'x' }).sign(privateKey);
+        now = performance.now();
+        times.push(now - began);
+      }
+    }),
+  );
+  return summarise(times, (performance.now() - since) / 1000);
+}
+
+await withFilledPostern({ sizes }, async ({ pool, dataDir, keep }) => {
+  const postern = keep(await startPostern(dataDir, { PUBLIC_URL: issuer }));
+  const created = await fetch(`${postern.url}/admin/v1/audiences`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${postern.adminKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ uri: audience }),
+  });
+  if (created.status !== 201) throw new Error(await created.text());
+  const { anyone } = await sample(pool, { ...sizes, owners: 1500 });
+  const next = oneAfterAnother(
+    anyone.map(({ session }) =>
+      request('POST', `${postern.url}/v1/access-tokens`, { authorization: `Bearer ${session}`, body: { audience } }),
+    ),
+  );
+  const results = await takeTurns(
+    [
+      { name: 'the signature alone', run: signOnly, pid: process.pid },
+      {
+        ...{ name: '`POST /v1/access-tokens`', pid: postern.pid, dataDir },
+        run: () => closedLoop({ ...postern, next, connections: 64, seconds }),
+      },
+    ],
+    rounds,
+  );
+  const rows = [['What', 'per second', 'p50 ms', 'p99 ms', 'µs of CPU', 'rate by that of the signature']];
+  for (const { name, rate, p50, p99, cpu, ratio } of results) {
+    rows.push([name, ...[rate, p50, p99, cpu, 1 / ratio].map(shown)]);
+  }
+  await record(
+    'access-tokens',
+    `Access tokens signed with ES256, each for a session of another user, at 64 connections, beside the signature of the same payload by jose in a process of its own. Medians of ${rounds} rounds of ${seconds} s in turns. Wanted: 0.4 of the rate of the signature.\n\n${table(rows)}`,
+  );
+  console.log(table(rows));
+});

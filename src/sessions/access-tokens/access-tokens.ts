@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import type { CryptoKey } from 'jose';
+import {
+  type AccessToken,
+  type AccessTokenRequest,
+  type SigningAlgorithm,
+  type SigningPublicKey,
+  tokenLifetimes,
+} from '../../contract/access-token.js';
+import type { Session } from '../../contract/session.js';
+import { arrayText } from '../../database/array-text.js';
+import { createBatchLoader } from '../../database/batching/batch-loader.js';
+import type { Handle } from '../../database/database.js';
+import { sql, statement } from '../../database/sql.js';
+import { type SecretKeys, unreadableProblem } from '../../lib/crypto/secret-keys.js';
+import { Problem } from '../../lib/problem.js';
+import { loginEnd } from '../../limits/login-policies.js';
+import { validSessions } from '../verifier.js';
+import { decryptSigningKey, publishedSigningKeys } from './signing-keys.js';
+
+/**
+ * Issues access tokens (RFC 9068): signed statements about a login, for services that cannot ask Postern. They are for reach, not for
+ * speed: a check of a signature costs more CPU than a check of a session.
+ */
+export interface AccessTokens {
+  /**
+   * @param session a valid session
+   * @throws Problem `unknown_audience` (also without PUBLIC_URL), `ttl_out_of_range`, `claims_too_large`,
+   *   `invalid_session_token`, `secret_unreadable`
+   */
+  issue(session: Session, request: AccessTokenRequest): Promise<AccessToken>;
+  publicKeys(): Promise<SigningPublicKey[]>;
+}
+
+/** The most bytes of the JSON in a token: some gateways take headers of 4 KiB and less. */
+const maxPayloadBytes = 1024;
+
+interface AudienceRow {
+  readonly uri: string;
+  readonly alg: SigningAlgorithm;
+  readonly ttl: number;
+  readonly roles: boolean;
+  readonly claims: readonly string[];
+}
+
+interface KeyRow {
+  readonly id: string;
+  readonly alg: SigningAlgorithm;
+  readonly private_key: Buffer;
+  /** Seconds since 1970. */
+  readonly signs_since: number;
+}
+
+/** SQL: a text that changes whenever a key or an audience does. */
+const stateTag = sql`(
+  select concat_ws(' ',
+    (select string_agg(id::text || coalesce(signs_since::text, ''), ',' order by id) from signing_keys),
+    (select string_agg(id::text || updated_at::text, ',' order by id) from audiences)))`;
+
+const findAudiences = statement<object, AudienceRow>(
+  'access_token_audiences',
+  () => sql`select uri, alg, ttl, roles, claims from audiences`,
+);
+const findKeys = statement<object, KeyRow>(
+  'access_token_keys',
+  () => sql`
+  select id, alg, private_key, extract(epoch from signs_since)::float8 as signs_since
+  from signing_keys where signs_since is not null order by signs_since`,
+);
+
+interface LoginRow {
+  readonly place: number;
+  readonly tag: string;
+  /** The id of the login. */
+  readonly sid: string;
+  /** Seconds since 1970. */
+  readonly now: number;
+  readonly ends_at: number;
+}
+
+/** The logins of many sessions, and in the same snapshot the tag of keys and audiences. */
+const findLogins = statement<{ userIds: string; ids: string }, LoginRow>(
+  'access_token_logins',
+  (p) => sql`
+  select requested.place::int as place, state.tag, found.*
+  from (select ${stateTag} as tag) state
+  cross join unnest((select ${p.userIds}::uuid[]), (select ${p.ids}::uuid[])) with ordinality requested (user_id, id, place)
+  cross join lateral (
+    select a.id as sid, extract(epoch from db_now())::float8 as now, extract(epoch from ${loginEnd})::float8 as ends_at
+    from ${validSessions} and s.user_id = requested.user_id and s.id = requested.id limit 1) found`,
+);
+
+/** The audiences and keys of one tag. */
+interface State {
+  readonly tag: string;
+  readonly audiences: ReadonlyMap<string, AudienceRow>;
+  readonly keys: readonly KeyRow[];
+  /** The imported keys, by id. */
+  readonly imported: Map<string, Promise<CryptoKey>>;
+}
+
+/** @param issuer PUBLIC_URL */
+export function createAccessTokens(options: {
+  readonly database: Handle;
+  readonly keys: SecretKeys;
+  readonly issuer: string | undefined;
+}): AccessTokens {
+  const { database, keys, issuer } = options;
+  let state: State = { tag: '', audiences: new Map(), keys: [], imported: new Map() };
+
+  async function stateOf(tag: string): Promise<State> {
+    if (state.tag === tag) return state;
+    // Read after the tag, so it may be newer: then the next request reads it again.
+    const audiences = await database.query(findAudiences({}));
+    const rows = await database.query(findKeys({}));
+    state = { tag, audiences: new Map(audiences.map((row) => [row.uri, row])), keys: rows, imported: new Map() };
+    return state;
+  }
+
+  const loginOf = createBatchLoader(async (sessions: readonly Session[]) => {
+    const rows = await database.query(
+      findLogins({
+        userIds: arrayText(sessions.map(({ user_id }) => user_id)),
+        ids: arrayText(sessions.map(({ id }) => id)),
+      }),
+    );
+    const byPlace = new Map(rows.map((row) => [row.place, row]));
+    return sessions.map((_, index) => byPlace.get(index + 1));
+  });
+
+  async function importKey({ id, alg, private_key }: KeyRow): Promise<CryptoKey> {
+    const pem = decryptSigningKey(keys, id, private_key);
+    if (pem === undefined) throw unreadableProblem(keys, private_key, 'a signing key of access tokens');
+    const { importPKCS8 } = await import('jose');
+    return importPKCS8(pem, alg);
+  }
+
+  async function currentKey({ keys: rows, imported }: State, alg: SigningAlgorithm, now: number) {
+    const row = rows.findLast((key) => key.alg === alg && key.signs_since <= now);
+    if (row === undefined) throw new Error(`no key signs with ${alg}`);
+    const known = imported.get(row.id);
+    const key = known ?? importKey(row);
+    if (known === undefined) imported.set(row.id, key);
+    return { kid: row.id, key: await key };
+  }
+
+  return {
+    async issue(session, { audience: uri, ttl: requested }) {
+      // Without PUBLIC_URL there is no audience, unless it was there before.
+      if (issuer === undefined) throw new Problem('unknown_audience');
+      const login = await loginOf(session);
+      if (login === undefined) throw new Problem('invalid_session_token');
+      const current = await stateOf(login.tag);
+      const audience = current.audiences.get(uri);
+      if (audience === undefined) throw new Problem('unknown_audience');
+      const ttl = requested ?? audience.ttl;
+      if (ttl < tokenLifetimes.min || ttl > audience.ttl) {
+        throw new Problem('ttl_out_of_range', { params: { min: tokenLifetimes.min, max: audience.ttl } });
+      }
+      const iat = Math.floor(login.now);
+      const exp = Math.min(iat + ttl, Math.floor(login.ends_at));
+      const payload = {
+        ...{ iss: issuer, aud: uri, client_id: 'postern', jti: randomUUID(), sub: session.user_id, sid: login.sid },
+        ...{ iat, exp, auth_time: secondsOf(session.authenticated_at), amr: session.amr },
+        ...(session.proven_at !== null && { proven_at: secondsOf(session.proven_at) }),
+        ...(audience.roles && { roles: session.roles }),
+        ...(audience.claims.length > 0 && { claims: claimsOf(session, audience.claims) }),
+      };
+      if (Buffer.byteLength(JSON.stringify(payload)) > maxPayloadBytes) {
+        throw new Problem('claims_too_large', { params: { max: maxPayloadBytes } });
+      }
+      const { SignJWT } = await import('jose');
+      const { kid, key } = await currentKey(current, audience.alg, login.now);
+      const token = await new SignJWT(payload).setProtectedHeader({ alg: audience.alg, typ: 'at+jwt', kid }).sign(key);
+      return { access_token: token, token_type: 'Bearer', expires_in: exp - iat };
+    },
+    publicKeys: () => publishedSigningKeys(database),
+  };
+}
+
+const secondsOf = (time: string) => Math.floor(Date.parse(time) / 1000);
+
+function claimsOf({ claims }: Session, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.flatMap((name) => (Object.hasOwn(claims, name) ? [[name, claims[name]]] : [])));
+}

@@ -1,0 +1,125 @@
+import { recordServiceEvent } from '../../audit/events.js';
+import { type Audience, type AudienceChange, type NewAudience, tokenLifetimes } from '../../contract/access-token.js';
+import type { Handle, Queryable } from '../../database/database.js';
+import { type ListRequest, type Page, readPage } from '../../database/listing.js';
+import { literal, sql, statement } from '../../database/sql.js';
+import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
+import type { FilterFields } from '../../lib/filter/fields.js';
+import { newId } from '../../lib/ids.js';
+import type { Origin } from '../../lib/origin.js';
+import { Problem, throwIfErrors } from '../../lib/problem.js';
+import { ensureSigningKeys } from './signing-keys.js';
+
+/** The services that access tokens are for, as operators see and change them. A change takes effect for the next token. */
+export interface Audiences {
+  /** @throws Problem `validation_failed` without PUBLIC_URL or with too many; `audience_exists` */
+  create(tx: Queryable, input: NewAudience, origin: Origin): Promise<Audience>;
+  list(request: ListRequest): Promise<Page<Audience>>;
+  /** @throws Problem `not_found` */
+  get(id: string): Promise<Audience>;
+  /** @throws Problem `not_found` */
+  change(tx: Queryable, id: string, change: AudienceChange, origin: Origin): Promise<Audience>;
+  /** @throws Problem `not_found` */
+  remove(tx: Queryable, id: string, origin: Origin): Promise<void>;
+}
+
+export const audienceFilterFields: FilterFields = {
+  id: { kind: 'id' },
+  uri: { kind: 'string', like: true },
+  alg: { kind: 'enum', values: ['ES256', 'RS256'] },
+};
+
+/** The most audiences. Each process keeps all of them in memory. */
+const maxAudiences = 100;
+
+const columns = sql`id, uri, alg, ttl, roles, claims, support, created_at, updated_at`;
+
+const findOne = statement<{ id: string }, Audience>(
+  'audience_get',
+  (p) => sql`select ${columns} from audiences where id = ${p.id}`,
+);
+
+interface Values {
+  readonly id: string;
+  readonly uri: string;
+  readonly alg: string;
+  readonly ttl: number;
+  readonly roles: boolean;
+  readonly claims: string;
+  readonly support: boolean;
+}
+
+const insertOne = statement<Values, Audience>(
+  'audience_insert',
+  (p) => sql`
+  insert into audiences (id, uri, alg, ttl, roles, claims, support, created_at, updated_at)
+  select ${p.id}, ${p.uri}, ${p.alg}, ${p.ttl}, ${p.roles}, ${p.claims}::jsonb, ${p.support}, now, now
+  from (select db_now() as now) clock where (select count(*) from audiences) < ${literal(maxAudiences)}
+  on conflict (uri) do nothing returning ${columns}`,
+);
+
+const countAll = statement<object, { count: number }>(
+  'audiences_count',
+  () => sql`select count(*)::int as count from audiences`,
+);
+
+const updateOne = statement<Omit<Values, 'uri'>, Audience>(
+  'audience_update',
+  (p) => sql`
+  update audiences set alg = ${p.alg}, ttl = ${p.ttl}, roles = ${p.roles}, claims = ${p.claims}::jsonb,
+    support = ${p.support}, updated_at = db_now()
+  where id = ${p.id} returning ${columns}`,
+);
+
+const deleteOne = statement<{ id: string }, Audience>(
+  'audience_delete',
+  (p) => sql`delete from audiences where id = ${p.id} returning ${columns}`,
+);
+
+/** @param issuer PUBLIC_URL: what tokens have in `iss` */
+export function createAudiences(options: {
+  readonly database: Handle;
+  readonly keys: SecretKeys;
+  readonly issuer: string | undefined;
+}): Audiences {
+  const { database, keys, issuer } = options;
+  const present = (audience: Audience | undefined): Audience => {
+    if (audience === undefined) throw new Problem('not_found');
+    return audience;
+  };
+  return {
+    async create(tx, input, origin) {
+      if (issuer === undefined) throwIfErrors([{ code: 'public_url_required' }]);
+      const { uri, alg = 'ES256', ttl = tokenLifetimes.default, roles = false, claims = [], support = false } = input;
+      await ensureSigningKeys(tx, keys, alg);
+      const values = { id: newId(), uri, alg, ttl, roles, claims: JSON.stringify(claims), support };
+      const [audience] = await tx.query(insertOne(values));
+      if (audience === undefined) {
+        const [all] = await tx.query(countAll({}));
+        if ((all?.count ?? 0) < maxAudiences) throw new Problem('audience_exists');
+        throw new Problem('validation_failed', { errors: [{ code: 'too_many_items', params: { max: maxAudiences } }] });
+      }
+      await recordServiceEvent(tx, { type: 'audience.created', origin, data: dataOf(audience) });
+      return audience;
+    },
+    list: (request) => readPage<Audience>(database, { columns, from: sql`audiences` }, request),
+    get: async (id) => present((await database.query(findOne({ id })))[0]),
+    async change(tx, id, change, origin) {
+      const before = present((await tx.query(findOne({ id })))[0]);
+      if (change.alg !== undefined) await ensureSigningKeys(tx, keys, change.alg);
+      const { alg, ttl, roles, claims, support } = { ...before, ...change };
+      const values = { id, alg, ttl, roles, claims: JSON.stringify(claims), support };
+      const after = present((await tx.query(updateOne(values)))[0]);
+      await recordServiceEvent(tx, { type: 'audience.changed', origin, data: dataOf(after) });
+      return after;
+    },
+    async remove(tx, id, origin) {
+      const audience = present((await tx.query(deleteOne({ id })))[0]);
+      await recordServiceEvent(tx, { type: 'audience.deleted', origin, data: dataOf(audience) });
+    },
+  };
+}
+
+const dataOf = ({ id, uri, alg, ttl, roles, claims, support }: Audience) => ({
+  ...{ audience_id: id, audience: uri, alg, ttl, roles, claims, support },
+});

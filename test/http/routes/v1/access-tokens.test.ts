@@ -1,0 +1,269 @@
+import { randomUUID } from 'node:crypto';
+import { createLocalJWKSet, createRemoteJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AccessToken, Audience } from '../../../../src/contract/access-token.js';
+import { createSecretKeys } from '../../../../src/lib/crypto/secret-keys.js';
+import { type RotationMode, rotateSigningKeys } from '../../../../src/sessions/access-tokens/signing-keys.js';
+import { createAdministration } from '../../../support/administration.js';
+import { startTestApp, type TestApp } from '../../../support/app.js';
+import { stepClock } from '../../../support/clock.js';
+import { eventually } from '../../../support/eventually.js';
+import { createUser, signIn } from '../../../support/users.js';
+
+const issuer = 'https://auth.example.com';
+const secret = 'a secret key of more than 32 characters';
+let postern: TestApp;
+let other: TestApp;
+beforeAll(async () => {
+  const env = { PUBLIC_URL: issuer, SECRET_KEY: secret, LOGIN_LIMIT_PER_ADDRESS: '0', SESSION_TTL: '1h' };
+  postern = await startTestApp(env);
+  other = await postern.another();
+});
+afterAll(async () => {
+  await other.close();
+  await postern.close();
+});
+
+const { admin, refused } = createAdministration(() => postern);
+const uris = { next: 0 };
+const newAudience = async (more: object = {}) => {
+  uris.next += 1;
+  const { body } = await admin<Audience>('POST', '/audiences', { uri: `https://api${uris.next}.example.com`, ...more });
+  return body;
+};
+const ask = (token: string, audience: string, more: object = {}, app = postern) =>
+  app.api<AccessToken & { errors: { code: string }[] }>('POST', '/v1/access-tokens', {
+    bearer: token,
+    body: { audience, ...more },
+  });
+const keySet = async (app = postern) => (await app.api<JSONWebKeySet>('GET', '/.well-known/jwks.json')).body;
+const rotate = (mode: RotationMode) =>
+  postern.database.transaction((tx) => rotateSigningKeys(tx, createSecretKeys([secret]), mode, { actor: 'cli' }));
+
+describe('an access token', () => {
+  test.each(['ES256', 'RS256'] as const)('is checked by jose with the published keys: %s', async (alg) => {
+    const audience = await newAudience({ alg, roles: true, claims: ['plan', 'toString'] });
+    const user = await createUser(postern, { roles: ['editor'], claims: { plan: 'pro', secret: 'x' } });
+    const { authentication, session } = await signIn(postern, user);
+    const { status, body } = await ask(session.token, audience.uri);
+    expect([status, body.token_type, body.expires_in]).toEqual([201, 'Bearer', 300]);
+    const keys = createRemoteJWKSet(new URL(`${postern.url}/.well-known/jwks.json`));
+    const checks = { issuer, audience: audience.uri, typ: 'at+jwt', algorithms: [alg] };
+    const { payload } = await jwtVerify(body.access_token, keys, checks);
+    const { iat = 0, exp = 0, jti, auth_time: time, ...rest } = payload;
+    expect(rest).toEqual({
+      ...{ iss: issuer, aud: audience.uri, client_id: 'postern', sub: user.id, sid: authentication.id },
+      ...{ amr: ['pwd'], roles: ['editor'], claims: { plan: 'pro' } },
+    });
+    expect([exp - iat, time]).toEqual([300, Math.floor(Date.parse(authentication.updated_at) / 1000)]);
+    expect(jti).toMatch(/^[0-9a-f-]{36}$/);
+    await expect(
+      jwtVerify(body.access_token, keys, { ...checks, audience: 'https://another.example' }),
+    ).rejects.toThrow();
+  });
+
+  test('has no roles and claims unless the audience has them, and another jti each time', async () => {
+    const audience = await newAudience();
+    const user = await createUser(postern, { roles: ['editor'], claims: { plan: 'pro' } });
+    const { session } = await signIn(postern, user);
+    const keys = createLocalJWKSet(await keySet());
+    const payloads = await Promise.all(
+      [1, 2].map(
+        async () => (await jwtVerify((await ask(session.token, audience.uri)).body.access_token, keys)).payload,
+      ),
+    );
+    for (const payload of payloads) expect(Object.keys(payload)).not.toContain('roles');
+    for (const payload of payloads) expect(Object.keys(payload)).not.toContain('claims');
+    expect(new Set(payloads.map(({ jti }) => jti)).size).toBe(2);
+  });
+
+  test('lasts as asked within the limits, and never longer than the login', async () => {
+    const audience = await newAudience({ ttl: 600 });
+    const short = await other.another({ AUTHENTICATION_TTL: '5m' });
+    const user = await createUser(postern);
+    const { session } = await signIn(short, user);
+    expect((await ask(session.token, audience.uri, { ttl: 60 })).body.expires_in).toBe(60);
+    expect((await ask(session.token, audience.uri)).body.expires_in).toBeLessThanOrEqual(300);
+    for (const ttl of [59, 601]) {
+      const answer = await ask(session.token, audience.uri, { ttl });
+      expect([answer.status, answer.body.errors[0]?.code]).toEqual([422, 'ttl_out_of_range']);
+    }
+    await short.close();
+  });
+
+  test('is refused for an unknown audience, for too many claims, and without a session', async () => {
+    const audience = await newAudience({ claims: ['text'] });
+    const user = await createUser(postern, { claims: { text: 'x'.repeat(1000) } });
+    const { token, session } = await signIn(postern, user);
+    const codeOf = async (uri: string) => {
+      const { status, body } = await ask(session.token, uri);
+      return [status, body.errors[0]?.code];
+    };
+    expect(await codeOf('https://nobody.example')).toEqual([422, 'unknown_audience']);
+    expect(await codeOf(audience.uri)).toEqual([422, 'claims_too_large']);
+    await admin('PATCH', `/audiences/${audience.id}`, { claims: [] });
+    expect((await ask(session.token, audience.uri, {}, other)).status).toBe(201);
+    await admin('DELETE', `/audiences/${audience.id}`);
+    expect((await ask(session.token, audience.uri, {}, other)).status).toBe(422);
+    await postern.api('DELETE', '/v1/tokens', { basic: token });
+    expect((await ask(session.token, audience.uri)).status).toBe(401);
+  });
+
+  test('is accepted by no route of Postern', async () => {
+    const audience = await newAudience({ uri: issuer });
+    const { session } = await signIn(postern, await createUser(postern, { role: 'operator' }));
+    const { body } = await ask(session.token, audience.uri);
+    for (const [method, path] of [
+      ['POST', '/v1/sessions/verify'],
+      ['GET', '/v1/account'],
+      ['GET', '/v1/notifications'],
+      ['POST', '/v1/access-tokens'],
+      ['GET', '/admin/v1/users'],
+    ] as const) {
+      const answer = await postern.api(method, path, {
+        bearer: body.access_token,
+        ...(path.endsWith('access-tokens') && { body: { audience: issuer } }),
+      });
+      expect([path, answer.status]).toEqual([path, 401]);
+    }
+    expect((await postern.api('POST', '/v1/sessions', { basic: body.access_token })).status).toBe(401);
+  });
+
+  test('is what policies of PostgreSQL read with set_config', async () => {
+    const audience = await newAudience({ claims: ['team'], roles: true });
+    const role = `app_${randomUUID().replaceAll('-', '')}`;
+    const client = new pg.Client(postern.databaseEnv.DATABASE_URL);
+    await client.connect();
+    try {
+      await client.query(`
+        create table notes (team text, body text);
+        insert into notes values ('red', 'of red'), ('blue', 'of blue');
+        alter table notes enable row level security;
+        alter table notes force row level security;
+        create policy own_team on notes using (
+          team = current_setting('request.jwt.claims', true)::json -> 'claims' ->> 'team'
+          and (current_setting('request.jwt.claims', true)::jsonb -> 'roles') ? 'reader');
+        create role ${role} nologin;
+        grant select on notes to ${role};`);
+      const notesOf = async (roles: string[]) => {
+        const { session } = await signIn(postern, await createUser(postern, { roles, claims: { team: 'red' } }));
+        const { body } = await ask(session.token, audience.uri);
+        const { payload } = await jwtVerify(body.access_token, createLocalJWKSet(await keySet()));
+        await client.query('begin');
+        await client.query(`set local role ${role}`);
+        await client.query("select set_config('request.jwt.claims', $1, true)", [JSON.stringify(payload)]);
+        const { rows } = await client.query('select body from notes');
+        await client.query('rollback');
+        return rows;
+      };
+      expect(await notesOf(['reader'])).toEqual([{ body: 'of red' }]);
+      expect(await notesOf([])).toEqual([]);
+    } finally {
+      await client.query(`drop table if exists notes; drop role if exists ${role}`).catch(() => undefined);
+      await client.end();
+    }
+  });
+});
+
+describe('the keys', () => {
+  test('are two of each algorithm, public only, and one of them signs', async () => {
+    await newAudience({ alg: 'ES256' });
+    const { keys } = await keySet();
+    const own = keys.filter(({ alg }) => alg === 'ES256');
+    expect(own.length).toBeGreaterThanOrEqual(2);
+    for (const key of keys) expect(Object.keys(key)).not.toContain('d');
+  });
+
+  test('are rotated under load without one token that somebody with the keys from before refuses', async () => {
+    const audience = await newAudience();
+    const { session } = await signIn(postern, await createUser(postern));
+    const kids = new Set<string>();
+    const load = { isOver: false };
+    const refusals: unknown[] = [];
+    // A verifier reads the keys now and then: here each time after a rotation is complete.
+    let known = createLocalJWKSet(await keySet());
+    const client = async (app: TestApp) => {
+      while (!load.isOver) {
+        const verifier = known;
+        const { body } = await ask(session.token, audience.uri, {}, app);
+        kids.add(decodeProtectedHeader(body.access_token).kid ?? '');
+        await jwtVerify(body.access_token, verifier).catch((error: unknown) => refusals.push(error));
+      }
+    };
+    const clients = [postern, other, postern, other].map(client);
+    for (let round = 0; round < 5; round += 1) {
+      const before = kids.size;
+      await rotate('now');
+      await eventually('a token of the new key', async () => (kids.size > before ? true : undefined));
+      known = createLocalJWKSet(await keySet());
+    }
+    load.isOver = true;
+    await Promise.all(clients);
+    expect(refusals).toEqual([]);
+    expect(kids.size).toBeGreaterThanOrEqual(6);
+  });
+
+  test('that were planned sign after 24 hours, and the former one stays published for an hour', async () => {
+    const audience = await newAudience();
+    const user = await createUser(postern);
+    const kidOf = async () => {
+      const { session } = await signIn(postern, user);
+      return decodeProtectedHeader((await ask(session.token, audience.uri)).body.access_token).kid;
+    };
+    const kids = async () => (await keySet()).keys.map(({ kid }) => kid);
+    try {
+      const former = await kidOf();
+      const planned = (await rotate('planned')).find(({ alg }) => alg === 'ES256')?.kid;
+      expect((await rotate('planned')).find(({ alg }) => alg === 'ES256')?.kid).toBe(planned);
+      expect([await kidOf(), (await kids()).includes(planned)]).toEqual([former, true]);
+      await stepClock(postern.database, '24 hours 1 minute');
+      expect([await kidOf(), (await kids()).includes(former)]).toEqual([planned, true]);
+      await stepClock(postern.database, '25 hours 5 minutes');
+      expect((await kids()).includes(former)).toBe(false);
+    } finally {
+      await stepClock(postern.database, '0');
+    }
+  });
+
+  test('that are revoked are gone at once, and every instance signs with the next', async () => {
+    const audience = await newAudience();
+    const { session } = await signIn(postern, await createUser(postern));
+    const kidOf = async (app: TestApp) =>
+      decodeProtectedHeader((await ask(session.token, audience.uri, {}, app)).body.access_token).kid;
+    const former = await kidOf(other);
+    const [, ...more] = await rotate('revoke');
+    expect(more.length).toBeLessThanOrEqual(1);
+    expect((await keySet(other)).keys.map(({ kid }) => kid)).not.toContain(former);
+    const kid = await kidOf(other);
+    expect(kid).not.toBe(former);
+    expect(await kidOf(postern)).toBe(kid);
+  });
+});
+
+describe('audiences', () => {
+  test('have a unique uri, limits, and events', async () => {
+    const audience = await newAudience({ ttl: 900 });
+    expect(audience).toMatchObject({ alg: 'ES256', ttl: 900, roles: false, claims: [], support: false });
+    expect((await admin('GET', `/audiences/${audience.id}`)).body).toEqual(audience);
+    expect((await refused('POST', '/audiences', { uri: audience.uri })).status).toBe(409);
+    for (const [member, value] of Object.entries({ uri: 'a b', ttl: 901, alg: 'HS256', claims: ['x', 'x'] })) {
+      expect((await refused('POST', '/audiences', { uri: 'https://x.example', [member]: value })).status).toBe(422);
+    }
+    const { body } = await admin<{ type: string; data: object }[]>(
+      'GET',
+      '/events?filter=type:eq:audience.created&limit=1',
+    );
+    expect(body).toMatchObject([{ data: { audience: audience.uri } }]);
+  });
+
+  test('need PUBLIC_URL', async () => {
+    const plain = await startTestApp();
+    const { status, body } = await plain.api<{ errors: { code: string }[] }>('POST', '/admin/v1/audiences', {
+      bearer: plain.adminKey,
+      body: { uri: 'https://api.example.com' },
+    });
+    expect([status, body.errors[0]?.code]).toEqual([422, 'public_url_required']);
+    await plain.close();
+  });
+});
