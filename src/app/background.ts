@@ -105,10 +105,11 @@ function otherTasks({ config, database, signals }: Base, domains: Domains): JobG
   return {
     async 'user.erase'(job) {
       const { user_id: userId } = job as { user_id: string };
-      await erasePublished(database, userId);
       await eraseUser(database, userId, [...notificationTables, acceptedMails], (id) =>
         anonymiseActor(database, id, signals.send),
       );
+      // After the rows above, without which no chunk can contain the user.
+      await erasePublished(database, userId);
       await eraseImagesOf({ database, storage: notifications.storage, hide }, userId);
     },
     'user.next_pin': (job) => services.pinRecoveries.apply((job as { user_id: string }).user_id),

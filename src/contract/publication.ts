@@ -38,7 +38,8 @@ export const PublicationTarget = Type.Object(
   },
   {
     title: 'PublicationTarget',
-    description: 'Exactly one of the members. users and everyone need the scope notifications:broadcast.',
+    description:
+      'Exactly one of the members. users and everyone need the scope notifications:broadcast, and users also users:read.',
     examples: [{ topic: 'club.chess' }],
   },
 );
@@ -114,7 +115,7 @@ export const Publication = Type.Object(
     id: Id,
     status: Type.Enum(publicationStatuses, { title: 'PublicationStatus' }),
     to: AnyObject(
-      'topic, users or everyone as the request had it. For a list of users: count, the number of different users.',
+      'topic, users or everyone as the request had it. For a list of users: count, the number of different users. users is null for a key without the scopes that a filter needs.',
       'StoredPublicationTarget',
     ),
     notification: AnyObject('The notification as the request had it.', 'StoredPublishedNotification'),
@@ -126,7 +127,10 @@ export const Publication = Type.Object(
     }),
     created: count('Notifications that were created.'),
     skipped: count('Users who were deleted or deactivated meanwhile.'),
-    error_code: Type.Unsafe<string | null>({ ...NullableString, description: 'Why it failed.' }),
+    error_code: Type.Unsafe<string | null>({
+      ...NullableString,
+      description: 'Why it failed. Before its end: why its last step failed, which is repeated.',
+    }),
     recall: Type.Unsafe<Static<typeof Recall> | null>({ ...Recall, type: ['object', 'null'] }),
     started_at: NullableTime,
     ended_at: NullableTime,
@@ -144,6 +148,11 @@ export const PublicationState = Type.Object(
 );
 
 export const PublicationEstimate = Type.Object(
-  { recipients: Type.Integer({ minimum: 0, description: 'Exact up to 100,000, above that an estimate.' }) },
+  {
+    recipients: Type.Integer({
+      minimum: 0,
+      description: 'Exact up to 100,000 if the count is quick, otherwise an estimate.',
+    }),
+  },
   { title: 'PublicationEstimate', examples: [{ recipients: 1200 }] },
 );

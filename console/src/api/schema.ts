@@ -1456,7 +1456,7 @@ export type NewPasskey = {
 };
 
 export type NewPublication = {
-  /** Exactly one of the members. users and everyone need the scope notifications:broadcast. */
+  /** Exactly one of the members. users and everyone need the scope notifications:broadcast, and users also users:read. */
   readonly to: PublicationTarget;
   readonly notification: PublishedNotification;
   /** When it starts: RFC 3339 with Z or an offset, at most 366 days ahead. Absent: now. */
@@ -2022,7 +2022,7 @@ export type PublicKey = {
 export type Publication = {
   readonly id: string;
   readonly status: PublicationStatus;
-  /** topic, users or everyone as the request had it. For a list of users: count, the number of different users. */
+  /** topic, users or everyone as the request had it. For a list of users: count, the number of different users. users is null for a key without the scopes that a filter needs. */
   readonly to: StoredPublicationTarget;
   /** The notification as the request had it. */
   readonly notification: StoredPublishedNotification;
@@ -2034,7 +2034,7 @@ export type Publication = {
   readonly created: number;
   /** Users who were deleted or deactivated meanwhile. */
   readonly skipped: number;
-  /** Why it failed. */
+  /** Why it failed. Before its end: why its last step failed, which is repeated. */
   readonly error_code: string | null;
   readonly recall: PublicationRecall | null;
   readonly started_at: string | null;
@@ -2044,7 +2044,7 @@ export type Publication = {
 };
 
 export type PublicationChange = {
-  /** Exactly one of the members. users and everyone need the scope notifications:broadcast. */
+  /** Exactly one of the members. users and everyone need the scope notifications:broadcast, and users also users:read. */
   readonly to?: PublicationTarget | undefined;
   readonly notification?: PublishedNotification | undefined;
   /** When it starts: RFC 3339 with Z or an offset, at most 366 days ahead. Absent: now. */
@@ -2054,7 +2054,7 @@ export type PublicationChange = {
 };
 
 export type PublicationEstimate = {
-  /** Exact up to 100,000, above that an estimate. */
+  /** Exact up to 100,000 if the count is quick, otherwise an estimate. */
   readonly recipients: number;
 };
 

@@ -33,6 +33,8 @@ export function createPublicationDomain(
     publish: notifications.publishTo,
     remove: notifications.removeAll,
     announce: (tx, { type, id }) => recordServiceCause(tx, { type, actor: 'system', data: { publication_id: id } }),
+    onFailure: (error, id) =>
+      log.warn({ err: error, publication_id: id }, 'a step of a publication failed, and is repeated later'),
     isBusy: createBusyCheck(database),
   });
   return {

@@ -170,11 +170,14 @@ export function requesterOf(request: FastifyRequest): string {
   return session === undefined ? callerOf(request).name : `user:${session.user_id}`;
 }
 
+/** Whether the caller has a scope. `admin` contains all of them. */
+export function hasScope({ scopes }: Caller, scope: Scope): boolean {
+  return scopes.includes(scope) || scopes.includes('admin');
+}
+
 /** For actions that need more than the scope of the route. @throws Problem `insufficient_scope` */
-export function requireScope({ scopes }: Caller, scope: Scope): void {
-  if (!scopes.includes(scope) && !scopes.includes('admin')) {
-    throw new Problem('insufficient_scope', { params: { scope } });
-  }
+export function requireScope(caller: Caller, scope: Scope): void {
+  if (!hasScope(caller, scope)) throw new Problem('insufficient_scope', { params: { scope } });
 }
 
 /**

@@ -6,7 +6,8 @@ import { Problem } from '../../lib/problem.js';
 import type { PublishedTopic } from '../publishing/content.js';
 import { chunkSize, maxChunk, nextDue } from './pace.js';
 import { deleteRecipients } from './publications.js';
-import { countRecipients, readRecipients, type UserCondition } from './recipients.js';
+import { countRecipients, plannedRecipients, readRecipients, type UserCondition } from './recipients.js';
+import { createRetries } from './retries.js';
 import { type PublicationRow, publicationColumns } from './rows.js';
 
 export interface FanOutOptions {
@@ -22,6 +23,8 @@ export interface FanOutOptions {
   readonly remove: (tx: Transaction, userIds: readonly string[], ids: readonly string[]) => Promise<number>;
   /** Announces a change that no operator makes, in the transaction that makes it. */
   readonly announce: (tx: Transaction, event: { readonly type: PublicationNews; readonly id: string }) => Promise<void>;
+  /** Called when a step failed, and is repeated later. */
+  readonly onFailure: (error: unknown, publicationId: string) => void;
   /** Whether other requests have used the database since the last call. */
   readonly isBusy: () => boolean;
 }
@@ -44,6 +47,8 @@ export interface FanOutStep {
 
 /** Milliseconds that a chunk should not exceed. The contract allows half a second. */
 const mostTime = 300;
+/** The least size that slow chunks lead to. */
+const leastSize = 50;
 /** The most notifications of a chunk while other requests wait. */
 const busyChunk = 500;
 
@@ -59,26 +64,42 @@ const takeDue = statement<object, DueRow>(
     where due_at <= (select db_now()) order by due_at, id limit 1
     for no key update skip locked`,
 );
-const selectNext = statement<object, { next_in: number | null }>(
+const selectNext = statement<object, { next_in: number | null; now_ms: number }>(
   'publication_next',
   () => sql`
-    select extract(epoch from min(due_at) - db_now())::float8 * 1000 as next_in
+    select extract(epoch from min(due_at) - db_now())::float8 * 1000 as next_in,
+           extract(epoch from db_now())::float8 * 1000 as now_ms
     from notification_publications where due_at is not null`,
+);
+/** After the clock was set back: those whose last step is in the future would wait until then. `send_at` stays. */
+const resumeAfterStep = statement<object, { id: string }>(
+  'publication_resume_after_step',
+  () => sql`
+    update notification_publications set due_at = db_now(), updated_at = db_now()
+    where due_at > db_now() and status <> 'scheduled' and updated_at > db_now() + interval '1 second'
+    returning id`,
 );
 
 const start = statement<{ id: string; recipients: number }>(
   'publication_start',
   (p) => sql`
     update notification_publications
-    set status = 'running', started_at = db_now(), due_at = db_now(), recipients = ${p.recipients}, updated_at = db_now()
+    set status = 'running', started_at = db_now(), due_at = db_now(), recipients = ${p.recipients}, error_code = null,
+        updated_at = db_now()
     where id = ${p.id}`,
+);
+const setRecipients = statement<{ id: string; recipients: number }>(
+  'publication_set_recipients',
+  (p) => sql`
+    update notification_publications set recipients = ${p.recipients}, updated_at = db_now()
+    where id = ${p.id} and status in ('running', 'paused')`,
 );
 const advance = statement<{ id: string; position: string; created: number; skipped: number; dueMs: number }>(
   'publication_advance',
   (p) => sql`
     update notification_publications
     set position = ${p.position}, created = created + ${p.created}, skipped = skipped + ${p.skipped},
-        due_at = to_timestamp(${p.dueMs}::float8 / 1000), updated_at = db_now()
+        due_at = to_timestamp(${p.dueMs}::float8 / 1000), error_code = null, updated_at = db_now()
     where id = ${p.id}`,
 );
 /** Who is missing from a list of users was deleted or deactivated. */
@@ -90,24 +111,16 @@ const finish = statement<{ id: string; created: number; skipped: number }>(
         skipped = case when target ? 'count' then (target ->> 'count')::bigint - created - ${p.created} else skipped + ${p.skipped} end,
         recipients = case when target ? 'count' then (target ->> 'count')::bigint
                           else created + ${p.created} + skipped + ${p.skipped} end,
-        due_at = null, ended_at = db_now(), updated_at = db_now()
+        due_at = null, position = null, error_code = null, ended_at = db_now(), updated_at = db_now()
     where id = ${p.id}`,
 );
 const fail = statement<{ id: string; code: string }, { id: string }>(
   'publication_fail',
   (p) => sql`
     update notification_publications
-    set status = 'failed', error_code = ${p.code}, due_at = null, ended_at = db_now(), updated_at = db_now()
+    set status = 'failed', error_code = ${p.code}, due_at = null, position = null, ended_at = db_now(), updated_at = db_now()
     where id = ${p.id} and status in ('scheduled', 'running')
     returning id`,
-);
-
-/** After an error that may pass. A request can have changed the state meanwhile. */
-const postpone = statement<{ id: string }>(
-  'publication_postpone',
-  (p) => sql`
-    update notification_publications set due_at = db_now() + interval '2 seconds'
-    where id = ${p.id} and due_at <= db_now()`,
 );
 
 interface Chunk {
@@ -123,13 +136,24 @@ const insertChunk = statement<Chunk>(
     insert into publication_chunks (publication_id, first_user, last_user, user_ids, notification_ids)
     values (${p.id}, ${p.firstUser}, ${p.lastUser}, ${p.userIds}::uuid[], ${p.ids}::uuid[])`,
 );
-const takeChunk = statement<{ id: string }, { user_ids: string[]; notification_ids: string[] }>(
+/** Takes the first users of the first chunk, as many as the database deletes in time. */
+const takeChunk = statement<{ id: string; limit: number }, { user_ids: string[]; notification_ids: string[] }>(
   'publication_chunk_take',
   (p) => sql`
-    delete from publication_chunks
-    where publication_id = ${p.id} and first_user = (
-      select first_user from publication_chunks where publication_id = ${p.id} order by first_user limit 1)
-    returning user_ids, notification_ids`,
+    with first as materialized (
+      select first_user, user_ids, notification_ids from publication_chunks
+      where publication_id = ${p.id} order by first_user limit 1
+    ), emptied as (
+      delete from publication_chunks c using first
+      where c.publication_id = ${p.id} and c.first_user = first.first_user and cardinality(first.user_ids) <= ${p.limit}::int
+    ), shortened as (
+      update publication_chunks c
+      set first_user = first.user_ids[${p.limit}::int + 1], user_ids = first.user_ids[${p.limit}::int + 1:],
+          notification_ids = first.notification_ids[${p.limit}::int + 1:]
+      from first
+      where c.publication_id = ${p.id} and c.first_user = first.first_user and cardinality(first.user_ids) > ${p.limit}::int
+    )
+    select user_ids[:${p.limit}::int] as user_ids, notification_ids[:${p.limit}::int] as notification_ids from first`,
 );
 const countRemoved = statement<{ id: string; removed: number }>(
   'publication_recall_advance',
@@ -154,14 +178,37 @@ const selectTopic = statement<{ id: string }, { has_inbox_choices: boolean }>(
  * repeats nothing, and a request that changes the state waits for the chunk: after its answer, nothing more is created.
  */
 export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> {
-  const { database, isBusy } = options;
+  const { database, isBusy, onFailure } = options;
+  const retries = createRetries(database);
   let size = maxChunk;
   let busy = false;
+  /** The database's clock at the last look. At first unknown: it may have been set back before. */
+  let clock = Number.POSITIVE_INFINITY;
 
   /** Adapts the size of chunks to the time that the last one took. */
   function learn(elapsed: number): void {
-    if (elapsed > mostTime) size = Math.max(50, Math.floor((size * mostTime) / elapsed / 1.5));
+    if (elapsed > mostTime) size = Math.max(leastSize, Math.floor((size * mostTime) / elapsed / 1.5));
     else size = Math.min(maxChunk, Math.ceil(size * 1.5));
+  }
+
+  /** A failure must not hold up other publications, so this one is due later. If that fails too, the database does. */
+  async function afterFailure(row: DueRow, error: unknown): Promise<void> {
+    if (await endImpossible(options, row.id, error)) return;
+    size = Math.max(leastSize, Math.floor(size / 2));
+    await retries.failed(row, error).catch(() => {
+      throw error;
+    });
+    onFailure(error, row.id);
+  }
+
+  /** Nothing is due: looks what is next. */
+  async function look(): Promise<FanOutStep> {
+    const [next] = await database.query(selectNext({}));
+    const now = next?.now_ms ?? 0;
+    const isSetBack = now < clock - 1000;
+    clock = now;
+    const isDone = isSetBack && (await database.query(resumeAfterStep({}))).length > 0;
+    return { isDone, nextIn: next?.next_in ?? undefined, rest: 0 };
   }
 
   return async () => {
@@ -171,29 +218,30 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
     try {
       await database.transaction(async (tx) => {
         [taken] = await tx.query(takeDue({}));
-        if (taken !== undefined) await work(tx, options, taken, limit);
+        if (taken !== undefined) await work(tx, options, taken, retries.sizeOf(taken.id, limit));
       });
     } catch (error) {
       if (taken === undefined) throw error;
-      if (!(await endImpossible(options, taken.id, error))) {
-        // Others are due before it is tried again.
-        await database.query(postpone({ id: taken.id })).catch(() => undefined);
-        throw error;
-      }
+      await afterFailure(taken, error);
+      busy = isBusy();
+      return { isDone: true, nextIn: 0, rest: 0 };
     }
-    if (taken === undefined) {
-      const [next] = await database.query(selectNext({}));
-      return { isDone: false, nextIn: next?.next_in ?? undefined, rest: 0 };
-    }
+    if (taken === undefined) return look();
     const elapsed = performance.now() - began;
     learn(elapsed);
+    retries.succeeded(taken.id);
     busy = isBusy();
+    if (taken.status === 'scheduled') {
+      await countAfterStart(options, taken);
+      // The count is no request of others.
+      isBusy();
+    }
     return { isDone: true, nextIn: 0, rest: busy ? elapsed : 0 };
   };
 }
 
 async function work(tx: Transaction, options: FanOutOptions, row: DueRow, size: number): Promise<void> {
-  if (row.recall_requested_at !== null) return recallChunk(tx, options, row);
+  if (row.recall_requested_at !== null) return recallChunk(tx, options, row, size);
   if (row.status === 'scheduled') return startPublication(tx, options, row);
   if (row.status === 'running') return writeChunk(tx, options, row, size);
   throw new Error(`a publication is due and ${row.status}`);
@@ -204,9 +252,15 @@ async function startPublication(
   { userCondition, announce }: FanOutOptions,
   row: DueRow,
 ): Promise<void> {
-  const recipients = await countRecipients(tx, userCondition, { target: row.target, topicId: row.topic_id });
+  const recipients = await plannedRecipients(tx, userCondition, { target: row.target, topicId: row.topic_id });
   await tx.query(start({ id: row.id, recipients }));
   await announce(tx, { type: 'publication.started', id: row.id });
+}
+
+/** Counts the recipients. A count that takes long delays nothing: the planner's estimate stays. */
+async function countAfterStart({ database, userCondition }: FanOutOptions, row: DueRow): Promise<void> {
+  const recipients = await countRecipients(database, userCondition, { target: row.target, topicId: row.topic_id });
+  if (recipients !== undefined) await database.query(setRecipients({ id: row.id, recipients }));
 }
 
 async function writeChunk(tx: Transaction, options: FanOutOptions, row: DueRow, size: number): Promise<void> {
@@ -219,6 +273,7 @@ async function writeChunk(tx: Transaction, options: FanOutOptions, row: DueRow, 
       after: row.position ?? nilId,
       startedAt: row.started_at ?? '',
       limit: chunkSize(rate, size),
+      size,
     },
   );
   const [firstUser, lastUser] = [active[0], active.at(-1)];
@@ -246,8 +301,13 @@ async function topicOf(tx: Transaction, { target, topic_id: id }: DueRow): Promi
 }
 
 /** Pushes, mails and SMS of the chunk that are not handed over end, because their notification is gone. */
-async function recallChunk(tx: Transaction, { remove, announce }: FanOutOptions, { id }: DueRow): Promise<void> {
-  const [chunk] = await tx.query(takeChunk({ id }));
+async function recallChunk(
+  tx: Transaction,
+  { remove, announce }: FanOutOptions,
+  { id }: DueRow,
+  limit: number,
+): Promise<void> {
+  const [chunk] = await tx.query(takeChunk({ id, limit }));
   if (chunk !== undefined) {
     const removed = await remove(tx, chunk.user_ids, chunk.notification_ids);
     await tx.query(countRemoved({ id, removed }));
@@ -259,13 +319,13 @@ async function recallChunk(tx: Transaction, { remove, announce }: FanOutOptions,
 
 /**
  * Ends a publication whose notification can no longer be published, for example because its category was deleted. If only users
- * are missing, they were deleted at this moment: the chunk is read again.
- * @returns whether the error is dealt with
+ * are missing, they were deleted at this moment, and the chunk is read again.
+ * @returns whether the publication has ended
  */
 async function endImpossible({ database, announce }: FanOutOptions, id: string, error: unknown): Promise<boolean> {
   if (!(error instanceof Problem) || error.code !== 'validation_failed') return false;
   const code = error.options.errors?.find((each) => each.code !== 'unknown_user')?.code;
-  if (code === undefined) return true;
+  if (code === undefined) return false;
   await database.transaction(async (tx) => {
     const ended = await tx.query(fail({ id, code }));
     if (ended.length === 0) return;

@@ -14,7 +14,7 @@ import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import { parseTime } from '../../lib/times.js';
 import { listedUsers, type PublicationLookups, publicationErrors } from './check.js';
-import { countRecipients, type Target, type UserCondition } from './recipients.js';
+import { estimateRecipients, type Target, type UserCondition } from './recipients.js';
 import { type PublicationRow, publicationColumns, toPublication } from './rows.js';
 
 /** A publication with its tag for If-Match. */
@@ -42,15 +42,18 @@ export interface Publications {
    * Pauses, resumes, cancels or recalls. After the commit of a pause or a cancellation, nothing more is created.
    * @throws Problem `not_found`, `publication_state`
    */
-  move(tx: Transaction, id: string, move: PublicationMove, origin: Origin): Promise<Tagged>;
+  move(tx: Transaction, id: string, move: PublicationMove, options: MoveOptions): Promise<Tagged>;
 }
 
-export interface ChangeOptions {
+export interface MoveOptions {
   readonly origin: Origin;
-  /** Whether the request is for this tag. */
-  readonly isExpected: (tag: string) => boolean;
   /** Whether the caller may publish to this target. @throws Problem if not */
   readonly checkTarget: (target: object) => void;
+}
+
+export interface ChangeOptions extends MoveOptions {
+  /** Whether the request is for this tag. */
+  readonly isExpected: (tag: string) => boolean;
 }
 
 export interface PublicationsOptions extends PublicationLookups {
@@ -144,18 +147,19 @@ const pause = statement<{ id: string }, PublicationRow>(
     set status = 'paused', due_at = null, version = version + 1, updated_at = db_now()
     where id = ${p.id} returning ${publicationColumns}`,
 );
+/** After the time of a chunk, so that pauses that follow each other do not exceed the rate. */
 const resume = statement<{ id: string }, PublicationRow>(
   'publication_resume',
   (p) => sql`
     update notification_publications
-    set status = 'running', due_at = db_now(), version = version + 1, updated_at = db_now()
+    set status = 'running', due_at = db_now() + case when rate is null then 0 else greatest(0.5, 1.0 / rate) end * interval '1 second', version = version + 1, updated_at = db_now()
     where id = ${p.id} returning ${publicationColumns}`,
 );
 const cancel = statement<{ id: string }, PublicationRow>(
   'publication_cancel',
   (p) => sql`
     update notification_publications
-    set status = 'cancelled', due_at = null, ended_at = db_now(), version = version + 1, updated_at = db_now()
+    set status = 'cancelled', due_at = null, position = null, error_code = null, ended_at = db_now(), version = version + 1, updated_at = db_now()
     where id = ${p.id} returning ${publicationColumns}`,
 );
 /** The text is kept until 30 days after the recall. */
@@ -164,7 +168,8 @@ const recall = statement<{ id: string }, PublicationRow>(
   (p) => sql`
     update notification_publications
     set status = case when status in ('scheduled', 'running', 'paused') then 'cancelled' else status end,
-        due_at = db_now(), ended_at = db_now(), recall_requested_at = db_now(), version = version + 1, updated_at = db_now()
+        error_code = case when status = 'failed' then error_code end,
+        due_at = db_now(), position = null, ended_at = db_now(), recall_requested_at = db_now(), version = version + 1, updated_at = db_now()
     where id = ${p.id} returning ${publicationColumns}`,
 );
 
@@ -198,7 +203,7 @@ export function createPublications(options: PublicationsOptions): Publications {
     },
     estimate: async (to) => {
       const { target, topicId } = await storedTarget(database, options, to);
-      return countRecipients(database, userCondition, { target: JSON.parse(target), topicId });
+      return estimateRecipients(database, userCondition, { target: JSON.parse(target), topicId });
     },
     async list(request) {
       const page = await readPage<PublicationRow>(database, { columns: publicationColumns, from: table }, request);
@@ -210,9 +215,10 @@ export function createPublications(options: PublicationsOptions): Publications {
       return tagged(row);
     },
     change: (tx, id, input, change) => changePublication(tx, options, { id, input, change }),
-    async move(tx, id, name, origin) {
+    async move(tx, id, name, { origin, checkTarget }) {
       const [before] = await tx.query(lockPublication({ id }));
       if (before === undefined) throw new Problem('not_found');
+      checkTarget(before.target);
       const { from, done, statement: apply, type } = moves[name];
       const { status } = before;
       const isDone = name === 'recall' ? before.recall_requested_at !== null : isIn(done, status);

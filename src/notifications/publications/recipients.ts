@@ -1,5 +1,6 @@
-import type { Queryable } from '../../database/database.js';
+import { type Handle, isStorageFailure, type Queryable } from '../../database/database.js';
 import { bound, compose, literal, type Sql, sql } from '../../database/sql.js';
+import { maxChunk } from './pace.js';
 
 /** To whom a publication goes, as it is stored. */
 export type Target =
@@ -17,8 +18,10 @@ export interface RecipientSource {
   readonly topicId: string | null;
 }
 
+/** The users that a chunk examines, for each that it may reach: 20,000 at most. */
+const examinedForEach = 10;
 /** The most users that a chunk examines. */
-const maxExamined = 20_000;
+const maxExamined = maxChunk * examinedForEach;
 
 interface RecipientRow {
   id: string;
@@ -40,15 +43,24 @@ export interface RecipientPage {
  * Reads the recipients of the next chunk, in the order of their ids: those who match now, and were there when the publication
  * started.
  * @param after the last user of the chunk before
+ * @param limit the most recipients
+ * @param size what the database takes in time: a filter examines users in proportion to it
  */
 export async function readRecipients(
   tx: Queryable,
   userCondition: UserCondition,
   source: RecipientSource,
-  { after, startedAt, limit }: { readonly after: string; readonly startedAt: string; readonly limit: number },
+  {
+    after,
+    startedAt,
+    limit,
+    size,
+  }: { readonly after: string; readonly startedAt: string; readonly limit: number; readonly size: number },
 ): Promise<RecipientPage> {
   const { target } = source;
-  const from = await candidates(tx, userCondition, source, after);
+  // Before the users are read: each statement sees other rows, and an end that is read later could repeat or miss some.
+  const end = 'users' in target ? await lastExamined(tx, after, Math.min(maxExamined, size * examinedForEach)) : null;
+  const from = await candidates(tx, userCondition, source, { after, end });
   const rows = await tx.query(
     compose<RecipientRow>(sql`
       select u.id, u.status = 'active' as is_active, u.updated_at > ${bound(startedAt)}::timestamptz as is_late
@@ -61,7 +73,7 @@ export async function readRecipients(
   return {
     active: rows.flatMap(({ id, is_active }) => (is_active ? id : [])),
     skipped: 'count' in target ? 0 : rows.filter(({ is_active, is_late }) => !is_active && is_late).length,
-    position: isFull ? last : 'users' in target ? await lastExamined(tx, after) : null,
+    position: isFull ? last : end,
   };
 }
 
@@ -70,7 +82,7 @@ async function candidates(
   tx: Queryable,
   userCondition: UserCondition,
   { id, target, topicId }: RecipientSource,
-  after: string,
+  { after, end }: { readonly after: string; readonly end: string | null },
 ): Promise<Sql> {
   if ('topic' in target) {
     return sql`subscriptions s join users u on u.id = s.user_id
@@ -82,45 +94,87 @@ async function candidates(
   }
   if ('everyone' in target) return sql`users u where u.id > ${bound(after)}::uuid`;
   const condition = await userCondition(tx, target.users);
-  return sql`(select * from users where id > ${bound(after)}::uuid order by id limit ${literal(maxExamined)}) u
+  const until = end === null ? sql`` : sql`and id <= ${bound(end)}::uuid`;
+  // With `offset 0`, the planner reads the users by their key, whatever the condition.
+  return sql`(select * from users where id > ${bound(after)}::uuid ${until} order by id offset 0) u
       where ${condition}`;
 }
 
-/** The last user of a page that was examined to its end. Null: no more users follow. */
-async function lastExamined(tx: Queryable, after: string): Promise<string | null> {
+/** The last user of a page that is examined to its end. Null: no more users follow. */
+async function lastExamined(tx: Queryable, after: string, examined: number): Promise<string | null> {
   const [row] = await tx.query(
     compose<{ id: string }>(sql`
-      select id from users where id > ${bound(after)}::uuid order by id offset ${literal(maxExamined - 1)} limit 1`),
+      select id from users where id > ${bound(after)}::uuid order by id offset ${bound(examined - 1)}::int limit 1`),
   );
   return row?.id ?? null;
+}
+
+type Counted = Pick<RecipientSource, 'target' | 'topicId'>;
+
+/** SQL: what follows `from`: who would be reached, if the publication started now. */
+async function matching(handle: Queryable, userCondition: UserCondition, { target, topicId }: Counted): Promise<Sql> {
+  if ('topic' in target) {
+    return sql`subscriptions s join users u on u.id = s.user_id
+            where s.topic_id = ${bound(topicId)}::uuid and u.status = 'active'`;
+  }
+  const condition = 'users' in target ? sql` and ${await userCondition(handle, target.users)}` : sql``;
+  return sql`users u where u.status = 'active'${condition}`;
+}
+
+/** The planner's estimate of the recipients, which reads no users. */
+export async function plannedRecipients(
+  handle: Queryable,
+  userCondition: UserCondition,
+  source: Counted,
+): Promise<number> {
+  if ('count' in source.target) return source.target.count;
+  const from = await matching(handle, userCondition, source);
+  const [plan] = await handle.query(
+    compose<{ 'QUERY PLAN': { Plan: { 'Plan Rows': number } }[] }>(sql`explain (format json) select from ${from}`),
+  );
+  return plan?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? 0;
 }
 
 /** Up to this number, recipients are counted. */
 const maxCounted = 100_000;
 
-/** The number of recipients, if the publication started now. */
+/** Milliseconds for the count. */
+const countTime = 500;
+
+/**
+ * The number of recipients, if the publication started now: exact up to 100,000.
+ * @returns undefined if the count took too long
+ */
 export async function countRecipients(
-  handle: Queryable,
+  database: Handle,
   userCondition: UserCondition,
-  { target, topicId }: Pick<RecipientSource, 'target' | 'topicId'>,
+  source: Counted,
+): Promise<number | undefined> {
+  if ('count' in source.target) return source.target.count;
+  try {
+    return await database.transaction(async (tx) => {
+      await tx.query(compose(sql`select set_config('statement_timeout', ${bound(`${countTime}ms`)}, true)`));
+      const from = await matching(tx, userCondition, source);
+      const [row] = await tx.query(
+        compose<{ found: number }>(
+          sql`select count(*)::int as found from (select from ${from} limit ${literal(maxCounted + 1)}) counted`,
+        ),
+      );
+      const found = row?.found ?? 0;
+      return found <= maxCounted ? found : Math.max(found, await plannedRecipients(tx, userCondition, source));
+    });
+  } catch (error) {
+    if (isStorageFailure(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The number of recipients, if the publication started now: the planner's estimate if the count takes too long. */
+export async function estimateRecipients(
+  database: Handle,
+  userCondition: UserCondition,
+  source: Counted,
 ): Promise<number> {
-  if ('count' in target) return target.count;
-  const matching =
-    'topic' in target
-      ? sql`subscriptions s join users u on u.id = s.user_id
-            where s.topic_id = ${bound(topicId)}::uuid and u.status = 'active'`
-      : sql`users u where u.status = 'active'${
-          'users' in target ? sql` and ${await userCondition(handle, target.users)}` : sql``
-        }`;
-  const [row] = await handle.query(
-    compose<{ found: number }>(
-      sql`select count(*)::int as found from (select from ${matching} limit ${literal(maxCounted + 1)}) counted`,
-    ),
-  );
-  const found = row?.found ?? 0;
-  if (found <= maxCounted) return found;
-  const [plan] = await handle.query(
-    compose<{ 'QUERY PLAN': { Plan: { 'Plan Rows': number } }[] }>(sql`explain (format json) select from ${matching}`),
-  );
-  return Math.max(found, plan?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? 0);
+  const counted = await countRecipients(database, userCondition, source);
+  return counted ?? plannedRecipients(database, userCondition, source);
 }

@@ -1,11 +1,6 @@
 import { Type } from 'typebox';
-import {
-  NewPublication,
-  Publication,
-  PublicationChange,
-  PublicationEstimate,
-  type PublicationTarget,
-} from '../../../contract/publication.js';
+import type { Scope } from '../../../contract/administration.js';
+import { NewPublication, Publication, PublicationChange, PublicationEstimate } from '../../../contract/publication.js';
 import type { Database } from '../../../database/database.js';
 import { allowsChange } from '../../../lib/http-headers.js';
 import { Problem } from '../../../lib/problem.js';
@@ -17,7 +12,15 @@ import {
 import { listRoutes } from '../../lists/list-routes.js';
 import type { Idempotent } from '../../requests/idempotent.js';
 import { dryRunQuery, IdParams, pathId, type QueryParameters, readDryRun } from '../../requests/parameters.js';
-import { type App, type Caller, callerOf, originOf, type RecentProof, requireScope } from '../../requests/route.js';
+import {
+  type App,
+  type Caller,
+  callerOf,
+  hasScope,
+  originOf,
+  type RecentProof,
+  requireScope,
+} from '../../requests/route.js';
 
 const url = '/admin/v1/publications';
 const access = { scope: 'notifications:write' } as const;
@@ -41,9 +44,21 @@ export function adminPublicationRoutes(app: App, services: PublicationServices):
 /** The headers of an answer with one publication. */
 const headers = { ETag: { type: 'string', description: 'Send it as If-Match with a change.' } };
 
+/** The scopes that a target needs besides that of the routes. A filter answers whether users with an address or a name exist. */
+function scopesOf(to: object): readonly Scope[] {
+  if ('users' in to) return ['notifications:broadcast', 'users:read'];
+  return 'everyone' in to ? ['notifications:broadcast'] : [];
+}
+
 /** @throws Problem `insufficient_scope` if the target needs more than the scope of the routes */
 function requireTarget(caller: Caller, to: object): void {
-  if ('users' in to || 'everyone' in to) requireScope(caller, 'notifications:broadcast');
+  for (const scope of scopesOf(to)) requireScope(caller, scope);
+}
+
+/** A publication as the caller may see it: a filter can contain addresses. */
+function visible(caller: Caller, publication: Publication): Publication {
+  const isHidden = 'users' in publication.to && !scopesOf(publication.to).every((scope) => hasScope(caller, scope));
+  return isHidden ? { ...publication, to: { users: null } } : publication;
 }
 
 const unlessDryRun: RecentProof = {
@@ -118,7 +133,8 @@ function readRoutes(app: App, { publications, database }: PublicationServices): 
     url,
     operationIds: ['listPublications', 'getPublicationPage'],
     summary: 'List publications',
-    description: 'Those that have not ended, and those of the last 30 days.',
+    description:
+      'Those that have not ended, and those of the last 30 days. Without the scopes that a filter needs, its text is null.',
     tag: 'Administration',
     access,
     item: Publication,
@@ -126,7 +142,10 @@ function readRoutes(app: App, { publications, database }: PublicationServices): 
     sortable: ['created_at', 'updated_at'],
     filterFields: publicationFilterFields,
     filterExample: 'status:running',
-    read: publications.list,
+    async read(query, request) {
+      const page = await publications.list(query);
+      return { ...page, items: page.items.map((item) => visible(callerOf(request), item)) };
+    },
   });
 
   app.route({
@@ -135,6 +154,7 @@ function readRoutes(app: App, { publications, database }: PublicationServices): 
     schema: {
       operationId: 'getPublication',
       summary: 'Get a publication',
+      description: 'Without the scopes that a filter needs, its text is null.',
       tags: ['Administration'],
       params: IdParams,
       response: { 200: { ...Publication, description: 'The publication.', headers } },
@@ -142,7 +162,7 @@ function readRoutes(app: App, { publications, database }: PublicationServices): 
     config: { access, problems: ['not_found'] },
     async handler(request, reply) {
       const { publication, tag } = await publications.find(database, pathId(request.params));
-      return reply.header('ETag', tag).send(publication);
+      return reply.header('ETag', tag).send(visible(callerOf(request), publication));
     },
   });
 }
@@ -184,7 +204,7 @@ function changeRoute(app: App, { publications, database }: PublicationServices):
         publications.change(tx, pathId(request.params), input, {
           origin: originOf(request),
           isExpected: (current) => allowsChange(ifMatch, current),
-          checkTarget: (target: object | PublicationTarget) => requireTarget(caller, target),
+          checkTarget: (target) => requireTarget(caller, target),
         }),
       );
       return reply.header('ETag', tag).send(publication);
@@ -240,16 +260,19 @@ function moveRoute(
     schema: {
       operationId: `${move}Publication`,
       summary,
-      description: `${description} To repeat it changes nothing.`,
+      description: `${description} To repeat it changes nothing. It needs the scopes that the target needs.`,
       tags: ['Administration'],
       params: IdParams,
       response: { [status]: { ...Publication, description: 'The publication.', headers } },
     },
-    config: { access, recentProof, problems: ['not_found', 'publication_state'] },
+    config: { access, recentProof, problems: ['not_found', 'publication_state', 'insufficient_scope'] },
     async handler(request, reply) {
       const id = pathId(request.params);
       const { publication, tag } = await database.transaction((tx) =>
-        publications.move(tx, id, move, originOf(request)),
+        publications.move(tx, id, move, {
+          origin: originOf(request),
+          checkTarget: (target) => requireTarget(callerOf(request), target),
+        }),
       );
       return reply.code(status).header('ETag', tag).send(publication);
     },

@@ -109,6 +109,60 @@ describe('a publication', () => {
     expect(await inboxes([ann ?? '', bob ?? '', off ?? ''])).toEqual([2, 2, 0]);
   });
 
+  test('to a filter is counted and shown only to keys that may read users', async () => {
+    const to = { users: `name:eq:secret ${randomUUID()}` };
+    const keyFor = async (...scopes: string[]) =>
+      (await admin<IssuedApiKey>('POST', '/keys', { name: 'app', scopes: ['notifications:write', ...scopes] })).body
+        .token;
+    const [publisher, broadcaster, all] = await Promise.all([
+      keyFor(),
+      keyFor('notifications:broadcast'),
+      keyFor('notifications:broadcast', 'users:read'),
+    ]);
+    const codes = async (bearer: string) => {
+      const paths = ['/publications', '/publications?dry_run=true', '/publications/dry-run'];
+      const answers = [];
+      for (const path of paths) answers.push((await admin('POST', path, { to, notification }, { bearer })).status);
+      return answers;
+    };
+    expect(await codes(publisher)).toEqual([403, 403, 403]);
+    expect(await codes(broadcaster)).toEqual([403, 403, 403]);
+    expect(await codes(all)).toEqual([201, 200, 200]);
+    const { body } = await publish(to);
+    const shown = async (bearer: string) => {
+      const { body: one } = await admin<Publication>('GET', `/publications/${body.id}`, undefined, { bearer });
+      const list = `/publications?filter=id:${body.id}`;
+      const { body: many } = await admin<Publication[]>('GET', list, undefined, { bearer });
+      return [one.to, many[0]?.to];
+    };
+    expect(await shown(publisher)).toEqual([{ users: null }, { users: null }]);
+    expect(await shown(broadcaster)).toEqual([{ users: null }, { users: null }]);
+    expect(await shown(all)).toEqual([to, to]);
+  });
+
+  test('is moved only by keys that may publish to its target', async () => {
+    const send_at = new Date(Date.now() + 3_600_000).toISOString();
+    const keyFor = async (...scopes: string[]) =>
+      (await admin<IssuedApiKey>('POST', '/keys', { name: 'app', scopes: ['notifications:write', ...scopes] })).body
+        .token;
+    const publisher = await keyFor();
+    const status = async (id: string, name: string, bearer: string) =>
+      (await admin('POST', `/publications/${id}/${name}`, undefined, { bearer })).status;
+    for (const [to, ...scopes] of [
+      [{ everyone: true }, 'notifications:broadcast'],
+      [{ users: `name:eq:${randomUUID()}` }, 'notifications:broadcast', 'users:read'],
+    ] as const) {
+      const { body } = await publish(to, { send_at });
+      for (const name of ['pause', 'resume', 'cancel', 'recall']) {
+        expect([name, await status(body.id, name, publisher)]).toEqual([name, 403]);
+      }
+      expect((await get(body.id)).status).toBe('scheduled');
+      expect(await status(body.id, 'cancel', await keyFor(...scopes))).toBe(200);
+    }
+    const { body: topical } = await publish({ topic: await newTopic(await newUsers(1)) }, { send_at });
+    expect(await status(topical.id, 'cancel', publisher)).toBe(200);
+  });
+
   test('reaches users who were there at its start, and not who came later', async () => {
     const [ann = '', bob = ''] = await newUsers(2);
     await rows(`update users set inserted_at = null where id = $1`, [ann]);
@@ -356,6 +410,8 @@ test('the deletion of a user takes the id out of publications', async () => {
   const [ann = '', bob = ''] = await newUsers(2);
   const { body: done } = await publish({ user_ids: [ann, bob] });
   await until(done.id, 'done');
+  const { body: own } = await publish({ user_ids: [ann] });
+  await until(own.id, 'done');
   const { body: waiting } = await publish(
     { user_ids: [ann, bob] },
     { send_at: new Date(Date.now() + 3_600_000).toISOString() },
@@ -363,7 +419,7 @@ test('the deletion of a user takes the id out of publications', async () => {
   await admin('DELETE', `/users/${ann}`);
   await eventually('the erasure', async () => {
     const left = await rows(
-      `select 1 from publication_chunks where $1::uuid = any (user_ids)
+      `select 1 from publication_chunks where $1::uuid = any (user_ids || first_user || last_user)
        union all select 1 from publication_recipients where user_id = $1`,
       [ann],
     );
