@@ -77,7 +77,7 @@ test('every setting that a block of commands sets exists', () => {
     [...readPage('docs/configuration.md').matchAll(/^\| `([A-Z][A-Z0-9_]+)`/gm)].map(([, name]) => name),
   );
   // Variables of the shell in examples.
-  const ofShell = ['BASE', 'KEY', 'JSON', 'ADMIN'];
+  const ofShell = ['BASE', 'KEY', 'JSON', 'ADMIN', 'PUBLICATION'];
   const used = pages.flatMap((page) =>
     fencesOf(page)
       .filter(({ language }) => language === 'console')

@@ -63,7 +63,10 @@ interface Exchange<Item> {
 export function createNdjsonHandler<Item>(
   app: App,
   pacer: Pacer,
-  begin: (request: FastifyRequest, options: { readonly dryRun: boolean }) => NdjsonWork<Item>,
+  begin: (
+    request: FastifyRequest,
+    options: { readonly dryRun: boolean },
+  ) => NdjsonWork<Item> | Promise<NdjsonWork<Item>>,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort());
@@ -71,7 +74,7 @@ export function createNdjsonHandler<Item>(
     const hasIdempotencyKey = request.headers['idempotency-key'] !== undefined;
     const keyErrors: FieldError[] = hasIdempotencyKey ? [{ field: 'Idempotency-Key', code: 'not_supported' }] : [];
     throwIfErrors([...keyErrors, ...queryErrors(request)]);
-    const work = begin(request, { dryRun: readDryRun(request.query as QueryParameters) });
+    const work = await begin(request, { dryRun: readDryRun(request.query as QueryParameters) });
     request.removeReceiveTimeout();
     reply.hijack();
     startResponse(reply);

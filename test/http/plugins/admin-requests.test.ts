@@ -83,7 +83,9 @@ describe('every operation of the administration', () => {
       const body = { ...Object(isArray ? example[0] : example), frobnicate: 1 };
       const answer = await admin(method, path, isArray ? [body] : body);
       const field = isArray ? '0.frobnicate' : 'frobnicate';
-      expect([name, answer.status, errors(answer)]).toEqual([name, 422, [[field, 'unknown_member']]]);
+      // Some operations also report what the example names, and what does not exist.
+      const faults = errors(answer).filter(([, code]) => code === 'unknown_member');
+      expect([name, answer.status, faults]).toEqual([name, 422, [[field, 'unknown_member']]]);
     }
   });
 

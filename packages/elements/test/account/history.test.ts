@@ -9,7 +9,7 @@ const english = { ...account, ...activity };
 
 /** Events about the service, such as those of API keys. No user sees them as an own event. */
 const ofService =
-  /^(users|webhook|key|backup|block|sms|setup_link|categories|channel)\.|^test_identity\.(created|deleted)$|^(user|suppression)\.deleted$/;
+  /^(users|webhook|key|backup|block|sms|setup_link|categories|channel|topic|publication|audience|signing_keys)\.|^test_identity\.(created|deleted)$|^(user|suppression)\.deleted$/;
 
 test('every event of a user has a text of its own in both languages', async () => {
   const source = await readFile(new URL('../../../../src/audit/events.ts', import.meta.url), 'utf8');

@@ -157,8 +157,10 @@ function subscriptionRoutes(app: App, { topics, database, userReferences }: Topi
 
 /** Subscriptions of any number. */
 function linesRoute(app: App, { topics, database, userReferences, pacer }: TopicServices): void {
-  const changeLines = createNdjsonHandler<SubscriptionLine>(app, pacer, (request) => {
+  const changeLines = createNdjsonHandler<SubscriptionLine>(app, pacer, async (request) => {
     const { key } = request.params as { readonly key: string };
+    // Before the answer begins, so that an unknown topic has the status 404.
+    await topics.find(database, key);
     const language = preferredLanguage(request.headers['accept-language']);
     const refusal = (problem: Problem) => {
       const { status, errors } = problemBody(problem, request.id, language);
@@ -208,8 +210,6 @@ function linesRoute(app: App, { topics, database, userReferences, pacer }: Topic
     config: { access, recentProof: 'not-needed', problems: ['unknown_topic'], ndjson: SubscriptionLine },
     async preValidation(request, reply) {
       if (!isNdjson(request)) throw new Problem('unsupported_media_type');
-      // Before the answer begins, so that an unknown topic has the status 404.
-      await topics.find(database, (request.params as { readonly key: string }).key);
       await changeLines(request, reply);
     },
     handler: async (_request, reply) => reply,

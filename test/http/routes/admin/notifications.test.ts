@@ -97,6 +97,7 @@ describe('POST /admin/v1/notifications', () => {
       [
         ['notification_type', 'required'],
         ['description', 'required'],
+        ['user_id', 'required'],
       ],
     ],
     ['no recipients', '{"user_ids":[],"notification_type":"pool","description":"x"}', [['user_ids', 'too_few_items']]],

@@ -60,6 +60,8 @@ describe('creating a user', () => {
       second_factor: null,
       second_factors: [],
       metadata: { plan: { tier: 2 } },
+      roles: [],
+      claims: {},
       last_login_at: null,
       created_at: time,
       updated_at: body.created_at,
