@@ -9,7 +9,7 @@ export interface StepUpOptions {
    * `2h` or `1d`. By the clock of this machine.
    */
   readonly within?: number | string | undefined;
-  /** Whether the login and its proofs must have used two factors: `mfa` in `amr` of the session. */
+  /** Whether the login and its proofs must have used two factors (`mfa` in `amr`), one of them an authenticator app or a passkey. */
   readonly factor?: boolean | undefined;
 }
 
@@ -45,12 +45,25 @@ export function createStepUpCheck({
     factor,
   });
   return ({ authenticated_at: login, proven_at: proof, amr }) => {
-    const isRecent = maxAgeMs === undefined || [login, proof].some((time) => time !== null && ageOf(time) <= maxAgeMs);
-    return isRecent && (!factor || amr.includes('mfa')) ? undefined : answer;
+    const isRecent = maxAgeMs === undefined || [login, proof].some((time) => time !== null && isWithin(time, maxAgeMs));
+    return isRecent && (!factor || hasFactor(amr)) ? undefined : answer;
   };
 }
 
-const ageOf = (time: string) => Date.now() - Date.parse(time);
+/**
+ * Whether one of two factors was a device that the user has enrolled: an authenticator app or a passkey. Who reads the codes to an
+ * address can recover the password too, so these two are not enough.
+ */
+const hasFactor = (amr: Session['amr']) =>
+  amr.includes('mfa') && amr.some((method) => method === 'otp' || method === 'hwk');
+
+/** Milliseconds by which the clock of the service may be ahead of this one. The age of a later time is unknown. */
+const tolerance = 60_000;
+
+function isWithin(time: string, maxAgeMs: number): boolean {
+  const age = Date.now() - Date.parse(time);
+  return age >= -tolerance && age <= maxAgeMs;
+}
 
 /**
  * The answer of the middlewares to a session that is not enough for `within` and `factor`, for routes that call `verify` themselves.
