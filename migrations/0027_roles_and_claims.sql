@@ -10,3 +10,10 @@ create or replace trigger session_change_of_user
   after update of id, status, epoch, lock_kind, locked_until, roles, claims on users
   for each row when (old.status = 'active') execute function note_session_change('id');
 alter table users enable always trigger session_change_of_user;
+
+-- The smallest of a limit (`name`) in the policies of the role of a user and of the user's roles of the app; null if none has one. It is a
+-- function because few users have such roles: in the text of a statement, each use of it would cost time for all users.
+create function smallest_limit(policies jsonb, role text, app_roles jsonb, name text) returns float8
+  language sql immutable parallel safe
+  return (select min((policies -> held.role ->> name)::float8)
+          from (select smallest_limit.role union all select jsonb_array_elements_text(app_roles)) held (role));

@@ -31,11 +31,9 @@ export const createLoginPolicies = (
 ): LoginPolicies => JSON.stringify({ ...appRoles, ...policies });
 
 /** SQL: the smallest of the limits of the roles of the user `u`; null if no role has one. */
-function limitOf(policies: SqlPart, limit: Sql): Sql {
-  return sql`(case when u.roles = '[]' then ${policies}::jsonb -> u.role ->> ${limit} else (
-    select min((${policies}::jsonb -> held.role ->> ${limit})::float8)::text
-    from (select u.role union all select jsonb_array_elements_text(u.roles)) held (role)) end)::float8`;
-}
+const limitOf = (policies: SqlPart, limit: Sql): Sql => sql`(
+  case when u.roles = '[]' then (${policies}::jsonb -> u.role ->> ${limit})::float8
+       else smallest_limit(${policies}::jsonb, u.role, u.roles, ${limit}) end)`;
 
 /**
  * SQL: when the user of the login `a` has proven to be this user. The login of an app that came from the login of the pages proves
