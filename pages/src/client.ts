@@ -6,7 +6,7 @@ type Session =
   | { readonly token: string; readonly user_id: string; readonly device_id: string }
   | { readonly token: null };
 
-/** What stands for the authentication token, which is in a cookie that no script can read. */
+/** The client stores this text instead of the authentication token, which is in a cookie that no script can read. */
 const inCookie = 'cookie';
 const loginKey = 'postern.login';
 /** A logout that the service does not know of yet. It contains a token, so it stays in memory. */

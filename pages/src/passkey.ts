@@ -6,7 +6,7 @@ import { texts } from './texts.js';
 const refusedKey = 'postern.no-passkey';
 
 /**
- * Offers a passkey to a user who has just signed in with the password. It asks nothing if this browser cannot keep one, if the user
+ * Offers a passkey after a login with the password. It asks nothing if this browser cannot keep one, if the user
  * has one, or if passkeys are no way to sign in here. It resolves when the page can go on, and never rejects.
  */
 export async function offerPasskey(postern: Postern, password: string): Promise<void> {

@@ -22,7 +22,7 @@ export { identityOf } from './login/identity.js';
 // What a user can do about an error.
 export { issueOf } from './login/issues.js';
 export { forCaller, throwIfAborted, wait } from './platform.js';
-// A login that an app hears of later.
+// A login that the app learns of after a question to the user.
 export { holdLogin, type LoginHold } from './postern/hold-login.js';
 // A page that was rendered without a login.
 export { startSignedOut } from './postern/signed-out.js';

@@ -10,8 +10,8 @@ export interface LoginHold {
 }
 
 /**
- * The listeners of the client hear of the next login when it is released: somebody asks the user for something before the app goes
- * on. Requests use the login meanwhile. A logout ends the hold, and the listeners hear of it.
+ * The client shows the next login to its listeners only when it is released: the user is asked for something before the app goes
+ * on. Requests use the login meanwhile. A logout ends the hold, and the listeners get it.
  */
 export function holdLogin({ held }: Core): LoginHold {
   const { show, state } = held;

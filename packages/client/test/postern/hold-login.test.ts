@@ -1,4 +1,4 @@
-// A login of which the app hears later, because somebody asks the user for something first.
+// The app learns of a login only after a question to the user.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { createUser, password } from '../../../../test/support/users.js';
