@@ -35,6 +35,12 @@ tests_in_browser() {
     test/browser/console/{first-run,notifications,publishing,sign-in,users}.test.ts
 }
 
+# The documentation as a website: links, accessibility, phones, no request to another host.
+documentation_site() {
+  node site/run.mjs --build || return 1
+  needs chromium && node site/check.mjs
+}
+
 # All of them, also in Firefox and WebKitGTK.
 tests_in_all_browsers() {
   needs chromium firefox-esr webkit2gtk-driver xvfb || return 1
