@@ -5,7 +5,30 @@
 export const sections = [
   {
     text: 'Start',
-    pages: ['index', 'quickstart', 'guide', 'frameworks', 'web-apps'],
+    pages: ['index', 'quickstart', 'guide', 'frameworks', 'web-apps', 'questions', 'what-postern-does-not-do'],
+  },
+  {
+    text: 'Recipes',
+    pages: [
+      'recipes',
+      'recipes/log-out-everywhere',
+      'recipes/remember-me',
+      'recipes/failing-sms',
+      'recipes/openapi-clients',
+      'recipes/reminder',
+      'recipes/digest',
+      'recipes/move',
+    ],
+  },
+  {
+    text: 'Concepts',
+    pages: [
+      'concepts/tokens',
+      'concepts/guesses',
+      'concepts/re-authentication',
+      'concepts/inbox',
+      'concepts/deliveries',
+    ],
   },
   {
     text: 'Reference',
@@ -29,7 +52,7 @@ export const sections = [
       },
       {
         text: 'Notifications',
-        pages: ['notifications-people-want', 'notifications', 'webhooks', 'webhook-events', 'templates'],
+        pages: ['notifications-people-want', 'notifications', 'bulk', 'webhooks', 'webhook-events', 'templates'],
       },
       { text: 'Packages', pages: ['client', 'react', 'elements', 'server'] },
       { text: 'Lists', pages: ['errors', 'configuration'], api: true },
@@ -63,6 +86,7 @@ export const sections = [
           'operations/failover',
           'operations/secret-key',
           'scaling',
+          'releases',
           'changelog',
         ],
       },

@@ -95,6 +95,11 @@ tests_of_react_18() {
   tests react18 "REACT_18=$work/react-18 CI_FULL=1 npm test --" packages/react/test/server-rendering test/browser/react
 }
 
+# After the other, because both build the packages.
+packages_can_be_released() {
+  packages_are_publishable && node scripts/release.mjs --dry-run
+}
+
 # Whether tools and bundlers find the files and types of each package. Their versions are fixed, and they are no packages of the
 # project, because nothing else needs them.
 packages_are_publishable() {
