@@ -53,9 +53,16 @@ if (!isDryRun && existsSync(out)) {
 }
 mkdirSync(out, { recursive: true });
 try {
-  // Each package builds itself before it is packed.
-  npm('pack', '--silent', '--pack-destination', out, ...packages.map((path) => `./${path}`));
-  npm('pack', '--silent', '--pack-destination', out);
+  // Each package builds itself before it is packed. `--built`: this has just happened.
+  const pack = [
+    'pack',
+    '--silent',
+    '--pack-destination',
+    out,
+    ...(process.argv.includes('--built') ? ['--ignore-scripts'] : []),
+  ];
+  npm(...pack, ...packages.map((path) => `./${path}`));
+  npm(...pack);
   writeFileSync(join(out, 'postern-sbom.cdx.json'), npm('run', '--silent', 'sbom'));
   writeFileSync(join(out, 'notes.md'), notesOf(read('CHANGELOG.md'), version));
   writeFileSync(join(out, 'SHA256SUMS'), checksums(out));

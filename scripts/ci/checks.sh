@@ -95,9 +95,9 @@ tests_of_react_18() {
   tests react18 "REACT_18=$work/react-18 CI_FULL=1 npm test --" packages/react/test/server-rendering test/browser/react
 }
 
-# After the other, because both build the packages.
+# The dry run of a release packs what the other has built.
 packages_can_be_released() {
-  packages_are_publishable && node scripts/release.mjs --dry-run
+  packages_are_publishable && node scripts/release.mjs --dry-run --built
 }
 
 # Whether tools and bundlers find the files and types of each package. Their versions are fixed, and they are no packages of the
