@@ -1865,7 +1865,12 @@ export type PreferenceChannels = {
   readonly sms: ChannelChoice;
 };
 
-export type PreferenceTopics = Readonly<Record<string, unknown>>;
+export type PreferenceTopic = {
+  readonly inbox?: ChannelChoice | undefined;
+  readonly push?: ChannelChoice | undefined;
+  readonly email?: ChannelChoice | undefined;
+  readonly sms?: ChannelChoice | undefined;
+};
 
 export type Preferences = {
   /** A name of the IANA database. */
@@ -1876,8 +1881,8 @@ export type Preferences = {
   readonly channels: PreferenceChannels;
   /** When each channel was chosen. Only for operators. */
   readonly channels_chosen_at?: PreferenceChannelTimes | undefined;
-  /** What the user has chosen for topics: for each key on or off for channels and inbox. It beats the category. */
-  readonly topics: PreferenceTopics;
+  /** What the user has chosen for topics, by key. It beats the category. */
+  readonly topics: Readonly<Record<string, PreferenceTopic>>;
   /** The addresses that the user has, and whether they get messages. */
   readonly addresses: PreferenceAddresses;
   /** All categories, by name. */
