@@ -9,13 +9,13 @@ import { createDeviceLimit } from '../devices/device-limit.js';
 import { createDevices } from '../devices/devices.js';
 import { createIdempotent } from '../http/requests/idempotent.js';
 import type { Services } from '../http/routes/routes.js';
-import type { StreamTimes } from '../lib/event-stream/connections.js';
 import { Problem } from '../lib/problem.js';
 import { createHumanCheck } from '../limits/human-check.js';
 import { createPageApps } from '../login/pages/page-apps.js';
 import { markPageDevice } from '../login/pages/page-logins.js';
 import { createPages } from '../login/pages/pages.js';
 import { createPreferences } from '../notifications/preferences/preferences.js';
+import { createRevocationStreams, type RevocationTimes } from '../sessions/revocations/streams.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
@@ -61,7 +61,7 @@ export interface Domains {
 
 export interface ServicesOptions {
   readonly consoleOutput: ConsoleOutput;
-  readonly streamTimes: Partial<StreamTimes>;
+  readonly streamTimes: Partial<RevocationTimes>;
   readonly imageTimeout: number | undefined;
   readonly blockInterval: number | undefined;
 }
@@ -161,6 +161,10 @@ async function createParts(base: Base, options: ServicesOptions) {
   const eventStreams = lifecycle.add(createEventStreams({ database, log, times: options.streamTimes }), (part) =>
     part.close(),
   );
+  const revocationStreams = lifecycle.add(
+    createRevocationStreams({ database, log, times: options.streamTimes }),
+    (part) => part.close(),
+  );
   const webhooks = createWebhookDomain(base, { users: users.users, mails: messaging.operatorMails });
   const admission = await createAdmissionServices(base, options.blockInterval);
   const statistics = createStatistics(database);
@@ -183,6 +187,7 @@ async function createParts(base: Base, options: ServicesOptions) {
     account,
     login,
     eventStreams,
+    revocationStreams,
     webhooks,
     admission,
     statistics,
@@ -286,6 +291,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     apiKeys: sessions.apiKeys,
     blocks: admission.blocks,
     eventStreams: parts.eventStreams,
+    revocationStreams: parts.revocationStreams,
     webhooks: webhooks.services.webhooks,
     webhookDeliveries: webhooks.services.webhookDeliveries,
     testWebhook: webhooks.services.testWebhook,
