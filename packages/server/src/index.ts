@@ -16,6 +16,7 @@ export {
   type Snapshot,
   toDate,
 } from '@postern/client';
+export type { LocalSession } from './access-tokens/local.js';
 export type { Administration } from './admin/administration.js';
 export type { ImportOptions, ImportResult, ImportUsers } from './admin/import-users.js';
 export type { Lock, NewUser, Users } from './admin/users.js';

@@ -1,5 +1,6 @@
 import type { MaybePromise } from '@postern/client';
 import { UsageError } from '@postern/client/internal';
+import type { LocalSession } from '../access-tokens/local.js';
 import type { PosternServer } from '../server.js';
 import type { Session } from '../wire.js';
 import { type Refusal, refusalOf } from './answers.js';
@@ -13,19 +14,19 @@ export interface SessionMiddlewareOptions extends Omit<VerifyOptions, 'signal'>,
 }
 
 // A separate map: the requests themselves are not changed.
-const sessions = new WeakMap<object, Session | null>();
+const sessions = new WeakMap<object, Session | LocalSession | null>();
 
 /** Checks a request. @returns the refusal to answer; undefined to call the route */
 type Guard = (request: RequestLike, keys: readonly object[]) => Promise<Refusal | undefined>;
 
 function createGuard(
   { verify }: Pick<PosternServer, 'verify'>,
-  { optional = false, maxAge, ...stepUp }: SessionMiddlewareOptions,
+  { optional = false, maxAge, local = false, ...stepUp }: SessionMiddlewareOptions,
 ): Guard {
   const checkStepUp = createStepUpCheck(stepUp);
   return async (request, keys) => {
     try {
-      const session = await verify(request, { maxAge });
+      const session = local ? await verify(request, { local }) : await verify(request, { maxAge });
       if (session === null && !optional) return refusalOf(session);
       const insufficient = session === null ? undefined : checkStepUp(session);
       if (insufficient !== undefined) return insufficient;
@@ -178,10 +179,12 @@ export function withSession<A extends readonly unknown[]>(
  *
  * export const whoIs = (request: object) => sessionOf(request).user_id;
  * ```
+ * Behind a middleware with `local`: `sessionOf<LocalSession>(request)`.
+ *
  * @throws UsageError if no middleware has checked the request, so a route without its guard fails
  */
-export function sessionOf(request: object): Session {
-  const session = findSession(request);
+export function sessionOf<S extends Session | LocalSession = Session>(request: object): S {
+  const session = findSession<S>(request);
   if (session === null)
     throw new UsageError('This request has no session: use findSession behind an optional middleware.');
   return session;
@@ -198,12 +201,12 @@ export function sessionOf(request: object): Session {
  * ```
  * @throws UsageError if no middleware has checked the request
  */
-export function findSession(request: object): Session | null {
+export function findSession<S extends Session | LocalSession = Session>(request: object): S | null {
   const session = sessions.get(request);
   if (session === undefined) {
     throw new UsageError(
       'No middleware has checked this request. Mount expressSession, fastifySession or honoSession.',
     );
   }
-  return session;
+  return session as S | null;
 }

