@@ -242,10 +242,11 @@ class Outcomes {
 
   constructor(readonly steps: readonly StepRow[]) {}
 
+  /** What quiet hours would hold is sent: its job holds it. */
   add(place: number, { state, ...rest }: Decision | NoProvider, { userIds, ids }: Part): void {
     const step = this.steps[place];
     if (step === undefined) return;
-    if (state === 'send') {
+    if (state === 'send' || state === 'held') {
       const sent = this.#sends.get(place) ?? { userIds: [], ids: [] };
       for (const userId of userIds) sent.userIds.push(userId);
       for (const id of ids) sent.ids.push(id);
