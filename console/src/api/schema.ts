@@ -1309,6 +1309,8 @@ export type MessagePreview = {
   readonly title: string | null;
   readonly text: string;
   readonly html: string | null;
+  /** What is allowed, and probably not what is meant. */
+  readonly warnings: readonly PreviewWarning[];
 };
 
 export type MessagePreviewRequest = {
@@ -1887,6 +1889,11 @@ export type Preferences = {
   readonly addresses: PreferenceAddresses;
   /** All categories, by name. */
   readonly categories: Readonly<Record<string, PreferenceCategory>>;
+};
+
+export type PreviewWarning = {
+  readonly code: 'inbox_off_unread';
+  readonly message: string;
 };
 
 export type PreviewedNotification = {
