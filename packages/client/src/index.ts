@@ -101,6 +101,7 @@ export type {
   Account,
   AccountDetails,
   ActivityEntry,
+  CellChoice,
   ChangedStates,
   ChannelChoice,
   DeliveryTrace,

@@ -1,11 +1,11 @@
-import type { ChannelChoice, PreferenceCategory, PreferenceCell, Preferences } from '../wire.js';
+import type { CellChoice, PreferenceCategory, PreferenceCell, Preferences } from '../wire.js';
 import type { PreferenceChanges } from './types.js';
 
 /** Replaces the values of the channels that the choices name. */
-function replaced<Values extends object, Value extends Values[keyof Values]>(
+function replaced<Values extends object, Value extends Values[keyof Values], Choice>(
   values: Values,
-  choices: { readonly [Name in keyof Values]?: ChannelChoice | null | undefined } = {},
-  next: (value: Value, choice: ChannelChoice | null) => Value,
+  choices: { readonly [Name in keyof Values]?: Choice | null | undefined } = {},
+  next: (value: Value, choice: Choice | null) => Value,
 ): Values {
   const all = { ...values };
   for (const name of Object.keys(values) as (keyof Values)[]) {
@@ -15,7 +15,7 @@ function replaced<Values extends object, Value extends Values[keyof Values]>(
   return all;
 }
 
-const changedCell = (cell: PreferenceCell, choice: ChannelChoice | null): PreferenceCell => ({
+const changedCell = (cell: PreferenceCell, choice: CellChoice | null): PreferenceCell => ({
   ...cell,
   value: choice ?? cell.default,
   is_chosen: choice !== null,
@@ -24,7 +24,12 @@ const changedCell = (cell: PreferenceCell, choice: ChannelChoice | null): Prefer
 /** The preferences as Postern will answer after a change. Postern refuses changes of critical categories. */
 export function withChanges(
   preferences: Preferences,
-  { time_zone: zone = preferences.time_zone, channels, categories = {} }: PreferenceChanges,
+  {
+    time_zone: zone = preferences.time_zone,
+    quiet_hours: quietHours = preferences.quiet_hours,
+    channels,
+    categories = {},
+  }: PreferenceChanges,
 ): Preferences {
   const changed = Object.entries(preferences.categories).map(([name, category]): [string, PreferenceCategory] => [
     name,
@@ -33,6 +38,7 @@ export function withChanges(
   return {
     ...preferences,
     time_zone: zone,
+    quiet_hours: quietHours,
     channels: replaced(preferences.channels, channels, (_value, choice) => choice ?? 'on'),
     categories: Object.fromEntries(changed),
   };
