@@ -34,6 +34,7 @@ const withoutProof: Readonly<Record<string, string>> = {
   'POST /admin/v1/backups': 'writes to the place that the configuration names',
   'POST /admin/v1/backups/{id}/verify': 'reads',
   'POST /admin/v1/categories/{name}/preview': 'reads',
+  'POST /admin/v1/categories/{name}/simulate': 'reads',
   'POST /admin/v1/publications/dry-run': 'reads',
   'POST /admin/v1/publications/{id}/pause': 'sends less, and can be undone',
   'POST /admin/v1/publications/{id}/resume': 'continues what a proof has started',

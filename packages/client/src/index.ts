@@ -105,6 +105,7 @@ export type {
   Account,
   AccountDetails,
   ActivityEntry,
+  CellChoice,
   ChangedStates,
   ChannelChoice,
   DeliveryTrace,

@@ -78,6 +78,16 @@ const indexed: readonly AgedRows[] = [
   { table: 'test_identities', key: ['id'], time: 'expires_at', age: days(30) },
   { table: 'push_deliveries', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
   { table: 'step_deliveries', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
+  // A cap counts what was sent in 30 days at most.
+  { table: 'category_caps', key: ['user_id', 'name'], time: 'updated_at', age: days(31) },
+  // After twice the longest wait of a step, none can join the former digest any more.
+  {
+    table: 'digests',
+    key: ['user_id', 'category', 'channel'],
+    time: 'updated_at',
+    age: days(62),
+    condition: sql`due_at is null`,
+  },
   // The text of a publication. It takes its chunks with it, so it can no longer be recalled.
   {
     table: 'notification_publications',

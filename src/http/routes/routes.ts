@@ -34,6 +34,7 @@ import type { Suppressions } from '../../messages/suppressions.js';
 import type { Categories } from '../../notifications/categories/categories.js';
 import type { Channels } from '../../notifications/channels/channels.js';
 import type { DecideSteps } from '../../notifications/deliveries/dry-run.js';
+import type { Simulator } from '../../notifications/deliveries/simulator.js';
 import type { Images } from '../../notifications/images/images.js';
 import type { ItemStates } from '../../notifications/inbox/item-states.js';
 import type { ReadPositions } from '../../notifications/inbox/read-position.js';
@@ -177,6 +178,7 @@ export interface Services extends WebhookServices, Pick<PageServices, 'pages' | 
   readonly states: ItemStates;
   readonly images: Images;
   readonly categories: Categories;
+  readonly simulator: Simulator;
   readonly channels: Channels;
   readonly push: Push;
   readonly decideSteps: DecideSteps;

@@ -139,6 +139,7 @@ export const user = {
     off: 'Off',
     byDefault: (value: string) => `${value} (default)`,
     locked: 'critical: always on',
+    digest: 'Digest',
     channelOff: 'off as a whole',
     inboxOff: 'not in the inbox, not counted',
     zone: 'Time zone',

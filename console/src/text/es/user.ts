@@ -140,6 +140,7 @@ export const user: Texts['user'] = {
     off: 'No',
     byDefault: (value) => `${value} (de inicio)`,
     locked: 'crítica: siempre activada',
+    digest: 'Resumen',
     channelOff: 'desactivado del todo',
     inboxOff: 'no está en la bandeja ni se cuenta',
     zone: 'Zona horaria',
