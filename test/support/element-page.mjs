@@ -12,6 +12,7 @@ const types = [
   'step',
   'changed',
   'signed-out',
+  'proven',
   'subscription',
 ];
 

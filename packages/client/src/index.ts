@@ -12,6 +12,7 @@ export {
   type PendingLink,
   type PendingTotp,
 } from './account/account.js';
+export { enableStepUp } from './account/enable-step-up.js';
 export {
   type AccountOperation,
   type AccountOperations,
@@ -24,6 +25,7 @@ export {
 } from './account/proof.js';
 export type { ProofChoice, ProofRequest, Prover, SentCode } from './account/proofs.js';
 export type { ResumedProof } from './account/redirects.js';
+export { resumeStepUp, type StepUpOptions, stepUp } from './account/step-up.js';
 export type { FlowCode, FlowOptions, FlowStep } from './codes/flow.js';
 export {
   createRecovery,
@@ -48,6 +50,7 @@ export { createDevices, type Devices } from './devices.js';
 export {
   type CancelledError,
   type Countdown,
+  type EnrolmentRequiredError,
   type ForeignAnswerError,
   isPosternError,
   isProblem,
