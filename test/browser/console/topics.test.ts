@@ -77,7 +77,12 @@ test('a pasted list subscribes and unsubscribes, and each line with a fault is n
   await page.getByRole('button', { name: 'Paste a list…' }).click();
   const dialog = page.getByRole('dialog');
   const unknown = '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11';
-  const lines = [{ user_id: email }, { user_id: two.id, remove: true }, { user_id: 'nobody' }, { user_id: unknown }];
+  const lines = [
+    { user_id: `email:${email}` },
+    { user_id: two.id, remove: true },
+    { user_id: 'nobody' },
+    { user_id: unknown },
+  ];
   await dialog.getByLabel('Users').fill(lines.map((line) => JSON.stringify(line)).join('\n'));
   await dialog.getByText('1 line has no user').waitFor();
   await dialog.getByRole('button', { name: 'Apply 3 lines' }).click();

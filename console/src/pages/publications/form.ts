@@ -1,7 +1,7 @@
 import type { NewPublication, Publication } from '../../api/schema.js';
 import { type Content, contentOf, emptyForm, type Form, fieldNames } from '../notifications/content.js';
 import type { DataField } from '../notifications/data-fields.js';
-import { readList } from '../notifications/read-ids.js';
+import { readList, referencesOf } from '../notifications/read-ids.js';
 import { momentOf, ownZone, wallTimeIn } from './zoned-time.js';
 
 export type TargetMode = 'people' | 'list' | 'topic' | 'filter' | 'everyone' | 'kept';
@@ -71,8 +71,7 @@ export function targetOf({ mode, people, list, topic, filter }: PublicationForm)
   if (mode === 'filter') return filter.trim() === '' ? undefined : { users: filter.trim() };
   if (mode === 'everyone') return { everyone: true };
   if (mode === 'kept') return undefined;
-  const { recipients } = readList(list);
-  const ids = recipients.map(({ id, address }) => (address === undefined ? id : `${address}:${id}`));
+  const ids = referencesOf(readList(list)).found.map(({ reference }) => reference);
   return ids.length > 0 ? { user_ids: ids } : undefined;
 }
 

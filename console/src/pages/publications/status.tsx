@@ -3,9 +3,9 @@ import { Badge, type BadgeKind } from '../../components/badge/badge.js';
 import { useFormats, useText } from '../../text/text.js';
 
 const looks = {
-  scheduled: 'waiting',
-  running: 'new',
-  paused: 'until',
+  scheduled: undefined,
+  running: 'running',
+  paused: 'paused',
   done: undefined,
   cancelled: 'off',
   failed: 'bad',

@@ -7,7 +7,7 @@ import { Notice } from '../../components/state/state.js';
 import { UserText } from '../../components/text/values.js';
 import { useText } from '../../text/text.js';
 import { useOptions } from '../notifications/options.js';
-import { readList } from '../notifications/read-ids.js';
+import { readList, referencesOf } from '../notifications/read-ids.js';
 import { People } from '../notifications/recipients.js';
 import { readTopics, topicsKey } from '../topics/queries.js';
 import type { PublicationForm, TargetMode } from './form.js';
@@ -85,8 +85,9 @@ export function Target({ form, kept, error, onChange }: TargetProps) {
   );
 
   function listHintOf(list: string): string {
-    const { recipients, repeated, refused } = readList(list);
-    const ids = notifications.to.read(recipients.length, repeated);
+    const read = readList(list);
+    const { found, refused } = referencesOf(read);
+    const ids = notifications.to.read(found.length, read.repeated);
     return refused.length === 0 ? ids : `${ids} ${text.listRefused(refused.length)}`;
   }
 }

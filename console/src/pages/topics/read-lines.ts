@@ -1,5 +1,5 @@
 import type { SubscriptionLine } from '../../api/schema.js';
-import { readFileText } from '../notifications/read-ids.js';
+import { readFileText, referencesOf } from '../notifications/read-ids.js';
 
 /** What was typed or chosen, as lines for the service. */
 export interface ReadSubscriptions {
@@ -13,11 +13,11 @@ export interface ReadSubscriptions {
  * @param isRemoved what a line means that does not say it
  */
 export function readSubscriptions(text: string, isRemoved: boolean): ReadSubscriptions {
-  const { recipients, refused } = readFileText(text);
+  const { found, refused } = referencesOf(readFileText(text));
   const rows = text.replace(/^\uFEFF/, '').split('\n');
-  const lines = recipients.map(({ id, address, line }) => {
+  const lines = found.map(({ reference, line }) => {
     const remove = removalOf(rows[line - 1] ?? '') ?? isRemoved;
-    return { user_id: address === undefined ? id : `${address}:${id}`, ...(remove && { remove }), line };
+    return { user_id: reference, ...(remove && { remove }), line };
   });
   return { lines, refused: refused.map(({ line }) => line) };
 }

@@ -159,12 +159,14 @@ function Subscribers({ topicKey, onAdd, onLines }: SubscribersProps) {
         </>
       }
     >
-      <FilterBar
-        urlQuery={{ q }}
-        onChange={(next) => void navigate({ search: (before) => ({ ...before, ...next }), replace: true })}
-        fields={[]}
-        searchBox={{ name: 'q', label: text.searchPeople }}
-      />
+      <div className={styles.search}>
+        <FilterBar
+          urlQuery={{ q }}
+          onChange={(next) => void navigate({ search: (before) => ({ ...before, ...next }), replace: true })}
+          fields={[]}
+          searchBox={{ name: 'q', label: text.searchPeople }}
+        />
+      </div>
       <Loaded query={list} what={text.subscribersFailed} rows={4}>
         {({ rows, first }) => (
           <>
