@@ -118,6 +118,7 @@ export type {
   Mute,
   NotificationAction,
   NotificationExtra,
+  OwnSupportLogin,
   Passkey,
   PreferenceAddressState,
   PreferenceCategory,

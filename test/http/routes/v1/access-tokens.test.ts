@@ -63,6 +63,23 @@ describe('an access token', () => {
     ).rejects.toThrow();
   });
 
+  test('the answer that saves an audience names users whose roles and claims do not fit', async () => {
+    const large = { a: 'x'.repeat(900), b: 'y' };
+    const user = await createUser(postern, { claims: large });
+    const fits = await createUser(postern, { claims: { b: 'y' } });
+    const { body } = await admin<Audience & { too_large_for: string[] }>('POST', '/audiences', {
+      ...{ uri: 'https://large.example.com', claims: ['a'] },
+    });
+    expect(body.too_large_for).toContain(user.id);
+    expect(body.too_large_for).not.toContain(fits.id);
+    const { session } = await signIn(postern, user);
+    const refusal = await ask(session.token, body.uri);
+    expect([refusal.status, refusal.body.errors[0]?.code]).toEqual([422, 'claims_too_large']);
+    const changed = await admin<{ too_large_for: string[] }>('PATCH', `/audiences/${body.id}`, { claims: ['b'] });
+    expect(changed.body.too_large_for).toEqual([]);
+    expect((await ask(session.token, body.uri)).status).toBe(201);
+  });
+
   test('has no roles and claims unless the audience has them, and another jti each time', async () => {
     const audience = await newAudience();
     const user = await createUser(postern, { roles: ['editor'], claims: { plan: 'pro' } });

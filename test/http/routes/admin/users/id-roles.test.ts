@@ -187,6 +187,12 @@ describe('policies by role', () => {
     expect(left(longer.expires_at ?? '')).toBeLessThanOrEqual(60);
   });
 
+  test('a role of the app with the name of a role of operators has no limit', async () => {
+    const user = await createUser(postern, { roles: ['operator', 'support'] });
+    const { body } = await login(postern, user);
+    expect(left(body.expires_at ?? '')).toBeGreaterThan(60 * 24 * 364);
+  });
+
   test('a role that is given later shortens open logins', async () => {
     const user = await createUser(postern);
     const { session } = await signIn(postern, user);
