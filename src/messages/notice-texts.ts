@@ -77,11 +77,11 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
   },
   support_login: {
     en: 'The support team of {app} has signed in to your account.',
-    es: 'El equipo de soporte de {app} ha entrado en tu cuenta.',
+    es: 'El equipo de soporte de {app} ha iniciado sesión en tu cuenta.',
   },
   support_login_asked: {
     en: 'The support team of {app} asks to sign in to your account.',
-    es: 'El equipo de soporte de {app} pide entrar en tu cuenta.',
+    es: 'El equipo de soporte de {app} pide iniciar sesión en tu cuenta.',
   },
   account_recovered: {
     en: 'Your account was recovered with a code, and all devices were signed out.',

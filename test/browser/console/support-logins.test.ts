@@ -23,15 +23,15 @@ afterAll(async () => {
 });
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-const panel = (page: Page) => page.getByRole('region', { name: 'Support logins' });
+const panel = (page: Page) => page.getByRole('region', { name: 'Support sign-ins' });
 
 /** Opens the form, and fills it. */
 async function ask(page: Page): Promise<void> {
-  await button(page, 'Log in as this user…').click();
+  await button(page, 'Sign in as this user…').click();
   await page.getByLabel('Reason').fill('Ticket 4711: the invoice is missing');
 }
 
-describe('"Log in as this user"', () => {
+describe('"Sign in as this user"', () => {
   test.each([
     [1280, 'light'],
     [390, 'dark'],
@@ -43,11 +43,11 @@ describe('"Log in as this user"', () => {
     const user = await createUser(postern, { name: 'Ada' });
     const shown = await open(`/console/users/${user.id}`, { as: await operator(), width, theme });
     const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = shown;
-    await panel(page).getByText('No operator has logged in as this user lately.').waitFor();
+    await panel(page).getByText('No operator has signed in as this user lately.').waitFor();
     await ask(page);
     await page.getByLabel('I have to change something for the user').check();
     await expectAccessible();
-    await button(page, 'Log in').click();
+    await button(page, 'Sign in').click();
     const token = await page.getByRole('dialog').locator('code').innerText();
     await expectAccessible();
     await expectNoErrorsOrSidewaysScroll();
@@ -74,7 +74,7 @@ describe('"Log in as this user"', () => {
       as: await operator(),
     });
     await ask(page);
-    await button(page, 'Log in').click();
+    await button(page, 'Sign in').click();
     await panel(page).getByText('waits for the user').waitFor();
     const { body } = await admin<SupportLogin[]>('GET', `/users/${user.id}/support-logins`);
     await asking.api('PUT', `/v1/account/support-logins/${body[0]?.id}`, { bearer: session.token });
@@ -97,11 +97,11 @@ describe('"Log in as this user"', () => {
     );
     const user = await createUser(postern);
     const support = await open(`/console/users/${user.id}`, { as: await operator('support') });
-    await panel(support.page).getByText('No operator has logged in').waitFor();
-    expect(await button(support.page, 'Log in as this user…').count()).toBe(0);
+    await panel(support.page).getByText('No operator has signed in').waitFor();
+    expect(await button(support.page, 'Sign in as this user…').count()).toBe(0);
     const colleague = await createUser(postern, { role: 'support' });
     const other = await open(`/console/users/${colleague.id}`, { as: await operator() });
-    await panel(other.page).getByText('No operator has logged in').waitFor();
-    expect(await button(other.page, 'Log in as this user…').count()).toBe(0);
+    await panel(other.page).getByText('No operator has signed in').waitFor();
+    expect(await button(other.page, 'Sign in as this user…').count()).toBe(0);
   });
 });

