@@ -226,6 +226,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     takeOverProof: sessions.takeOverProof,
     accessTokens: sessions.accessTokens,
     audiences: sessions.audiences,
+    supportLogins: sessions.supportLogins,
     devices: createDevices(database, limits),
     pageApps,
     pages: createPages({ database, redirects, apps: pageApps, policies: loginPolicies(config) }),
