@@ -1,5 +1,11 @@
 import { recordServiceEvent } from '../../audit/events.js';
-import { type Audience, type AudienceChange, type NewAudience, tokenLifetimes } from '../../contract/access-token.js';
+import {
+  type Audience,
+  type AudienceChange,
+  type NewAudience,
+  type SigningKey,
+  tokenLifetimes,
+} from '../../contract/access-token.js';
 import type { Handle, Queryable } from '../../database/database.js';
 import { type ListRequest, type Page, readPage } from '../../database/listing.js';
 import { literal, sql, statement } from '../../database/sql.js';
@@ -8,7 +14,7 @@ import type { FilterFields } from '../../lib/filter/fields.js';
 import { newId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
 import { Problem, throwIfErrors } from '../../lib/problem.js';
-import { ensureSigningKeys } from './signing-keys.js';
+import { ensureSigningKeys, listSigningKeys } from './signing-keys.js';
 
 /** The services that access tokens are for, as operators see and change them. A change takes effect for the next token. */
 export interface Audiences {
@@ -21,6 +27,8 @@ export interface Audiences {
   change(tx: Queryable, id: string, change: AudienceChange, origin: Origin): Promise<Audience>;
   /** @throws Problem `not_found` */
   remove(tx: Queryable, id: string, origin: Origin): Promise<void>;
+  /** The keys that sign the tokens, will sign or have signed ones that may still be valid. */
+  signingKeys(): Promise<SigningKey[]>;
 }
 
 export const audienceFilterFields: FilterFields = {
@@ -117,6 +125,7 @@ export function createAudiences(options: {
       const audience = present((await tx.query(deleteOne({ id })))[0]);
       await recordServiceEvent(tx, { type: 'audience.deleted', origin, data: dataOf(audience) });
     },
+    signingKeys: () => listSigningKeys(database),
   };
 }
 
