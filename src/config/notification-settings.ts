@@ -13,6 +13,7 @@ import {
   retention,
   type Setting,
   serviceAccount,
+  timeZone,
   url,
   vapidPrivateKey,
   vapidPublicKey,
@@ -29,6 +30,12 @@ export const notificationSettings = {
     parse: retention,
     about:
       'How long notifications of each type are kept, such as pool:90d,*:365d. * means all types that the list does not name. When unset, notifications are kept without limit.',
+  },
+  DEFAULT_TIME_ZONE: {
+    parse: timeZone,
+    fallback: 'UTC',
+    about:
+      'The time zone of users who have chosen none, such as Europe/Madrid. Quiet hours, digests and the dates in mails are on its wall clock.',
   },
   OUTBOUND: {
     parse: choice('live', 'allowlist', 'off'),

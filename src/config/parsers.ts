@@ -10,7 +10,7 @@ import { availableCores } from '../lib/machine.js';
 import { hostsError, withoutEmptyHost } from '../lib/postgres-hosts.js';
 import { isBase64Url, readPrivateKey, readServiceAccount, readTextOrFile } from '../lib/push-keys.js';
 import { parseSchedule, type Schedule } from '../lib/schedule.js';
-import { parseDuration } from '../lib/times.js';
+import { isTimeZone, parseDuration } from '../lib/times.js';
 import { parseSmtpUrl, parseUrl } from '../lib/urls.js';
 
 /** A configured secret. Printing, logging or serialising it does not reveal it. */
@@ -452,3 +452,8 @@ export function hashList(path: string): Parsed<string> {
 }
 
 export const pattern = (form: RegExp, error: string) => (text: string) => (form.test(text) ? ok(text) : invalid(error));
+
+/** A name of the time zone database. A name that PostgreSQL does not know counts as UTC there. */
+export function timeZone(text: string): Parsed<string> {
+  return isTimeZone(text) ? ok(text) : invalid('must be the name of a time zone such as Europe/Madrid');
+}

@@ -51,17 +51,51 @@ const PreferenceCategory = Type.Object(
   },
 );
 
+/** The days on which quiet hours can begin. */
+export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+export type Weekday = (typeof weekdays)[number];
+
+/** When pushes, mails and SMS are held. */
+export interface QuietHours {
+  /** `HH:MM` on the wall clock of the user. It belongs to the quiet hours. */
+  readonly from: string;
+  /** The same; it does not belong to them. If it is before `from`, it is on the next day. */
+  readonly until: string;
+  /** The days on which they begin. Absent: every day. */
+  readonly days?: readonly Weekday[];
+}
+
+const QuietHours = Type.Unsafe<QuietHours | null>({
+  type: ['object', 'null'],
+  title: 'QuietHours',
+  properties: {
+    from: Type.String(),
+    until: Type.String(),
+    days: Type.Array(Type.Enum(weekdays, { title: 'Weekday' })),
+  },
+  required: ['from', 'until'],
+  description:
+    'When pushes, mails and SMS are held, on the wall clock of time_zone. They are sent when the quiet hours end, unless they are needless by then. Critical categories ignore it.',
+});
+
+const TopicCell = Type.Optional(ChannelChoice);
+const TopicChoices = Type.Object(
+  { inbox: TopicCell, push: TopicCell, email: TopicCell, sms: TopicCell },
+  { title: 'PreferenceTopic', examples: [{ push: 'off' as const }] },
+);
+
 /** The answer of `GET /v1/preferences`. */
 export const Preferences = Type.Object(
   {
     time_zone: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'A name of the IANA database.' }),
-    quiet_hours: Type.Null({ description: 'Not available yet.' }),
+    quiet_hours: QuietHours,
     channels: Channels,
     channels_chosen_at: Type.Optional(ChosenAt),
-    topics: AnyObject(
-      'What the user has chosen for topics: for each key on or off for channels and inbox. It beats the category.',
-      'PreferenceTopics',
-    ),
+    topics: Type.Unsafe<Record<string, Static<typeof TopicChoices>>>({
+      type: 'object',
+      additionalProperties: TopicChoices,
+      description: 'What the user has chosen for topics, by key. It beats the category.',
+    }),
     addresses: Type.Object(
       { email: Type.Optional(AddressState), sms: Type.Optional(AddressState) },
       { title: 'PreferenceAddresses', description: 'The addresses that the user has, and whether they get messages.' },
@@ -77,9 +111,9 @@ export const Preferences = Type.Object(
     examples: [
       {
         time_zone: 'Europe/Madrid',
-        quiet_hours: null,
+        quiet_hours: { from: '22:00', until: '07:00' },
         channels: { push: 'on' as const, email: 'off' as const, sms: 'on' as const },
-        topics: { 'club.chess': { push: 'off' } },
+        topics: { 'club.chess': { push: 'off' as const } },
         addresses: { email: 'ok' as const },
         categories: {},
       },
@@ -94,7 +128,15 @@ export const PreferenceChanges = Type.Object(
     time_zone: Type.Optional(
       Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Such as Europe/Madrid.' }),
     ),
-    quiet_hours: Type.Optional(Type.Unknown({ description: 'Not available yet.' })),
+    quiet_hours: Type.Optional(
+      Type.Unsafe<QuietHours | null>({
+        ...AnyObject(
+          '{from, until, days?}: HH:MM on the wall clock of the time zone, until on the next day if it is before from, and the days (mon to sun) on which they begin. null removes them.',
+          'QuietHoursChange',
+        ),
+        type: ['object', 'null'],
+      }),
+    ),
     channels: Type.Optional(
       AnyObject(`on, off or null for each of ${stepChannels.join(', ')}. null takes a choice back.`, 'ChannelChanges'),
     ),

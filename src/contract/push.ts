@@ -83,6 +83,8 @@ export type Mute = Static<typeof Mute>;
 export const deliveryReasons = {
   waiting: 'The push waits to be sent.',
   channel_paused: 'Pushes are paused. It is sent when the pause ends.',
+  quiet_hours: 'The user has quiet hours now. When they end, it is decided again whether the push is sent.',
+  collapsed: 'Quiet hours held several pushes of this category. One of them, with their number, stands for all.',
   retrying: 'The last attempt failed; it is tried again.',
   accepted:
     'The push service accepted it. Whether it is shown depends on the settings and the connection of the phone.',
@@ -120,6 +122,11 @@ export type DeliveryReason = keyof typeof deliveryReasons;
 export const deliveryStates = ['held', 'queued', 'muted', 'sent', 'failed', 'gone', 'expired', 'dropped'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
+const HeldUntil = Type.Unsafe<string | null>({
+  ...NullableTime,
+  description: 'When it is decided about again, if quiet hours hold it.',
+});
+
 const PushAttempt = Type.Object(
   {
     device_id: Id,
@@ -133,6 +140,7 @@ const PushAttempt = Type.Object(
     explanation: Type.String({ description: 'The reason in words.' }),
     error: { ...NullableString, description: 'The last error of the push service, if there was one.' },
     attempts: Type.Integer(),
+    held_until: HeldUntil,
     created_at: NullableTime,
     updated_at: NullableTime,
   },
@@ -152,6 +160,7 @@ export const stepReasons = {
   not_due: 'The step is not due yet.',
   waiting: 'The message waits to be sent.',
   channel_paused: 'The channel is paused. The message is sent when the pause ends.',
+  quiet_hours: 'The user has quiet hours now. When they end, it is decided again whether the message is sent.',
   retrying: 'The last attempt failed; it is tried again.',
   accepted: 'The provider accepted it.',
   delivered: 'It has arrived, as the provider reports.',
@@ -188,6 +197,7 @@ const StepAttempt = Type.Object(
     explanation: Type.String({ description: 'The reason in words.' }),
     error: { ...NullableString, description: 'The last error of the provider, if there was one.' },
     attempts: Type.Integer(),
+    held_until: HeldUntil,
     created_at: { ...NullableTime, description: 'When the step was due.' },
     updated_at: NullableTime,
   },
@@ -212,7 +222,9 @@ export const DeliveryTrace = Type.Object(
 export type DeliveryTrace = Static<typeof DeliveryTrace>;
 
 const StepChannelName = Type.Enum(stepChannels, { title: 'StepChannel' });
-const DryRunState = Type.Enum(['send', 'skipped', 'expired', 'dropped', 'failed'] as const, { title: 'DryRunState' });
+const DryRunState = Type.Enum(['send', 'held', 'skipped', 'expired', 'dropped', 'failed'] as const, {
+  title: 'DryRunState',
+});
 const NullableReason = Type.Unsafe<StepReason | null>({
   type: ['string', 'null'],
   enum: [...Object.keys(stepReasons), null],
@@ -225,9 +237,9 @@ const DryRunStep = Type.Object(
     channel: StepChannelName,
     after: Type.String({ description: 'As in the category.' }),
     if: Type.Enum(stepConditions, { title: 'StepCondition', description: 'As in the category.' }),
-    state: Type.Enum(['send', 'skipped', 'expired', 'dropped', 'failed'] as const, {
+    state: Type.Enum(['send', 'held', 'skipped', 'expired', 'dropped', 'failed'] as const, {
       title: 'DryRunState',
-      description: 'send: the step would be carried out.',
+      description: 'send: the step would be carried out. held: quiet hours would hold it.',
     }),
     reason: NullableReason,
     explanation: { ...NullableString, description: 'The reason in words.' },

@@ -44,6 +44,16 @@ const lateIndexes: readonly LateIndex[] = [
     definition: "push_deliveries (user_id, device_id) where state = 'queued'",
   },
   {
+    name: 'push_deliveries_held',
+    table: 'push_deliveries',
+    definition: "push_deliveries (user_id) where state = 'held'",
+  },
+  {
+    name: 'step_deliveries_held',
+    table: 'step_deliveries',
+    definition: "step_deliveries (user_id) where state = 'held'",
+  },
+  {
     // Who has linked an account at a provider, for searches of operators.
     name: 'external_identities_by_subject',
     table: 'external_identities',

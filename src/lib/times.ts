@@ -120,3 +120,15 @@ export function parseDuration(text: string): number | undefined {
   if (match === null) return undefined;
   return Number(match[1]) * units[match[2] as keyof typeof units];
 }
+
+/** Whether this process can show times of the zone. PostgreSQL knows a few names that it cannot. */
+export function isTimeZone(text: string): boolean {
+  // Offsets such as +01:00 are no names, and change with the season.
+  if (text.length > 64 || !/^[A-Za-z]/.test(text)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
+}

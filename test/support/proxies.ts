@@ -87,7 +87,7 @@ ${text}
   Caddy: {
     block: ':8000 {',
     changes: ({ proxyPort, posternPort, backendPort }: Ports): Changes => [
-      [':8000 {', `http://127.0.0.1:${proxyPort} {`],
+      [':8000 {', `http://:${proxyPort} {\n\tbind 127.0.0.1`],
       ['127.0.0.1:8080', `127.0.0.1:${posternPort}`],
       ['127.0.0.1:3000', `127.0.0.1:${backendPort}`],
     ],

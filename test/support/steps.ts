@@ -51,7 +51,7 @@ export function createStepParts(database: Database) {
     },
   };
   const shared = {
-    ...{ database, categories, lockHolds, ttl: limits, counters: createCounters() },
+    ...{ database, categories, lockHolds, timeZone: 'UTC', ttl: limits, counters: createCounters() },
     readAddresses: async (_handle: unknown, _channel: string, addresses: readonly string[]) =>
       new Map(addresses.map((each) => [each, { isSuppressed: suppressed.has(each), isAllowedOut: true }])),
   };

@@ -764,7 +764,7 @@ export type DryRunPush = {
   readonly muted: boolean;
 };
 
-export type DryRunState = 'send' | 'skipped' | 'expired' | 'dropped' | 'failed';
+export type DryRunState = 'send' | 'held' | 'skipped' | 'expired' | 'dropped' | 'failed';
 
 export type DryRunStep = {
   readonly channel: StepChannel;
@@ -772,7 +772,7 @@ export type DryRunStep = {
   readonly after: string;
   /** As in the category. */
   readonly if: StepCondition;
-  /** send: the step would be carried out. */
+  /** send: the step would be carried out. held: quiet hours would hold it. */
   readonly state: DryRunState;
   readonly reason: StepReason | null;
   /** The reason in words. */
@@ -1843,8 +1843,8 @@ export type PreferenceCells = {
 export type PreferenceChanges = {
   /** Such as Europe/Madrid. */
   readonly time_zone?: string | null | undefined;
-  /** Not available yet. */
-  readonly quiet_hours?: unknown | undefined;
+  /** {from, until, days?}: HH:MM on the wall clock of the time zone, until on the next day if it is before from, and the days (mon to sun) on which they begin. null removes them. */
+  readonly quiet_hours?: QuietHoursChange | null | undefined;
   /** on, off or null for each of push, email, sms. null takes a choice back. */
   readonly channels?: ChannelChanges | undefined;
   /** For each category, on, off or null for channels and inbox. null takes a choice back. */
@@ -1865,19 +1865,24 @@ export type PreferenceChannels = {
   readonly sms: ChannelChoice;
 };
 
-export type PreferenceTopics = Readonly<Record<string, unknown>>;
+export type PreferenceTopic = {
+  readonly inbox?: ChannelChoice | undefined;
+  readonly push?: ChannelChoice | undefined;
+  readonly email?: ChannelChoice | undefined;
+  readonly sms?: ChannelChoice | undefined;
+};
 
 export type Preferences = {
   /** A name of the IANA database. */
   readonly time_zone: string | null;
-  /** Not available yet. */
-  readonly quiet_hours: null;
+  /** When pushes, mails and SMS are held, on the wall clock of time_zone. They are sent when the quiet hours end, unless they are needless by then. Critical categories ignore it. */
+  readonly quiet_hours: QuietHours | null;
   /** A channel that is off beats the categories, except critical ones. */
   readonly channels: PreferenceChannels;
   /** When each channel was chosen. Only for operators. */
   readonly channels_chosen_at?: PreferenceChannelTimes | undefined;
-  /** What the user has chosen for topics: for each key on or off for channels and inbox. It beats the category. */
-  readonly topics: PreferenceTopics;
+  /** What the user has chosen for topics, by key. It beats the category. */
+  readonly topics: Readonly<Record<string, PreferenceTopic>>;
   /** The addresses that the user has, and whether they get messages. */
   readonly addresses: PreferenceAddresses;
   /** All categories, by name. */
@@ -2154,12 +2159,14 @@ export type PushAttempt = {
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
   readonly state: 'held' | 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
+  readonly reason: 'waiting' | 'channel_paused' | 'quiet_hours' | 'collapsed' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
   readonly error: string | null;
   readonly attempts: number;
+  /** When it is decided about again, if quiet hours hold it. */
+  readonly held_until: string | null;
   readonly created_at: string | null;
   readonly updated_at: string | null;
 };
@@ -2194,6 +2201,14 @@ export type QueueState = {
   /** Jobs that failed and wait for their next attempt, counted up to 10,000. */
   readonly retrying: number;
 };
+
+export type QuietHours = {
+  readonly from: string;
+  readonly until: string;
+  readonly days?: readonly Weekday[] | undefined;
+};
+
+export type QuietHoursChange = Readonly<Record<string, unknown>>;
 
 export type RecordedProof = {
   readonly proven_at: string;
@@ -2612,6 +2627,8 @@ export type StepAttempt = {
   /** The last error of the provider, if there was one. */
   readonly error: string | null;
   readonly attempts: number;
+  /** When it is decided about again, if quiet hours hold it. */
+  readonly held_until: string | null;
   /** When the step was due. */
   readonly created_at: string | null;
   readonly updated_at: string | null;
@@ -2621,7 +2638,7 @@ export type StepChannel = 'push' | 'email' | 'sms';
 
 export type StepCondition = 'always' | 'unread' | 'undelivered';
 
-export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'quiet_hours' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
 
 export type StoredPublicationTarget = Readonly<Record<string, unknown>>;
 
@@ -2889,8 +2906,8 @@ export type UserPage = {
 export type UserPreferenceChanges = {
   /** Such as Europe/Madrid. */
   readonly time_zone?: string | null | undefined;
-  /** Not available yet. */
-  readonly quiet_hours?: unknown | undefined;
+  /** {from, until, days?}: HH:MM on the wall clock of the time zone, until on the next day if it is before from, and the days (mon to sun) on which they begin. null removes them. */
+  readonly quiet_hours?: QuietHoursChange | null | undefined;
   /** on, off or null for each of push, email, sms. null takes a choice back. */
   readonly channels?: ChannelChanges | undefined;
   /** For each category, on, off or null for channels and inbox. null takes a choice back. */
@@ -3115,6 +3132,8 @@ export type WebhookTestRequest = {
   /** The example of this type is sent. `user.created` if absent. */
   readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'guest.merged' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'notification.state_changed' | 'marker.moved' | 'topic.created' | 'topic.updated' | 'topic.deleted' | 'topic.subscribed' | 'topic.unsubscribed' | 'publication.started' | 'publication.paused' | 'publication.resumed' | 'publication.done' | 'publication.cancelled' | 'publication.failed' | 'publication.recalled' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
 };
+
+export type Weekday = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
 
 export type CreateTokenData = {
   readonly url: '/v1/tokens';

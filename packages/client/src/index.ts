@@ -99,6 +99,7 @@ export type { Snapshot, SnapshotParts } from './snapshot.js';
 export { indexedDbStorage } from './storage/indexed-db.js';
 export { memoryStorage, type PosternStorage, webStorage } from './storage/storage.js';
 export type { Store } from './store.js';
+export { createTopics, type Topics } from './topics.js';
 export type * from './types.js';
 export type {
   Account,
@@ -121,6 +122,7 @@ export type {
   Mute,
   NotificationAction,
   NotificationExtra,
+  OwnTopic,
   Passkey,
   PreferenceAddressState,
   PreferenceCategory,
@@ -128,6 +130,7 @@ export type {
   PreferenceCells,
   PreferenceChannels,
   Preferences,
+  PreferenceTopic,
   RecoveryCodes,
   Session,
   TakenAction,

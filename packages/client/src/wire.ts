@@ -579,6 +579,16 @@ export type NotificationTypeCounts = {
   readonly is_capped: boolean;
 };
 
+export type OwnTopic = {
+  readonly key: string;
+  readonly title: string;
+  /** Whether the user may join again after leaving. */
+  readonly is_open: boolean;
+  readonly is_subscribed: boolean;
+  readonly subscribed_at: string | null;
+  readonly created_at: string;
+};
+
 export type PageInfo = {
   readonly number: number;
   readonly limit: number;
@@ -664,19 +674,24 @@ export type PreferenceChannels = {
   readonly sms: ChannelChoice;
 };
 
-export type PreferenceTopics = Readonly<Record<string, unknown>>;
+export type PreferenceTopic = {
+  readonly inbox?: ChannelChoice | undefined;
+  readonly push?: ChannelChoice | undefined;
+  readonly email?: ChannelChoice | undefined;
+  readonly sms?: ChannelChoice | undefined;
+};
 
 export type Preferences = {
   /** A name of the IANA database. */
   readonly time_zone: string | null;
-  /** Not available yet. */
-  readonly quiet_hours: null;
+  /** When pushes, mails and SMS are held, on the wall clock of time_zone. They are sent when the quiet hours end, unless they are needless by then. Critical categories ignore it. */
+  readonly quiet_hours: QuietHours | null;
   /** A channel that is off beats the categories, except critical ones. */
   readonly channels: PreferenceChannels;
   /** When each channel was chosen. Only for operators. */
   readonly channels_chosen_at?: PreferenceChannelTimes | undefined;
-  /** What the user has chosen for topics: for each key on or off for channels and inbox. It beats the category. */
-  readonly topics: PreferenceTopics;
+  /** What the user has chosen for topics, by key. It beats the category. */
+  readonly topics: Readonly<Record<string, PreferenceTopic>>;
   /** The addresses that the user has, and whether they get messages. */
   readonly addresses: PreferenceAddresses;
   /** All categories, by name. */
@@ -715,12 +730,14 @@ export type PushAttempt = {
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
   readonly state: 'held' | 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
+  readonly reason: 'waiting' | 'channel_paused' | 'quiet_hours' | 'collapsed' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
   readonly error: string | null;
   readonly attempts: number;
+  /** When it is decided about again, if quiet hours hold it. */
+  readonly held_until: string | null;
   readonly created_at: string | null;
   readonly updated_at: string | null;
 };
@@ -733,6 +750,12 @@ export type PushKey = {
 };
 
 export type PushTokenType = 'ios' | 'android' | 'web';
+
+export type QuietHours = {
+  readonly from: string;
+  readonly until: string;
+  readonly days?: readonly Weekday[] | undefined;
+};
 
 export type RecoverableSecret = 'password' | 'pin';
 
@@ -844,14 +867,18 @@ export type StepAttempt = {
   /** The last error of the provider, if there was one. */
   readonly error: string | null;
   readonly attempts: number;
+  /** When it is decided about again, if quiet hours hold it. */
+  readonly held_until: string | null;
   /** When the step was due. */
   readonly created_at: string | null;
   readonly updated_at: string | null;
 };
 
-export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'quiet_hours' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
 
 export type TakenAction = {
   readonly key: string;
   readonly acted_at: string;
 };
+
+export type Weekday = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';

@@ -360,7 +360,7 @@ export type DryRunPush = {
   readonly muted: boolean;
 };
 
-export type DryRunState = 'send' | 'skipped' | 'expired' | 'dropped' | 'failed';
+export type DryRunState = 'send' | 'held' | 'skipped' | 'expired' | 'dropped' | 'failed';
 
 export type DryRunStep = {
   readonly channel: StepChannel;
@@ -368,7 +368,7 @@ export type DryRunStep = {
   readonly after: string;
   /** As in the category. */
   readonly if: StepCondition;
-  /** send: the step would be carried out. */
+  /** send: the step would be carried out. held: quiet hours would hold it. */
   readonly state: DryRunState;
   readonly reason: StepReason | null;
   /** The reason in words. */
@@ -823,12 +823,14 @@ export type PushAttempt = {
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
   readonly state: 'held' | 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
+  readonly reason: 'waiting' | 'channel_paused' | 'quiet_hours' | 'collapsed' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
   readonly error: string | null;
   readonly attempts: number;
+  /** When it is decided about again, if quiet hours hold it. */
+  readonly held_until: string | null;
   readonly created_at: string | null;
   readonly updated_at: string | null;
 };
@@ -841,6 +843,8 @@ export type PushCounts = {
   readonly web_push: number;
   readonly muted: number;
 };
+
+export type QuietHoursChange = Readonly<Record<string, unknown>>;
 
 export type RegisteredPush = {
   readonly ios: boolean;
@@ -901,6 +905,8 @@ export type StepAttempt = {
   /** The last error of the provider, if there was one. */
   readonly error: string | null;
   readonly attempts: number;
+  /** When it is decided about again, if quiet hours hold it. */
+  readonly held_until: string | null;
   /** When the step was due. */
   readonly created_at: string | null;
   readonly updated_at: string | null;
@@ -910,7 +916,7 @@ export type StepChannel = 'push' | 'email' | 'sms';
 
 export type StepCondition = 'always' | 'unread' | 'undelivered';
 
-export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'quiet_hours' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
 
 export type TakenAction = {
   readonly key: string;
@@ -1015,8 +1021,8 @@ export type UserDevice = {
 export type UserPreferenceChanges = {
   /** Such as Europe/Madrid. */
   readonly time_zone?: string | null | undefined;
-  /** Not available yet. */
-  readonly quiet_hours?: unknown | undefined;
+  /** {from, until, days?}: HH:MM on the wall clock of the time zone, until on the next day if it is before from, and the days (mon to sun) on which they begin. null removes them. */
+  readonly quiet_hours?: QuietHoursChange | null | undefined;
   /** on, off or null for each of push, email, sms. null takes a choice back. */
   readonly channels?: ChannelChanges | undefined;
   /** For each category, on, off or null for channels and inbox. null takes a choice back. */

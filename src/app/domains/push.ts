@@ -78,6 +78,7 @@ export async function createPushDomain(
     ttl: config.PUSH_TTL,
     urgency: config.PUSH_URGENCY,
     app: config.APP_NAME,
+    timeZone: config.DEFAULT_TIME_ZONE,
     isAllowedOut: createOutboundRule(config.OUTBOUND, config.OUTBOUND_ALLOWLIST),
     heldFor: () => waitOf('push'),
     onError: (error, channel) => log.error({ err: error, channel }, 'a push could not be sent'),

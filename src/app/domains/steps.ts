@@ -18,6 +18,7 @@ import { createStepDryRun, type DecideSteps } from '../../notifications/deliveri
 import { createDueSteps } from '../../notifications/deliveries/due.js';
 import type { AddressFacts, ReadAddresses } from '../../notifications/deliveries/facts.js';
 import { type MessageChannel, type StepJob, stepTask } from '../../notifications/deliveries/queue.js';
+import { createQuietRelease } from '../../notifications/deliveries/quiet-hours.js';
 import { createStepSending } from '../../notifications/deliveries/send.js';
 import type { StepMessage, StepOutcome, StepSender } from '../../notifications/deliveries/sender.js';
 import type { Unsubscribe, UnsubscribeParts } from '../../notifications/preferences/unsubscribe.js';
@@ -80,7 +81,8 @@ export async function createStepDomain(
   const senders = await createSenders(base, options);
   const channels: StepChannel[] = ['push', ...senders.map(({ channel }) => channel)];
   const readAddresses = createAddressReader(messaging, config);
-  const shared = { database, categories, readAddresses, lockHolds, counters };
+  const { DEFAULT_TIME_ZONE: timeZone } = config;
+  const shared = { database, categories, readAddresses, lockHolds, counters, timeZone };
   const send = createStepSending({
     ...shared,
     senders,
@@ -95,6 +97,7 @@ export async function createStepDomain(
     ttl: { push: config.PUSH_TTL, email: defaultTtl, sms: defaultTtl },
     onPushes: () => push.onPublished?.(),
   });
+  const release = createQuietRelease({ database, counters });
   const tasks = senders.map(
     ({ channel }) => [stepTask(channel), (job: unknown) => send(channel, job as StepJob)] as const,
   );
@@ -108,7 +111,7 @@ export async function createStepDomain(
     jobGroups: tasks.length === 0 ? [] : [{ tasks: Object.fromEntries(tasks), concurrency }],
     startRelay() {
       relay = startRelay(
-        step,
+        async () => (await Promise.all([step(), release()])).includes(true),
         (error) => log.warn({ err: error }, 'the steps of notifications could not be carried out'),
         dueInterval,
       );

@@ -49,11 +49,15 @@ export const fieldErrors = {
     'Nobody can turn off this category: it is critical.',
     'Nadie puede desactivar esta categoría: es crítica.',
   ),
+  empty_window: text(
+    'These quiet hours never begin: from and until must differ, and days needs at least one day.',
+    'Estas horas de silencio nunca empiezan: from y until deben ser distintos, y days necesita al menos un día.',
+  ),
   preference_not_available: text(
     'This release does not have this preference.',
     'Esta versión no tiene esta preferencia.',
   ),
-  invalid_time_zone: text(
+  unknown_time_zone: text(
     'This must be the name of a time zone, such as Europe/Madrid.',
     'Debe ser el nombre de una zona horaria, como Europe/Madrid.',
   ),

@@ -37,6 +37,8 @@ export interface StepFacts {
     readonly category: ChannelChoice | undefined;
   };
   readonly isMuted: boolean;
+  /** When the quiet hours of the user end. Absent or null: there are none now. A time as in the API. */
+  readonly quietUntil?: string | null;
   /** Whether OUTBOUND lets messages go to the address. */
   readonly isAllowedOut: boolean;
 }
@@ -61,7 +63,15 @@ export type Refusal =
   | { readonly state: 'expired'; readonly reason: 'notification_expired' | 'ttl' }
   | { readonly state: 'dropped'; readonly reason: 'read' | 'notification_deleted' | 'category_deleted' };
 
-export type Decision = { readonly state: 'send' } | Refusal;
+/** The step waits. Then it is decided about again. */
+export interface Hold {
+  readonly state: 'held';
+  readonly reason: 'quiet_hours';
+  /** A time as in the API. */
+  readonly heldUntil: string;
+}
+
+export type Decision = { readonly state: 'send' } | Hold | Refusal;
 
 /**
  * Decides about one step of one notification for one user, at the time of the step and again directly before each attempt. It
@@ -89,6 +99,8 @@ export function decide(facts: StepFacts): Decision {
     if (chosen.channel === 'off') return skipped('channel_off');
     if ((chosen.topic ?? chosen.category ?? category.byDefault) === 'off') return skipped('preference_off');
     if (channel === 'push' && facts.isMuted) return skipped('muted');
+    const { quietUntil = null } = facts;
+    if (quietUntil !== null) return { state: 'held', reason: 'quiet_hours', heldUntil: quietUntil };
   }
   return facts.isAllowedOut ? { state: 'send' } : skipped('sandbox');
 }

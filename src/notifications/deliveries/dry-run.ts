@@ -4,6 +4,7 @@ import { type Sql, type StatementWith, sql, statement, unprepared } from '../../
 import type { KnownCategories } from '../categories/categories.js';
 import { type ChannelChoice, type Decision, decide } from './decide.js';
 import { plainAddress, type ReadAddresses, type UserColumns, userColumns } from './facts.js';
+import { quietUntil } from './quiet-hours.js';
 
 /** A notification that would be published. */
 export interface StepSubject {
@@ -34,18 +35,19 @@ interface PersonRow extends UserColumns {
   phone: string | null;
   /** The addresses that are proven. */
   proven: string[];
+  quiet_until: string | null;
   chosen: Readonly<Record<string, ChannelChoice | null>> | null;
 }
 
 /** The state of each user, and what the user has chosen for the category. */
 const selectPeople = (
   lockHolds: Sql,
-): StatementWith<{ users: readonly string[]; categories: readonly string[] }, PersonRow> =>
+): StatementWith<{ users: readonly string[]; categories: readonly string[]; zone: string }, PersonRow> =>
   unprepared(
-    statement<{ users: readonly string[]; categories: readonly string[] }, PersonRow>(
+    statement<{ users: readonly string[]; categories: readonly string[]; zone: string }, PersonRow>(
       'dry_run_people',
       (p) => sql`
-    select item.place::int as place, ${userColumns(lockHolds)}, u.email, u.phone,
+    select item.place::int as place, ${userColumns(lockHolds)}, u.email, u.phone, ${quietUntil(p.zone)} as quiet_until,
            array_remove(array[case when u.email_verified then u.email end, case when u.phone_verified then u.phone end], null) as proven,
            jsonb_build_object(
              'any.push', preferences.channels -> 'push' -> 'value', 'any.email', preferences.channels -> 'email' -> 'value',
@@ -71,6 +73,8 @@ export interface DryRunOptions {
   readonly isAllowedOut: (proven: readonly string[]) => boolean;
   /** SQL: whether an operator's lock on the user `u` is in effect. */
   readonly lockHolds: Sql;
+  /** The time zone of users who have chosen none: DEFAULT_TIME_ZONE. */
+  readonly timeZone: string;
 }
 
 /** Creates the decisions of a dry run. It writes nothing. */
@@ -80,7 +84,7 @@ export function createStepDryRun(options: DryRunOptions): DecideSteps {
   return async (subjects) => {
     if (subjects.length === 0) return [];
     const [users, categories] = [subjects.map(({ userId }) => userId), subjects.map(({ category }) => category.name)];
-    const people = await database.query(select({ users, categories }));
+    const people = await database.query(select({ users, categories, zone: options.timeZone }));
     const known = {
       email: await readAddresses(
         database,
@@ -116,8 +120,9 @@ export function createStepDryRun(options: DryRunOptions): DecideSteps {
             category: person.chosen?.[channel] ?? undefined,
           },
           isMuted: subject.push.isMuted,
+          quietUntil: person.quiet_until,
         });
-        if (decision.state !== 'send' || options.channels.includes(channel)) return decision;
+        if (!['send', 'held'].includes(decision.state) || options.channels.includes(channel)) return decision;
         return { state: 'failed', reason: 'no_provider' } as const;
       });
       return { isHidden, steps };

@@ -108,12 +108,14 @@ export interface FactOptions {
   readonly age: number;
   /** Milliseconds: how late a step may be whose category says nothing. */
   readonly ttl: number;
+  /** When the quiet hours of the user end; null or absent: there are none now. */
+  readonly quietUntil?: string | null;
   readonly categories: Pick<KnownCategories, 'get'>;
 }
 
 /** The facts of a decision. A delayed push is decided here without its mutes: the fan-out asks for them. */
 export function factsOf(row: FactColumns, address: AddressFacts, options: FactOptions): StepFacts {
-  const { channel, condition, wasHandedOver, age, ttl, categories } = options;
+  const { channel, condition, wasHandedOver, age, ttl, categories, quietUntil = null } = options;
   const category = categories.get(row.category ?? '');
   return {
     channel,
@@ -134,6 +136,7 @@ export function factsOf(row: FactColumns, address: AddressFacts, options: FactOp
       category: row.chosen_category ?? undefined,
     },
     isMuted: false,
+    quietUntil,
   };
 }
 

@@ -7,7 +7,7 @@ import type { KnownCategories } from '../categories/categories.js';
 import { heldSince } from '../channels/held.js';
 import { TemplateTooLarge } from '../templates/render.js';
 import { renderMessage } from '../templates/templates.js';
-import { decide, type StepFacts } from './decide.js';
+import { decide, type Hold, type StepFacts } from './decide.js';
 import {
   type AddressFacts,
   type FactColumns,
@@ -19,6 +19,7 @@ import {
   type ReadAddresses,
 } from './facts.js';
 import { type MessageChannel, type StepJob, stepPriority, stepTask } from './queue.js';
+import { holdStep, quietUntil } from './quiet-hours.js';
 import type { StepMessage, StepOutcome, StepSender } from './sender.js';
 
 /** Why a delivery ends. */
@@ -39,9 +40,10 @@ interface DeliveryRow extends FactColumns {
   attempts: number;
   was_handed_over: boolean;
   created_at: string;
-  /** Seconds since the step was due, and for how many of them its channel was paused. */
+  /** Seconds since the step was due, and for how many of them its channel was paused or quiet hours held it. */
   age: number;
   held: number;
+  quiet_until: string | null;
   /** How many deliveries are handed over before this one. */
   ahead: number;
   address: string | null;
@@ -79,15 +81,16 @@ const ahead: Sql = sql`(
                limit ${literal(maxAhead)}) earlier)`;
 
 /** Returns no row when the attempt was made before, or the delivery has ended. */
-const selectDelivery = (lockHolds: Sql): StatementWith<AttemptKey & { channel: string }, DeliveryRow> =>
-  statement<AttemptKey & { channel: string }, DeliveryRow>('step_delivery_read', (p) => {
+const selectDelivery = (lockHolds: Sql): StatementWith<AttemptKey & { channel: string; zone: string }, DeliveryRow> =>
+  statement<AttemptKey & { channel: string; zone: string }, DeliveryRow>('step_delivery_read', (p) => {
     const parts = {
       ...{ userId: sql`d.user_id`, notificationId: sql`d.notification_id` },
       ...{ channel: sql`${p.channel}::text`, condition: sql`d.condition`, lockHolds },
     };
     return sql`
     select d.notification_id, d.condition, d.attempts, d.first_attempt_at is not null as was_handed_over, d.created_at,
-           extract(epoch from db_now() - d.created_at)::float8 as age, ${heldSince(sql`d.channel`, sql`d.created_at`)} as held, ${ahead} as ahead,
+           extract(epoch from db_now() - d.created_at)::float8 as age, ${heldSince(sql`d.channel`, sql`d.created_at`, sql`d.holds`)} as held,
+           ${quietUntil(p.zone)} as quiet_until, ${ahead} as ahead,
            case d.channel when 'email' then u.email else u.phone end as address, u.locale, u.name, preferences.time_zone,
            n.actor, n.description, n.extra, ${factColumns(parts)}
     from step_deliveries d ${factJoins(parts)}
@@ -160,6 +163,8 @@ export interface StepSendingOptions {
   readonly lockHolds: Sql;
   /** The name of the app, for templates. */
   readonly app: string;
+  /** The time zone of users who have chosen none: DEFAULT_TIME_ZONE. */
+  readonly timeZone: string;
   readonly counters: Counters;
   /** Called when a message could not be made, because of a bug. */
   readonly onError: (error: unknown, channel: MessageChannel) => void;
@@ -187,10 +192,10 @@ export function createStepSending(options: StepSendingOptions): SendStep {
   }
 
   /** Where the message goes, or why it is not sent. All data is read again, because it may have changed. */
-  async function decideNow(handle: Queryable, channel: MessageChannel, row: DeliveryRow): Promise<End | Target> {
-    const { condition, age, held, was_handed_over: wasHandedOver } = row;
+  async function decideNow(handle: Queryable, channel: MessageChannel, row: DeliveryRow): Promise<End | Hold | Target> {
+    const { condition, age, held, was_handed_over: wasHandedOver, quiet_until: quietUntil } = row;
     if (row.category !== null) await categories.refreshFor(handle, [row.category]);
-    const facts = { channel, condition, wasHandedOver, age: age - held, ttl: ttl[channel], categories };
+    const facts = { channel, condition, wasHandedOver, age: age - held, ttl: ttl[channel], categories, quietUntil };
     const decision = decide(factsOf(row, await addressFacts(handle, channel, row.address), facts));
     if (decision.state !== 'send') return decision;
     const category = categories.get(row.category ?? '');
@@ -209,7 +214,11 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     };
     let content: MessagePreview;
     try {
-      content = renderMessage(category.templates, { channel, locale, timeZone: row.time_zone ?? 'UTC' }, values);
+      content = renderMessage(
+        category.templates,
+        { channel, locale, timeZone: row.time_zone ?? options.timeZone },
+        values,
+      );
     } catch (error) {
       if (error instanceof TemplateTooLarge) return ended('failed', 'template_too_large');
       throw error;
@@ -301,10 +310,15 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     const held = sender.heldFor();
     if (held > 0) return repeat(channel, job, held);
     const user = database.user(job.user_id);
-    const [row] = await user.query(readDelivery({ ...keyOf(job), channel }));
+    const [row] = await user.query(readDelivery({ ...keyOf(job), channel, zone: options.timeZone }));
     if (row === undefined) return;
     // Before the question for those ahead: what is not sent must not wait for them.
     const target = await decideNow(user, channel, row);
+    if ('heldUntil' in target) {
+      const held = await user.query(holdStep({ ...keyOf(job), zone: options.timeZone }));
+      // The user has just changed the quiet hours.
+      return held.length > 0 ? undefined : repeat(channel, job, 1);
+    }
     if ('state' in target) return void (await settle(user, channel, job, target));
     if (row.ahead > 0) return repeat(channel, job, row.ahead / 3, row.ahead);
     const pause = await sender.pauseBefore({ userId: job.user_id, to: target.to });

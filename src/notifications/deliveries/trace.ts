@@ -11,6 +11,7 @@ interface Row {
   last_error: string | null;
   attempts: number;
   created_at: string | null;
+  held_until: string | null;
   updated_at: string | null;
 }
 
@@ -26,16 +27,17 @@ const selectSteps = statement<{ userId: string; notificationId: string; publishe
   'step_trace',
   (p) => sql`
     select channel, case when ${isHeldNow} then 'held' else state end,
-           case when ${isHeldNow} then 'channel_paused' else reason end, last_error, attempts, created_at, updated_at
+           case when ${isHeldNow} then 'channel_paused' else reason end, last_error, attempts, created_at, updated_at,
+           case when state = 'held' then (select held_until from quiet_holds where quiet_holds.user_id = ${p.userId}) end as held_until
     from step_deliveries
     where user_id = ${p.userId} and notification_id = ${p.notificationId}
     union all
-    select channel, state, reason, null, 0, created_at, created_at from step_refusals
+    select channel, state, reason, null, 0, created_at, created_at, null from step_refusals
     where published_at between ${p.publishedAt}::timestamptz - interval '1 minute' and ${p.publishedAt}::timestamptz
       and notification_ids @> array[${p.notificationId}::uuid]
     union all
     select channel, case when ${isHeldStep} then 'held' else 'none' end,
-           case when ${isHeldStep} then 'channel_paused' else 'not_due' end, null, 0, null, due_at from pending_steps
+           case when ${isHeldStep} then 'channel_paused' else 'not_due' end, null, 0, null, due_at, null from pending_steps
     where published_at between ${p.publishedAt}::timestamptz - interval '1 minute' and ${p.publishedAt}::timestamptz
       and notification_ids @> array[${p.notificationId}::uuid]
     order by updated_at`,
@@ -62,11 +64,20 @@ export async function traceSteps(
   };
 }
 
-function attemptOf({ last_error: error, channel, state, reason, attempts, created_at, updated_at }: Row): StepAttempt {
+function attemptOf({
+  last_error: error,
+  channel,
+  state,
+  reason,
+  attempts,
+  held_until,
+  created_at,
+  updated_at,
+}: Row): StepAttempt {
   // Once a provider has accepted the message, earlier errors no longer matter.
   const isAccepted = state === 'sent' || state === 'delivered';
   return {
     ...{ channel: channel as MessageChannel, state, reason, explanation: stepReasons[reason] },
-    ...{ error: isAccepted ? null : error, attempts, created_at, updated_at },
+    ...{ error: isAccepted ? null : error, attempts, held_until, created_at, updated_at },
   };
 }

@@ -23,6 +23,7 @@ const tables = [
     'inbox_empty_preferences',
     (p) => sql`delete from preferences where user_id = ${p.userId}`,
   ),
+  statement<{ userId: string }>('inbox_empty_holds', (p) => sql`delete from quiet_holds where user_id = ${p.userId}`),
   statement<{ userId: string }>(
     'inbox_empty_subscriptions',
     (p) => sql`delete from subscriptions where user_id = ${p.userId}`,

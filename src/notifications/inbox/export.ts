@@ -37,7 +37,7 @@ export function notificationSections(database: Database, imageUrlsOf: ImageUrls)
     }),
     section('mutes', { columns: sql`id, filter, created_at`, from: 'mutes', key: 'id', keyType: 'uuid' }),
     section('preferences', {
-      columns: sql`time_zone, channels, categories, topics`,
+      columns: sql`time_zone, quiet_hours, channels, categories, topics`,
       from: 'preferences',
       key: 'user_id',
       keyType: 'uuid',

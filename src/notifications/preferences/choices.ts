@@ -1,9 +1,10 @@
 import type { Category, StepChannel } from '../../contract/category.js';
 import { stepChannels } from '../../contract/category.js';
-import type { PreferenceChanges } from '../../contract/preferences.js';
+import { type PreferenceChanges, type QuietHours, weekdays } from '../../contract/preferences.js';
 import { isJsonObject } from '../../lib/json-object.js';
 import { nearest, truncateInput } from '../../lib/nearest.js';
 import { choiceError, type FieldError } from '../../lib/problem.js';
+import { isTimeZone } from '../../lib/times.js';
 import type { ChannelChoice } from '../deliveries/decide.js';
 
 /** The most topics for which a user has choices. */
@@ -26,12 +27,22 @@ export type CategoryChoices = Readonly<Partial<Record<CellName, Choice>>>;
 /** All that a user has chosen. */
 export interface Choices {
   readonly time_zone: string | null;
+  readonly quiet_hours: QuietHours | null;
   readonly channels: ChannelChoices;
   readonly categories: Readonly<Record<string, CategoryChoices>>;
   readonly topics: Readonly<Record<string, CategoryChoices>>;
 }
 
-export const noChoices: Choices = { time_zone: null, channels: {}, categories: {}, topics: {} };
+export const noChoices: Choices = { time_zone: null, quiet_hours: null, channels: {}, categories: {}, topics: {} };
+
+/** What the choices of a user can name. */
+export interface KnownNames {
+  readonly categories: Names;
+  /** The names of time zones. */
+  readonly zones: ReadonlySet<string>;
+  /** The topics of the change that the user may choose for. Undefined: nothing can be chosen for topics here. */
+  readonly topics: ReadonlySet<string> | undefined;
+}
 
 interface Names {
   get(name: string): Pick<Category, 'is_critical'> | undefined;
@@ -41,21 +52,17 @@ interface Names {
 const isCell = (name: string): name is CellName => (cellNames as readonly string[]).includes(name);
 const isChoice = (value: unknown): value is ChannelChoice | null => value === 'on' || value === 'off' || value === null;
 
-/**
- * All errors of a change in its meaning.
- * @param topics those that the user may choose for, among those of the change. Undefined: nothing can be chosen for topics here
- */
+/** All errors of a change in its meaning. */
 export function changeErrors(
   changes: PreferenceChanges,
-  known: Names,
-  topics: ReadonlySet<string> | undefined,
+  { categories: known, zones, topics }: KnownNames,
 ): FieldError[] {
   const errors: FieldError[] = [];
   const { time_zone: zone, quiet_hours: quietHours, channels = {}, categories = {} } = changes;
-  if (zone !== undefined && zone !== null && !isTimeZone(zone)) {
-    errors.push({ field: 'time_zone', code: 'invalid_time_zone' });
+  if (zone !== undefined && zone !== null && !(zones.has(zone) && isTimeZone(zone))) {
+    errors.push({ field: 'time_zone', code: 'unknown_time_zone' });
   }
-  if (quietHours !== undefined) errors.push({ field: 'quiet_hours', code: 'preference_not_available' });
+  if (isJsonObject(quietHours)) errors.push(...quietHoursErrors(quietHours));
   errors.push(...cellErrors(channels, 'channels', stepChannels));
   for (const [name, cells] of Object.entries(categories)) {
     const field = `categories.${truncateInput(name)}`;
@@ -69,6 +76,36 @@ export function changeErrors(
   }
   errors.push(...topicErrors(changes, topics));
   return errors.slice(0, maxErrors);
+}
+
+const clockTime = /^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/;
+
+function quietHoursErrors(hours: Readonly<Record<string, unknown>>): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const name of ['from', 'until'] as const) {
+    const [field, value] = [`quiet_hours.${name}`, hours[name]];
+    if (value === undefined) errors.push({ field, code: 'required' });
+    else if (typeof value !== 'string' || !clockTime.test(value)) errors.push({ field, code: 'invalid_format' });
+  }
+  const { days } = hours;
+  if (days !== undefined) errors.push(...dayErrors(days));
+  if (errors.length > 0) return errors;
+  return hours.from === hours.until || (Array.isArray(days) && days.length === 0)
+    ? [{ field: 'quiet_hours', code: 'empty_window' }]
+    : [];
+}
+
+function dayErrors(days: unknown): FieldError[] {
+  const field = 'quiet_hours.days';
+  if (!Array.isArray(days)) return [{ field, code: 'invalid_type', params: { expected: 'array' } }];
+  const names: readonly unknown[] = weekdays;
+  if (days.some((day) => !names.includes(day))) return [choiceError(field, weekdays)];
+  return new Set(days).size < days.length ? [{ field, code: 'duplicate_items' }] : [];
+}
+
+/** Only the members that are known, in one order. */
+function quietHoursOf({ from, until, days }: QuietHours): QuietHours {
+  return { from, until, ...(days !== undefined && { days: weekdays.filter((day) => days.includes(day)) }) };
 }
 
 function topicErrors({ topics }: PreferenceChanges, known: ReadonlySet<string> | undefined): FieldError[] {
@@ -93,17 +130,6 @@ function cellErrors(cells: Readonly<Record<string, unknown>>, path: string, name
   });
 }
 
-function isTimeZone(text: string): boolean {
-  // Offsets such as +01:00 are no names, and change with the season.
-  if (text.length > 64 || !/^[A-Za-z]/.test(text)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: text });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /**
  * The choices after a change. Only the cells that the change names differ, so the last write of each cell wins.
  * @param changes has passed `changeErrors`
@@ -117,6 +143,8 @@ export function applyChanges(
   const categories = mergeNamed(before.categories, changes.categories, now);
   return {
     time_zone: changes.time_zone === undefined ? before.time_zone : changes.time_zone,
+    quiet_hours:
+      changes.quiet_hours === undefined ? before.quiet_hours : changes.quiet_hours && quietHoursOf(changes.quiet_hours),
     channels: mergeCells(before.channels, changes.channels ?? {}, now),
     categories: withinLimit(categories, known),
     topics: mergeNamed(before.topics, changes.topics, now),

@@ -18,6 +18,7 @@ import {
   maxChosenTopics,
   noChoices,
 } from './choices.js';
+import { createTimeZones, noZones } from './time-zones.js';
 
 /** What users choose about notifications. */
 export interface Preferences {
@@ -60,7 +61,7 @@ const selectUser = statement<{ userId: string }, UserRow>(
   'preferences_get',
   (p) => sql`
     select u.email, u.phone, u.email_verified, u.phone_verified,
-           (select jsonb_build_object('time_zone', time_zone, 'channels', channels, 'categories', categories,
+           (select jsonb_build_object('time_zone', time_zone, 'quiet_hours', quiet_hours, 'channels', channels, 'categories', categories,
                                       'topics', topics)
             from preferences where user_id = ${p.userId}) as choices
     from users u where u.id = ${p.userId}`,
@@ -74,12 +75,19 @@ const lockUser = statement<{ userId: string }, { now: string }>(
 
 const selectChoices = statement<{ userId: string }, Choices>(
   'preferences_choices',
-  (p) => sql`select time_zone, channels, categories, topics from preferences where user_id = ${p.userId}`,
+  (p) => sql`select time_zone, quiet_hours, channels, categories, topics from preferences where user_id = ${p.userId}`,
+);
+
+/** What is held because of quiet hours is decided about again. */
+const endHolds = statement<{ userId: string }>(
+  'preferences_end_holds',
+  (p) => sql`update quiet_holds set held_until = db_now() where user_id = ${p.userId} and held_until > db_now()`,
 );
 
 interface Stored {
   readonly userId: string;
   readonly zone: string | null;
+  readonly quietHours: string | null;
   readonly channels: string;
   readonly categories: string;
   readonly topics: string;
@@ -88,10 +96,10 @@ interface Stored {
 const writeChoices = statement<Stored>(
   'preferences_write',
   (p) => sql`
-    insert into preferences (user_id, time_zone, channels, categories, topics)
-    values (${p.userId}, ${p.zone}, ${p.channels}::jsonb, ${p.categories}::jsonb, ${p.topics}::jsonb)
+    insert into preferences (user_id, time_zone, quiet_hours, channels, categories, topics)
+    values (${p.userId}, ${p.zone}, ${p.quietHours}::jsonb, ${p.channels}::jsonb, ${p.categories}::jsonb, ${p.topics}::jsonb)
     on conflict (user_id) do update
-    set time_zone = excluded.time_zone, channels = excluded.channels, categories = excluded.categories,
+    set time_zone = excluded.time_zone, quiet_hours = excluded.quiet_hours, channels = excluded.channels, categories = excluded.categories,
         topics = excluded.topics`,
 );
 
@@ -119,9 +127,9 @@ const readClock = statement<object, { now: string }>('preferences_clock', () => 
 const insertChoices = statement<{ users: string }>(
   'preferences_insert',
   (p) => sql`
-    insert into preferences (user_id, time_zone, channels, categories)
-    select user_id, time_zone, channels, categories
-    from jsonb_to_recordset(${p.users}::jsonb) as chosen (user_id uuid, time_zone text, channels jsonb, categories jsonb)`,
+    insert into preferences (user_id, time_zone, quiet_hours, channels, categories)
+    select user_id, time_zone, nullif(quiet_hours, 'null'), channels, categories
+    from jsonb_to_recordset(${p.users}::jsonb) as chosen (user_id uuid, time_zone text, quiet_hours jsonb, channels jsonb, categories jsonb)`,
 );
 
 const deleteChoices = statement<{ userId: string }>(
@@ -131,13 +139,17 @@ const deleteChoices = statement<{ userId: string }>(
 
 /** Stores the preferences of new users, such as those of an import. */
 export function createNewPreferences(handle: Queryable, categories: KnownCategories): NewPreferences {
+  const timeZones = createTimeZones();
+  let zones = noZones;
   return {
-    refreshFor: (changes) =>
-      categories.refreshFor(
+    async refreshFor(changes) {
+      await categories.refreshFor(
         handle,
         changes.flatMap((each) => Object.keys(each.categories ?? {})),
-      ),
-    errorsOf: (changes) => changeErrors(changes, categories, undefined),
+      );
+      if (changes.some(namesZone)) zones = await timeZones.names(handle);
+    },
+    errorsOf: (changes) => changeErrors(changes, { categories, zones, topics: undefined }),
     async insert(tx, users) {
       const [clock] = await tx.query(readClock({}));
       const now = clock?.now ?? '';
@@ -164,6 +176,7 @@ export function createPreferences({
   /** Records a change by an operator, in the transaction that makes it. */
   readonly record: (tx: Queryable, userId: string, origin: Origin, changes: readonly EventChange[]) => Promise<void>;
 }): Preferences {
+  const timeZones = createTimeZones();
   return {
     async get(handle, userId, { language, times = false }) {
       const [user] = await handle.query(selectUser({ userId }));
@@ -178,7 +191,7 @@ export function createPreferences({
       const all = categories.names().flatMap((name) => categories.get(name) ?? []);
       return {
         time_zone: choices.time_zone,
-        quiet_hours: null,
+        quiet_hours: choices.quiet_hours,
         channels: byChannel((channel) => choices.channels[channel]?.value ?? 'on'),
         ...(times && { channels_chosen_at: byChannel((channel) => choices.channels[channel]?.chosen_at ?? null) }),
         topics: Object.fromEntries(Object.entries(choices.topics).map(([key, cells]) => [key, valuesOf(cells)])),
@@ -191,7 +204,8 @@ export function createPreferences({
     async change(tx, userId, changes, origin) {
       await categories.refreshFor(tx, Object.keys(changes.categories ?? {}));
       const topics = await topicsOf(tx, userId, { changes, origin });
-      throwIfErrors(changeErrors(changes, categories, topics));
+      const zones = namesZone(changes) ? await timeZones.names(tx) : noZones;
+      throwIfErrors(changeErrors(changes, { categories, zones, topics }));
       const [locked] = await tx.query(lockUser({ userId }));
       if (locked === undefined) throw new Problem('not_found');
       const [before = noChoices] = await tx.query(selectChoices({ userId }));
@@ -202,10 +216,21 @@ export function createPreferences({
       else {
         const [channels, byCategory] = [JSON.stringify(after.channels), JSON.stringify(after.categories)];
         const byTopic = JSON.stringify(after.topics);
+        const quietHours = after.quiet_hours && JSON.stringify(after.quiet_hours);
         await tx.query(
-          writeChoices({ userId, zone: after.time_zone, channels, categories: byCategory, topics: byTopic }),
+          writeChoices({
+            userId,
+            zone: after.time_zone,
+            quietHours,
+            channels,
+            categories: byCategory,
+            topics: byTopic,
+          }),
         );
       }
+      // After the write: a delivery that is being held reads these choices under a lock.
+      if (fields.some(({ field }) => field === 'time_zone' || field === 'quiet_hours'))
+        await tx.query(endHolds({ userId }));
       await categories.noteInboxChoices(tx, inboxChoicesOf(changes.categories));
       const hidingTopics = inboxChoicesOf(changes.topics);
       if (hidingTopics.length > 0) await tx.query(noteTopicChoices({ keys: hidingTopics }));
@@ -216,8 +241,12 @@ export function createPreferences({
   };
 }
 
-const hasChoices = ({ time_zone: zone, channels, categories, topics }: Choices): boolean =>
-  zone !== null || [channels, categories, topics].some((chosen) => Object.keys(chosen).length > 0);
+const namesZone = ({ time_zone: zone }: PreferenceChanges): boolean => zone !== undefined && zone !== null;
+
+const hasChoices = ({ time_zone: zone, quiet_hours: quietHours, channels, categories, topics }: Choices): boolean =>
+  zone !== null ||
+  quietHours !== null ||
+  [channels, categories, topics].some((chosen) => Object.keys(chosen).length > 0);
 
 const valuesOf = (cells: CategoryChoices) =>
   Object.fromEntries(Object.entries(cells).map(([name, { value }]) => [name, value]));
@@ -277,6 +306,10 @@ function categoryView(
   };
 }
 
+/** Such as `22:00-07:00 mon,tue`. */
+const quietText = (hours: Choices['quiet_hours']): string | null =>
+  hours && [`${hours.from}-${hours.until}`, ...(hours.days === undefined ? [] : [hours.days.join(',')])].join(' ');
+
 /** The cells that differ, for the audit log. */
 function differences(before: Choices, after: Choices): EventChange[] {
   const changes: EventChange[] = [];
@@ -284,6 +317,7 @@ function differences(before: Choices, after: Choices): EventChange[] {
     if (old !== value) changes.push({ field, before: old ?? null, after: value ?? null, withheld: false });
   };
   compare('time_zone', before.time_zone, after.time_zone);
+  compare('quiet_hours', quietText(before.quiet_hours), quietText(after.quiet_hours));
   for (const channel of stepChannels) {
     compare(`channels.${channel}`, before.channels[channel]?.value, after.channels[channel]?.value);
   }

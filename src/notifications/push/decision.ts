@@ -1,5 +1,5 @@
 import type { Category } from '../../contract/category.js';
-import { type ChannelChoice, decide, type StepFacts } from '../deliveries/decide.js';
+import { type ChannelChoice, decide, type Hold, type StepFacts } from '../deliveries/decide.js';
 import type { End } from './end.js';
 
 /** What a category says about pushes. */
@@ -13,11 +13,14 @@ export const hasPush = ({ steps }: Pick<Category, 'steps'>): boolean => steps.so
 
 /**
  * Decides about a push with `decide`. The rest is checked elsewhere: the user and the device by the query for the token.
- * @returns why the push ends; undefined if it is sent
+ * @returns why the push ends or waits; undefined if it is sent
  */
 export function decidePush(
-  facts: Pick<StepFacts, 'notification' | 'category' | 'chosen' | 'isMuted' | 'isLate' | 'wasHandedOver'>,
-): End | undefined {
+  facts: Pick<
+    StepFacts,
+    'notification' | 'category' | 'chosen' | 'isMuted' | 'isLate' | 'wasHandedOver' | 'quietUntil'
+  >,
+): End | Hold | undefined {
   const decision = decide({
     ...facts,
     channel: 'push',
@@ -28,6 +31,7 @@ export function decidePush(
     isSuppressed: false,
     isAllowedOut: true,
   });
+  if (decision.state === 'held') return decision;
   switch (decision.state === 'send' ? undefined : decision.reason) {
     case undefined:
       return undefined;

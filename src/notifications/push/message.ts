@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { Category } from '../../contract/category.js';
+import { text } from '../../contract/errors/text.js';
+import { preferredLanguage } from '../../lib/language.js';
 import type { NotificationRow } from '../inbox/row.js';
+import { textFor } from '../templates/templates.js';
 import type { PushContent } from './sender.js';
 
 /**
@@ -23,6 +27,21 @@ export function pushContent(row: NotificationRow): PushContent {
       : cut(actor, (text, length) => length <= maxTitle && Buffer.byteLength(text) <= maxTitleBytes);
   const content = (body: string) => ({ id, notification_type, notification_key, title, body, sequence });
   return content(cut(row.description, (text) => bytesOf(content(text)) <= maxBytes));
+}
+
+const countText = text('{count} new notifications', '{count} notificaciones nuevas');
+
+/** The title and the text of a push that stands for several of a category. */
+export function collapsedTexts(
+  { name, title }: Pick<Category, 'name' | 'title'>,
+  count: number,
+  locale: string | null,
+) {
+  const language = preferredLanguage(locale ?? undefined);
+  return {
+    actor: textFor(title, locale ?? language) ?? name,
+    description: countText[language].replace('{count}', String(count)),
+  };
 }
 
 /** Identifies a push on a device: a later one with the same id replaces it. All notifications of a user with one `replace_key` have the same. */

@@ -4,6 +4,7 @@ import type { Database, Queryable } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 import { backOff } from '../../lib/back-off.js';
 import type { Counters } from '../../statistics/counters.js';
+import { holdPush } from '../deliveries/quiet-hours.js';
 import { type AttemptKey, type DeliveryRow, keyOf } from './attempt.js';
 import type { Wait } from './call-limits.js';
 import { type PushJob, retryPriority, sendTask } from './deliveries.js';
@@ -76,6 +77,8 @@ const countForDevice = statement<{ userId: string; deviceId: string }, { is_full
 export interface Outcomes {
   /** The push ends. */
   settle(handle: Queryable, channel: PushChannel, job: PushJob, end: End): Promise<void>;
+  /** Quiet hours hold the push. */
+  hold(channel: PushChannel, job: PushJob): Promise<void>;
   /** The push service was called with this token. `secondsLeft`: until the push expires. */
   record(
     channel: PushChannel,
@@ -95,14 +98,21 @@ export function createOutcomes(options: {
   readonly database: Database;
   readonly devices: PushOptions['devices'];
   readonly counters: Counters;
+  readonly timeZone: string;
 }): Outcomes {
-  const { database, devices, counters } = options;
+  const { database, devices, counters, timeZone: zone } = options;
 
   async function settle(handle: Queryable, channel: PushChannel, job: PushJob, end: End): Promise<void> {
     const { state, reason, error = null, attempted } = end;
     const values = { ...keyOf(job), state, reason, error, newAttempts: attempted === true ? 1 : 0 };
     const [settled] = await handle.query(settleDelivery(values));
     if (settled !== undefined) counters.add(countOf[state], channel);
+  }
+
+  async function hold(channel: PushChannel, job: PushJob): Promise<void> {
+    const held = await database.user(job.user_id).query(holdPush({ ...keyOf(job), zone }));
+    // The user has just changed the quiet hours.
+    if (held.length === 0) await postpone(channel, job, { waitMs: 1000, isSilent: false });
   }
 
   async function record(
@@ -159,5 +169,5 @@ export function createOutcomes(options: {
     await postpone(channel, job, wait);
   }
 
-  return { settle, record, postpone, waitForHost };
+  return { settle, hold, record, postpone, waitForHost };
 }

@@ -81,7 +81,8 @@ export async function planPushes<Item extends { readonly userId: string; readonl
     const subject = subjects.get(item.id);
     const category = subject && categories.get(subject.category);
     if (subject === undefined) return [];
-    const end = decidePush({
+    // Quiet hours are asked for before each attempt.
+    const decision = decidePush({
       notification: { isExpired: false, isRead: false },
       category: category && pushOf(category),
       chosen: chosenFor(choices.get(item.userId), subject),
@@ -89,6 +90,7 @@ export async function planPushes<Item extends { readonly userId: string; readonl
       isLate: false,
       wasHandedOver: false,
     });
+    const end = decision?.state === 'held' ? undefined : decision;
     return own.map((device) => ({ ...device, end }));
   });
 }

@@ -2,6 +2,7 @@ import type { Category } from '../../contract/category.js';
 import type { PushChannel } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
+import type { Hold } from '../deliveries/decide.js';
 import { lifetime } from '../deliveries/facts.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
@@ -14,7 +15,7 @@ import { decidePush, pushOf } from './decision.js';
 import type { PushJob } from './deliveries.js';
 import type { PushTarget } from './devices.js';
 import type { End } from './end.js';
-import { collapseIdOf, pushContent } from './message.js';
+import { collapsedTexts, collapseIdOf, pushContent } from './message.js';
 import { isMuted, readMutes } from './mutes.js';
 import { noticeContent, type StoredNotice } from './notice.js';
 import type { PushOptions } from './plan.js';
@@ -92,7 +93,7 @@ export interface Prepared extends PushTarget {
  * Returns the message and the token of the device, or the reason why the push is not sent. All data is read again,
  * because it may have changed.
  */
-export type PreparePush = (channel: PushChannel, job: PushJob, row: DeliveryRow) => Promise<End | Prepared>;
+export type PreparePush = (channel: PushChannel, job: PushJob, row: DeliveryRow) => Promise<End | Hold | Prepared>;
 
 /** Creates the function that prepares an attempt. */
 export function createPreparation({
@@ -106,7 +107,7 @@ export function createPreparation({
   isAllowedOut,
 }: PreparationOptions): PreparePush {
   /** The content of a notification, and the push that it replaces on a device, unless it is not pushed now. */
-  async function contentOf(job: PushJob, row: DeliveryRow): Promise<End | PushSubject> {
+  async function contentOf(job: PushJob, row: DeliveryRow): Promise<End | Hold | PushSubject> {
     const key = { userId: job.user_id, id: row.notification_id };
     const handle = database.user(job.user_id);
     const [notification] = await handle.query(selectNotification(key));
@@ -123,13 +124,17 @@ export function createPreparation({
         isMuted(readMutes(row.mutes, fields), toNotification(notification, new Map()), notification.category),
       isLate: secondsLeft < 1,
       wasHandedOver: row.attempts > 0,
+      quietUntil: row.choices?.quiet_until ?? null,
     });
     if (decision !== undefined) return decision;
     // `decidePush` has refused it.
     if (notification === undefined || category === undefined)
       return { state: 'dropped', reason: 'notification_deleted' };
     return {
-      contentFor: (user) => templatedContent(notification, category, { user, app }),
+      contentFor: (user) =>
+        row.collapsed === null
+          ? templatedContent(notification, category, { user, app })
+          : pushContent({ ...notification, ...collapsedTexts(category, row.collapsed, user.locale) }),
       secondsLeft,
       collapseId: collapseIdOf({ userId: job.user_id, ...row, ...notification }),
     };

@@ -17,6 +17,8 @@ export interface PushSendingOptions extends PushOptions {
   readonly urgency: PushMessage['urgency'];
   /** The name of the app, for templates. */
   readonly app: string;
+  /** The time zone of users who have chosen none: DEFAULT_TIME_ZONE. */
+  readonly timeZone: string;
   readonly isAllowedOut: PreparationOptions['isAllowedOut'];
   /** Seconds after which to ask again because pushes are paused; 0: they are not. Notices about the account go on. */
   readonly heldFor: () => number;
@@ -35,7 +37,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
   const { database, calls } = options;
   const senders = new Map(options.senders.map((sender) => [sender.channel, sender]));
   const prepare = createPreparation(options);
-  const { settle, record, postpone, waitForHost } = createOutcomes(options);
+  const { settle, hold, record, postpone, waitForHost } = createOutcomes(options);
 
   async function attempt(channel: PushChannel, { token, message, registeredAt }: Prepared): Promise<PushOutcome> {
     try {
@@ -71,11 +73,12 @@ export function createPushSending(options: PushSendingOptions): SendPush {
     if ('waitMs' in userCall) return postpone(channel, job, userCall);
     try {
       const user = database.user(job.user_id);
-      const [row] = await user.query(selectDelivery({ ...keyOf(job), ttl: options.ttl }));
+      const [row] = await user.query(selectDelivery({ ...keyOf(job), ttl: options.ttl, zone: options.timeZone }));
       if (row === undefined) return;
       const held = row.notice === null ? options.heldFor() : 0;
       if (held > 0) return await postpone(channel, job, { waitMs: held * 1000, isSilent: false });
       const prepared = await prepare(channel, job, row);
+      if ('heldUntil' in prepared) return await hold(channel, job);
       if ('state' in prepared) return await settle(user, channel, job, prepared);
       await attemptWithinLimits(channel, job, row, prepared);
     } finally {

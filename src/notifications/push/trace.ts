@@ -34,6 +34,7 @@ interface DeliveryRow {
   reason: DeliveryReason;
   last_error: string | null;
   attempts: number;
+  held_until: string | null;
   created_at: string;
   updated_at: string;
 }
@@ -73,7 +74,8 @@ const selectDeliveries = statement<{ userId: string; notificationId: string }, D
   (p) => sql`
     select device_id, channel, case when ${isHeldNow} then 'held' else state end as state,
            case when ${isHeldNow} then 'channel_paused' else reason end as reason,
-           last_error, attempts, created_at, updated_at
+           last_error, attempts, created_at, updated_at,
+           case when state = 'held' then (select held_until from quiet_holds where quiet_holds.user_id = ${p.userId}) end as held_until
     from push_deliveries where user_id = ${p.userId} and notification_id = ${p.notificationId} order by created_at, id`,
 );
 
@@ -148,6 +150,7 @@ function noPush(deviceId: string, reason: DeliveryReason, state: 'none' | 'held'
     explanation: deliveryReasons[reason],
     error: null,
     attempts: 0,
+    held_until: null,
     created_at: null,
     updated_at: null,
   };

@@ -195,6 +195,7 @@ export const notificationTables = [
   { table: 'markers', key: 'user_id' },
   { table: 'mutes', key: 'id' },
   { table: 'preferences', key: 'user_id' },
+  { table: 'quiet_holds', key: 'user_id' },
   { table: 'subscriptions', key: 'topic_id' },
   { table: 'publication_recipients', key: 'publication_id' },
   { table: 'push_deliveries', key: 'id' },

@@ -149,7 +149,7 @@ test('the time of a push stops during a pause, and that of a notice about the ac
   await set('push', false);
   await pass(1);
   const hoursLeft = async (userId: string) => {
-    const [row] = await database.query(selectDelivery({ userId, id, attempt: 0, ttl: 20 * 3_600_000 }));
+    const [row] = await database.query(selectDelivery({ userId, id, attempt: 0, ttl: 20 * 3_600_000, zone: 'UTC' }));
     return Math.round((row?.seconds_left ?? 0) / 3600);
   };
   expect([await hoursLeft(pushed), await hoursLeft(noticed)]).toEqual([19, 9]);

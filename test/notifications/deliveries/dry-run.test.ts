@@ -33,7 +33,7 @@ const categoryOf = (input: object) => {
 };
 const decideSteps: DecideSteps = (subjects) =>
   createStepDryRun({
-    ...{ database, lockHolds, channels: ['push', 'email'] },
+    ...{ database, lockHolds, timeZone: 'UTC', channels: ['push', 'email'] },
     categories: { get: () => undefined },
     readAddresses: async (_handle, _channel, addresses) =>
       new Map(addresses.map((each) => [each, { isSuppressed: suppressed.has(each), isAllowedOut: !denied.has(each) }])),

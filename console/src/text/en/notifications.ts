@@ -229,6 +229,8 @@ export const delivery = {
   },
   reasons: {
     channel_paused: 'Pushes are paused. It is sent when the pause ends.',
+    quiet_hours: 'The user has quiet hours. When they end, Postern decides again whether the push goes.',
+    collapsed: 'Quiet hours held several pushes of this category. One push shows their number.',
     cleared:
       'The push service accepted it. The user has read the notification since, so the device was asked to remove the push.',
     not_due: 'Then Postern decides whether it goes.',
@@ -279,6 +281,7 @@ export const delivery = {
     reasons: {
       channel_paused: 'The channel is paused. The message is sent when the pause ends.',
       not_due: 'Then Postern decides whether it goes.',
+      quiet_hours: 'The user has quiet hours. When they end, Postern decides again whether the message goes.',
       waiting: 'The message waits to be sent.',
       retrying: 'The last attempt failed; it is tried again.',
       accepted: 'The provider accepted it.',

@@ -233,6 +233,8 @@ export const delivery: Texts['delivery'] = {
   },
   reasons: {
     channel_paused: 'Los push están en pausa. Se envía cuando termine la pausa.',
+    quiet_hours: 'El usuario tiene horas de silencio. Cuando terminan, Postern decide de nuevo si se envía.',
+    collapsed: 'Las horas de silencio retuvieron varios avisos de esta categoría. Un aviso muestra cuántos son.',
     cleared:
       'El servicio de push lo aceptó. El usuario ha leído la notificación desde entonces, así que se pidió al dispositivo que quitara el aviso.',
     not_due: 'Entonces Postern decide si se envía.',
@@ -282,6 +284,7 @@ export const delivery: Texts['delivery'] = {
     reasons: {
       channel_paused: 'El canal está en pausa. El mensaje se envía cuando termine la pausa.',
       not_due: 'Entonces Postern decide si se envía.',
+      quiet_hours: 'El usuario tiene horas de silencio. Cuando terminan, Postern decide de nuevo si se envía.',
       waiting: 'El mensaje espera a ser enviado.',
       retrying: 'El último intento falló; se intenta de nuevo.',
       accepted: 'El proveedor lo aceptó.',

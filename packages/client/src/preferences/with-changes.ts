@@ -1,5 +1,12 @@
-import type { ChannelChoice, PreferenceCategory, PreferenceCell, Preferences } from '../wire.js';
-import type { PreferenceChanges } from './types.js';
+import type {
+  ChannelChoice,
+  PreferenceCategory,
+  PreferenceCell,
+  PreferenceCells,
+  Preferences,
+  PreferenceTopic,
+} from '../wire.js';
+import type { PreferenceChanges, PreferenceChoices } from './types.js';
 
 /** Replaces the values of the channels that the choices name. */
 function replaced<Values extends object, Value extends Values[keyof Values]>(
@@ -21,10 +28,24 @@ const changedCell = (cell: PreferenceCell, choice: ChannelChoice | null): Prefer
   is_chosen: choice !== null,
 });
 
+/** A topic without choices has no entry. */
+function changedTopics(
+  topics: Preferences['topics'],
+  changes: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells>>>,
+): Preferences['topics'] {
+  const all: Record<string, PreferenceTopic> = { ...topics };
+  for (const [key, choices] of Object.entries(changes)) {
+    const cells = Object.entries({ ...all[key], ...choices }).filter(([, choice]) => choice != null);
+    if (cells.length > 0) all[key] = Object.fromEntries(cells);
+    else delete all[key];
+  }
+  return all;
+}
+
 /** The preferences as Postern will answer after a change. Postern refuses changes of critical categories. */
 export function withChanges(
   preferences: Preferences,
-  { time_zone: zone = preferences.time_zone, channels, categories = {} }: PreferenceChanges,
+  { time_zone: zone = preferences.time_zone, channels, categories = {}, topics = {} }: PreferenceChanges,
 ): Preferences {
   const changed = Object.entries(preferences.categories).map(([name, category]): [string, PreferenceCategory] => [
     name,
@@ -35,5 +56,6 @@ export function withChanges(
     time_zone: zone,
     channels: replaced(preferences.channels, channels, (_value, choice) => choice ?? 'on'),
     categories: Object.fromEntries(changed),
+    topics: changedTopics(preferences.topics, topics),
   };
 }

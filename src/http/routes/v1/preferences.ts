@@ -19,7 +19,7 @@ interface PreferenceServices {
 const description =
   'Each category with a cell for each channel. Titles are in the language of Accept-Language, if the category has it.';
 const changeDescription =
-  'Changes only the cells that the request names; of two requests for the same cell, the later one wins. null takes a choice back, so that the default applies. With inbox off, new notifications of the category count as read and archived, and no tab shows them. quiet_hours is not available yet.';
+  'Changes only the cells that the request names; of two requests for the same cell, the later one wins. null takes a choice back, so that the default applies. With inbox off, new notifications of the category count as read and archived, and no tab shows them. Deliveries that quiet hours hold are decided about again when quiet_hours or time_zone change.';
 const response = { 200: { ...PreferencesSchema, description: 'The preferences.' } };
 
 /** Routes for what users choose about notifications. */

@@ -74,13 +74,19 @@ test('shows defaults until the user chooses, and again when the choice is taken 
 test('reports all faults at once, and applies nothing', async () => {
   const { session } = await newPerson();
   const { status, body } = await change(session, {
-    ...{ time_zone: 'Mars/Olympus', quiet_hours: {}, channels: { email: 'off', fax: 'off', inbox: 'off' } },
+    ...{
+      time_zone: 'Mars/Olympus',
+      quiet_hours: { from: '24:00', days: ['mon', 'mon'] },
+      channels: { email: 'off', fax: 'off', inbox: 'off' },
+    },
     categories: { biling: { push: 'off' }, alarm: { push: 'off' }, billing: { push: 'digest' } },
   });
   expect(status).toBe(422);
   expect(body.errors?.map(({ field, code }) => [field, code])).toEqual([
-    ['time_zone', 'invalid_time_zone'],
-    ['quiet_hours', 'preference_not_available'],
+    ['time_zone', 'unknown_time_zone'],
+    ['quiet_hours.from', 'invalid_format'],
+    ['quiet_hours.until', 'required'],
+    ['quiet_hours.days', 'duplicate_items'],
     ['channels.fax', 'invalid_choice'],
     ['channels.inbox', 'invalid_choice'],
     ['categories.biling', 'unknown_category'],

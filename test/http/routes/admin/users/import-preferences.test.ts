@@ -75,7 +75,7 @@ test('all faults of a line are named, with the nearest name, and the user is not
   expect(result?.result).toBe('failed');
   expect(result?.errors?.map(({ field, code }) => [field, code])).toEqual([
     ['created_at', 'invalid_time'],
-    ['preferences.time_zone', 'invalid_time_zone'],
+    ['preferences.time_zone', 'unknown_time_zone'],
     ['preferences.channels.inbox', 'invalid_choice'],
     ['preferences.categories.biling', 'unknown_category'],
     ['preferences.categories.alarm', 'category_is_critical'],

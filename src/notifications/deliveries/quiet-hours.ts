@@ -1,0 +1,157 @@
+import type { Database, Transaction } from '../../database/database.js';
+import { literal, type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
+import type { Counters } from '../../statistics/counters.js';
+import { categoryOf } from '../inbox/filter-fields.js';
+import { isReadNow, joinReadState } from '../inbox/unread.js';
+import { stepPriority } from './queue.js';
+
+/**
+ * SQL: when the quiet hours end in which a time lies, from a row of `preferences`; null: it lies in none. It calls the function only for
+ * users who have quiet hours.
+ * @param zone DEFAULT_TIME_ZONE
+ */
+export const quietUntil = (zone: SqlPart, now: SqlPart = sql`db_now()`): Sql =>
+  sql`case when preferences.quiet_hours is not null then quiet_until(preferences.quiet_hours, coalesce(preferences.time_zone, ${zone}), ${now}) end`;
+
+/** A delivery before an attempt. */
+interface Attempt {
+  readonly userId: string;
+  readonly id: string;
+  readonly attempt: number;
+  /** DEFAULT_TIME_ZONE. */
+  readonly zone: string;
+}
+
+/**
+ * Holds a delivery until the user's quiet hours end. It reads the choices under a lock: a change at the same time either is seen here,
+ * or finds the row of `quiet_holds`. Returns no row if there are no quiet hours any more.
+ */
+const hold = (name: string, table: Sql) =>
+  statement<Attempt, { user_id: string }>(
+    name,
+    (p) => sql`
+    with quiet as materialized (
+      select preferences.user_id, ${quietUntil(p.zone)} as ends from preferences where preferences.user_id = ${p.userId} for share
+    ),
+    delivery as (
+      update ${table} d set state = 'held', reason = 'quiet_hours', held_at = db_now(), updated_at = db_now()
+      from quiet
+      where quiet.ends is not null and d.user_id = ${p.userId} and d.id = ${p.id} and d.state = 'queued' and d.attempts = ${p.attempt}
+      returning d.user_id, quiet.ends
+    )
+    insert into quiet_holds (user_id, held_until) select user_id, ends from delivery
+    on conflict (user_id) do update set held_until = least(quiet_holds.held_until, excluded.held_until)
+    returning user_id`,
+  );
+export const holdStep = hold('step_delivery_hold', sql`step_deliveries`);
+export const holdPush = hold('push_delivery_hold', sql`push_deliveries`);
+
+/** The maximum number of users whose deliveries one run releases. */
+const usersPerRun = 100;
+/** More held pushes of a category for a device than this become one. */
+const maxSinglePushes = 3;
+
+const takeDue = statement<object, { user_id: string }>(
+  'quiet_holds_take',
+  () => sql`
+    delete from quiet_holds where user_id in (
+      select user_id from quiet_holds where held_until <= (select db_now())
+      order by held_until limit ${literal(usersPerRun)} for update skip locked)
+    returning user_id`,
+);
+
+/** SQL: the columns of a delivery that is released, except its reason. */
+const released = sql`state = 'queued', held_at = null, updated_at = db_now(),
+        holds = coalesce(holds, '{}') + tstzmultirange(tstzrange(held_at, greatest(held_at, db_now())))`;
+
+const releaseSteps = statement<{ userIds: readonly string[] }>(
+  'step_deliveries_release',
+  (p) => sql`
+    with delivery as (
+      update step_deliveries set ${released}, reason = 'waiting'
+      where user_id = any (${p.userIds}::uuid[]) and state = 'held'
+      returning user_id, id, channel, attempts, created_at
+    )
+    select count(*) from graphile_worker.add_jobs(array(
+      select row('step.send.' || channel, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts),
+                 null, null, null, null, ${stepPriority(sql`row_number() over (partition by user_id order by created_at, id)`)},
+                 null)::graphile_worker.job_spec
+      from delivery order by created_at, id))`,
+);
+
+/**
+ * Releases pushes. Of those that a device would still get, more than `maxSinglePushes` of one category become one: the newest stands
+ * for all. Those that are needless by now are decided about like the others, so that each says why it is not sent.
+ */
+const releasePushes = statement<{ userIds: readonly string[] }, { channel: string | null; collapsed: number }>(
+  'push_deliveries_release',
+  (p) => sql`
+    with held as materialized (
+      select user_id, id, notification_id, device_id from push_deliveries
+      where user_id = any (${p.userIds}::uuid[]) and state = 'held'
+      order by user_id, id for update
+    ),
+    known as materialized (
+      select held.user_id, held.id, device_id, category_name, n.sequence,
+             coalesce(not (${isReadNow(sql`n.sequence`)} or n.expires_at <= db_now()), n.id is not null) as is_live
+      from held
+        left join lateral (
+          select notifications.*, ${categoryOf} as category_name from notifications
+          where user_id = held.user_id and id = held.notification_id limit 1
+        ) n on true ${joinReadState(sql`held.user_id`, sql`n.sequence`)}
+    ),
+    ranked as materialized (
+      select user_id, id, is_live,
+             row_number() over (partition by user_id, device_id, category_name, is_live order by sequence desc) as place,
+             count(*) over (partition by user_id, device_id, category_name, is_live) as count
+      from known
+    ),
+    delivery as (
+      update push_deliveries d
+      set ${released}, reason = 'waiting',
+          collapsed = case when is_live and count > ${literal(maxSinglePushes)} then count end
+      from ranked
+      where d.user_id = ranked.user_id and d.id = ranked.id
+        and not (is_live and count > ${literal(maxSinglePushes)} and place > 1)
+      returning d.user_id, d.id, d.channel, d.attempts
+    ),
+    dropped as (
+      update push_deliveries d set state = 'dropped', reason = 'collapsed', held_at = null, updated_at = db_now()
+      from ranked
+      where d.user_id = ranked.user_id and d.id = ranked.id
+        and is_live and count > ${literal(maxSinglePushes)} and place > 1
+      returning d.channel
+    ),
+    jobs as (
+      select count(*) from graphile_worker.add_jobs(array(
+        select row('push.send.' || channel, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts),
+                   null, null, null, null, 10, null)::graphile_worker.job_spec
+        from delivery order by id))
+    )
+    select channel, count(channel)::integer as collapsed from jobs left join dropped on true group by channel`,
+);
+
+/**
+ * Creates the function that releases what quiet hours have held and whose time has come. Each delivery is decided about again,
+ * directly before it is sent.
+ * @returns whether a user had such deliveries
+ */
+export function createQuietRelease({
+  database,
+  counters,
+}: {
+  readonly database: Database;
+  readonly counters: Counters;
+}): () => Promise<boolean> {
+  return () =>
+    database.transaction(async (tx: Transaction) => {
+      const users = await tx.query(takeDue({}));
+      if (users.length === 0) return false;
+      const userIds = users.map(({ user_id }) => user_id);
+      await tx.query(releaseSteps({ userIds }));
+      for (const { channel, collapsed } of await tx.query(releasePushes({ userIds }))) {
+        if (channel !== null) tx.onCommit(() => counters.add('pushes.dropped', channel, collapsed));
+      }
+      return true;
+    });
+}
