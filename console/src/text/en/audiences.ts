@@ -29,7 +29,7 @@ export const audiences = {
   rolesLabel: 'The roles that your app gave the user',
   claims: 'Claims',
   claimsHint: 'The names of claims of the user, separated by commas.',
-  supportLabel: 'Support logins may get tokens too',
+  supportLabel: 'Support sign-ins may get tokens too',
   notCreated: 'The audience was not created.',
   createdDone: (uri: string) => `Users can get tokens for ${uri}.`,
   editTitle: 'Change the audience',
