@@ -2657,6 +2657,19 @@ export type SetUpTotp = {
 
 export type SigningAlgorithm = 'ES256' | 'RS256';
 
+export type SigningKey = {
+  /** The id of the key, as in the header of tokens and in `/.well-known/jwks.json`. */
+  readonly kid: string;
+  readonly alg: SigningAlgorithm;
+  /** next: published, and signs after a rotation. planned: signs from `signs_since` on. current: signs. former: signs no more, and stays published until its last token has expired. */
+  readonly state: SigningKeyState;
+  readonly created_at: string;
+  /** null: a rotation has not planned it yet. */
+  readonly signs_since: string | null;
+};
+
+export type SigningKeyState = 'next' | 'planned' | 'current' | 'former';
+
 export type SimulatedAddress = 'ok' | 'not_proven' | 'suppressed' | 'none';
 
 export type SimulatedDevice = 'ok' | 'none';
@@ -3485,6 +3498,12 @@ export type DeleteAudienceData = {
   readonly body?: never;
 };
 export type DeleteAudienceResponse = void;
+
+export type ListSigningKeysData = {
+  readonly url: '/admin/v1/signing-keys';
+  readonly body?: never;
+};
+export type ListSigningKeysResponse = readonly SigningKey[];
 
 export type ListDevicesData = {
   readonly url: '/v1/devices';

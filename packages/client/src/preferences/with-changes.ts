@@ -62,7 +62,7 @@ export function withChanges(
     ...preferences,
     time_zone: zone,
     quiet_hours: quietHours,
-    channels: replaced(preferences.channels, channels, (_value, choice) => choice ?? 'on'),
+    channels: replaced(preferences.channels, channels, (_value, choice: ChannelChoice | null) => choice ?? 'on'),
     categories: Object.fromEntries(changed),
     topics: changedTopics(preferences.topics, topics),
   };
