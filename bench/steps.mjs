@@ -52,7 +52,7 @@ async function measureDecisions(pool, dataDir) {
   const postgres = await openPostgres(dataDir);
   const database = createDatabase({ target: postgres.target, size: 4, onConnectionError: console.error });
   const all = allCategories([completeCategory('bills', { steps })], types);
-  const categories = { get: (name) => all.get(name), names: () => [...all.keys()], know: async () => undefined };
+  const categories = { get: (name) => all.get(name), names: () => [...all.keys()], refreshFor: async () => undefined };
   const counters = createCounters();
   const devices = {
     reachable: (handle, userIds, channels) => findReachableDevices(handle, { userIds, channels, perUser: 20 }),

@@ -152,7 +152,7 @@ function clientTypes({ components }) {
   names.push('AccountDetails', 'ActivityEntry', 'ChangedPassword', 'ExternalIdentity', 'NewPasskey', 'NewTotp');
   names.push('LogoutResult', 'Passkey', 'RecoveryCodes', 'StartedExternalIdentity', 'StartedProof');
   names.push('LoginOptions', 'NewSession', 'PageInfo', 'Recovered', 'Session', 'SentCode', 'MergedGuest');
-  names.push('ChangedStates', 'InboxCounts', 'InboxStates', 'Preferences');
+  names.push('ChangedStates', 'InboxCounts', 'InboxStates', 'Preferences', 'OwnTopic');
   const statuses = Object.entries(errors).map(([code, { status }]) => `  readonly ${code}: ${status};`);
   const kinds = fieldsWith('filter').map(([name, { filter }]) => `  readonly ${name}: '${filter}';`);
   return `// Generated from docs/openapi.json, src/contract/errors/ and src/contract/notification-fields.ts by \`npm run generate\`.

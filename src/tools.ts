@@ -24,6 +24,8 @@ export { createOutbound } from './delivery/outbound.js';
 export { findReachableDevices } from './devices/push-devices.js';
 export { locateBinaries } from './embedded/binaries.js';
 export { startEmbeddedPostgres } from './embedded/embedded.js';
+export { referenceScript, referenceStyle } from './http/openapi/reference-files.js';
+export { referencePage } from './http/openapi/reference-page.js';
 export { buildServer } from './http/server.js';
 export { lockHolds } from './identities/accounts.js';
 export { identityDigest } from './identities/identity.js';

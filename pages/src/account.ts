@@ -21,7 +21,23 @@ async function start(): Promise<void> {
   const account = document.querySelector('postern-account');
   account?.addEventListener('postern-signed-out', signIn);
   defineAccount({ postern });
-  await showApps();
+  // The apps are below the account, so they would move when it appears.
+  await Promise.all([showApps(), account?.shadowRoot && isShown(account.shadowRoot)]);
+  document.querySelector('main')?.append(section);
+}
+
+/** Resolves when the account shows its sections, or why it has none. */
+function isShown(root: ShadowRoot): Promise<void> {
+  return new Promise((resolve) => {
+    const observer = new MutationObserver(check);
+    observer.observe(root, { childList: true, subtree: true });
+    function check(): void {
+      if (root.querySelector('section, [role=alert]') === null) return;
+      observer.disconnect();
+      resolve();
+    }
+    check();
+  });
 }
 
 const section = element('section', { class: 'apps', 'aria-labelledby': 'apps' });
@@ -38,7 +54,6 @@ async function showApps(): Promise<void> {
     element('ul', {}, ...apps.map((app) => entryOf(app, status))),
     status,
   );
-  document.querySelector('main')?.append(section);
 }
 
 function entryOf({ id, redirect_uri: uri, allowed_at: since }: App, status: HTMLElement): HTMLElement {

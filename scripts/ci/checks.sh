@@ -35,6 +35,12 @@ tests_in_browser() {
     test/browser/console/{first-run,notifications,publishing,sign-in,users}.test.ts
 }
 
+# The documentation as a website: links, accessibility, phones, no request to another host.
+documentation_site() {
+  node site/run.mjs --build || return 1
+  needs chromium && node site/check.mjs
+}
+
 # All of them, also in Firefox and WebKitGTK.
 tests_in_all_browsers() {
   needs chromium firefox-esr webkit2gtk-driver xvfb || return 1
@@ -87,6 +93,11 @@ tests_of_packages() {
 tests_of_react_18() {
   npm install --silent --no-audit --no-fund --prefix "$work/react-18" react@18.3.1 react-dom@18.3.1 || return 1
   tests react18 "REACT_18=$work/react-18 CI_FULL=1 npm test --" packages/react/test/server-rendering test/browser/react
+}
+
+# The dry run of a release packs what the other has built.
+packages_can_be_released() {
+  packages_are_publishable && node scripts/release.mjs --dry-run --built
 }
 
 # Whether tools and bundlers find the files and types of each package. Their versions are fixed, and they are no packages of the

@@ -78,6 +78,12 @@ const QuietHours = Type.Unsafe<QuietHours | null>({
     'When pushes, mails and SMS are held, on the wall clock of time_zone. They are sent when the quiet hours end, unless they are needless by then. Critical categories ignore it.',
 });
 
+const TopicCell = Type.Optional(ChannelChoice);
+const TopicChoices = Type.Object(
+  { inbox: TopicCell, push: TopicCell, email: Type.Optional(CellChoice), sms: TopicCell },
+  { title: 'PreferenceTopic', examples: [{ push: 'off' as const }] },
+);
+
 /** The answer of `GET /v1/preferences`. */
 export const Preferences = Type.Object(
   {
@@ -85,10 +91,11 @@ export const Preferences = Type.Object(
     quiet_hours: QuietHours,
     channels: Channels,
     channels_chosen_at: Type.Optional(ChosenAt),
-    topics: AnyObject(
-      'What the user has chosen for topics: for each key on or off for channels and inbox. It beats the category.',
-      'PreferenceTopics',
-    ),
+    topics: Type.Unsafe<Record<string, Static<typeof TopicChoices>>>({
+      type: 'object',
+      additionalProperties: TopicChoices,
+      description: 'What the user has chosen for topics, by key. It beats the category.',
+    }),
     addresses: Type.Object(
       { email: Type.Optional(AddressState), sms: Type.Optional(AddressState) },
       { title: 'PreferenceAddresses', description: 'The addresses that the user has, and whether they get messages.' },
@@ -106,7 +113,7 @@ export const Preferences = Type.Object(
         time_zone: 'Europe/Madrid',
         quiet_hours: { from: '22:00', until: '07:00' },
         channels: { push: 'on' as const, email: 'off' as const, sms: 'on' as const },
-        topics: { 'club.chess': { push: 'off' } },
+        topics: { 'club.chess': { push: 'off' as const } },
         addresses: { email: 'ok' as const },
         categories: {},
       },

@@ -10,10 +10,19 @@ export class UnreadableValue extends Error {
   override readonly name = 'UnreadableValue';
 }
 
+/** `uuid[]`. The library's list of types does not have it. */
+const uuidArray: number = 2951;
+const parseArray = pg.types.getTypeParser(uuidArray, 'text');
+
+/** Ids need no quotes, so the text is taken apart at once. The library looks at each character. */
+const uuidsOf = (text: string): unknown =>
+  /^\{[0-9a-f]/.test(text) && !text.includes('N') ? text.slice(1, -1).split(',') : parseArray(text);
+
 /** Parsers by type: times become RFC 3339 with microseconds, and bigint a number, because sequences stay below 2^53. */
 const parsers: Partial<Record<number, (text: string) => unknown>> = {
   [pg.types.builtins.TIMESTAMPTZ]: instantFromPg,
   [pg.types.builtins.INT8]: Number,
+  [uuidArray]: uuidsOf,
 };
 const parserOf = ({ dataTypeID: type }: pg.FieldDef): ((text: string) => unknown) =>
   parsers[type] ?? pg.types.getTypeParser(type, 'text');

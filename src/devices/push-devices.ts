@@ -1,4 +1,5 @@
 import type { DeliveryReason, PushChannel, WebPushSubscription } from '../contract/push.js';
+import { arrayText } from '../database/array-text.js';
 import type { Queryable } from '../database/database.js';
 import { bound, compose, sql, statement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
@@ -69,7 +70,7 @@ export function findReachableDevices(
           order by target.preference limit 1) chosen
         where d.user_id = u.id and ${loggedIn}
         order by d.last_login_at desc, d.id limit ${bound(search.perUser)}) reachable
-      where u.id = any (${bound(search.userIds)}::uuid[]) and u.status = 'active' and not ${lockHolds}
+      where u.id = any (${bound(arrayText(search.userIds))}::uuid[]) and u.status = 'active' and not ${lockHolds}
       order by reachable.user_id, reachable.device_id`,
     ),
   );

@@ -8,7 +8,7 @@ import type { Pacer } from '../lib/pacing.js';
 import { findImages } from './images/rows.js';
 import { type ChangesQuery, listChanges } from './inbox/changes.js';
 import type { ExpensiveReadLimit } from './inbox/expensive-reads.js';
-import { type ExtraState, selectExtraState, withExtras } from './inbox/extras.js';
+import { type ExtraColumns, type ExtraState, selectExtraState, toExtra } from './inbox/extras.js';
 import { notificationFilterFields } from './inbox/filter-fields.js';
 import {
   isExpensive,
@@ -50,9 +50,6 @@ export interface Notifications extends Publisher {
 
   /** The same with the states of its notifications; undefined when there is no such user. */
   extraState(userId: string): Promise<ExtraState | undefined>;
-
-  /** Adds to notifications what `include=extra` asks for, and leaves out those that were removed meanwhile. */
-  withExtras(userId: string, items: readonly Notification[]): Promise<Notification[]>;
 
   /**
    * The changes of an inbox after a position. Queries with a filter are limited.
@@ -107,7 +104,6 @@ export function createNotifications(options: NotificationsOptions): Notification
       ? createBatchLoader((userIds) => selectStates(database, userIds))
       : (userId) => selectState(database.user(userId), userId),
     extraState: (userId) => selectExtraState(database.user(userId), userId),
-    withExtras: (userId, items) => withExtras(database.user(userId), items),
     async changes(userId, query) {
       const read = () => listChanges(database, imageUrlsOf, userId, query, pacer.begin());
       const changes = await (query.filter.length > 0 ? limitExpensive(userId, read) : read());
@@ -132,9 +128,10 @@ export function createNotifications(options: NotificationsOptions): Notification
 
 function listed(row: ListedRow, userId: string, images: ReadonlyMap<string, Image>): Notification {
   const { id, sequence, created_at, updated_at } = row;
-  return notificationOf(
-    row,
-    { id, user_id: userId, sequence, created_at, updated_at: updated_at ?? created_at },
-    images,
-  );
+  const generated = { id, user_id: userId, sequence, created_at, updated_at: updated_at ?? created_at };
+  const notification: Notification = notificationOf(row, generated, images);
+  if (hasExtras(row)) notification.extra = toExtra(row);
+  return notification;
 }
+
+const hasExtras = (row: ListedRow): row is ListedRow & ExtraColumns => row.category !== undefined;

@@ -1,4 +1,5 @@
 // The pages of Postern in a browser, with the code of docs/pages.md.
+import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -241,18 +242,24 @@ describe('every page', () => {
       const { context, page, faults } = await open({
         ...{ viewport: { width, height: width === 1280 ? 800 : 844 }, colorScheme: theme, locale },
       });
-      for (const path of ['/sign-in', '/link']) {
+      for (const path of ['/sign-in', '/link', `/link#${randomUUID()}.271828`]) {
+        // Only another fragment would not load the page again.
+        await page.goto('about:blank');
         await page.goto(`${service}${path}`);
         await page.getByRole('heading', { level: 2 }).first().waitFor();
         if (path === '/sign-in') await page.locator('input[name=identity]').waitFor();
         expect(await page.evaluate<unknown[]>(shifts)).toEqual([]);
         await expectAccessible(page);
-        await take(page, `${path.slice(1)}-${width}-${theme}-${locale.slice(0, 2)}`);
+        if (path.includes('#')) await page.getByText('271828', { exact: true }).waitFor();
+        await take(page, `${path.slice(1).replace(/#.*/, '-code')}-${width}-${theme}-${locale.slice(0, 2)}`);
       }
       await page.goto(`${service}/sign-in`);
       await signIn(page, await accountFor(locale));
       await page.waitForURL(`${service}/account`);
+      // As a later visit begins, without a login just before.
+      await page.reload();
       await page.getByRole('heading', { level: 2 }).first().waitFor();
+      expect(await page.evaluate<unknown[]>(shifts)).toEqual([]);
       await expectAccessible(page);
       await take(page, `account-${width}-${theme}-${locale.slice(0, 2)}`);
       expect(faults).toEqual([]);

@@ -16,6 +16,7 @@ import {
   useLogin,
   usePreferences,
   useSession,
+  useTopics,
   useUnreadCount,
 } from '../../packages/react/src/index.js';
 
@@ -78,6 +79,19 @@ function Choices({ id }: { readonly id: string }): ReactNode {
 }
 function Preferences(): ReactNode {
   return h('div', null, h(Choices, { id: 'one' }), h(Choices, { id: 'other' }));
+}
+
+function Clubs(): ReactNode {
+  const { data, error, hasMore, join, leave, loadMore } = useTopics({ limit: 2 });
+  const topics = (data ?? []).map(({ key, title, is_subscribed: isIn }) =>
+    h(
+      'button',
+      { type: 'button', key, onClick: () => (isIn ? leave(key) : join(key)) },
+      `${isIn ? 'Leave' : 'Join'} ${title}`,
+    ),
+  );
+  const more = hasMore && h('button', { type: 'button', key: 'more', onClick: loadMore }, 'More');
+  return h('p', { id: 'clubs' }, error?.kind, ...topics, more);
 }
 
 function Badge(): ReactNode {
@@ -211,6 +225,7 @@ const parts = {
   Tabs,
   Counts,
   Preferences,
+  Clubs,
   Who,
   Devices,
   Activity,

@@ -200,9 +200,26 @@ test('two components share the preferences, and a change that is refused is undo
     `/admin/v1/users/${user.id}/preferences`,
     { bearer: app.adminKey },
   );
-  expect(body.categories.payment.cells.push).toEqual({ value: 'on', default: 'on', is_chosen: true });
+  expect(body.categories.payment.cells.push).toMatchObject({ value: 'on', default: 'on', is_chosen: true });
   // A refused request is in the console of the browser.
   expect(tab.complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
+});
+
+test('topics are joined and left, and all pages that are shown are read again', async () => {
+  const user = await createUser(app);
+  for (const key of ['one', 'two', 'three']) {
+    await app.api('PUT', `/admin/v1/topics/${key}`, { bearer: app.adminKey, body: { title: key, is_open: true } });
+  }
+  const tab = await openTab(user);
+  await render(tab.page, ['Clubs']);
+  const clubs = tab.page.locator('#clubs');
+  await clubs.getByText('More', { exact: true }).click();
+  await clubs.getByText('Join one', { exact: true }).click();
+  await clubs.getByText('Leave one', { exact: true }).waitFor();
+  expect((await clubs.getByRole('button').allInnerTexts()).sort()).toEqual(['Join three', 'Join two', 'Leave one']);
+  await clubs.getByText('Leave one', { exact: true }).click();
+  await clubs.getByText('Join one', { exact: true }).waitFor();
+  expect(tab.complaints).toEqual([]);
 });
 
 test('a badge renders only when its number changes', async () => {

@@ -36,6 +36,22 @@ test('rows of one result are separate objects, and nulls stay nulls', async () =
   ).toEqual([{ n: 1 }, { n: null }, { n: 3 }]);
 });
 
+test('arrays of ids are read whole: empty, with nulls, of several dimensions, and with other bounds', async () => {
+  const [a, b] = ['0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11', 'fb0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a12'];
+  for (const [text, expected] of [
+    ['{}', []],
+    [`{${a}}`, [a]],
+    [`{${a},${b}}`, [a, b]],
+    [`{${b},NULL,${a}}`, [b, null, a]],
+    [`{NULL,${a}}`, [null, a]],
+    [`{{${a}},{${b}}}`, [[a], [b]]],
+    [`[0:1]={${a},${b}}`, [a, b]],
+  ] as const) {
+    const [row] = await db.database.query(testSql<{ ids: unknown }>('select $1::uuid[] as ids', [text]));
+    expect(row?.ids, text).toEqual(expected);
+  }
+});
+
 /** Blocks this process, but leaves the CPU to others. */
 const block = (milliseconds: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 

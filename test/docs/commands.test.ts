@@ -9,11 +9,19 @@ import { allPages, type Fence, fencesOf, root } from './markdown.js';
 /** The index of operations. Its commands run before those of each page about operations. */
 const operations = 'docs/operations.md';
 const isAboutOperations = (page: string) => page.startsWith('docs/operations/');
+const isRecipe = (page: string) => page.startsWith('docs/recipes/');
 const isRun = ({ language }: Fence) => language === 'sh';
 const blocksOf = (page: string) => fencesOf(page).filter(isRun);
 const pages = [
-  ...['README.md', 'docs/guide.md', 'docs/account.md', 'docs/second-factors.md', 'docs/notifications-people-want.md'],
-  ...allPages().filter((page) => isAboutOperations(page) && blocksOf(page).length > 0),
+  ...[
+    'README.md',
+    'docs/guide.md',
+    'docs/bulk.md',
+    'docs/account.md',
+    'docs/second-factors.md',
+    'docs/notifications-people-want.md',
+  ],
+  ...allPages().filter((page) => (isAboutOperations(page) || isRecipe(page)) && blocksOf(page).length > 0),
 ];
 
 /** `sh` is run here. `json` and `http` show the answer to the block before them. The others are not run in this shell. */
@@ -89,7 +97,7 @@ function shownHeaders(output: string, shown: readonly string[]): string[] {
 
 test('the pages have commands', () => {
   expect(pages.length).toBeGreaterThan(7);
-  for (const page of pages.filter((page) => !isAboutOperations(page))) {
+  for (const page of pages.filter((page) => !isAboutOperations(page) && !isRecipe(page))) {
     expect(blocksOf(page).length).toBeGreaterThan(2);
   }
 });

@@ -2,7 +2,19 @@
 import * as client from '@postern/client';
 import { defineElements } from '@postern/elements';
 
-const types = ['ready', 'error', 'select', 'unread', 'action', 'signed-in', 'step', 'changed', 'signed-out'];
+const types = [
+  'ready',
+  'error',
+  'select',
+  'unread',
+  'action',
+  'signed-in',
+  'step',
+  'changed',
+  'signed-out',
+  'proven',
+  'subscription',
+];
 
 /** Shows an element, after a login if there is one. The page then has `postern`, `element` and the `events` so far. */
 window.show = async ({ url, tag, attributes = {}, properties = {}, login, texts, slots = '' }) => {

@@ -87,7 +87,7 @@ ${text}
   Caddy: {
     block: ':8000 {',
     changes: ({ proxyPort, posternPort, backendPort }: Ports): Changes => [
-      [':8000 {', `http://127.0.0.1:${proxyPort} {`],
+      [':8000 {', `http://:${proxyPort} {\n\tbind 127.0.0.1`],
       ['127.0.0.1:8080', `127.0.0.1:${posternPort}`],
       ['127.0.0.1:3000', `127.0.0.1:${backendPort}`],
     ],
@@ -114,6 +114,12 @@ ${text}
 /** Starts a proxy with the configuration of the page. */
 export async function startProxy(name: keyof typeof proxies, addresses: Addresses): Promise<RunningProxy> {
   return run(name, proxies[name], { ...addresses, proxyPort: await freePort() }, '/public/ready');
+}
+
+/** A gateway that checks access tokens, with the configuration of docs/access-tokens.md. */
+export async function startTokenGateway(addresses: Addresses): Promise<RunningProxy> {
+  const gateway = { ...proxies.Envoy, page: 'docs/access-tokens.md' };
+  return run('Envoy', gateway, { ...addresses, proxyPort: await freePort() }, '/public/ready');
 }
 
 /** The configurations for a path, and how a proxy removes the path. */
@@ -152,6 +158,8 @@ export async function startPathProxy(
 }
 
 interface Definition {
+  /** The page with the configuration. */
+  readonly page?: string;
   readonly block: string;
   readonly changes: (ports: Ports) => Changes;
   readonly wrap: (text: string, folder: string, port: number) => string;
@@ -160,9 +168,10 @@ interface Definition {
 
 async function run(name: string, proxy: Definition, ports: Ports, readyPath: string): Promise<RunningProxy> {
   const { proxyPort: port } = ports;
-  const found = fencesOf('docs/proxies.md').filter(({ text }) => text.startsWith(proxy.block));
+  const { page = 'docs/proxies.md' } = proxy;
+  const found = fencesOf(page).filter(({ text }) => text.startsWith(proxy.block));
   const [fence] = found;
-  if (fence === undefined || found.length !== 1) throw new Error(`docs/proxies.md has no single block for ${name}`);
+  if (fence === undefined || found.length !== 1) throw new Error(`${page} has no single block for ${name}`);
   const folder = await mkdtemp(join(tmpdir(), 'postern-proxy-'));
   const text = proxy.changes(ports).reduce((whole, [from, to]) => {
     if (!whole.includes(from)) throw new Error(`the configuration of ${name} has no ${from}`);

@@ -117,6 +117,10 @@ export type AccountExport = {
   readonly subscriptions: readonly ExportedRecord[];
   /** What the user has chosen about notifications, and when. */
   readonly preferences: readonly ExportedRecord[];
+  /** Which notifications count for the caps of their categories. */
+  readonly category_caps: readonly ExportedRecord[];
+  /** The digests of the user: where each begins, and when it is sent. */
+  readonly digests: readonly ExportedRecord[];
   /** Recent pushes. */
   readonly pushes: readonly ExportedRecord[];
   /** Mails and SMS of notifications. */
@@ -1909,7 +1913,13 @@ export type PreferenceChannels = {
   readonly sms: ChannelChoice;
 };
 
-export type PreferenceTopics = Readonly<Record<string, unknown>>;
+export type PreferenceTopic = {
+  readonly inbox?: ChannelChoice | undefined;
+  readonly push?: ChannelChoice | undefined;
+  /** digest: only for email, and only if the category has a digest. */
+  readonly email?: CellChoice | undefined;
+  readonly sms?: ChannelChoice | undefined;
+};
 
 export type Preferences = {
   /** A name of the IANA database. */
@@ -1920,8 +1930,8 @@ export type Preferences = {
   readonly channels: PreferenceChannels;
   /** When each channel was chosen. Only for operators. */
   readonly channels_chosen_at?: PreferenceChannelTimes | undefined;
-  /** What the user has chosen for topics: for each key on or off for channels and inbox. It beats the category. */
-  readonly topics: PreferenceTopics;
+  /** What the user has chosen for topics, by key. It beats the category. */
+  readonly topics: Readonly<Record<string, PreferenceTopic>>;
   /** The addresses that the user has, and whether they get messages. */
   readonly addresses: PreferenceAddresses;
   /** All categories, by name. */

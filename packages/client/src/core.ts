@@ -1,5 +1,5 @@
 import { UsageError } from './errors.js';
-import type { Unsubscribe } from './platform.js';
+import type { Fetch, Unsubscribe } from './platform.js';
 import type { HeldLogin } from './postern/held-login.js';
 import type { SafeStorage } from './postern/login-storage.js';
 import type { TabEvent } from './postern/tabs.js';
@@ -9,6 +9,12 @@ import type { Call, TransportOptions } from './transport.js';
 import type { PasskeyAdapter, Postern, PosternOptions } from './types.js';
 
 export type { SafeStorage, StoredLogin } from './postern/login-storage.js';
+
+/** Sends a request of the app. @param isMissing whether an answer says that the session needs a fresh proof */
+export type SendWithProof = (isMissing?: (answer: Response) => Promise<boolean>) => Promise<Response>;
+
+/** What `enableStepUp` adds to `postern.fetch`: sends the request, and again after a proof if the API wants one. */
+export type StepUp = (send: SendWithProof, ...request: Parameters<Fetch>) => Promise<Response>;
 
 /** The parts of a client that its features use. */
 export interface Core {
@@ -42,6 +48,8 @@ export interface Core {
   /** Whether a backend keeps the login in a cookie, so that the client has no token. */
   readonly usesBackend: boolean;
   readonly tokens: TokenRequests;
+  /** What `enableStepUp` has set. */
+  stepUp?: StepUp | undefined;
   isClosed(): boolean;
   /** @throws UsageError */
   requireOpen(): void;

@@ -121,6 +121,16 @@ export class CancelledError extends BaseError<'cancelled'> {
   }
 }
 
+/** The service wants a proof that this user cannot give yet: the user must first set up an authenticator app or a passkey. */
+export class EnrolmentRequiredError extends BaseError<'enrolment_required'> {
+  /** The same as `kind`. */
+  readonly code = 'enrolment_required';
+
+  constructor() {
+    super('enrolment_required', 'Set up an authenticator app or a passkey first.');
+  }
+}
+
 /** The platform lacks a feature, such as WebAuthn or Web Push. */
 export class UnsupportedError extends BaseError<'unsupported'> {
   constructor(readonly feature: string) {
@@ -157,6 +167,7 @@ export type PosternError =
   | ForeignAnswerError
   | SignedOutError
   | CancelledError
+  | EnrolmentRequiredError
   | UnsupportedError
   | ProviderError
   | UsageError;

@@ -12,6 +12,7 @@ export {
   type PendingLink,
   type PendingTotp,
 } from './account/account.js';
+export { enableStepUp } from './account/enable-step-up.js';
 export {
   type AccountOperation,
   type AccountOperations,
@@ -24,6 +25,7 @@ export {
 } from './account/proof.js';
 export type { ProofChoice, ProofRequest, Prover, SentCode } from './account/proofs.js';
 export type { ResumedProof } from './account/redirects.js';
+export { resumeStepUp, type StepUpOptions, stepUp } from './account/step-up.js';
 export type { FlowCode, FlowOptions, FlowStep } from './codes/flow.js';
 export {
   createRecovery,
@@ -48,6 +50,7 @@ export { createDevices, type Devices } from './devices.js';
 export {
   type CancelledError,
   type Countdown,
+  type EnrolmentRequiredError,
   type ForeignAnswerError,
   isPosternError,
   isProblem,
@@ -96,6 +99,7 @@ export type { Snapshot, SnapshotParts } from './snapshot.js';
 export { indexedDbStorage } from './storage/indexed-db.js';
 export { memoryStorage, type PosternStorage, webStorage } from './storage/storage.js';
 export type { Store } from './store.js';
+export { createTopics, type Topics } from './topics.js';
 export type * from './types.js';
 export type {
   Account,
@@ -119,6 +123,7 @@ export type {
   Mute,
   NotificationAction,
   NotificationExtra,
+  OwnTopic,
   Passkey,
   PreferenceAddressState,
   PreferenceCategory,
@@ -126,6 +131,7 @@ export type {
   PreferenceCells,
   PreferenceChannels,
   Preferences,
+  PreferenceTopic,
   RecoveryCodes,
   Session,
   TakenAction,

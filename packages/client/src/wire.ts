@@ -581,6 +581,16 @@ export type NotificationTypeCounts = {
   readonly is_capped: boolean;
 };
 
+export type OwnTopic = {
+  readonly key: string;
+  readonly title: string;
+  /** Whether the user may join again after leaving. */
+  readonly is_open: boolean;
+  readonly is_subscribed: boolean;
+  readonly subscribed_at: string | null;
+  readonly created_at: string;
+};
+
 export type PageInfo = {
   readonly number: number;
   readonly limit: number;
@@ -668,7 +678,13 @@ export type PreferenceChannels = {
   readonly sms: ChannelChoice;
 };
 
-export type PreferenceTopics = Readonly<Record<string, unknown>>;
+export type PreferenceTopic = {
+  readonly inbox?: ChannelChoice | undefined;
+  readonly push?: ChannelChoice | undefined;
+  /** digest: only for email, and only if the category has a digest. */
+  readonly email?: CellChoice | undefined;
+  readonly sms?: ChannelChoice | undefined;
+};
 
 export type Preferences = {
   /** A name of the IANA database. */
@@ -679,8 +695,8 @@ export type Preferences = {
   readonly channels: PreferenceChannels;
   /** When each channel was chosen. Only for operators. */
   readonly channels_chosen_at?: PreferenceChannelTimes | undefined;
-  /** What the user has chosen for topics: for each key on or off for channels and inbox. It beats the category. */
-  readonly topics: PreferenceTopics;
+  /** What the user has chosen for topics, by key. It beats the category. */
+  readonly topics: Readonly<Record<string, PreferenceTopic>>;
   /** The addresses that the user has, and whether they get messages. */
   readonly addresses: PreferenceAddresses;
   /** All categories, by name. */

@@ -47,6 +47,7 @@ test.each<[string, number]>([
   ['createPostern, memoryStorage, createItemStates', 6850],
   ['createPostern, memoryStorage, createInboxCopy', 7350],
   ['createPostern, memoryStorage, createPreferences', 7000],
+  ['createPostern, memoryStorage, createTopics', 6400],
   ['createPostern, memoryStorage, createAccount', 8350],
   ['createPostern, memoryStorage, createDevices, registerPush, enableWebPush, startRecovery, startRegistration', 7650],
 ])('a page that imports %s loads less than %d bytes', async (names, limit) => {

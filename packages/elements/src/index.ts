@@ -10,19 +10,22 @@ import type { DefineOptions } from './base/options.js';
 import { PosternInbox } from './inbox/element.js';
 import { PosternPreferences } from './preferences/element.js';
 import { PosternSignIn } from './sign-in/element.js';
+import { PosternStepUp } from './step-up/element.js';
 
 export * from './account/index.js';
 export * from './inbox/index.js';
 export type { PosternIntrinsicElements, PosternVueComponents } from './jsx.js';
 export * from './preferences/index.js';
 export * from './sign-in/index.js';
+export * from './step-up/index.js';
 
 /** A class of this package that has a tag. */
 export type ElementConstructor =
   | typeof PosternAccount
   | typeof PosternInbox
   | typeof PosternPreferences
-  | typeof PosternSignIn;
+  | typeof PosternSignIn
+  | typeof PosternStepUp;
 
 /**
  * Defines the elements that you pass, by default all of them. A second call does nothing. A page that needs one element only
@@ -39,5 +42,8 @@ export type ElementConstructor =
  * @throws UsageError without a client
  */
 export function defineElements(options: DefineOptions, ...elements: readonly ElementConstructor[]): void {
-  define(options, elements.length > 0 ? elements : [PosternSignIn, PosternAccount, PosternInbox, PosternPreferences]);
+  define(
+    options,
+    elements.length > 0 ? elements : [PosternSignIn, PosternAccount, PosternInbox, PosternPreferences, PosternStepUp],
+  );
 }

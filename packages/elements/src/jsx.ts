@@ -3,6 +3,7 @@ import type { BaseEvents } from './base/element.js';
 import type { InboxEvents, PosternInbox } from './inbox/element.js';
 import type { PosternPreferences, PreferencesEvents } from './preferences/element.js';
 import type { PosternSignIn, SignInEvents } from './sign-in/element.js';
+import type { PosternStepUp, StepUpEvents } from './step-up/element.js';
 
 /** The attributes of every element in JSX and in templates, whatever the framework. */
 interface CommonProps {
@@ -90,6 +91,7 @@ export interface PosternIntrinsicElements<Attributes = unknown> {
     Listeners<PreferencesEvents> & {
       readonly 'account-url'?: string | undefined;
     };
+  readonly 'postern-step-up': Attributes & Props<PosternStepUp, 'postern' | 'texts'> & Listeners<StepUpEvents>;
 }
 
 /**

@@ -14,7 +14,7 @@ export interface PosternProviderProps {
 
 export type Scope = Omit<PosternProviderProps, 'children'>;
 
-const ScopeContext = /* @__PURE__ */ createContext<Scope | undefined>(undefined);
+export const ScopeContext = /* @__PURE__ */ createContext<Scope | undefined>(undefined);
 
 /**
  * Gives a client to the hooks below it.

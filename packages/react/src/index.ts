@@ -24,3 +24,4 @@ export { type UsePreferences, usePreferences } from './preferences.js';
 export { type ProofDialogProps, ProofProvider, type ProofProviderProps, useProver } from './proofs.js';
 export type { MaySuspend, Query, ReadyQuery, Suspending } from './query.js';
 export { type SessionState, type SettledSessionState, useSession } from './session.js';
+export { type TopicActions, type UseTopicsQuery, useTopics } from './topics.js';

@@ -1,4 +1,4 @@
-import type { AccountOperation, ProofFor, ProofRequest, Prover } from '@postern/client';
+import { type AccountOperation, enableStepUp, type ProofFor, type ProofRequest, type Prover } from '@postern/client';
 import { UsageError } from '@postern/client/internal';
 import {
   createContext,
@@ -10,6 +10,7 @@ import {
   useMemo,
   useState,
 } from 'react';
+import { ScopeContext } from './context.js';
 
 /** What your dialog gets. */
 export interface ProofDialogProps<O extends AccountOperation = AccountOperation> {
@@ -32,7 +33,8 @@ const ProverContext = /* @__PURE__ */ createContext<Prover>(() =>
 
 /**
  * Shows your dialog when an operation below it needs a proof of who the user is. Several operations get their dialogs one
- * after the other.
+ * after the other. Below a `PosternProvider`, it also shows the dialog if your API answers 401 to `postern.fetch` because it wants a
+ * fresh proof (see `enableStepUp` of the client). Then the request is repeated.
  *
  * @example
  * ```tsx
@@ -82,16 +84,21 @@ export function ProofProvider({ dialog, children }: ProofProviderProps): ReactNo
         const cancel = () => close(null);
         cancels.add(cancel);
         setOpenRequests((all) => [...all, { key, request, answer: close, cancel }]);
+        // Another tab has proven it.
+        request.signal?.addEventListener('abort', cancel);
       });
     return { cancels, prove };
   }, []);
+  const postern = useContext(ScopeContext)?.postern;
   useEffect(() => {
     const { cancels } = prover;
+    const end = postern && enableStepUp(postern, prover);
     return () => {
+      end?.();
       // The dialog is gone, so no proof can come.
       for (const cancel of cancels) cancel();
     };
-  }, [prover]);
+  }, [prover, postern]);
   const [first] = openRequests;
   return createElement(
     Fragment,

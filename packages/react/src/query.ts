@@ -34,8 +34,11 @@ export interface Source<T> {
   subscribe(listener: () => void): Unsubscribe;
   /** Reads the data, unless a request is running. Never rejects. @param readData replaces the default request */
   load(readData?: (data: T | null) => Promise<T>): Promise<void>;
-  /** Reads the data after a change. It first waits for a running request, because that may return older data. */
-  reload(): Promise<void>;
+  /**
+   * Reads the data after a change. It first waits for running requests, because these may return older data.
+   * @param readData replaces the default request
+   */
+  reload(readData?: (data: T | null) => Promise<T>): Promise<void>;
 }
 
 /** @param initial the data of a snapshot, and its user */
@@ -45,9 +48,9 @@ function createSource<T>(
   initial?: { readonly data: T; readonly user: string },
 ): Source<T> {
   const listeners = new Set<() => void>();
-  const reload = async () => {
-    await currentRequest;
-    await load();
+  const reload: Source<T>['reload'] = async (readData) => {
+    while (currentRequest !== undefined) await currentRequest;
+    await load(readData);
   };
   const refetch = () => void reload();
   const pending: Query<T> = { status: 'pending', data: null, error: null, refetch };

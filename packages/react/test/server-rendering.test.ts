@@ -16,6 +16,7 @@ import {
   usePasskeys,
   usePreferences,
   useSession,
+  useTopics,
   useUnreadCount,
 } from '../src/index.js';
 import { backendOf, pageOf, publish, showing } from './support.js';
@@ -98,6 +99,7 @@ describe('the first HTML', () => {
     expect(render(useInboxCounts)).toEqual({ unseen: 0, unread: 0, is_capped: false, by: {} });
     expect(render(useDevices)).toMatchObject({ status: 'pending' });
     expect(render(usePreferences)).toMatchObject({ status: 'pending', preferences: null });
+    expect(render(() => useTopics())).toMatchObject({ status: 'pending', data: null, hasMore: false });
     expect(render(() => useLogin({ resume: true }))).toMatchObject({ state: { step: 'start', busy: false } });
   });
 

@@ -164,7 +164,7 @@ export function createEventFeed(database: Handle): EventFeed {
         next: hasMore ? positionAfter(from, snapshot, lastEvent) : { run: from.run, ...snapshot },
         hasMore,
         isReset: false,
-        snapshot: snapshot,
+        snapshot,
       };
     },
   };

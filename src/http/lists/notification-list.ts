@@ -100,7 +100,7 @@ const maxCacheBytes = 32 * 1024 * 1024;
 
 /** Creates the function that sends inboxes, with a page cache of its own. */
 export function createSendInbox(
-  notifications: Pick<Notifications, 'state' | 'filterFields' | 'extraState' | 'withExtras'>,
+  notifications: Pick<Notifications, 'state' | 'filterFields' | 'extraState'>,
 ): SendInbox {
   const pages = createPageCache(maxCacheBytes);
 
@@ -111,19 +111,18 @@ export function createSendInbox(
     { list, userId, path, isEnveloped = false }: InboxToSend,
   ): Promise<boolean> {
     const query = readInboxQuery(request, notifications);
-    const state = await notifications.extraState(userId);
-    if (state === undefined) return false;
-    const tag = etag(userId, state);
-    if (isUnchanged(request.headers['if-none-match'], tag)) {
-      reply.headers(describeState(userId, state)).code(304).send();
-      return true;
+    const ifNoneMatch = request.headers['if-none-match'];
+    if (ifNoneMatch !== undefined) {
+      const state = await notifications.extraState(userId);
+      if (state !== undefined && isUnchanged(ifNoneMatch, etag(userId, state))) {
+        reply.headers(describeState(userId, state)).code(304).send();
+        return true;
+      }
     }
     const page = await list(userId, query);
     if (page === undefined) return false;
-    const items = query.includesExtra ? await notifications.withExtras(userId, page.items) : page.items;
     const { headers, body } = responseOf(reply, {
-      ...{ userId, path, query, isEnveloped: isEnveloped || query.isEnveloped },
-      page: { ...page, state, items },
+      ...{ userId, path, query, page, isEnveloped: isEnveloped || query.isEnveloped },
     });
     reply.headers(headers).send(body);
     return true;
@@ -181,7 +180,7 @@ function responseOf(
     readonly userId: string;
     readonly path: string;
     readonly query: InboxListQuery;
-    readonly page: Omit<InboxPage, 'state'> & { readonly state: InboxState | ExtraState };
+    readonly page: InboxPage;
     readonly isEnveloped: boolean;
   },
 ): StoredPage {

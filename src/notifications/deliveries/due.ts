@@ -1,4 +1,5 @@
 import { type StepChannel, stepChannels } from '../../contract/category.js';
+import { arrayText } from '../../database/array-text.js';
 import type { Database, Queryable, Transaction } from '../../database/database.js';
 import { literal, type Sql, type StatementWith, sql, statement, unprepared } from '../../database/sql.js';
 import { newId } from '../../lib/ids.js';
@@ -25,8 +26,6 @@ const limits = { steps: 200, notifications: 5000 };
 
 interface StepRow {
   id: string;
-  user_ids: string[];
-  notification_ids: string[];
   channel: StepChannel;
   condition: StepFacts['condition'];
   published_at: string;
@@ -50,7 +49,7 @@ const takeDue = statement<{ paused: readonly StepChannel[] }, StepRow>(
         order by due_at, id limit ${literal(limits.steps)}
       ) oldest
     )
-    select s.id, s.user_ids, s.notification_ids, s.channel, s.condition, s.published_at, s.due_at,
+    select s.id, s.channel, s.condition, s.published_at, s.due_at,
            extract(epoch from db_now() - s.due_at)::float8 - ${heldSince(sql`s.channel`, sql`s.due_at`)} as age, s.traceparent
     from pending_steps s
     where s.id = any (array(select id from due where total - size < ${literal(limits.notifications)}))
@@ -62,26 +61,24 @@ const deleteSteps = statement<{ ids: readonly string[] }>(
   (p) => sql`delete from pending_steps where id = any (${p.ids}::uuid[])`,
 );
 
-interface Items {
-  /** The place of each item's step. */
-  readonly places: readonly number[];
-  readonly userIds: readonly string[];
-  readonly ids: readonly string[];
+interface Steps {
+  readonly steps: string;
   readonly channel: string;
   readonly condition: string;
 }
 
 /** All notifications of a step about which the same is known. */
 interface FactGroup extends FactColumns {
+  /** The place of the step in the request. */
   place: number;
   user_ids: string[];
   ids: string[];
 }
 
 /** One row for each group of equal facts: most notifications of a step share theirs, so few rows reach the process. */
-const factGroups = (lockHolds: Sql): StatementWith<Items, FactGroup> =>
+const factGroups = (lockHolds: Sql): StatementWith<Steps, FactGroup> =>
   unprepared(
-    statement<Items, FactGroup>('pending_steps_facts', (p) => {
+    statement<Steps, FactGroup>('pending_steps_facts', (p) => {
       const parts = {
         ...{ userId: sql`item.user_id`, notificationId: sql`item.id` },
         ...{ channel: sql`${p.channel}::text`, condition: sql`${p.condition}::text`, lockHolds },
@@ -90,14 +87,18 @@ const factGroups = (lockHolds: Sql): StatementWith<Items, FactGroup> =>
     select place, ${factNames}, array_agg(user_id) as user_ids, array_agg(id) as ids
     from (
       select item.place, item.user_id, item.id, ${factColumns(parts)}
-      from unnest(${p.places}::integer[], ${p.userIds}::uuid[], ${p.ids}::uuid[]) as item (place, user_id, id)${factJoins(parts)}
+      from (
+        select (step.nth - 1)::integer as place, listed.user_id, listed.id
+        from unnest(${p.steps}::uuid[]) with ordinality step (id, nth) join pending_steps s using (id)
+          cross join lateral unnest(s.user_ids, s.notification_ids) listed (user_id, id)
+      ) item${factJoins(parts)}
     ) facts
     group by place, ${factNames}`;
     }),
   );
 
 const selectAddresses = unprepared(
-  statement<{ userIds: readonly string[]; channel: string }, { user_id: string; address: string }>(
+  statement<{ userIds: string; channel: string }, { user_id: string; address: string }>(
     'pending_steps_addresses',
     (p) => sql`
     select id as user_id, case ${p.channel}::text when 'email' then email else phone end as address
@@ -114,7 +115,7 @@ interface NewRefusal {
   readonly publishedAt: string;
 }
 
-const insertRefusal = statement<NewRefusal & { id: string }>(
+const insertRefusal = statement<Omit<NewRefusal, 'notificationIds'> & { id: string; notificationIds: string }>(
   'step_refusal_insert',
   (p) => sql`
     insert into step_refusals (id, notification_ids, channel, state, reason, published_at, created_at)
@@ -165,18 +166,11 @@ export function createDueSteps(options: StepOptions): () => Promise<boolean> {
 async function carryOut(
   tx: Transaction,
   steps: readonly StepRow[],
-  selectGroups: StatementWith<Items, FactGroup>,
+  selectGroups: StatementWith<Steps, FactGroup>,
   options: StepOptions,
 ): Promise<void> {
   const [{ channel, condition } = { channel: 'push', condition: 'always' } as const] = steps;
-  const groups = await tx.query(
-    selectGroups({
-      ...{ channel, condition },
-      places: steps.flatMap(({ user_ids }, place) => user_ids.map(() => place)),
-      userIds: steps.flatMap(({ user_ids }) => user_ids),
-      ids: steps.flatMap(({ notification_ids }) => notification_ids),
-    }),
-  );
+  const groups = await tx.query(selectGroups({ channel, condition, steps: arrayText(steps.map(({ id }) => id)) }));
   await options.categories.refreshFor(
     tx,
     groups.flatMap(({ category }) => category ?? []),
@@ -230,7 +224,7 @@ async function byAddress(
   const worst = decideWith({ isSuppressed: true, isAllowedOut: false });
   const best = decideWith(plainAddress);
   if (worst.state === best.state && worst.reason === best.reason) return [whole];
-  const rows = await tx.query(selectAddresses({ userIds, channel }));
+  const rows = await tx.query(selectAddresses({ userIds: arrayText(userIds), channel }));
   const addressOf = new Map(rows.map(({ user_id, address }) => [user_id, address]));
   const known = await readAddresses(tx, channel, [...new Set(addressOf.values())]);
   const parts = new Map<string, { userIds: string[]; ids: string[]; address: AddressFacts }>();
@@ -301,8 +295,8 @@ class Outcomes {
       } else await insertDeliveries(tx, { userIds, notificationIds: ids, channel, condition, dueAt, cause });
     }
     for (const refusal of this.#refusals.values()) {
-      await tx.query(insertRefusal({ id: newId(), ...refusal }));
       const { channel, state, notificationIds } = refusal;
+      await tx.query(insertRefusal({ ...refusal, id: newId(), notificationIds: arrayText(notificationIds) }));
       tx.onCommit(() => counters.add(`steps.${state as 'skipped'}`, channel, notificationIds.length));
     }
   }

@@ -1,3 +1,4 @@
+import { arrayText } from '../../database/array-text.js';
 import type { Queryable } from '../../database/database.js';
 import { literal, type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
 import { orderedIds } from '../../lib/ids.js';
@@ -49,7 +50,8 @@ export interface NewDeliveries {
 /** The maximum number of rows of one statement, which must end long before the statement timeout. */
 const maxRowsPerStatement = 1000;
 
-const insertRows = statement<NewDeliveries & { ids: readonly string[] }>(
+type Arrays = Readonly<Record<'userIds' | 'ids' | 'notificationIds', string>>;
+const insertRows = statement<Omit<NewDeliveries, keyof Arrays> & Arrays>(
   'step_deliveries_insert',
   (p) => sql`
     with delivery as (
@@ -82,9 +84,9 @@ export async function insertDeliveries(tx: Queryable, deliveries: NewDeliveries)
     await tx.query(
       insertRows({
         ...deliveries,
-        userIds: userIds.slice(start, end),
-        notificationIds: notificationIds.slice(start, end),
-        ids: ids.slice(start, end),
+        userIds: arrayText(userIds.slice(start, end)),
+        notificationIds: arrayText(notificationIds.slice(start, end)),
+        ids: arrayText(ids.slice(start, end)),
       }),
     );
   }

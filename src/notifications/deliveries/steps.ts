@@ -1,4 +1,5 @@
 import type { Category, StepChannel } from '../../contract/category.js';
+import { arrayText } from '../../database/array-text.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { newId } from '../../lib/ids.js';
@@ -54,8 +55,9 @@ export interface InsertedNotification {
 
 interface Ids {
   readonly id: string;
-  readonly userIds: readonly string[];
-  readonly notificationIds: readonly string[];
+  /** As texts of arrays. */
+  readonly userIds: string;
+  readonly notificationIds: string;
   readonly publishedAt: string;
 }
 
@@ -109,8 +111,8 @@ export async function insertDuePushes(tx: Queryable, items: readonly InsertedNot
 function idsOf(items: readonly InsertedNotification[]): Ids {
   return {
     id: newId(),
-    userIds: items.map(({ userId }) => userId),
-    notificationIds: items.map(({ id }) => id),
+    userIds: arrayText(items.map(({ userId }) => userId)),
+    notificationIds: arrayText(items.map(({ id }) => id)),
     publishedAt: items.reduce(
       (first, { publishedAt }) => (publishedAt < first ? publishedAt : first),
       items[0]?.publishedAt ?? '',

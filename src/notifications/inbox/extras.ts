@@ -2,7 +2,7 @@ import type { NotificationExtra } from '../../contract/notification.js';
 import type { NotificationAction } from '../../contract/notification-fields.js';
 import { arrayText } from '../../database/array-text.js';
 import type { Queryable } from '../../database/database.js';
-import { type Sql, sql, statement, unprepared } from '../../database/sql.js';
+import { type Sql, type SqlPart, sql, statement, unprepared } from '../../database/sql.js';
 import { categoryOf } from './filter-fields.js';
 import { type InboxRow, type InboxState, stateColumns, stateOf } from './state.js';
 import { isArchived, isRead, positionColumns } from './unread.js';
@@ -17,8 +17,8 @@ interface ItemKey {
   readonly sequence: number;
 }
 
-interface ExtraRow {
-  nth: number;
+/** What `include=extra` reads of a notification, and of the user's state of it. */
+export interface ExtraColumns {
   category: string;
   extra: { data?: Record<string, unknown>; url?: string; actions?: NotificationAction[] } | null;
   expires_at: string | null;
@@ -29,30 +29,40 @@ interface ExtraRow {
   acted_at: string | null;
 }
 
+/** SQL: the columns of a row of `notifications` that `extraColumns` reads. */
+export const itemColumns = sql`${categoryOf} as category, extra, expires_at, is_hidden`;
+
+/** SQL: `ExtraColumns`, from `itemColumns`, the row `state` of `joinItemState`, and the user's row `position`. */
+export const extraColumns = (sequence: Sql): Sql => sql`category, extra, expires_at,
+           (is_hidden is true or ${isRead(sequence, sql`position.last_read`)}) as read,
+           (is_hidden is true or ${isArchived(sequence, sql`position.archived_through`)}) as archived,
+           case when state.snoozed_until > position.now then state.snoozed_until end as snoozed_until, action_key, acted_at`;
+
+/** SQL: the join with the user's state of a notification. The subquery is limited, so that the planner looks it up by its key. */
+export const joinItemState = (userId: SqlPart, sequence: SqlPart): Sql => sql`
+      left join lateral (
+        select is_read, is_archived, snoozed_until, action_key, acted_at from notification_states
+        where user_id = ${userId} and sequence = ${sequence} limit 1
+      ) state on true`;
+
 /**
  * Looks up each notification by its key, with its state. The statement is planned at each use: an old plan from a time when the
  * tables were nearly empty would read whole tables.
  */
 const selectExtras = unprepared(
-  statement<{ userIds: string; sequences: string }, ExtraRow>(
+  statement<{ userIds: string; sequences: string }, ExtraColumns & { nth: number }>(
     'extras_read',
     (p) => sql`
-    select wanted.nth::int as nth, category, extra, expires_at,
-           (is_hidden is true or ${isRead(sql`wanted.sequence`, sql`position.last_read`)}) as read,
-           (is_hidden is true or ${isArchived(sql`wanted.sequence`, sql`position.archived_through`)}) as archived,
-           case when state.snoozed_until > db_now() then state.snoozed_until end as snoozed_until, action_key, acted_at
+    select wanted.nth::int as nth, ${extraColumns(sql`wanted.sequence`)}
     from unnest((select ${p.userIds}::uuid[]), (select ${p.sequences}::bigint[])) with ordinality
         as wanted (user_id, sequence, nth)
       cross join lateral (
-        select ${categoryOf} as category, extra, expires_at, is_hidden from notifications
+        select ${itemColumns} from notifications
         where user_id = wanted.user_id and sequence = wanted.sequence limit 1
-      ) notification
-      left join lateral (
-        select is_read, is_archived, snoozed_until, action_key, acted_at from notification_states
-        where user_id = wanted.user_id and sequence = wanted.sequence limit 1
-      ) state on true
+      ) notification ${joinItemState(sql`wanted.user_id`, sql`wanted.sequence`)}
       cross join lateral (
-        select ${positionColumns} from (select wanted.user_id) one left join markers on markers.user_id = wanted.user_id limit 1
+        select ${positionColumns}, db_now() as now
+        from (select wanted.user_id) one left join markers on markers.user_id = wanted.user_id limit 1
       ) position`,
   ),
 );
@@ -75,7 +85,8 @@ export async function withExtras<Item extends ItemKey>(
   });
 }
 
-function toExtra(row: ExtraRow): NotificationExtra {
+/** The member `extra` of a notification. */
+export function toExtra(row: ExtraColumns): NotificationExtra {
   const { category, extra, expires_at, read, archived, snoozed_until, action_key, acted_at } = row;
   const action = action_key === null || acted_at === null ? null : { key: action_key, acted_at };
   return {
@@ -88,23 +99,32 @@ function toExtra(row: ExtraRow): NotificationExtra {
   };
 }
 
-/**
- * The state of an inbox and of the states of its notifications. It also has the time at which the last snooze or the last
- * notification has ended, because nothing is written then.
- */
-const selectState = statement<{ userId: string }, InboxRow & { version: number; ended: string | null }>(
+/** The row of an inbox, with what else decides the answers with `include=extra`. */
+export interface ExtraInboxRow extends InboxRow {
+  state_version: number;
+  /** When the last snooze or the last notification has ended, because nothing is written then. Null: none has. */
+  ended: string | null;
+}
+
+/** SQL: the CTE `position`, one row: the clock, the positions of a user, and the columns of an `ExtraInboxRow`. */
+export const extraPosition = (userId: SqlPart): Sql => sql`
+    position as materialized (
+      select clock.now, ${positionColumns}, coalesce(state_version, 0) as state_version,
+             greatest(
+               (select snoozed_until from notification_states
+                where user_id = ${userId} and snoozed_until <= clock.now
+                order by snoozed_until desc limit 1),
+               (select expires_at from notifications
+                where user_id = ${userId} and expires_at <= clock.now
+                order by expires_at desc limit 1))::text as ended
+      from (select db_now() as now) clock left join markers on markers.user_id = ${userId}
+    )`;
+
+const selectState = statement<{ userId: string }, ExtraInboxRow>(
   'inboxes_state_with_extras',
   (p) => sql`
-    with clock as materialized (select db_now() as now)
-    select ${stateColumns}, coalesce((select state_version from markers where user_id = ${p.userId}), 0) as version,
-           greatest(
-             (select snoozed_until from notification_states
-              where user_id = ${p.userId} and snoozed_until <= (select now from clock)
-              order by snoozed_until desc limit 1),
-             (select expires_at from notifications
-              where user_id = ${p.userId} and expires_at <= (select now from clock)
-              order by expires_at desc limit 1))::text as ended
-    from inboxes where user_id = ${p.userId}`,
+    with ${extraPosition(p.userId)}
+    select ${stateColumns}, state_version, ended from inboxes cross join position where user_id = ${p.userId}`,
 );
 
 /** What decides the answers with `include=extra`, in a text. */
@@ -112,12 +132,16 @@ export interface ExtraState extends InboxState {
   readonly extras: string;
 }
 
-/** Undefined when there is no such inbox. Read it before the notifications, so that a client never keeps an older answer. */
+/** Undefined when there is no such inbox. */
 export async function selectExtraState(handle: Queryable, userId: string): Promise<ExtraState | undefined> {
   const [row] = await handle.query(selectState({ userId }));
-  if (row === undefined) return undefined;
+  return row && extraStateOf(row);
+}
+
+/** The state of the inbox with this row. */
+export function extraStateOf(row: ExtraInboxRow): ExtraState {
   const ended = row.ended === null ? '0' : row.ended.replaceAll(/\D/g, '');
-  return { ...stateOf(row), extras: `${row.version}-${ended}` };
+  return { ...stateOf(row), extras: `${row.state_version}-${ended}` };
 }
 
 /**

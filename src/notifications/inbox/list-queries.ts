@@ -16,7 +16,18 @@ import type { FilterClause } from '../../lib/filter/fields.js';
 import type { Instant } from '../../lib/times.js';
 import { blockSize, countedBlocks, placeInBlocks, rowsBeyond } from './blocks.js';
 import type { Anchor, NotificationSort } from './cursor.js';
-import { type InboxView, viewCondition } from './extras.js';
+import {
+  type ExtraColumns,
+  type ExtraInboxRow,
+  type ExtraState,
+  extraColumns,
+  extraPosition,
+  extraStateOf,
+  type InboxView,
+  itemColumns,
+  joinItemState,
+  viewCondition,
+} from './extras.js';
 import { notificationCondition } from './filter-fields.js';
 import { columnNames, type NotificationRow, notificationColumns } from './row.js';
 import { type InboxRow, type InboxState, stateColumns, stateOf } from './state.js';
@@ -36,6 +47,8 @@ export interface NotificationQuery {
   /** Only rows whose time is strictly later than this: the time by which the list is sorted. */
   readonly since?: Instant;
   readonly filter: readonly FilterClause[];
+  /** Whether the rows have what `include=extra` asks for. */
+  readonly includesExtra?: boolean;
   /** Only notifications of this view. */
   readonly view?: InboxView;
   /**
@@ -58,14 +71,15 @@ export interface PageOfRows {
   readonly totalIsExact: boolean;
   /** The value of `mark` for further pages. */
   readonly mark: number;
-  readonly state: InboxState;
+  /** With the states of notifications, if the rows have their extras. */
+  readonly state: InboxState | ExtraState;
 }
 
 /**
  * A row of a page. It has no user id, because all rows have the same one. `updated_at` is null if it equals
- * `created_at`.
+ * `created_at`. It has the columns of extras if the query includes them.
  */
-export interface ListedRow extends Omit<NotificationRow, 'user_id' | 'updated_at'> {
+export interface ListedRow extends Omit<NotificationRow, 'user_id' | 'updated_at'>, Partial<ExtraColumns> {
   readonly updated_at: string | null;
   /** The change sequence, when the page is sorted by `updated_at`. */
   readonly place?: number;
@@ -78,7 +92,7 @@ const countCap = 1000;
 const maxSkipped = blockSize;
 
 /** A row of the list, with the inbox row and the total. */
-type ListRow = InboxRow & { total: number } & (ListedRow | { id: null });
+type ListRow = (InboxRow | ExtraInboxRow) & { total: number } & (ListedRow | { id: null });
 
 /** One page of a user's inbox; undefined when there is no such inbox. */
 export async function selectPage(
@@ -100,7 +114,7 @@ export async function selectPage(
     total: totalIsExact ? first.total : countCap,
     totalIsExact,
     mark: Math.min(query.mark ?? first.last_change_sequence, first.last_change_sequence),
-    state: stateOf(first),
+    state: 'state_version' in first ? extraStateOf(first) : stateOf(first),
   };
 }
 
@@ -162,8 +176,9 @@ export function listStatement(userId: string, query: NotificationQuery): Stateme
 
 /** Names everything that decides the text of a statement without a filter. */
 function listName(query: NotificationQuery): string {
-  const { sort, since, mark, countsExactly, view } = query;
+  const { sort, since, mark, countsExactly, view, includesExtra } = query;
   let name = `notifications_list_${sort.field}_${sort.direction}`;
+  if (includesExtra) name += '_extra';
   if (view !== undefined) name += countsExactly ? `_${view}_exact` : `_${view}`;
   if (since !== undefined) name += countsExactly ? '_since_exact' : '_since';
   if (mark !== undefined) name += '_mark';
@@ -195,24 +210,25 @@ const pageColumns = join(
  * row of this page. A page before an anchor is read backwards, and sorted afterwards.
  */
 function listSql(query: NotificationQuery, p: ListParts): Sql {
-  const { sort, since, anchor } = query;
+  const { sort, since, anchor, includesExtra } = query;
   const place = placeColumns[sort.field];
   const matching = matchingRows(query, p);
+  const extra = (part: Sql) => (includesExtra ? part : sql``);
   const isBackwards = anchor?.side === 'before';
   const descending = sort.direction === 'desc';
   return sql`
     with recursive
     inbox as materialized (
       select ${stateColumns}, total, ${countedBlocks} as counted_blocks from inboxes where user_id = ${p.userId}
-    )${since === undefined ? sql`` : sql`, ${boundsOf(sort.field, p.userId, sql`${p.since}::timestamptz`)}`}
+    )${since === undefined ? sql`` : sql`, ${boundsOf(sort.field, p.userId, sql`${p.since}::timestamptz`)}`}${extra(sql`, ${extraPosition(p.userId)}`)}
     select inbox.last_change_sequence, inbox.last_time, ${totalOf(query, p, matching)} as total, ${pageColumns},
-           nullif(page.updated_at, page.created_at) as updated_at${sort.field === 'created_at' ? sql`` : sql`, page.place`}
-    from inbox left join (
-      select ${notificationColumns}, ${place} as place
+           nullif(page.updated_at, page.created_at) as updated_at${sort.field === 'created_at' ? sql`` : sql`, page.place`}${extra(sql`, state_version, ended, ${extraColumns(sql`page.sequence`)}`)}
+    from inbox${extra(sql` cross join position`)} left join (
+      select ${notificationColumns}, ${place} as place${extra(sql`, ${itemColumns}`)}
       ${matching}${startCondition(query, p, matching)}
       order by ${place} ${order(isBackwards !== descending)}
       limit ${p.rows}
-    ) page on true
+    ) page on true${extra(joinItemState(p.userId, sql`page.sequence`))}
     order by page.place ${order(descending)}`;
 }
 

@@ -1,8 +1,9 @@
 import type { DeliveryReason, DeliveryState, PushChannel } from '../../contract/push.js';
+import { arrayText } from '../../database/array-text.js';
 import type { Queryable } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 import { currentCause } from '../../database/traced.js';
-import { newId } from '../../lib/ids.js';
+import { orderedIds } from '../../lib/ids.js';
 import type { PushDevice } from './devices.js';
 import type { End } from './end.js';
 
@@ -52,16 +53,16 @@ const maxRowsPerStatement = 1000;
 /** Inserts the row of each push, and its job in the queue unless the push ends at once. */
 const insertRows = statement<
   {
-    userIds: readonly string[];
-    ids: readonly string[];
-    notificationIds: readonly string[];
-    deviceIds: readonly string[];
-    channels: readonly string[];
-    states: readonly DeliveryState[];
-    reasons: readonly DeliveryReason[];
+    userIds: string;
+    ids: string;
+    notificationIds: string;
+    deviceIds: string;
+    channels: string;
+    states: string;
+    reasons: string;
     publishedAt: readonly (string | null)[];
     causes: readonly (string | null)[];
-    priorities: readonly number[];
+    priorities: string;
     notice: string | null;
   },
   { jobs: number }
@@ -106,18 +107,21 @@ export async function insertDeliveries(
   };
   for (let start = 0; start < deliveries.length; start += maxRowsPerStatement) {
     const batch = deliveries.slice(start, start + maxRowsPerStatement);
+    const arrayOf = (value: (delivery: NewDelivery) => string | number) => arrayText(batch.map(value));
+    const states = batch.map(({ end }): DeliveryState => end?.state ?? 'queued');
+    const reasons = batch.map(({ end }): DeliveryReason => end?.reason ?? 'waiting');
     await tx.query(
       insertRows({
-        userIds: batch.map(({ user_id }) => user_id),
-        ids: batch.map(() => newId()),
-        notificationIds: batch.map(({ notificationId }) => notificationId),
-        deviceIds: batch.map(({ device_id }) => device_id),
-        channels: batch.map(({ channel }) => channel),
-        states: batch.map(({ end }) => end?.state ?? 'queued'),
-        reasons: batch.map(({ end }) => end?.reason ?? 'waiting'),
+        userIds: arrayOf(({ user_id }) => user_id),
+        ids: arrayText(orderedIds(batch.length)),
+        notificationIds: arrayOf(({ notificationId }) => notificationId),
+        deviceIds: arrayOf(({ device_id }) => device_id),
+        channels: arrayOf(({ channel }) => channel),
+        states: arrayText(states),
+        reasons: arrayText(reasons),
         publishedAt: batch.map(({ publishedAt }) => publishedAt ?? null),
         causes: batch.map(({ cause }) => cause ?? null),
-        priorities: batch.map(priorityOf),
+        priorities: arrayOf(priorityOf),
         notice,
       }),
     );

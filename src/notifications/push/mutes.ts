@@ -1,5 +1,6 @@
 import type { Notification } from '../../contract/notification.js';
 import type { Mute } from '../../contract/push.js';
+import { arrayText } from '../../database/array-text.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { sql, statement, unprepared } from '../../database/sql.js';
 import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
@@ -53,7 +54,7 @@ const deleteMute = statement<{ userId: string; id: string }, { id: string }>(
 
 /** One statement for mutes and preferences: a fan-out reads both, and most users have neither. */
 const selectRefusals = unprepared(
-  statement<{ userIds: readonly string[] }, { user_id: string; filter: string | null; choices: PushChoices | null }>(
+  statement<{ userIds: string }, { user_id: string; filter: string | null; choices: PushChoices | null }>(
     'push_refusals_of_users',
     (p) => sql`
       select user_id, filter, null::jsonb as choices from mutes where user_id = any (${p.userIds}::uuid[])
@@ -114,7 +115,7 @@ export async function refusalsOf(
   const mutes = new Map<string, MuteFilter[]>();
   const choices = new Map<string, PushChoices>();
   if (userIds.length === 0) return { mutes, choices };
-  for (const row of await handle.query(selectRefusals({ userIds }))) {
+  for (const row of await handle.query(selectRefusals({ userIds: arrayText(userIds) }))) {
     if (row.choices !== null) choices.set(row.user_id, row.choices);
     if (row.filter === null) continue;
     const own = mutes.get(row.user_id) ?? [];

@@ -1,3 +1,4 @@
+import { arrayText } from '../../database/array-text.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, statement, unprepared } from '../../database/sql.js';
 
@@ -14,7 +15,7 @@ const assumedRate = 200;
 const fullPause = 60;
 
 const countWaiting = unprepared(
-  statement<{ userIds: readonly string[] }, { user_id: string; waiting: number }>(
+  statement<{ userIds: string }, { user_id: string; waiting: number }>(
     'push_waiting',
     (p) => sql`
     select user_id, count(*)::integer as waiting from push_deliveries
@@ -25,7 +26,7 @@ const countWaiting = unprepared(
 /** How many pushes of these users wait to be sent, by user id. Users without one are absent. */
 export async function waitingPushes(handle: Queryable, userIds: readonly string[]): Promise<Map<string, number>> {
   if (userIds.length === 0) return new Map();
-  const rows = await handle.query(countWaiting({ userIds }));
+  const rows = await handle.query(countWaiting({ userIds: arrayText(userIds) }));
   return new Map(rows.map(({ user_id, waiting }) => [user_id, waiting]));
 }
 

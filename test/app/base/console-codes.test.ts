@@ -76,7 +76,7 @@ test('a service with a public URL prints no code, shows none in the outbox, and 
 test('API_DOCS=off serves neither the page nor the document', async () => {
   const postern = await startTestApp({ API_DOCS: 'off' });
   try {
-    for (const path of ['/docs', '/docs/', '/docs/static/index.html', '/openapi.json']) {
+    for (const path of ['/docs', '/docs/', '/docs/reference.js', '/openapi.json']) {
       expect([path, (await fetch(postern.url + path)).status]).toEqual([path, 404]);
     }
   } finally {

@@ -19,6 +19,11 @@ beforeAll(async () => {
     description: { en: 'New devices and changes of your account.' },
     defaults: { sms: 'off' },
   });
+  const topic = (key: string, body: object) =>
+    pages.app.api('PUT', `/admin/v1/topics/${key}`, { bearer: pages.app.adminKey, body });
+  await topic('lisbon', { title: 'A weekend in Lisbon' });
+  await topic('cooks', { title: 'The cooks of the house on the hill, who meet on Thursdays', is_open: true });
+  await topic('chess', { title: 'Chess club', is_open: true });
   await define('trips', { title: { en: 'رحلات' }, description: { en: 'قبل أن تبدأ رحلتك' } });
 });
 afterAll(() => pages?.close());
@@ -26,10 +31,13 @@ afterAll(() => pages?.close());
 interface PageOptions extends ShowOptions {
   readonly person?: object;
   readonly choices?: object;
+  readonly topics?: readonly string[];
 }
 async function preferencesPage(answers: Answers = {}, options: PageOptions = {}): Promise<ElementPage> {
-  const { person = { email: newEmail(), phone: newPhone() }, choices, ...shown } = options;
+  const { person = { email: newEmail(), phone: newPhone() }, choices, topics = [], ...shown } = options;
   const user = await createUser(pages.app, person);
+  for (const key of topics)
+    await pages.app.api('PUT', `/admin/v1/topics/${key}/subscriptions/${user.id}`, { bearer: pages.app.adminKey });
   if (choices !== undefined) {
     const path = `/admin/v1/users/${user.id}/preferences`;
     await pages.app.api('PATCH', path, { bearer: pages.app.adminKey, body: choices });
@@ -41,6 +49,7 @@ async function preferencesPage(answers: Answers = {}, options: PageOptions = {})
 async function ready(page: Promise<ElementPage>): Promise<ElementPage> {
   const shown = await page;
   await shown.page.getByRole('switch').first().waitFor();
+  await shown.page.locator('.topic').first().waitFor();
   return shown;
 }
 const failing = problem(500, 'internal_error');
@@ -55,6 +64,18 @@ const answering = (change: (body: Record<string, never>) => object) => async (ro
 const states: readonly (readonly [name: string, reach: () => Promise<ElementPage>])[] = [
   ['preferences', () => ready(preferencesPage())],
   ['preferences-spanish', () => ready(preferencesPage({}, { lang: 'es' }))],
+  [
+    'preferences-topics',
+    () => ready(preferencesPage({}, { choices: { topics: { chess: { push: 'off' } } }, topics: ['chess', 'lisbon'] })),
+  ],
+  [
+    'preferences-topics-failed',
+    async () => {
+      const shown = await preferencesPage({ '**/v1/topics/page*': failing });
+      await shown.page.getByText('could not be loaded').waitFor();
+      return shown;
+    },
+  ],
   [
     'preferences-chosen',
     () =>

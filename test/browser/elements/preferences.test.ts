@@ -139,3 +139,55 @@ test('a user who signs out leaves nothing on the page', async () => {
   await page.getByText('Sign in to see your settings.').waitFor();
   expect(await page.getByRole('switch').count()).toBe(0);
 });
+
+test('an open topic is joined, its pushes are turned off, and it is left again', async () => {
+  const { adminKey: bearer, api } = pages.app;
+  const put = (key: string, body: object) => api('PUT', `/admin/v1/topics/${key}`, { bearer, body });
+  await put('club.chess', { title: 'Chess club', is_open: true });
+  await put('staff', { title: 'Staff' });
+  const user = await createUser(pages.app);
+  await api('PUT', `/admin/v1/topics/staff/subscriptions/${user.id}`, { bearer });
+  const { page, events, expectNoErrorsOrSidewaysScroll } = await preferencesOf(user);
+  const pushes = page.getByRole('switch', { name: 'Chess club Push' });
+  await page.getByRole('button', { name: 'Join Chess club' }).click();
+  await pushes.click();
+  await expect.poll(async () => (await stored(user)).topics).toEqual({ 'club.chess': { push: 'off' } });
+  await pushes.click();
+  await expect.poll(async () => (await stored(user)).topics).toEqual({});
+  await page.getByRole('button', { name: 'Leave Chess club' }).click();
+  await page.getByRole('button', { name: 'Join Chess club' }).waitFor();
+  expect(await pushes.count()).toBe(0);
+  // A topic that is not open cannot be joined again, and the page says so before and after.
+  const staff = page.getByRole('listitem').filter({ hasText: 'Staff' });
+  await staff.getByText('If you leave, you cannot join again').waitFor();
+  await staff.getByRole('button', { name: 'Leave Staff' }).press('Enter');
+  await staff.getByText('You have left.').waitFor();
+  expect(await staff.getByRole('button').count()).toBe(0);
+  expect(await events('subscription')).toEqual([
+    { key: 'club.chess', is_subscribed: true },
+    { key: 'club.chess', is_subscribed: false },
+    { key: 'staff', is_subscribed: false },
+  ]);
+  await expectNoErrorsOrSidewaysScroll();
+});
+
+test('many topics are read page by page, and a failed read is explained and repeated', async () => {
+  const { adminKey: bearer, api } = pages.app;
+  const keys = Array.from({ length: 55 }, (_, index) => `many.${index}`);
+  await Promise.all(
+    keys.map((key) => api('PUT', `/admin/v1/topics/${key}`, { bearer, body: { title: key, is_open: true } })),
+  );
+  const { page } = await preferencesOf(await createUser(pages.app));
+  const joins = page.getByRole('button', { name: 'Join many.' });
+  const more = page.getByRole('button', { name: 'Show more' });
+  await more.waitFor();
+  const before = await joins.count();
+  await page.route('**/v1/topics/page*', (route) => route.abort());
+  await more.click();
+  await page.getByText('The groups and topics could not be loaded.').waitFor();
+  await page.unroute('**/v1/topics/page*');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect.poll(() => joins.count()).toBe(55);
+  expect(before).toBeLessThan(55);
+  await Promise.all(keys.map((key) => api('DELETE', `/admin/v1/topics/${key}`, { bearer })));
+});

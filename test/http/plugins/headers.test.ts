@@ -14,7 +14,8 @@ it.each([
   '/console',
   '/console/assets/none.js',
   '/docs',
-  '/docs/static/swagger-ui.css',
+  '/docs/reference.css',
+  '/docs/reference.js',
   '/images/x/y',
   '/livez',
   '/nothing',
@@ -37,7 +38,7 @@ it.each([
   expect([directives.get('base-uri'), directives.get('frame-ancestors')]).toEqual(["'none'", "'none'"]);
   // Each body has its type, and a text its charset.
   const type = headers.get('content-type') ?? '';
-  expect(type).toMatch(/^(?:application\/(?:problem\+)?json|text\/(?:html|css|plain)); charset=utf-8$/);
+  expect(type).toMatch(/^(?:application\/(?:problem\+)?json|text\/(?:html|css|javascript|plain)); charset=utf-8$/);
   expect(directives.get('object-src') ?? directives.get('default-src')).toBe("'none'");
   expect(policy).not.toMatch(/unsafe|https?:|\*|validator/);
 });

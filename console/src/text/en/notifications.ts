@@ -228,10 +228,10 @@ export const delivery = {
     none: (of: number) => `${n(of)} without a push`,
   },
   reasons: {
-    quiet_hours: 'The user has quiet hours now. When they end, it is decided again.',
-    collapsed: 'Quiet hours held several pushes of the category. One stands for all.',
     cap: 'As many notifications of the category as its cap allows were pushed.',
     channel_paused: 'Pushes are paused. It is sent when the pause ends.',
+    quiet_hours: 'The user has quiet hours. When they end, Postern decides again whether the push goes.',
+    collapsed: 'Quiet hours held several pushes of this category. One push shows their number.',
     cleared:
       'The push service accepted it. The user has read the notification since, so the device was asked to remove the push.',
     not_due: 'Then Postern decides whether it goes.',
@@ -281,11 +281,11 @@ export const delivery = {
       none: 'due later',
     },
     reasons: {
-      quiet_hours: 'The user has quiet hours now. When they end, it is decided again.',
       digest: 'It comes with the next digest, unless the user reads it before.',
       cap: 'As many notifications of the category as its cap allows have reached the user.',
       channel_paused: 'The channel is paused. The message is sent when the pause ends.',
       not_due: 'Then Postern decides whether it goes.',
+      quiet_hours: 'The user has quiet hours. When they end, Postern decides again whether the message goes.',
       waiting: 'The message waits to be sent.',
       retrying: 'The last attempt failed; it is tried again.',
       accepted: 'The provider accepted it.',

@@ -232,10 +232,10 @@ export const delivery: Texts['delivery'] = {
     none: (of) => `${n(of)} sin push`,
   },
   reasons: {
-    quiet_hours: 'El usuario tiene ahora horas de silencio. Cuando terminen, se decide de nuevo.',
-    collapsed: 'Las horas de silencio retuvieron varios push de la categoría. Uno los representa a todos.',
     cap: 'Ya se enviaron tantas notificaciones de la categoría como permite su límite.',
     channel_paused: 'Los push están en pausa. Se envía cuando termine la pausa.',
+    quiet_hours: 'El usuario tiene horas de silencio. Cuando terminan, Postern decide de nuevo si se envía.',
+    collapsed: 'Las horas de silencio retuvieron varios avisos de esta categoría. Un aviso muestra cuántos son.',
     cleared:
       'El servicio de push lo aceptó. El usuario ha leído la notificación desde entonces, así que se pidió al dispositivo que quitara el aviso.',
     not_due: 'Entonces Postern decide si se envía.',
@@ -284,11 +284,11 @@ export const delivery: Texts['delivery'] = {
       none: 'más tarde',
     },
     reasons: {
-      quiet_hours: 'El usuario tiene ahora horas de silencio. Cuando terminen, se decide de nuevo.',
       digest: 'Llega con el próximo resumen, si el usuario no la lee antes.',
       cap: 'Ya llegaron al usuario tantas notificaciones de la categoría como permite su límite.',
       channel_paused: 'El canal está en pausa. El mensaje se envía cuando termine la pausa.',
       not_due: 'Entonces Postern decide si se envía.',
+      quiet_hours: 'El usuario tiene horas de silencio. Cuando terminan, Postern decide de nuevo si se envía.',
       waiting: 'El mensaje espera a ser enviado.',
       retrying: 'El último intento falló; se intenta de nuevo.',
       accepted: 'El proveedor lo aceptó.',

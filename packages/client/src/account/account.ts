@@ -261,7 +261,7 @@ export function createAccount(
         ),
       ),
     resumeLink: async (...input) => (await loadRedirects()).resumeLink(core, ...input),
-    resumeProof: async (...input) => (await loadRedirects()).resumeProof(core, ...input),
+    resumeProof: async (address) => (await loadRedirects()).resumeProof(core, address),
     unlinkIdentity: ({ id, provider }, options) =>
       callWithProof('unlink_identity', remove(`/external-identities/${encodeURIComponent(provider)}/${id}`), options),
     activity: (query = {}) => listOf(core, `${root}/activity`, query),

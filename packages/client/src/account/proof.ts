@@ -88,6 +88,8 @@ export interface AccountOperations {
   readonly link_identity: CommonProof;
   readonly unlink_identity: CommonProof;
   readonly delete_account: CommonProof;
+  /** No change: see `stepUp`. */
+  readonly step_up: CommonProof;
 }
 export type AccountOperation = keyof AccountOperations;
 /** A proof that an operation accepts. */

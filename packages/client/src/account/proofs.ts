@@ -61,6 +61,8 @@ export interface ProofRequest<O extends AccountOperation = AccountOperation> {
   readonly choices: readonly ProofChoice<AccountOperations[O]>[];
   /** Why `prove` is called again: the last proof was wrong, or wrong secrets have locked the account for a time. */
   readonly problem: Problem<'proof_rejected' | 'account_temporarily_locked'> | null;
+  /** Only of `step_up`: aborts when the proof was accepted, or is not needed any more. Close your dialog then. */
+  readonly signal?: AbortSignal | undefined;
 }
 /** Asks the user for a proof. Null: the user refuses, and the operation rejects with a CancelledError. */
 export type Prover<O extends AccountOperation = AccountOperation> = (

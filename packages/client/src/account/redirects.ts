@@ -69,15 +69,20 @@ export async function proveAt(
       ...{ method: 'POST', path: '/v1/account/proofs', signal, expects: 'id' },
       body: { type: 'provider', provider, ...body },
     });
-  const departure = await beginRedirect(core, 'proof', provider, options, start, operation);
+  const purpose = operation === 'step_up' ? operation : 'proof';
+  const departure = await beginRedirect(core, purpose, provider, options, start, operation);
   const address = await departure.leave();
   if (address === null) throw new CancelledError();
-  return address === undefined ? null : ((await resumeProof(core, address))?.proof ?? null);
+  return address === undefined ? null : ((await resumeProof(core, address, purpose))?.proof ?? null);
 }
 
 /** The proof with which the browser has come back. Null if this browser did not begin one. */
-export async function resumeProof(core: Core, address = platform().location?.href ?? ''): Promise<ResumedProof | null> {
-  const found = await findReturn(core, 'proof', address);
+export async function resumeProof(
+  core: Core,
+  address = platform().location?.href ?? '',
+  purpose: 'proof' | 'step_up' = 'proof',
+): Promise<ResumedProof | null> {
+  const found = await findReturn(core, purpose, address);
   if (found?.operation === undefined) return null;
   const { id, operation } = found;
   await forget(core, id);

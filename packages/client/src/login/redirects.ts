@@ -18,8 +18,8 @@ export interface RedirectOptions {
   readonly open?: ((url: string, redirectTo: string) => MaybePromise<string | null | undefined>) | undefined;
 }
 
-/** What a redirect is for: a login, or a further account or a proof of the user who is signed in. */
-type Purpose = 'login' | 'link' | 'proof';
+/** What a redirect is for: a login, or a further account, a proof for a change or a step-up of the user who is signed in. */
+type Purpose = 'login' | 'link' | 'proof' | 'step_up';
 
 /** A redirect that this browser began, as the storage keeps it. */
 interface Begun {

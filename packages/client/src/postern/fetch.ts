@@ -1,11 +1,16 @@
+import type { Core, SendWithProof } from '../core.js';
 import { UsageError } from '../errors.js';
 import { partsOf, platform } from '../platform.js';
 import type { PosternOptions } from '../types.js';
 import type { WithSession } from './requests.js';
 
-/** `postern.fetch`: sends a request of the app with the session, to trusted origins only. @throws UsageError for others */
+/**
+ * `postern.fetch`: sends a request of the app with the session, to trusted origins only.
+ *
+ * @throws UsageError for other origins
+ */
 export async function fetchWithSession(
-  base: string,
+  { base, stepUp }: Pick<Core, 'base' | 'stepUp'>,
   { fetch, trustedOrigins = [] }: Pick<PosternOptions, 'fetch' | 'trustedOrigins'>,
   withSession: WithSession,
   input: string | URL | Request,
@@ -25,5 +30,11 @@ export async function fetchWithSession(
     headers.set('authorization', authorization);
     return (fetch ?? globalThis.fetch)(request?.clone() ?? input, { ...init, headers });
   };
-  return withSession(init.signal ?? request?.signal, attempt, (answer) => answer.status === 401 && canRepeat);
+  const send: SendWithProof = (isMissing) =>
+    withSession(
+      init.signal ?? request?.signal,
+      attempt,
+      async (answer) => answer.status === 401 && canRepeat && !(await isMissing?.(answer)),
+    );
+  return stepUp ? stepUp(send, input, init) : send();
 }

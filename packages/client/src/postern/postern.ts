@@ -109,7 +109,7 @@ export function createPostern(options: PosternOptions): Postern {
     /** An app that sends no requests of its own loads no code for it. */
     async fetch(input, init) {
       const { fetchWithSession } = await loadPart(() => import('./fetch.js'));
-      return fetchWithSession(base, options, (...request) => withSession(core, ...request), input, init);
+      return fetchWithSession(core, options, (...request) => withSession(core, ...request), input, init);
     },
     logOut: () => logOut(core, load),
     close() {

@@ -8,7 +8,7 @@ import { withRetry } from './retry.js';
 export type WithSession = <T>(
   signal: AbortSignal | undefined,
   send: (bearer: string) => Promise<T>,
-  mustRepeat?: (result: T) => boolean,
+  mustRepeat?: (result: T) => Promise<boolean>,
 ) => Promise<T>;
 
 /** Does what `WithSession` says, with the sessions of a client. */
@@ -16,14 +16,14 @@ export async function withSession<T>(
   core: Core,
   signal: AbortSignal | undefined,
   send: (bearer: string) => Promise<T>,
-  mustRepeat?: (result: T) => boolean,
+  mustRepeat?: (result: T) => Promise<boolean>,
 ): Promise<T> {
   for (let isFirst = true; ; isFirst = false) {
     const session = await getSession(core, { signal });
     if (session === null) throw new SignedOutError();
     try {
       const result = await send(`Bearer ${session.token}`);
-      if (!isFirst || !mustRepeat?.(result)) return result;
+      if (!isFirst || !(await mustRepeat?.(result))) return result;
     } catch (error) {
       if (!isFirst || !isUnauthorized(error)) throw error;
     }

@@ -1,5 +1,13 @@
-import type { CellChoice, PreferenceCategory, PreferenceCell, Preferences } from '../wire.js';
-import type { PreferenceChanges } from './types.js';
+import type {
+  CellChoice,
+  ChannelChoice,
+  PreferenceCategory,
+  PreferenceCell,
+  PreferenceCells,
+  Preferences,
+  PreferenceTopic,
+} from '../wire.js';
+import type { PreferenceChanges, PreferenceChoices } from './types.js';
 
 /** Replaces the values of the channels that the choices name. */
 function replaced<Values extends object, Value extends Values[keyof Values], Choice>(
@@ -21,6 +29,20 @@ const changedCell = (cell: PreferenceCell, choice: CellChoice | null): Preferenc
   is_chosen: choice !== null,
 });
 
+/** A topic without choices has no entry. */
+function changedTopics(
+  topics: Preferences['topics'],
+  changes: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells, CellChoice>>>,
+): Preferences['topics'] {
+  const all: Record<string, PreferenceTopic> = { ...topics };
+  for (const [key, choices] of Object.entries(changes)) {
+    const cells = Object.entries({ ...all[key], ...choices }).filter(([, choice]) => choice != null);
+    if (cells.length > 0) all[key] = Object.fromEntries(cells);
+    else delete all[key];
+  }
+  return all;
+}
+
 /** The preferences as Postern will answer after a change. Postern refuses changes of critical categories. */
 export function withChanges(
   preferences: Preferences,
@@ -29,6 +51,7 @@ export function withChanges(
     quiet_hours: quietHours = preferences.quiet_hours,
     channels,
     categories = {},
+    topics = {},
   }: PreferenceChanges,
 ): Preferences {
   const changed = Object.entries(preferences.categories).map(([name, category]): [string, PreferenceCategory] => [
@@ -39,7 +62,8 @@ export function withChanges(
     ...preferences,
     time_zone: zone,
     quiet_hours: quietHours,
-    channels: replaced(preferences.channels, channels, (_value, choice) => choice ?? 'on'),
+    channels: replaced(preferences.channels, channels, (_value, choice: ChannelChoice | null) => choice ?? 'on'),
     categories: Object.fromEntries(changed),
+    topics: changedTopics(preferences.topics, topics),
   };
 }

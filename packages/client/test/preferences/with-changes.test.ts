@@ -53,3 +53,11 @@ test('leaves critical categories as they are', () => {
   const { alarm } = withChanges(preferences, { categories: { alarm: { push: 'off' } } }).categories;
   expect(alarm).toBe(preferences.categories.alarm);
 });
+
+test('a topic has an entry while anything is chosen for it', () => {
+  const chosen = withChanges(preferences, { topics: { chess: { push: 'off', email: null }, go: { inbox: 'off' } } });
+  expect(chosen.topics).toEqual({ chess: { push: 'off' }, go: { inbox: 'off' } });
+  const fewer = withChanges(chosen, { topics: { chess: { push: null }, go: { sms: 'on' }, unknown: { push: null } } });
+  expect(fewer.topics).toEqual({ go: { inbox: 'off', sms: 'on' } });
+  expect(withChanges(chosen, {}).topics).toEqual(chosen.topics);
+});

@@ -1,9 +1,10 @@
 import { type AccountClient, isPosternError, type OfferedLogins } from '@postern/client';
-import { type Child, element, replaceContent } from '../base/dom.js';
+import { element } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, type Form } from '../base/form.js';
 import { dialogStyle } from './dialog-style.js';
 import { type DialogTexts, withDialogTexts } from './dialog-texts.js';
+import { createFrame } from './frame.js';
 import { prove } from './prove.js';
 import type { AccountChange, Dialog, Step } from './questions.js';
 import { keepChange } from './return.js';
@@ -32,43 +33,12 @@ const credentialChanges: ReadonlySet<AccountChange> = new Set([
   'unlink_identity',
 ]);
 
-/**
- * One modal dialog for all changes. This module is loaded at the first change. The browser keeps the focus in the
- * dialog, and restores it when the dialog closes.
- */
+/** One modal dialog for all changes. This module is loaded at the first change. */
 export function createDialog({ client, words: shown, signal, report, providers, pressed }: DialogOptions): Dialog {
   const words = withDialogTexts(shown);
-  const title = element('h2', { id: 'dialog-title', part: 'heading' });
-  const body = element('div', { class: 'body' });
-  const footer = element(
-    'button',
-    { type: 'button', class: 'button', part: 'button', click: () => node.close() },
-    words.cancel,
-  );
-  const node: HTMLDialogElement = element(
-    'dialog',
-    { part: 'dialog', 'aria-labelledby': 'dialog-title' },
-    title,
-    body,
-    footer,
-  );
-  let onClose: () => void = () => undefined;
+  const frame = createFrame(words.cancel, signal);
+  const { node, footer, show } = frame;
   let typed: Readonly<Record<string, string>> = {};
-  // The event comes in a later task, when the dialog may already show something else.
-  node.addEventListener('close', () => node.open || onClose());
-  signal.addEventListener('abort', () => node.close());
-
-  function show(text: string, content: readonly Child[], onCancel: () => void): void {
-    replaceContent(title, text);
-    replaceContent(body, ...content);
-    if (!node.open) {
-      onClose();
-      node.showModal();
-    }
-    onClose = onCancel;
-    const firstControl = body.querySelector<HTMLElement>('input, form button, button');
-    firstControl?.focus();
-  }
 
   async function ask(change: AccountChange, step: Step | undefined, values?: Step['values']): Promise<boolean> {
     if (step === undefined) return askSteps(signOutOthers(client, words, signal));
@@ -97,8 +67,7 @@ export function createDialog({ client, words: shown, signal, report, providers, 
               const nextStep = await step.onSubmit(values);
               if (signal.aborted) return;
               if (nextStep !== undefined) return showStep(nextStep);
-              onClose = () => undefined;
-              node.close();
+              frame.close();
               resolve(true);
             } catch (error) {
               if (signal.aborted) return;

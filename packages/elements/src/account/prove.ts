@@ -3,15 +3,18 @@ import { anySignal } from '@postern/client/internal';
 import { digitsOf, element, linkButton } from '../base/dom.js';
 import { showError } from '../base/errors.js';
 import { createForm, disableUntil, type FieldOptions, type Form } from '../base/form.js';
+import type { FormTexts } from '../base/form-texts.js';
 import { fill } from '../base/texts.js';
 import { leaveTo, titleOf } from './away.js';
 import type { DialogTexts } from './dialog-texts.js';
 import type { Dialog } from './questions.js';
-import type { StartTexts } from './texts.js';
+
+/** The texts of the question that are not those of the dialog. */
+export type ProofTexts = FormTexts & { readonly provider_cancelled: string };
 
 interface ProveOptions {
-  readonly words: StartTexts & DialogTexts;
-  readonly dialog: Dialog;
+  readonly words: ProofTexts & DialogTexts;
+  readonly dialog: Pick<Dialog, 'show'>;
   readonly signal: AbortSignal;
   readonly report: (error: unknown) => void;
   readonly providers: OfferedLogins['logins'];

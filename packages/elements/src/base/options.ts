@@ -4,6 +4,7 @@ import type { InboxTexts } from '../inbox/texts.js';
 import type { PreferencesTexts } from '../preferences/texts.js';
 import type { EnrolmentTexts } from '../sign-in/enrolment-texts.js';
 import type { SignInTexts } from '../sign-in/texts.js';
+import type { StepUpTexts } from '../step-up/texts.js';
 import type { FormTexts } from './form-texts.js';
 
 /**
@@ -17,6 +18,7 @@ export interface Texts {
   readonly account: Omit<AccountTexts, keyof FormTexts>;
   readonly inbox: InboxTexts;
   readonly preferences: PreferencesTexts;
+  readonly 'step-up': Omit<StepUpTexts, keyof FormTexts>;
 }
 
 /** Some of the texts. */

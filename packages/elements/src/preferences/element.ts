@@ -2,24 +2,29 @@ import {
   createPreferences,
   type Postern,
   type PreferenceChanges,
+  type Preferences,
   type PreferencesSnapshot,
   type PreferencesStore,
 } from '@postern/client';
+import { loadPart } from '@postern/client/internal';
 import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { smallButton } from '../base/small-button.js';
 import { style } from './style.js';
 import { createTable } from './table.js';
 import { english, type PreferencesTexts } from './texts.js';
+import type { Subscription, TopicsOptions } from './topics.js';
 
 /** Events of `<postern-preferences>`. */
 export interface PreferencesEvents {
   /** Postern has saved a change of the user. */
   readonly 'postern-changed': CustomEvent<PreferenceChanges>;
+  /** The user has joined or left a topic. */
+  readonly 'postern-subscription': CustomEvent<Subscription>;
 }
 
 /**
- * `<postern-preferences>`: lets users choose what they are notified about, and where. Each change is saved at once, and undone if the service
+ * `<postern-preferences>`: lets users choose what they are notified about, and where, and join and leave topics. Each change is saved at once, and undone if the service
  * refuses it.
  *
  * Parts: `section`, `heading`, `list`, `row`, `name`, `value`, `warning`, `head`, `cells`, `cell`, `label`, `switch`, `select`, `icon`,
@@ -74,7 +79,9 @@ export class PosternPreferences extends PosternElement<PreferencesEvents, Prefer
     const content = element('div', { class: 'sections' }, ...skeleton(words));
     const problem = element('div', { role: 'alert' });
     const status = element('p', { class: 'sr-only', role: 'status' });
-    replaceContent(this.root, element('div', { class: 'page' }, content, problem, status));
+    // Topics are below the rest, because they are read later.
+    const topicsNode = element('div', { class: 'topics' });
+    replaceContent(this.root, element('div', { class: 'page' }, content, topicsNode, problem, status));
     const change = async (changes: PreferenceChanges) => {
       status.textContent = '';
       if (!(await preferences.change(changes))) return;
@@ -83,6 +90,14 @@ export class PosternPreferences extends PosternElement<PreferencesEvents, Prefer
     };
     let table: ReturnType<typeof createTable> | undefined;
     let reported: unknown = null;
+    const topics = topicsIn(topicsNode, signal, {
+      ...{ postern, words, change },
+      onError: (error) => this.report(error),
+      onSubscription: (detail) => {
+        this.emit('postern-subscription', detail);
+        if (!signal.aborted) replaceContent(status, words.saved);
+      },
+    });
 
     const show = ({ preferences: shown, loading, error, changeError }: PreferencesSnapshot) => {
       const failure = changeError ?? error;
@@ -92,10 +107,12 @@ export class PosternPreferences extends PosternElement<PreferencesEvents, Prefer
       if (shown !== null) {
         table ??= createTable({ words, language, accountUrl, content, change });
         table.show(shown);
+        topics.show(shown);
         this.restoreTyped();
         return;
       }
       table = undefined;
+      topics.clear();
       const isSignedOut = postern.current.status === 'signed_out';
       if (isSignedOut) replaceContent(content, note(words.signed_out));
       else if (error !== null && !loading) {
@@ -120,6 +137,46 @@ export class PosternPreferences extends PosternElement<PreferencesEvents, Prefer
       for (const end of ends) end();
     });
   }
+}
+
+interface Section {
+  readonly end: AbortController;
+  preferences: Preferences;
+  update?: (preferences: Preferences) => void;
+}
+
+/** The section of topics, whose code is loaded when there are preferences to show. */
+function topicsIn(
+  container: HTMLElement,
+  signal: AbortSignal,
+  options: Omit<TopicsOptions, 'container' | 'signal'>,
+): { show(preferences: Preferences): void; clear(): void } {
+  let current: Section | undefined;
+  async function open(section: Section): Promise<void> {
+    const part = await loadPart(() => import('./topics.js')).catch(options.onError);
+    const { signal: ended } = section.end;
+    if (!part || ended.aborted) return;
+    section.update = part.createTopicsSection({ ...options, container, signal: ended });
+    section.update(section.preferences);
+  }
+  const clear = () => {
+    current?.end.abort();
+    current = undefined;
+    replaceContent(container);
+  };
+  signal.addEventListener('abort', () => current?.end.abort());
+  return {
+    show(preferences) {
+      if (current !== undefined) {
+        current.preferences = preferences;
+        current.update?.(preferences);
+        return;
+      }
+      current = { end: new AbortController(), preferences };
+      void open(current);
+    },
+    clear,
+  };
 }
 
 const note = (text: string) => element('p', { class: 'muted', part: 'hint', role: 'status' }, text);

@@ -11,6 +11,7 @@ export type { BaseEvents } from '../base/element.js';
 export type { DefineOptions, SomeTexts, Texts } from '../base/options.js';
 export type { PreferencesEvents } from './element.js';
 export type { PreferencesTexts } from './texts.js';
+export type { Subscription } from './topics.js';
 export { PosternPreferences };
 
 /**

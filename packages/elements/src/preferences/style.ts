@@ -27,6 +27,13 @@ h2 { padding-bottom: 10px; }
 .cell select { font-size: 0.8667em; padding-inline: 4px; }
 .head { justify-content: end; padding: 10px var(--_space) 8px; font-size: 0.8667em; color: var(--_muted); text-align: center; }
 .switch:disabled { cursor: default; opacity: 0.4; }
+.topics:not(:empty) { margin-block-start: calc(var(--_space) * 2); }
+.topic-push { display: flex; align-items: center; gap: 8px; font-size: 0.8667em; cursor: pointer; }
+.topic .act { min-width: 5.5rem; }
+.topic .bad:empty { display: none; }
+.topic .bad { color: var(--_danger); }
+.foot { padding-block-start: 10px; }
+.foot:empty { display: none; }
 select { min-width: 0; max-width: 100%; min-height: 36px; padding: 4px 8px; border: 1px solid var(--_control); border-radius: var(--_radius);
   background: var(--_ground); color: var(--_ink); font: inherit; cursor: pointer; }
 .zone select { width: min(18rem, 50cqw); }

@@ -1,6 +1,9 @@
 import type { BrandColors } from './colors.js';
 
-/** The style of every page: the grounds and the fonts are those of the console. */
+/**
+ * The style of every page: the grounds and the fonts are those of the console. The account is as high as the window from the start, so
+ * the links below it are out of sight, and nothing that is seen moves when it appears.
+ */
 export const pageStyle = ({ light, dark }: { readonly light: BrandColors; readonly dark: BrandColors }): string => `
 :root { color-scheme: light dark; --ink: light-dark(#1b1a17, #eeede8); --muted: light-dark(#69675f, #999689);
   --postern-accent: light-dark(${light.accent}, ${dark.accent}); --postern-on-accent: light-dark(${light.onAccent}, ${dark.onAccent}); }
@@ -23,7 +26,7 @@ footer { display: flex; flex-wrap: wrap; gap: 4px 20px; justify-content: center;
 footer:empty { display: none; }
 footer a { color: var(--muted); }
 postern-sign-in { display: block; max-width: none; min-height: 21rem; }
-postern-account { display: block; max-width: none; padding: 0; min-height: 60vh; }
+postern-account { display: block; max-width: none; padding: 0; min-height: 100vh; min-height: 100dvh; }
 .app { margin: 0; color: var(--muted); }
 .app b { color: var(--ink); font-weight: 550; overflow-wrap: anywhere; }
 .card { display: grid; gap: 16px; padding: 24px; border: 1px solid light-dark(#e8e6e0, #2a2926); border-radius: 10px;
@@ -31,6 +34,7 @@ postern-account { display: block; max-width: none; padding: 0; min-height: 60vh;
 .card h2 { margin: 0; font-size: 1.25em; font-weight: 620; line-height: 1.25; overflow-wrap: anywhere; }
 .card h2:focus { outline: none; }
 .card p { margin: 0; overflow-wrap: anywhere; }
+.card > div { display: grid; gap: 12px; }
 .muted { color: var(--muted); }
 .button { display: flex; align-items: center; justify-content: center; min-height: 2.75rem; padding: 8px 16px; border-radius: 6px;
   border: 1px solid light-dark(#88857b, #7b786f); background: none; color: inherit; font: inherit; font-weight: 550;

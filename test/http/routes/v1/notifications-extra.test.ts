@@ -4,6 +4,7 @@ import type { Notification, NotificationPage, TakenAction } from '../../../../sr
 import type { InboxCounts, InboxStates } from '../../../../src/contract/notification-states.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventsOf, openStream } from '../../../support/event-stream.js';
+import { queriesOf } from '../../../support/queries.js';
 import { idsOf, type Reader, readersOf, some } from '../../../support/readers.js';
 import { testSql } from '../../../support/sql.js';
 
@@ -84,6 +85,21 @@ describe('include=extra', () => {
       { bearer: postern.adminKey },
     );
     expect(own.body.map(({ extra }) => extra?.expires_at)).toEqual(Array(3).fill(shownOrder.expires_at));
+  });
+
+  it('takes one statement, as a list without it, and one more if the client has an answer already', async () => {
+    const reader = await createReader();
+    await publish(reader.user, some(3, order));
+    await list(reader);
+    const statementsOf = async (headers: Record<string, string>) =>
+      (await queriesOf(() => call(reader, 'GET', '?include=extra', { headers }))).flatMap(({ name = '' }) =>
+        /^(notifications_|inboxes_)/.test(name) ? name : [],
+      );
+    expect(await statementsOf({})).toEqual(['notifications_list_created_at_desc_extra']);
+    expect(await statementsOf({ 'if-none-match': 'W/"old"' })).toEqual([
+      'inboxes_state_with_extras',
+      'notifications_list_created_at_desc_extra',
+    ]);
   });
 
   it('has an ETag that each change of a state moves, and the end of a snooze and of a notification', async () => {

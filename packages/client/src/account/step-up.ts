@@ -1,0 +1,162 @@
+import { type Core, coreOf } from '../core.js';
+import { EnrolmentRequiredError, SignedOutError } from '../errors.js';
+import { findReturn, forget } from '../login/redirects.js';
+import { type Abortable, forCaller, platform, throwIfAborted } from '../platform.js';
+import { createTabs } from '../postern/tabs.js';
+import type { HeldSession, Postern } from '../types.js';
+import type { ProofType, Session } from '../wire.js';
+import { proofOf } from './proof.js';
+import { createProofCalls } from './proof-calls.js';
+import type { Prover } from './proofs.js';
+
+export interface StepUpOptions extends Abortable {
+  /** Asks the user for a proof, as that of `createAccount`. */
+  readonly prove: Prover;
+  /**
+   * Whether the login and its proofs must then have used two factors (`mfa`), one of them an authenticator app or a passkey. False by
+   * default: any proof is enough.
+   */
+  readonly factor?: boolean | undefined;
+}
+
+/** The answer to a proof of the session. */
+interface RecordedProof {
+  /** The token of a session that replaces the one of the request. */
+  readonly token: string;
+}
+const proofCall = { method: 'PUT', path: '/v1/account/session-proof' } as const;
+const checkCall = { method: 'POST', path: '/v1/sessions/verify', expects: 'user_id' } as const;
+
+/** The proofs that users are asked for at present, by their clients. */
+const current = new WeakMap<Core, { readonly factor: boolean; readonly done: Promise<void> }>();
+
+/**
+ * Proves again who the user is, before something important: asks `prove` until the proof is right. Checks of the sessions of this
+ * login then show it (`proven_at`, `amr`), also in other tabs. Calls at the same time share one proof. A proof in another tab counts
+ * too, and ends the question here.
+ *
+ * Rejects with an EnrolmentRequiredError for a user who has no proof of the kind that is wanted, with a CancelledError if the user
+ * refuses, and with a SignedOutError if nobody is signed in, or somebody else since.
+ *
+ * @example
+ * ```ts
+ * import { type Postern, type Prover, stepUp } from '@postern/client';
+ * declare const postern: Postern;
+ * declare const askUser: Prover;
+ *
+ * await stepUp(postern, { prove: askUser, factor: true });
+ * await postern.fetch('/api/payments', { method: 'POST' });
+ * ```
+ */
+export async function stepUp(postern: Postern, { prove, factor = false, signal }: StepUpOptions): Promise<void> {
+  const core = coreOf(postern);
+  throwIfAborted(signal);
+  for (;;) {
+    const running = current.get(core);
+    if (running === undefined) {
+      const done = proveAgain(core, prove, factor).finally(() => current.delete(core));
+      current.set(core, { factor, done });
+      return forCaller(done, signal);
+    }
+    await forCaller(running.done, signal);
+    if (running.factor || !factor) return;
+  }
+}
+
+/**
+ * Completes the proof with which the browser has come back from a provider. Call it when the page loads. False if the address has no
+ * answer, or none for a step-up that this browser began. What the user had begun is not repeated, because the page was left: the user
+ * begins it again. Rejects with a ProviderError or CancelledError if there is no proof.
+ *
+ * @example
+ * ```ts
+ * import { type Postern, resumeStepUp } from '@postern/client';
+ * declare const postern: Postern;
+ *
+ * if (await resumeStepUp(postern)) console.log('You can pay now.');
+ * ```
+ * @param address in an app: the address with which the browser came back
+ */
+export async function resumeStepUp(postern: Postern, address = platform().location?.href ?? ''): Promise<boolean> {
+  const core = coreOf(postern);
+  const found = await findReturn(core, 'step_up', address);
+  if (found === undefined) return false;
+  await forget(core, found.id);
+  const proof = proofOf('provider', found.secret(), found.id);
+  const { token } = await createProofCalls(core, undefined)<RecordedProof>('step_up', proofCall, { proof });
+  await takeSession(core, token);
+  return true;
+}
+
+/** Asks the user, until the login has what is wanted or another tab has proven it. */
+async function proveAgain(core: Core, prove: Prover, factor: boolean): Promise<void> {
+  const before = await core.call<Session>(checkCall);
+  const isEnough = ({ proven_at, amr }: Session) => proven_at !== before.proven_at && (!factor || hasFactor(amr));
+  const controller = new AbortController();
+  const { signal } = controller;
+  let noticeProof = () => {};
+  const isProvenElsewhere = new Promise<void>((resolve) => {
+    noticeProof = resolve;
+  });
+  const tabs = createTabs(`postern ${core.base} step-up`, core.tabs.isOn, () => {
+    // The other tab may have another login.
+    core.call<Session>(checkCall).then(
+      (session) => isEnough(session) && noticeProof(),
+      () => {},
+    );
+  });
+  tabs.open();
+  async function askUntilEnough(): Promise<void> {
+    for (let session: Session | undefined = before; session && !isEnough(session); ) {
+      const { amr }: Session = session;
+      const ask: Prover = (request) => {
+        const choices = request.choices.filter(({ type }) => !factor || hasFactor(amr) || adds(type, amr));
+        if (choices.length === 0) throw new EnrolmentRequiredError();
+        return prove({ ...request, choices, signal });
+      };
+      const { token } = await createProofCalls(core, ask)<RecordedProof>('step_up', proofCall, { signal });
+      session = await takeSession(core, token);
+      // Another proof of the same kinds would not help: the service decides whether this is enough.
+      if (session?.amr.length === amr.length) break;
+    }
+    tabs.notify('token');
+  }
+  const asked = askUntilEnough();
+  // Another tab may end the question before.
+  asked.catch(() => {});
+  try {
+    await Promise.race([asked, isProvenElsewhere]);
+  } finally {
+    controller.abort();
+    tabs.close();
+  }
+  // Nothing that one user began goes on as another one.
+  if (core.held.login?.user_id !== before.user_id) throw new SignedOutError();
+}
+
+const isDevice = (method: string) => method === 'otp' || method === 'hwk';
+const hasFactor = (amr: Session['amr']) => amr.includes('mfa') && amr.some(isDevice);
+
+/** Whether a login with these methods has two factors after a proof of this type, or is nearer to it. */
+function adds(type: ProofType, amr: Session['amr']): boolean {
+  // A passkey that verifies its user is two factors.
+  return type === 'passkey' || (type === 'totp') !== amr.some(isDevice);
+}
+
+/**
+ * The session that a proof has made. It has the same end as the one before, whose token ends now, because this check is the first use
+ * of the new one. Undefined if it cannot be checked: the proof counts even so, and the next request gets a session of its own.
+ */
+async function takeSession({ held, send }: Core, token: string): Promise<Session | undefined> {
+  const { cached, version } = held;
+  const session = await send<Session>({ ...checkCall, authorization: `Bearer ${token}` }).catch(() => undefined);
+  if (version === held.version && cached !== undefined && held.cached === cached) {
+    held.cached = session && { ...cached, session: sessionOf(session, token) };
+  }
+  return session;
+}
+
+function sessionOf(checked: Session, token: string): HeldSession {
+  const { id, user_id, device_id, created_at, expires_at, updated_at } = checked;
+  return { id, token, user_id, device_id, created_at, expires_at, updated_at };
+}
