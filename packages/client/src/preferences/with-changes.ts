@@ -32,7 +32,7 @@ const changedCell = (cell: PreferenceCell, choice: CellChoice | null): Preferenc
 /** A topic without choices has no entry. */
 function changedTopics(
   topics: Preferences['topics'],
-  changes: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells>>>,
+  changes: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells, CellChoice>>>,
 ): Preferences['topics'] {
   const all: Record<string, PreferenceTopic> = { ...topics };
   for (const [key, choices] of Object.entries(changes)) {
