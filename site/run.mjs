@@ -27,7 +27,10 @@ async function writeApiReference() {
   const folder = join(site, 'built/api');
   mkdirSync(folder, { recursive: true });
   const document = JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8'));
-  writeFileSync(join(folder, 'index.html'), referencePage(document, '', '../openapi.json'));
+  writeFileSync(
+    join(folder, 'index.html'),
+    referencePage(document, { files: '', documentUrl: '../openapi.json', home: '../index.html' }),
+  );
   writeFileSync(join(folder, 'reference.css'), referenceStyle);
   writeFileSync(join(folder, 'reference.js'), referenceScript);
 }

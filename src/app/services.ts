@@ -15,9 +15,9 @@ import { createHumanCheck } from '../limits/human-check.js';
 import { createPageApps } from '../login/pages/page-apps.js';
 import { markPageDevice } from '../login/pages/page-logins.js';
 import { createPages } from '../login/pages/pages.js';
-import { createSimulator } from '../notifications/deliveries/simulator.js';
 import { createPreferences } from '../notifications/preferences/preferences.js';
 import { createTimeZones } from '../notifications/preferences/time-zones.js';
+import { createSimulator } from '../notifications/simulator.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
@@ -226,6 +226,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     takeOverProof: sessions.takeOverProof,
     accessTokens: sessions.accessTokens,
     audiences: sessions.audiences,
+    supportLogins: sessions.supportLogins,
     devices: createDevices(database, limits),
     pageApps,
     pages: createPages({ database, redirects, apps: pageApps, policies: loginPolicies(config) }),

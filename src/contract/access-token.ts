@@ -64,6 +64,36 @@ const settings = {
   support: Type.Optional(HasSupport),
 };
 
+/** The answer to a request that has saved an audience. */
+export const SavedAudience = Type.Object(
+  {
+    ...Audience.properties,
+    too_large_for: Type.Array(Id, {
+      maxItems: 10,
+      description:
+        'A warning: users whose roles and claims do not fit into a token for this audience, so they would get 422 `claims_too_large`. At most 10, of the 10,000 users that were changed last.',
+    }),
+  },
+  {
+    title: 'SavedAudience',
+    examples: [
+      {
+        id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
+        uri: 'https://api.example.com',
+        alg: 'ES256',
+        ttl: 300,
+        roles: true,
+        claims: ['plan'],
+        support: false,
+        created_at: '2017-10-19T17:02:03.181879Z',
+        updated_at: '2017-10-19T17:02:03.181879Z',
+        too_large_for: [],
+      },
+    ],
+  },
+);
+export type SavedAudience = Static<typeof SavedAudience>;
+
 export const NewAudience = Type.Object(
   { uri: Uri, ...settings },
   { title: 'NewAudience', examples: [{ uri: 'https://api.example.com', roles: true, claims: ['plan'] }] },

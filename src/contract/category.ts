@@ -301,6 +301,19 @@ export type MessagePreviewRequest = Static<typeof MessagePreviewRequest>;
 
 const NullableTextShown = Type.Unsafe<string | null>({ type: ['string', 'null'] });
 
+const PreviewWarning = Type.Object(
+  { code: Type.Literal('inbox_off_unread'), message: Type.String() },
+  {
+    title: 'PreviewWarning',
+    examples: [
+      {
+        code: 'inbox_off_unread',
+        message: 'With the inbox off, a notification counts as read: steps with unread do not go.',
+      },
+    ],
+  },
+);
+
 /** A message as a channel would send it. */
 export const MessagePreview = Type.Object(
   {
@@ -313,10 +326,15 @@ export const MessagePreview = Type.Object(
     title: NullableTextShown,
     text: Type.String(),
     html: NullableTextShown,
+    warnings: Type.Array(PreviewWarning, { description: 'What is allowed, and probably not what is meant.' }),
   },
   {
     title: 'MessagePreview',
-    examples: [{ template: 'push.en', subject: null, title: 'Grace Hopper', text: 'Paid you 12.50', html: null }],
+    examples: [
+      { template: 'push.en', subject: null, title: 'Grace Hopper', text: 'Paid you 12.50', html: null, warnings: [] },
+    ],
   },
 );
 export type MessagePreview = Static<typeof MessagePreview>;
+/** The message alone. */
+export type RenderedMessage = Omit<MessagePreview, 'warnings'>;

@@ -25,6 +25,7 @@ const withoutProof: Readonly<Record<string, string>> = {
   'POST /admin/v1/notifications/dry-run': 'reads',
   'POST /admin/v1/users/{id}/logout': 'takes rights away, and the user logs in again',
   'DELETE /admin/v1/users/{id}/devices/{device_id}': 'takes rights away, and the user logs in again',
+  'DELETE /admin/v1/users/{id}/support-logins/{login_id}': 'takes rights away',
   'DELETE /admin/v1/users/{id}/pin-recovery': 'protects the user',
   'POST /admin/v1/outbox/{id}/retry': 'sends what the user asked for',
   'PATCH /admin/v1/notifications/{id}': 'changes one message to one user',
@@ -119,6 +120,7 @@ describe('the operations of the administration', () => {
     );
     expect(namesOf(operations.filter((one) => !isChange(one) && needsProof(one)))).toEqual([
       'GET /admin/v1/users/{id}/export',
+      'GET /admin/v1/users/{id}/support-logins/{login_id}',
     ]);
     const conditional = operations.filter(([, description]) => / ADMIN_PROOF_MAX_AGE if /.test(description));
     expect(namesOf(conditional)).toEqual(withConditions);

@@ -93,6 +93,8 @@ export type AccountExport = {
   readonly external_identities: readonly ExportedRecord[];
   /** The apps that may use the login of the sign-in page. */
   readonly apps: readonly ExportedRecord[];
+  /** The logins of operators as the user. */
+  readonly support_logins: readonly ExportedRecord[];
   /** All stored logins. */
   readonly logins: readonly ExportedRecord[];
   /** All stored sessions. */
@@ -127,6 +129,13 @@ export type AccountExport = {
   readonly notification_messages: readonly ExportedRecord[];
   /** The user's uploads. */
   readonly images: readonly ExportedRecord[];
+};
+
+export type Act = {
+  /** The id of the operator. */
+  readonly sub: string;
+  /** false: the operator may only read. Refuse everything else. */
+  readonly write: boolean;
 };
 
 export type ActivityEntry = {
@@ -1072,6 +1081,26 @@ export type IssuedSetUpLink = {
   readonly expires_at: string;
 };
 
+export type IssuedSupportLogin = {
+  readonly id: string;
+  /** pending: the user has not answered. allowed: the operator can get the token. active: the operator has it. refused, ended and expired: it can no longer be used. */
+  readonly status: SupportLoginStatus;
+  readonly reason: string;
+  /** Whether it may change something. */
+  readonly write: boolean;
+  /** The operator who asked for it. */
+  readonly operator_id: string;
+  /** The name of the operator. null: the operator was deleted. */
+  readonly operator_name: string | null;
+  readonly created_at: string;
+  /** While it is pending: the last moment for the answer. Then the end of the login. */
+  readonly expires_at: string;
+  /** When it was refused or ended before its time. */
+  readonly ended_at: string | null;
+  /** The authentication token of the login. Shown once. */
+  readonly token?: string | undefined;
+};
+
 export type IssuedTestIdentity = {
   readonly id: string;
   readonly identity: TestAddress;
@@ -1351,6 +1380,8 @@ export type MessagePreview = {
   readonly title: string | null;
   readonly text: string;
   readonly html: string | null;
+  /** What is allowed, and probably not what is meant. */
+  readonly warnings: readonly PreviewWarning[];
 };
 
 export type MessagePreviewRequest = {
@@ -1525,6 +1556,13 @@ export type NewSession = {
 export type NewSetUpLinkRequest = {
   /** The role of the new user. */
   readonly role: SetUpRole;
+};
+
+export type NewSupportLogin = {
+  /** Why. The user and the audit log see it. */
+  readonly reason: string;
+  /** Whether the login may change something. false unless set: it only reads. */
+  readonly write?: boolean | undefined;
 };
 
 export type NewTestAddress = {
@@ -1745,6 +1783,25 @@ export type OutboxMessagePage = {
   readonly page: PageInfo;
 };
 
+export type OwnSupportLogin = {
+  readonly id: string;
+  /** pending: the user has not answered. allowed: the operator can get the token. active: the operator has it. refused, ended and expired: it can no longer be used. */
+  readonly status: SupportLoginStatus;
+  readonly reason: string;
+  /** Whether it may change something. */
+  readonly write: boolean;
+  readonly created_at: string;
+  /** While it is pending: the last moment for the answer. Then the end of the login. */
+  readonly expires_at: string;
+  /** When it was refused or ended before its time. */
+  readonly ended_at: string | null;
+};
+
+export type OwnSupportLoginPage = {
+  readonly data: readonly OwnSupportLogin[];
+  readonly page: PageInfo;
+};
+
 export type OwnTopic = {
   readonly key: string;
   readonly title: string;
@@ -1936,6 +1993,11 @@ export type Preferences = {
   readonly addresses: PreferenceAddresses;
   /** All categories, by name. */
   readonly categories: Readonly<Record<string, PreferenceCategory>>;
+};
+
+export type PreviewWarning = {
+  readonly code: 'inbox_off_unread';
+  readonly message: string;
 };
 
 export type PreviewedNotification = {
@@ -2438,6 +2500,25 @@ export type RsaPublicKey = {
   readonly e: string;
 };
 
+export type SavedAudience = {
+  readonly id: string;
+  /** What access tokens for the service have in `aud`, such as the URL of its API. Unique. */
+  readonly uri: string;
+  readonly alg: SigningAlgorithm;
+  /** How long access tokens last, in seconds. A request can ask for less. */
+  readonly ttl: number;
+  /** Whether access tokens have the `roles` of the user. */
+  readonly roles: boolean;
+  /** The names of the members of `claims` of the user that access tokens have. */
+  readonly claims: readonly string[];
+  /** Whether support logins may get access tokens for the service. */
+  readonly support: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** A warning: users whose roles and claims do not fit into a token for this audience, so they would get 422 `claims_too_large`. At most 10, of the 10,000 users that were changed last. */
+  readonly too_large_for: readonly string[];
+};
+
 export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'notifications:broadcast' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type ScreenSize = ScreenSizeNumber | ScreenSizeString;
@@ -2501,6 +2582,8 @@ export type Session = {
   readonly amr: readonly AuthenticationMethod[];
   /** The last re-authentication in this login (PUT /v1/account/session-proof). null: none. */
   readonly proven_at: string | null;
+  /** Present if an operator uses the session instead of the user (support login). */
+  readonly act?: Act | undefined;
 };
 
 export type SetUpCompletion = {
@@ -2764,6 +2847,31 @@ export type SubscriptionResult = {
   /** With code: lines up to this number are committed, later lines are not. */
   readonly committed_lines?: number | undefined;
 };
+
+export type SupportLogin = {
+  readonly id: string;
+  /** pending: the user has not answered. allowed: the operator can get the token. active: the operator has it. refused, ended and expired: it can no longer be used. */
+  readonly status: SupportLoginStatus;
+  readonly reason: string;
+  /** Whether it may change something. */
+  readonly write: boolean;
+  /** The operator who asked for it. */
+  readonly operator_id: string;
+  /** The name of the operator. null: the operator was deleted. */
+  readonly operator_name: string | null;
+  readonly created_at: string;
+  /** While it is pending: the last moment for the answer. Then the end of the login. */
+  readonly expires_at: string;
+  /** When it was refused or ended before its time. */
+  readonly ended_at: string | null;
+};
+
+export type SupportLoginPage = {
+  readonly data: readonly SupportLogin[];
+  readonly page: PageInfo;
+};
+
+export type SupportLoginStatus = 'pending' | 'allowed' | 'active' | 'refused' | 'ended' | 'expired';
 
 export type SuppressedAddress = {
   readonly email: string;
@@ -3314,7 +3422,7 @@ export type CreateAudienceData = {
   readonly url: '/admin/v1/audiences';
   readonly body: NewAudience;
 };
-export type CreateAudienceResponse = Audience;
+export type CreateAudienceResponse = SavedAudience;
 
 export type ListAudiencesData = {
   readonly url: '/admin/v1/audiences';
@@ -3372,7 +3480,7 @@ export type ChangeAudienceData = {
   };
   readonly body: AudienceChange;
 };
-export type ChangeAudienceResponse = Audience;
+export type ChangeAudienceResponse = SavedAudience;
 
 export type DeleteAudienceData = {
   readonly url: '/admin/v1/audiences/{id}';
@@ -3667,6 +3775,64 @@ export type ExportAccountData = {
   readonly body?: never;
 };
 export type ExportAccountResponse = AccountExport;
+
+export type ListSupportLoginsData = {
+  readonly url: '/v1/account/support-logins';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type ListSupportLoginsResponse = readonly OwnSupportLogin[];
+
+export type GetSupportLoginPageData = {
+  readonly url: '/v1/account/support-logins/page';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type GetSupportLoginPageResponse = OwnSupportLoginPage;
+
+export type AllowSupportLoginData = {
+  readonly url: '/v1/account/support-logins/{id}';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type AllowSupportLoginResponse = OwnSupportLogin;
+
+export type EndSupportLoginData = {
+  readonly url: '/v1/account/support-logins/{id}';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type EndSupportLoginResponse = void;
 
 export type StartRecoveryData = {
   readonly url: '/v1/recoveries';
@@ -4440,6 +4606,83 @@ export type CreateEnrollmentLinkData = {
   readonly body?: never;
 };
 export type CreateEnrollmentLinkResponse = EnrollmentLink;
+
+export type CreateSupportLoginData = {
+  readonly url: '/admin/v1/users/{id}/support-logins';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body: NewSupportLogin;
+};
+export type CreateSupportLoginResponse = IssuedSupportLogin;
+
+export type ListUserSupportLoginsData = {
+  readonly url: '/admin/v1/users/{id}/support-logins';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type ListUserSupportLoginsResponse = readonly SupportLogin[];
+
+export type GetUserSupportLoginPageData = {
+  readonly url: '/admin/v1/users/{id}/support-logins/page';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type GetUserSupportLoginPageResponse = SupportLoginPage;
+
+export type GetUserSupportLoginData = {
+  readonly url: '/admin/v1/users/{id}/support-logins/{login_id}';
+  readonly path: {
+    readonly id: string;
+    /** The id of the support login. */
+    readonly login_id: string;
+  };
+  readonly body?: never;
+};
+export type GetUserSupportLoginResponse = IssuedSupportLogin;
+
+export type EndUserSupportLoginData = {
+  readonly url: '/admin/v1/users/{id}/support-logins/{login_id}';
+  readonly path: {
+    readonly id: string;
+    /** The id of the support login. */
+    readonly login_id: string;
+  };
+  readonly body?: never;
+};
+export type EndUserSupportLoginResponse = void;
 
 export type CreateSetUpLinkData = {
   readonly url: '/admin/v1/set-up-links';

@@ -36,6 +36,14 @@ export const navigation: readonly NavigationEntry[] = [
     isOnPhoneBar: true,
   },
   {
+    ...{ to: '/publications', name: (text) => text.publications.title, icon: 'send', key: 'd' },
+    scope: 'notifications:write',
+  },
+  {
+    ...{ to: '/topics', name: (text) => text.topics.title, icon: 'hash', key: 'f' },
+    scope: 'notifications:configure',
+  },
+  {
     ...{ to: '/categories', name: (text) => text.categories.title, icon: 'tag', key: 't' },
     scope: 'notifications:configure',
   },

@@ -72,6 +72,41 @@ const messages = createRoute({
   component: lazyPage(() => import('../pages/messages/messages.js'), 'Messages'),
 });
 
+const publications = createRoute({
+  getParentRoute: () => root,
+  path: '/publications',
+  validateSearch: queryWith('status'),
+  component: lazyPage(() => import('../pages/publications/publications.js'), 'Publications'),
+});
+
+const newPublication = createRoute({
+  getParentRoute: () => root,
+  path: '/publications/new',
+  validateSearch: queryWith('topic'),
+  component: lazyPage(() => import('../pages/publications/new-publication.js'), 'NewPublicationPage'),
+});
+
+const publication = createRoute({
+  getParentRoute: () => root,
+  path: '/publications/$id',
+  validateSearch: queryWith('view'),
+  component: lazyPage(() => import('../pages/publications/publication.js'), 'PublicationPage'),
+});
+
+const topics = createRoute({
+  getParentRoute: () => root,
+  path: '/topics',
+  validateSearch: queryWith('q', 'open'),
+  component: lazyPage(() => import('../pages/topics/topics.js'), 'Topics'),
+});
+
+const topic = createRoute({
+  getParentRoute: () => root,
+  path: '/topics/$key',
+  validateSearch: queryWith('q'),
+  component: lazyPage(() => import('../pages/topics/topic.js'), 'TopicPage'),
+});
+
 const categories = createRoute({
   getParentRoute: () => root,
   path: '/categories',
@@ -145,6 +180,11 @@ export const router = createRouter({
     loginCheck,
     notifications,
     messages,
+    publications,
+    newPublication,
+    publication,
+    topics,
+    topic,
     categories,
     category,
     suppressions,

@@ -123,6 +123,7 @@ export type {
   Mute,
   NotificationAction,
   NotificationExtra,
+  OwnSupportLogin,
   OwnTopic,
   Passkey,
   PreferenceAddressState,

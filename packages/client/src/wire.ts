@@ -33,6 +33,9 @@ export interface ProblemStatuses {
   readonly role_required: 403;
   readonly cross_site_request: 403;
   readonly fresh_proof_required: 403;
+  readonly session_required: 403;
+  readonly read_only_session: 403;
+  readonly not_for_support_logins: 403;
   readonly registration_off: 403;
   readonly not_found: 404;
   readonly method_not_allowed: 405;
@@ -40,6 +43,8 @@ export interface ProblemStatuses {
   readonly identity_taken: 409;
   readonly external_identity_taken: 409;
   readonly last_way_in: 409;
+  readonly has_role: 409;
+  readonly support_login_ended: 409;
   readonly audience_exists: 409;
   readonly test_identity_exists: 409;
   readonly request_in_progress: 409;
@@ -160,6 +165,13 @@ export type AccountDetails = {
   readonly updated_at: string;
   /** Every way to re-authenticate, and the changes for which it is accepted now. */
   readonly proofs: readonly ProofOption[];
+};
+
+export type Act = {
+  /** The id of the operator. */
+  readonly sub: string;
+  /** false: the operator may only read. Refuse everything else. */
+  readonly write: boolean;
 };
 
 export type ActivityEntry = {
@@ -581,6 +593,20 @@ export type NotificationTypeCounts = {
   readonly is_capped: boolean;
 };
 
+export type OwnSupportLogin = {
+  readonly id: string;
+  /** pending: the user has not answered. allowed: the operator can get the token. active: the operator has it. refused, ended and expired: it can no longer be used. */
+  readonly status: SupportLoginStatus;
+  readonly reason: string;
+  /** Whether it may change something. */
+  readonly write: boolean;
+  readonly created_at: string;
+  /** While it is pending: the last moment for the answer. Then the end of the login. */
+  readonly expires_at: string;
+  /** When it was refused or ended before its time. */
+  readonly ended_at: string | null;
+};
+
 export type OwnTopic = {
   readonly key: string;
   readonly title: string;
@@ -839,6 +865,8 @@ export type Session = {
   readonly amr: readonly AuthenticationMethod[];
   /** The last re-authentication in this login (PUT /v1/account/session-proof). null: none. */
   readonly proven_at: string | null;
+  /** Present if an operator uses the session instead of the user (support login). */
+  readonly act?: Act | undefined;
 };
 
 export type StartedExternalIdentity = {
@@ -880,6 +908,8 @@ export type StepAttempt = {
 };
 
 export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'quiet_hours' | 'digest' | 'cap' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+
+export type SupportLoginStatus = 'pending' | 'allowed' | 'active' | 'refused' | 'ended' | 'expired';
 
 export type TakenAction = {
   readonly key: string;

@@ -190,6 +190,8 @@ export type AccountExport = {
   readonly external_identities: readonly ExportedRecord[];
   /** The apps that may use the login of the sign-in page. */
   readonly apps: readonly ExportedRecord[];
+  /** The logins of operators as the user. */
+  readonly support_logins: readonly ExportedRecord[];
   /** All stored logins. */
   readonly logins: readonly ExportedRecord[];
   /** All stored sessions. */
@@ -224,6 +226,13 @@ export type AccountExport = {
   readonly notification_messages: readonly ExportedRecord[];
   /** The user's uploads. */
   readonly images: readonly ExportedRecord[];
+};
+
+export type Act = {
+  /** The id of the operator. */
+  readonly sub: string;
+  /** false: the operator may only read. Refuse everything else. */
+  readonly write: boolean;
 };
 
 export type ActivityEntry = {
@@ -897,6 +906,8 @@ export type Session = {
   readonly amr: readonly AuthenticationMethod[];
   /** The last re-authentication in this login (PUT /v1/account/session-proof). null: none. */
   readonly proven_at: string | null;
+  /** Present if an operator uses the session instead of the user (support login). */
+  readonly act?: Act | undefined;
 };
 
 export type StepAttempt = {

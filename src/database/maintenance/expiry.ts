@@ -68,6 +68,8 @@ const indexed: readonly AgedRows[] = [
     time: 'used_at',
     age: hour,
   },
+  // As long as the login of each. The audit events stay longer.
+  { table: 'support_logins', key: ['user_id', 'id'], time: 'created_at', age: days(31) },
   // An expired challenge is kept for a day, for support.
   { table: 'challenges', key: ['user_id', 'id'], time: 'expires_at', age: days(1) },
   // An expired set-up link is kept for a week, to tell its holder that it has expired.

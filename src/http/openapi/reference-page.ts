@@ -11,10 +11,13 @@ import { schemaList, typeOf } from './reference-schemas.js';
 
 /**
  * The page, as HTML.
- * @param files where its style and its script are: `/docs/`, or `` if they are beside it
- * @param documentUrl where the OpenAPI document is
+ * @param places where the page finds the rest: `files` is the folder of its style and its script, such as `/docs/`, or empty if they
+ *   are beside it; `home` the other documentation, if it is near
  */
-export function referencePage(document: JsonObject, files: string, documentUrl: string): string {
+export function referencePage(
+  document: JsonObject,
+  { files, documentUrl, home }: { readonly files: string; readonly documentUrl: string; readonly home?: string },
+): string {
   const { title, version, description } = objectAt(document, 'info');
   const groups = groupsOf(document);
   const count = groups.reduce((sum, { operations }) => sum + operations.length, 0);
@@ -24,7 +27,7 @@ export function referencePage(document: JsonObject, files: string, documentUrl: 
 <link rel="stylesheet" href="${escapeHtml(files)}reference.css"><script type="module" src="${escapeHtml(files)}reference.js"></script></head>
 <body><header><h1>${textOf(title)} API <small>${textOf(version)}</small></h1>
 <p>${markdown(description)}</p>
-<p><a href="${escapeHtml(documentUrl)}">The OpenAPI document</a> is for programs that make clients.</p>
+<p>${home === undefined ? '' : `<a href="${escapeHtml(home)}">All documentation</a>. `}<a href="${escapeHtml(documentUrl)}">The OpenAPI document</a> is for programs that make clients.</p>
 <form role="search" hidden><label for="filter">Filter by path, name, scope or error</label>
 <input id="filter" type="search" autocomplete="off" spellcheck="false"><output for="filter" data-all="${count}">${count} operations</output></form></header>
 <main>${groups

@@ -61,7 +61,10 @@ function referenceRoutes(app: App, path: string): void {
     });
   for (const url of ['/docs', '/docs/']) {
     serve(url, 'text/html', () => {
-      page ??= referencePage(app.swagger() as JsonObject, `${path}/docs/`, `${path}/openapi.json`);
+      page ??= referencePage(app.swagger() as JsonObject, {
+        files: `${path}/docs/`,
+        documentUrl: `${path}/openapi.json`,
+      });
       return page;
     });
   }

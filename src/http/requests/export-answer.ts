@@ -14,6 +14,7 @@ export const exportSchema: TSchema = Type.Object(
     passkeys: list('The passkeys, without their keys.'),
     external_identities: list('The linked accounts at OpenID providers.'),
     apps: list('The apps that may use the login of the sign-in page.'),
+    support_logins: list('The logins of operators as the user.'),
     logins: list('All stored logins.'),
     sessions: list('All stored sessions.'),
     activity: list('The events of the account.'),

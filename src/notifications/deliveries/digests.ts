@@ -1,4 +1,4 @@
-import type { Category, MessagePreview } from '../../contract/category.js';
+import type { Category, RenderedMessage } from '../../contract/category.js';
 import type { Database, Queryable, Transaction } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 import { newId } from '../../lib/ids.js';
@@ -197,7 +197,7 @@ export function renderDigest(
   { name, title, templates, digest }: Category,
   { items, total }: { readonly items: readonly DigestItem[]; readonly total: number },
   { locale, timeZone, userName, app }: { locale: string | null; timeZone: string; userName: string; app: string },
-): MessagePreview {
+): RenderedMessage {
   const shown = items.slice(0, digest?.max_items ?? items.length).map(({ actor, description, extra }) => {
     const values: MessageValues = {
       ...{ actor, description, url: extra?.url ?? null, data: extra?.data ?? null },

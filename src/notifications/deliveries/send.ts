@@ -1,4 +1,4 @@
-import type { Category, MessagePreview } from '../../contract/category.js';
+import type { Category, RenderedMessage } from '../../contract/category.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { literal, type Sql, type StatementWith, sql, statement } from '../../database/sql.js';
 import { backOff } from '../../lib/back-off.js';
@@ -282,7 +282,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
       ...{ actor, description: description ?? '', url, data: extra?.data ?? null },
       ...{ user: { name: name ?? '' }, app: options.app },
     };
-    let content: MessagePreview;
+    let content: RenderedMessage;
     try {
       const timeZone = row.time_zone ?? options.timeZone;
       const total = (row.digest_count ?? 0) - (row.member_ids?.length ?? 0) + (items?.length ?? 0);

@@ -16,6 +16,7 @@ import { type SecretKeys, unreadableProblem } from '../../lib/crypto/secret-keys
 import { Problem } from '../../lib/problem.js';
 import { loginEnd } from '../../limits/login-policies.js';
 import { validSessions } from '../verifier.js';
+import { claimsOf, maxPayloadBytes, sizeOf } from './payload.js';
 import { decryptSigningKey, publishedSigningKeys } from './signing-keys.js';
 
 /**
@@ -26,14 +27,11 @@ export interface AccessTokens {
   /**
    * @param session a valid session
    * @throws Problem `unknown_audience` (also without PUBLIC_URL), `ttl_out_of_range`, `claims_too_large`,
-   *   `invalid_session_token`, `secret_unreadable`
+   *   `not_for_support_logins`, `invalid_session_token`, `secret_unreadable`
    */
   issue(session: Session, request: AccessTokenRequest): Promise<AccessToken>;
   publicKeys(): Promise<SigningPublicKey[]>;
 }
-
-/** The most bytes of the JSON in a token: some gateways take headers of 4 KiB and less. */
-const maxPayloadBytes = 1024;
 
 interface AudienceRow {
   readonly uri: string;
@@ -41,6 +39,8 @@ interface AudienceRow {
   readonly ttl: number;
   readonly roles: boolean;
   readonly claims: readonly string[];
+  /** Whether support logins get tokens. */
+  readonly support: boolean;
 }
 
 interface KeyRow {
@@ -59,7 +59,7 @@ const stateTag = sql`(
 
 const findAudiences = statement<object, AudienceRow>(
   'access_token_audiences',
-  () => sql`select uri, alg, ttl, roles, claims from audiences`,
+  () => sql`select uri, alg, ttl, roles, claims, support from audiences`,
 );
 const findKeys = statement<object, KeyRow>(
   'access_token_keys',
@@ -73,6 +73,8 @@ interface LoginRow {
   readonly tag: string;
   /** The id of the login. */
   readonly sid: string;
+  /** Where the browser came back to after a login by redirect. Null for other logins. */
+  readonly app: string | null;
   /** Seconds since 1970. */
   readonly now: number;
   readonly ends_at: number;
@@ -86,7 +88,8 @@ const findLogins = statement<{ userIds: string; ids: string }, LoginRow>(
   from (select ${stateTag} as tag) state
   cross join unnest((select ${p.userIds}::uuid[]), (select ${p.ids}::uuid[])) with ordinality requested (user_id, id, place)
   cross join lateral (
-    select a.id as sid, extract(epoch from db_now())::float8 as now, extract(epoch from ${loginEnd})::float8 as ends_at
+    select a.id as sid, (a.challenge ->> 'redirect')::jsonb ->> 'to' as app,
+           extract(epoch from db_now())::float8 as now, extract(epoch from ${loginEnd})::float8 as ends_at
     from ${validSessions} and s.user_id = requested.user_id and s.id = requested.id limit 1) found`,
 );
 
@@ -99,13 +102,17 @@ interface State {
   readonly imported: Map<string, Promise<CryptoKey>>;
 }
 
-/** @param issuer PUBLIC_URL */
+/**
+ * @param issuer PUBLIC_URL
+ * @param appOf the entry of REDIRECT_URIS to which a login by redirect came back: tokens of this login have it in `client_id`
+ */
 export function createAccessTokens(options: {
   readonly database: Handle;
   readonly keys: SecretKeys;
   readonly issuer: string | undefined;
+  readonly appOf: (address: string) => string | undefined;
 }): AccessTokens {
-  const { database, keys, issuer } = options;
+  const { database, keys, issuer, appOf } = options;
   let state: State = { tag: '', audiences: new Map(), keys: [], imported: new Map() };
 
   async function stateOf(tag: string): Promise<State> {
@@ -153,20 +160,23 @@ export function createAccessTokens(options: {
       const current = await stateOf(login.tag);
       const audience = current.audiences.get(uri);
       if (audience === undefined) throw new Problem('unknown_audience');
+      if (session.act !== undefined && !audience.support) throw new Problem('not_for_support_logins');
       const ttl = requested ?? audience.ttl;
       if (ttl < tokenLifetimes.min || ttl > audience.ttl) {
         throw new Problem('ttl_out_of_range', { params: { min: tokenLifetimes.min, max: audience.ttl } });
       }
       const iat = Math.floor(login.now);
       const exp = Math.min(iat + ttl, Math.floor(login.ends_at));
+      const clientId = (login.app === null ? undefined : appOf(login.app)) ?? 'postern';
       const payload = {
-        ...{ iss: issuer, aud: uri, client_id: 'postern', jti: randomUUID(), sub: session.user_id, sid: login.sid },
+        ...{ iss: issuer, aud: uri, client_id: clientId, jti: randomUUID(), sub: session.user_id, sid: login.sid },
         ...{ iat, exp, auth_time: secondsOf(session.authenticated_at), amr: session.amr },
         ...(session.proven_at !== null && { proven_at: secondsOf(session.proven_at) }),
+        ...(session.act !== undefined && { act: session.act }),
         ...(audience.roles && { roles: session.roles }),
-        ...(audience.claims.length > 0 && { claims: claimsOf(session, audience.claims) }),
+        ...(audience.claims.length > 0 && { claims: claimsOf(session.claims, audience.claims) }),
       };
-      if (Buffer.byteLength(JSON.stringify(payload)) > maxPayloadBytes) {
+      if (sizeOf(payload) > maxPayloadBytes) {
         throw new Problem('claims_too_large', { params: { max: maxPayloadBytes } });
       }
       const { SignJWT } = await import('jose');
@@ -179,7 +189,3 @@ export function createAccessTokens(options: {
 }
 
 const secondsOf = (time: string) => Math.floor(Date.parse(time) / 1000);
-
-function claimsOf({ claims }: Session, names: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(names.flatMap((name) => (Object.hasOwn(claims, name) ? [[name, claims[name]]] : [])));
-}

@@ -228,3 +228,25 @@ test.each(recentRows)('a step that finds no expired row in %s reads almost no ro
   });
   expect(rowsRead).toBeLessThan(100);
 });
+
+test('the text of a publication stays for 30 days after its end, with what it has created, and as long as anything is to do', async () => {
+  const { database } = fresh;
+  await database.query(
+    testSql(`insert into notification_publications (id, status, target, notification, due_at, ended_at, created_at, updated_at)
+         select ('00000000-0000-4000-8000-00000000000' || n)::uuid, status, '{"everyone": true}', '{}', due_at, ended_at, db_now(), db_now()
+         from (values (1, 'done', null, db_now() - interval '30 days 1 minute'), (2, 'done', null, db_now() - interval '29 days'),
+                      (3, 'done', db_now(), db_now() - interval '31 days'), (4, 'paused', null::timestamptz, null::timestamptz)) old (n, status, due_at, ended_at)`),
+  );
+  await database.query(
+    testSql(`insert into publication_chunks (publication_id, first_user, last_user, user_ids, notification_ids)
+         select id, id, id, array[id], array[id] from notification_publications`),
+  );
+  await removeExpired();
+  const left = async (table: string, column: string) =>
+    (
+      await database.query<{ n: string }>(testSql(`select right(${column}::text, 1) as n from ${table} order by 1`))
+    ).map(({ n }) => n);
+  // The third is being recalled.
+  expect(await left('notification_publications', 'id')).toEqual(['2', '3', '4']);
+  expect(await left('publication_chunks', 'publication_id')).toEqual(['2', '3', '4']);
+});

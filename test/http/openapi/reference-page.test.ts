@@ -8,7 +8,7 @@ let document: JsonObject;
 let page: string;
 beforeAll(() => {
   document = JSON.parse(readPage('docs/openapi.json')) as JsonObject;
-  page = referencePage(document, '/docs/', '/openapi.json');
+  page = referencePage(document, { files: '/docs/', documentUrl: '/openapi.json' });
 });
 
 const idsOf = (html: string) => [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
@@ -51,7 +51,7 @@ test('everything is closed at first, and nothing in the page is a script or a st
 test('texts of the document are text', () => {
   const hostile = '<img src=x onerror=alert(1)>"';
   const info = { title: hostile, version: hostile, description: hostile };
-  const html = referencePage({ ...document, info }, '/docs/', hostile);
+  const html = referencePage({ ...document, info }, { files: '/docs/', documentUrl: hostile, home: hostile });
   expect(html).not.toContain('<img');
 });
 

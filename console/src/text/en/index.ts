@@ -12,11 +12,13 @@ import { delivery, notifications } from './notifications.js';
 import { overview } from './overview.js';
 import { parts } from './parts.js';
 import { providers } from './providers.js';
+import { publications } from './publications.js';
 import { setUp } from './set-up.js';
 import { shell } from './shell.js';
 import { signIn } from './sign-in.js';
 import { suppressions } from './suppressions.js';
 import { system } from './system.js';
+import { topics } from './topics.js';
 import { user } from './user.js';
 import { userDialogs } from './user-dialogs.js';
 import { users } from './users.js';
@@ -38,11 +40,13 @@ export const texts = {
   overview,
   parts,
   providers,
+  publications,
   setUp,
   shell,
   signIn,
   suppressions,
   system,
+  topics,
   user,
   userDialogs,
   users,

@@ -51,7 +51,13 @@ export const user: Texts['user'] = {
     readyOtherwise: 'Nada más impide este inicio de sesión.',
     since: 'desde',
     until: 'hasta',
-    ways: { password: 'Contraseña', sms: 'Código por SMS', email: 'Código por correo', passkey: 'Passkey' },
+    ways: {
+      password: 'Contraseña',
+      sms: 'Código por SMS',
+      email: 'Código por correo',
+      passkey: 'Passkey',
+      support: 'Acceso de soporte',
+    },
     withPin: (way) => `${way} + PIN`,
     factor: (types, required) =>
       required
@@ -120,6 +126,26 @@ export const user: Texts['user'] = {
     push: 'push',
     bound: 'inicio vinculado al dispositivo',
     last: (time) => `último inicio ${time}`,
+  },
+  supportLogins: {
+    title: 'Accesos de soporte',
+    none: 'Ningún operador ha entrado como este usuario últimamente.',
+    open: 'Entrar como este usuario…',
+    deletedOperator: 'Un operador eliminado',
+    reads: 'solo lee',
+    writes: 'puede cambiar cosas',
+    until: (time: string) => `hasta ${time}`,
+    take: 'Obtener el token',
+    end: 'Terminar',
+    withdraw: 'Retirar',
+    states: {
+      pending: 'espera al usuario',
+      allowed: 'permitido',
+      active: 'activo',
+      refused: 'rechazado',
+      ended: 'terminado',
+      expired: 'caducado',
+    },
   },
   tokens: {
     title: 'Inicios de sesión y sesiones',

@@ -63,6 +63,23 @@ describe('an access token', () => {
     ).rejects.toThrow();
   });
 
+  test('the answer that saves an audience names users whose roles and claims do not fit', async () => {
+    const large = { a: 'x'.repeat(900), b: 'y' };
+    const user = await createUser(postern, { claims: large });
+    const fits = await createUser(postern, { claims: { b: 'y' } });
+    const { body } = await admin<Audience & { too_large_for: string[] }>('POST', '/audiences', {
+      ...{ uri: 'https://large.example.com', claims: ['a'] },
+    });
+    expect(body.too_large_for).toContain(user.id);
+    expect(body.too_large_for).not.toContain(fits.id);
+    const { session } = await signIn(postern, user);
+    const refusal = await ask(session.token, body.uri);
+    expect([refusal.status, refusal.body.errors[0]?.code]).toEqual([422, 'claims_too_large']);
+    const changed = await admin<{ too_large_for: string[] }>('PATCH', `/audiences/${body.id}`, { claims: ['b'] });
+    expect(changed.body.too_large_for).toEqual([]);
+    expect((await ask(session.token, body.uri)).status).toBe(201);
+  });
+
   test('has no roles and claims unless the audience has them, and another jti each time', async () => {
     const audience = await newAudience();
     const user = await createUser(postern, { roles: ['editor'], claims: { plan: 'pro' } });
@@ -245,7 +262,8 @@ describe('audiences', () => {
   test('have a unique uri, limits, and events', async () => {
     const audience = await newAudience({ ttl: 900 });
     expect(audience).toMatchObject({ alg: 'ES256', ttl: 900, roles: false, claims: [], support: false });
-    expect((await admin('GET', `/audiences/${audience.id}`)).body).toEqual(audience);
+    const { body: stored } = await admin<Audience>('GET', `/audiences/${audience.id}`);
+    expect({ ...stored, too_large_for: [] }).toEqual(audience);
     expect((await refused('POST', '/audiences', { uri: audience.uri })).status).toBe(409);
     for (const [member, value] of Object.entries({ uri: 'a b', ttl: 901, alg: 'HS256', claims: ['x', 'x'] })) {
       expect((await refused('POST', '/audiences', { uri: 'https://x.example', [member]: value })).status).toBe(422);

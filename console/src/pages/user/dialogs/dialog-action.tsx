@@ -11,13 +11,16 @@ import { refresh } from '../queries.js';
 export const dialogNames = [
   ...(['lock', 'logOut', 'deactivate', 'erase', 'profile', 'addresses', 'password', 'noPassword'] as const),
   ...(['noPin', 'pinRecovery', 'factors', 'policy', 'link', 'unlink', 'role', 'activation'] as const),
+  ...(['supportLogin', 'takeSupportLogin', 'endSupportLogin'] as const),
 ] as const;
 export type DialogName = (typeof dialogNames)[number];
 
 /** The dialogs that only the role operator may open. */
-export const adminDialogs: readonly DialogName[] = ['role', 'activation'];
+export const adminDialogs: readonly DialogName[] = [
+  ...(['role', 'activation', 'supportLogin', 'takeSupportLogin', 'endSupportLogin'] as const),
+];
 
-/** Opens a dialog. `about`: the field, the provider or the linked account that it concerns. */
+/** Opens a dialog. `about`: the field, the provider, the linked account or the support login that it concerns. */
 export type OpenDialog = (dialog: DialogName, about?: string) => void;
 
 export interface UserDialogProps {
