@@ -8,8 +8,8 @@ import { completeCategory } from '../../../src/notifications/categories/category
 import { createDigestClosing } from '../../../src/notifications/deliveries/digests.js';
 import { createQuietRelease } from '../../../src/notifications/deliveries/quiet-hours.js';
 import { type SimulatedOutcome, simulate } from '../../../src/notifications/deliveries/simulate.js';
-import { createSimulator } from '../../../src/notifications/deliveries/simulator.js';
 import { createTimeZones } from '../../../src/notifications/preferences/time-zones.js';
+import { createSimulator } from '../../../src/notifications/simulator.js';
 import { createCounters } from '../../../src/statistics/counters.js';
 import { stepClock } from '../../support/clock.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
