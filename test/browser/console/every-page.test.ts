@@ -83,7 +83,7 @@ beforeAll(async () => {
     ['/console/messages', /the mail server answered 550/],
     [`/console/messages?recipient=${endless.slice(0, 5000)}`, /./],
     ['/console/publications', /onerror/],
-    ['/console/publications/new?topic=hostile', /Preview|Vista previa/],
+    ['/console/publications/new?topic=hostile', /Recipients a second|Destinatarios por segundo/],
     [`/console/publications/${publication.id}`, /onerror/],
     [`/console/publications/${publication.id}?view=edit`, /hostile/],
     ['/console/topics', /WWWWWWWW/],
