@@ -14,12 +14,15 @@ create table category_caps (
 create index category_caps_by_updated_at on category_caps (updated_at);
 
 -- The digests of users. The members of a digest are the unread notifications of the category with
--- closed_through < sequence <= the last sequence when it closes.
+-- closed_through < sequence <= the last sequence when it closes. While a digest is open, closed_through is where it begins: before its
+-- first notification, and never before the end of the last one.
 create table digests (
   user_id        uuid not null,
   category       text not null,
   channel        text not null check (channel = 'email'),
   closed_through bigint not null,
+  -- Where the last one ended.
+  last_closed_through bigint not null default 0,
   -- When it closes. Null: nothing has joined it since it closed.
   due_at         timestamptz,
   updated_at     timestamptz not null,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Time } from './common.js';
+import { Id, NullableTime, Time } from './common.js';
 
 /** The shortest and the longest lifetime of an access token, and the one unless an audience says otherwise. Seconds. */
 export const tokenLifetimes = { min: 60, max: 900, default: 300 } as const;
@@ -103,6 +103,37 @@ export type NewAudience = Static<typeof NewAudience>;
 /** Changes only the members that are present. */
 export const AudienceChange = Type.Object(settings, { title: 'AudienceChange', examples: [{ ttl: 60 }] });
 export type AudienceChange = Static<typeof AudienceChange>;
+
+/** A key that signs access tokens, without its secret. */
+export const SigningKey = Type.Object(
+  {
+    kid: Type.String({ description: 'The id of the key, as in the header of tokens and in `/.well-known/jwks.json`.' }),
+    alg: SigningAlgorithm,
+    state: Type.Enum(['next', 'planned', 'current', 'former'] as const, {
+      title: 'SigningKeyState',
+      description:
+        'next: published, and signs after a rotation. planned: signs from `signs_since` on. current: signs. former: signs no more, and stays published until its last token has expired.',
+    }),
+    created_at: Time,
+    signs_since: Type.Unsafe<string | null>({
+      ...NullableTime,
+      description: 'null: a rotation has not planned it yet.',
+    }),
+  },
+  {
+    title: 'SigningKey',
+    examples: [
+      {
+        kid: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
+        alg: 'ES256',
+        state: 'current',
+        created_at: '2017-10-19T17:02:03.181879Z',
+        signs_since: '2017-10-19T17:02:03.181879Z',
+      },
+    ],
+  },
+);
+export type SigningKey = Static<typeof SigningKey>;
 
 export const AccessTokenRequest = Type.Object(
   {

@@ -80,7 +80,7 @@ const QuietHours = Type.Unsafe<QuietHours | null>({
 
 const TopicCell = Type.Optional(ChannelChoice);
 const TopicChoices = Type.Object(
-  { inbox: TopicCell, push: TopicCell, email: TopicCell, sms: TopicCell },
+  { inbox: TopicCell, push: TopicCell, email: Type.Optional(CellChoice), sms: TopicCell },
   { title: 'PreferenceTopic', examples: [{ push: 'off' as const }] },
 );
 

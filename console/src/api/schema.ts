@@ -119,6 +119,10 @@ export type AccountExport = {
   readonly subscriptions: readonly ExportedRecord[];
   /** What the user has chosen about notifications, and when. */
   readonly preferences: readonly ExportedRecord[];
+  /** Which notifications count for the caps of their categories. */
+  readonly category_caps: readonly ExportedRecord[];
+  /** The digests of the user: where each begins, and when it is sent. */
+  readonly digests: readonly ExportedRecord[];
   /** Recent pushes. */
   readonly pushes: readonly ExportedRecord[];
   /** Mails and SMS of notifications. */
@@ -1969,7 +1973,8 @@ export type PreferenceChannels = {
 export type PreferenceTopic = {
   readonly inbox?: ChannelChoice | undefined;
   readonly push?: ChannelChoice | undefined;
-  readonly email?: ChannelChoice | undefined;
+  /** digest: only for email, and only if the category has a digest. */
+  readonly email?: CellChoice | undefined;
   readonly sms?: ChannelChoice | undefined;
 };
 
@@ -2656,6 +2661,19 @@ export type SetUpTotp = {
 };
 
 export type SigningAlgorithm = 'ES256' | 'RS256';
+
+export type SigningKey = {
+  /** The id of the key, as in the header of tokens and in `/.well-known/jwks.json`. */
+  readonly kid: string;
+  readonly alg: SigningAlgorithm;
+  /** next: published, and signs after a rotation. planned: signs from `signs_since` on. current: signs. former: signs no more, and stays published until its last token has expired. */
+  readonly state: SigningKeyState;
+  readonly created_at: string;
+  /** null: a rotation has not planned it yet. */
+  readonly signs_since: string | null;
+};
+
+export type SigningKeyState = 'next' | 'planned' | 'current' | 'former';
 
 export type SimulatedAddress = 'ok' | 'not_proven' | 'suppressed' | 'none';
 
@@ -3485,6 +3503,12 @@ export type DeleteAudienceData = {
   readonly body?: never;
 };
 export type DeleteAudienceResponse = void;
+
+export type ListSigningKeysData = {
+  readonly url: '/admin/v1/signing-keys';
+  readonly body?: never;
+};
+export type ListSigningKeysResponse = readonly SigningKey[];
 
 export type ListDevicesData = {
   readonly url: '/v1/devices';

@@ -31,6 +31,13 @@ const keys = createRoute({
   component: lazyPage(() => import('../pages/keys/keys.js'), 'Keys'),
 });
 
+const audiences = createRoute({
+  getParentRoute: () => root,
+  path: '/audiences',
+  validateSearch: queryWith('q'),
+  component: lazyPage(() => import('../pages/audiences/audiences.js'), 'Audiences'),
+});
+
 const partsPage = createRoute({
   getParentRoute: () => root,
   path: '/parts',
@@ -193,6 +200,7 @@ export const router = createRouter({
     audit,
     access,
     keys,
+    audiences,
     providers,
     backups,
     system,

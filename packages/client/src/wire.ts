@@ -707,7 +707,8 @@ export type PreferenceChannels = {
 export type PreferenceTopic = {
   readonly inbox?: ChannelChoice | undefined;
   readonly push?: ChannelChoice | undefined;
-  readonly email?: ChannelChoice | undefined;
+  /** digest: only for email, and only if the category has a digest. */
+  readonly email?: CellChoice | undefined;
   readonly sms?: ChannelChoice | undefined;
 };
 

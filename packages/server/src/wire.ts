@@ -216,6 +216,10 @@ export type AccountExport = {
   readonly subscriptions: readonly ExportedRecord[];
   /** What the user has chosen about notifications, and when. */
   readonly preferences: readonly ExportedRecord[];
+  /** Which notifications count for the caps of their categories. */
+  readonly category_caps: readonly ExportedRecord[];
+  /** The digests of the user: where each begins, and when it is sent. */
+  readonly digests: readonly ExportedRecord[];
   /** Recent pushes. */
   readonly pushes: readonly ExportedRecord[];
   /** Mails and SMS of notifications. */

@@ -27,6 +27,8 @@ export const exportSchema: TSchema = Type.Object(
     mutes: list('The mutes.'),
     subscriptions: list('The topics to which the user is subscribed.'),
     preferences: list('What the user has chosen about notifications, and when.'),
+    category_caps: list('Which notifications count for the caps of their categories.'),
+    digests: list('The digests of the user: where each begins, and when it is sent.'),
     pushes: list('Recent pushes.'),
     notification_messages: list('Mails and SMS of notifications.'),
     images: list("The user's uploads."),

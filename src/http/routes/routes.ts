@@ -34,7 +34,6 @@ import type { Suppressions } from '../../messages/suppressions.js';
 import type { Categories } from '../../notifications/categories/categories.js';
 import type { Channels } from '../../notifications/channels/channels.js';
 import type { DecideSteps } from '../../notifications/deliveries/dry-run.js';
-import type { Simulator } from '../../notifications/deliveries/simulator.js';
 import type { Images } from '../../notifications/images/images.js';
 import type { ItemStates } from '../../notifications/inbox/item-states.js';
 import type { ReadPositions } from '../../notifications/inbox/read-position.js';
@@ -43,6 +42,7 @@ import type { Preferences } from '../../notifications/preferences/preferences.js
 import type { Unsubscribe } from '../../notifications/preferences/unsubscribe.js';
 import type { Publications } from '../../notifications/publications/publications.js';
 import type { Push } from '../../notifications/push/push.js';
+import type { Simulator } from '../../notifications/simulator.js';
 import type { Streams } from '../../notifications/stream/streams.js';
 import type { Topics } from '../../notifications/topics/topics.js';
 import type { AccessTokens } from '../../sessions/access-tokens/access-tokens.js';

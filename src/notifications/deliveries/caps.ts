@@ -39,7 +39,7 @@ const readLimits = statement<Use & { category: string; isMail: boolean }, Limits
       case when not ${p.isMail}::boolean then 'open'
            when exists (select from step_deliveries where user_id = ${p.userId} and member_ids @> array[${p.notificationId}::uuid]) then 'member'
            when (select sequence from notifications where user_id = ${p.userId} and id = ${p.notificationId})
-                <= (select closed_through from digests where user_id = ${p.userId} and category = ${p.category} and channel = 'email')
+                <= (select last_closed_through from digests where user_id = ${p.userId} and category = ${p.category} and channel = 'email')
            then 'past' else 'open' end as digest`,
 );
 

@@ -1,4 +1,4 @@
-import type { Category, MessagePreview } from '../../contract/category.js';
+import type { Category, RenderedMessage } from '../../contract/category.js';
 import type { Database, Queryable, Transaction } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 import { newId } from '../../lib/ids.js';
@@ -29,24 +29,26 @@ const joinRows = statement<Joining, { user_id: string; id: string }>(
   'digests_join',
   (p) => sql`
     with item as materialized (
-      select n.user_id, n.id, n.sequence
+      select n.user_id, n.id, n.sequence, coalesce(n.sequence <= last.last_closed_through, false) as is_past
       from unnest(${p.userIds}::uuid[], ${p.ids}::uuid[]) as joining (user_id, id)
         join notifications n on n.user_id = joining.user_id and n.id = joining.id
+        left join digests last on last.user_id = n.user_id and last.category = ${p.category} and last.channel = 'email'
     ),
     joined as (
       insert into digests (user_id, category, channel, closed_through, due_at, updated_at)
       select first.user_id, ${p.category}, 'email', first.sequence - 1,
              digest_due(${p.every}, coalesce(preferences.time_zone, ${p.zone}), db_now()), db_now()
-      from (select user_id, min(sequence) as sequence from item group by user_id) first
+      from (select user_id, min(sequence) as sequence from item where not is_past group by user_id) first
         left join preferences on preferences.user_id = first.user_id
       order by first.user_id
       on conflict (user_id, category, channel) do update
-      set closed_through = case when digests.due_at is null then greatest(digests.closed_through, excluded.closed_through)
-                                else digests.closed_through end,
+      set closed_through = greatest(digests.last_closed_through, least(
+            excluded.closed_through, case when digests.due_at is not null then digests.closed_through end)),
           due_at = coalesce(digests.due_at, excluded.due_at), updated_at = excluded.updated_at
       returning user_id, closed_through
     )
-    select item.user_id, item.id from item join joined using (user_id) where item.sequence <= joined.closed_through`,
+    select item.user_id, item.id from item left join joined using (user_id)
+    where item.is_past or item.sequence <= joined.closed_through`,
 );
 
 /** Lets notifications of a category join the digests of their users. @returns those that cannot: they are sent alone */
@@ -118,11 +120,13 @@ const close = statement<
           and not exists (
             select from step_deliveries sent
             where sent.user_id = due.user_id and sent.notification_id = listed.id and sent.channel = 'email'
-              and sent.member_ids is null and (sent.first_attempt_at is not null or sent.state not in ('held', 'queued')))
+              and sent.member_ids is null and sent.first_attempt_at is not null)
       ) n
     ),
     closed as (
-      update digests d set closed_through = greatest(d.closed_through, coalesce(due.head, 0)), due_at = null, updated_at = db_now()
+      update digests d
+      set closed_through = greatest(d.closed_through, due.head), last_closed_through = greatest(d.closed_through, due.head),
+          due_at = null, updated_at = db_now()
       from due where d.user_id = due.user_id and d.category = due.category and d.channel = 'email'
     ),
     removed as (
@@ -193,7 +197,7 @@ export function renderDigest(
   { name, title, templates, digest }: Category,
   { items, total }: { readonly items: readonly DigestItem[]; readonly total: number },
   { locale, timeZone, userName, app }: { locale: string | null; timeZone: string; userName: string; app: string },
-): MessagePreview {
+): RenderedMessage {
   const shown = items.slice(0, digest?.max_items ?? items.length).map(({ actor, description, extra }) => {
     const values: MessageValues = {
       ...{ actor, description, url: extra?.url ?? null, data: extra?.data ?? null },

@@ -67,6 +67,9 @@ type Task =
   | { readonly at: number; readonly order: number; readonly kind: 'step'; readonly message: Message }
   | { readonly at: number; readonly order: number; readonly kind: 'close' | 'release' };
 
+/** The order of what has the same time. */
+const ranks = { step: 0, release: 1, close: 2 } as const;
+
 /** More held pushes than this become one: see `quiet-hours.ts`. */
 const maxSinglePushes = 3;
 
@@ -85,7 +88,12 @@ class Run {
   #held: { readonly message: Message; readonly since: number; readonly until: number }[] = [];
   /** When notifications were sent, by channel. */
   readonly #sent = new Map<StepChannel, Map<number, number>>();
-  readonly #digest = { closedThrough: -1, dueAt: undefined as number | undefined, members: new Set<number>() };
+  readonly #digest = {
+    begin: -1,
+    closedThrough: -1,
+    dueAt: undefined as number | undefined,
+    members: new Set<number>(),
+  };
   #order = 0;
 
   constructor(readonly simulation: Simulation) {}
@@ -109,7 +117,8 @@ class Run {
 
   #add(task: { at: number; kind: 'step'; message: Message } | { at: number; kind: 'close' | 'release' }): void {
     const added = { ...task, order: this.#order++ };
-    const isLater = (other: Task) => other.at > added.at;
+    const isLater = (other: Task) =>
+      other.at > added.at || (other.at === added.at && ranks[other.kind] > ranks[added.kind]);
     // Most tasks come in the order of their times.
     let place = this.#tasks.length;
     while (place > 0 && isLater(this.#tasks[place - 1] as Task)) place -= 1;
@@ -200,8 +209,9 @@ class Run {
   /** As `digests.ts` does it. */
   #join(message: Message, at: number, { reason }: Decision & { readonly state: 'digesting' }): void {
     const [place = 0] = message.events;
+    const begin = this.#digest.dueAt === undefined ? place - 1 : Math.min(this.#digest.begin, place - 1);
+    this.#digest.begin = Math.max(this.#digest.closedThrough, begin);
     if (this.#digest.dueAt === undefined) {
-      this.#digest.closedThrough = Math.max(this.#digest.closedThrough, place - 1);
       this.#digest.dueAt = this.simulation.calendar.digestDue(at);
       this.#add({ at: this.#digest.dueAt, kind: 'close' });
     }
@@ -214,7 +224,7 @@ class Run {
     const sent = this.#sent.get('email');
     const members = [...events.keys()].filter(
       (place) =>
-        place > this.#digest.closedThrough &&
+        place > this.#digest.begin &&
         (events[place] as SimulatedEvent).at <= at &&
         !this.#isRead(place, at) &&
         !isHidden &&

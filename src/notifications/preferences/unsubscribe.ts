@@ -38,13 +38,13 @@ const isOff = (category: SqlPart): Sql =>
   sql`(preferences.categories #>> array[${category}::text, 'email', 'value'] is not distinct from 'off')`;
 
 /** SQL: whether the user wants mail about a topic: this beats the category. */
-const hasTopicMail = sql`preferences.topics @? '$.*.email ? (@.value == "on")'`;
+const hasTopicMail = sql`preferences.topics @? '$.*.email ? (@.value != "off")'`;
 
 /** SQL: the choices for topics without these wishes. The other choices stay. */
 const topicsWithoutMail = sql`coalesce((
       select jsonb_object_agg(key, kept)
       from jsonb_each(preferences.topics) topic (key, cells)
-        cross join lateral (select case when cells #>> '{email,value}' = 'on' then cells - 'email' else cells end as kept) rest
+        cross join lateral (select case when cells #>> '{email,value}' <> 'off' then cells - 'email' else cells end as kept) rest
       where kept <> '{}'), '{}')`;
 
 /**

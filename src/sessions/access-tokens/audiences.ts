@@ -4,6 +4,7 @@ import {
   type AudienceChange,
   type NewAudience,
   type SavedAudience,
+  type SigningKey,
   tokenLifetimes,
 } from '../../contract/access-token.js';
 import type { Handle, Queryable } from '../../database/database.js';
@@ -15,7 +16,7 @@ import { newId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
 import { Problem, throwIfErrors } from '../../lib/problem.js';
 import { usersTooLargeFor } from './payload.js';
-import { ensureSigningKeys } from './signing-keys.js';
+import { ensureSigningKeys, listSigningKeys } from './signing-keys.js';
 
 /** The services that access tokens are for, as operators see and change them. A change takes effect for the next token. */
 export interface Audiences {
@@ -28,6 +29,8 @@ export interface Audiences {
   change(tx: Queryable, id: string, change: AudienceChange, origin: Origin): Promise<SavedAudience>;
   /** @throws Problem `not_found` */
   remove(tx: Queryable, id: string, origin: Origin): Promise<void>;
+  /** The keys that sign the tokens, will sign or have signed ones that may still be valid. */
+  signingKeys(): Promise<SigningKey[]>;
 }
 
 export const audienceFilterFields: FilterFields = {
@@ -128,6 +131,7 @@ export function createAudiences(options: {
       const audience = present((await tx.query(deleteOne({ id })))[0]);
       await recordServiceEvent(tx, { type: 'audience.deleted', origin, data: dataOf(audience) });
     },
+    signingKeys: () => listSigningKeys(database),
   };
 }
 

@@ -94,6 +94,7 @@ beforeAll(async () => {
     ['/console/audit', /onerror/],
     ['/console/providers', /OIDC_PROVIDERS/],
     ['/console/keys', /onerror/],
+    ['/console/audiences', /audience|audiencia/],
     ['/console/access', /onerror/],
     [`/console/webhooks/${webhook.id}?open=${delivery.id}`, /webhook-id/],
     ['/console/backups', /BACKUP_TO/],
@@ -351,6 +352,7 @@ test('support opens the pages that the role may see, without a refusal, and the 
   const hidden = [
     '/console/audit',
     '/console/keys',
+    '/console/audiences',
     '/console/access',
     '/console/backups',
     '/console/providers',

@@ -1,4 +1,5 @@
 import { access } from './access.js';
+import { audiences } from './audiences.js';
 import { audit } from './audit.js';
 import { backups } from './backups.js';
 import { categories } from './categories.js';
@@ -26,6 +27,7 @@ import { webhooks } from './webhooks.js';
 
 export const texts = {
   access,
+  audiences,
   audit,
   backups,
   categories,

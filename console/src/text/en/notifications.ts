@@ -228,8 +228,6 @@ export const delivery = {
     none: (of: number) => `${n(of)} without a push`,
   },
   reasons: {
-    quiet_hours: 'The user has quiet hours now. When they end, it is decided again.',
-    collapsed: 'Quiet hours held several pushes of the category. One stands for all.',
     cap: 'As many notifications of the category as its cap allows were pushed.',
     channel_paused: 'Pushes are paused. It is sent when the pause ends.',
     quiet_hours: 'The user has quiet hours. When they end, Postern decides again whether the push goes.',
@@ -283,7 +281,6 @@ export const delivery = {
       none: 'due later',
     },
     reasons: {
-      quiet_hours: 'The user has quiet hours now. When they end, it is decided again.',
       digest: 'It comes with the next digest, unless the user reads it before.',
       cap: 'As many notifications of the category as its cap allows have reached the user.',
       channel_paused: 'The channel is paused. The message is sent when the pause ends.',

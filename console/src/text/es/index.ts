@@ -1,5 +1,6 @@
 import type { Texts } from '../en/index.js';
 import { access } from './access.js';
+import { audiences } from './audiences.js';
 import { audit } from './audit.js';
 import { backups } from './backups.js';
 import { categories } from './categories.js';
@@ -27,6 +28,7 @@ import { webhooks } from './webhooks.js';
 
 export const texts: Texts = {
   access,
+  audiences,
   audit,
   backups,
   categories,

@@ -232,8 +232,6 @@ export const delivery: Texts['delivery'] = {
     none: (of) => `${n(of)} sin push`,
   },
   reasons: {
-    quiet_hours: 'El usuario tiene ahora horas de silencio. Cuando terminen, se decide de nuevo.',
-    collapsed: 'Las horas de silencio retuvieron varios push de la categoría. Uno los representa a todos.',
     cap: 'Ya se enviaron tantas notificaciones de la categoría como permite su límite.',
     channel_paused: 'Los push están en pausa. Se envía cuando termine la pausa.',
     quiet_hours: 'El usuario tiene horas de silencio. Cuando terminan, Postern decide de nuevo si se envía.',
@@ -286,7 +284,6 @@ export const delivery: Texts['delivery'] = {
       none: 'más tarde',
     },
     reasons: {
-      quiet_hours: 'El usuario tiene ahora horas de silencio. Cuando terminen, se decide de nuevo.',
       digest: 'Llega con el próximo resumen, si el usuario no la lee antes.',
       cap: 'Ya llegaron al usuario tantas notificaciones de la categoría como permite su límite.',
       channel_paused: 'El canal está en pausa. El mensaje se envía cuando termine la pausa.',

@@ -20,7 +20,7 @@ export interface PreferenceChanges {
   /** A category that is off in `inbox` counts as read and archived, and no tab shows it. */
   readonly categories?: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells, CellChoice>>> | undefined;
   /** For topics that are open or that the user is in: it beats the category, except a critical one. */
-  readonly topics?: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells>>> | undefined;
+  readonly topics?: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells, CellChoice>>> | undefined;
 }
 
 /** What a page for preferences shows. */

@@ -32,7 +32,7 @@ const changedCell = (cell: PreferenceCell, choice: CellChoice | null): Preferenc
 /** A topic without choices has no entry. */
 function changedTopics(
   topics: Preferences['topics'],
-  changes: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells>>>,
+  changes: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells, CellChoice>>>,
 ): Preferences['topics'] {
   const all: Record<string, PreferenceTopic> = { ...topics };
   for (const [key, choices] of Object.entries(changes)) {
@@ -62,7 +62,7 @@ export function withChanges(
     ...preferences,
     time_zone: zone,
     quiet_hours: quietHours,
-    channels: replaced(preferences.channels, channels, (_value, choice) => choice ?? 'on'),
+    channels: replaced(preferences.channels, channels, (_value, choice: ChannelChoice | null) => choice ?? 'on'),
     categories: Object.fromEntries(changed),
     topics: changedTopics(preferences.topics, topics),
   };

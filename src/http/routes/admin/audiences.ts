@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Audience, AudienceChange, NewAudience, SavedAudience } from '../../../contract/access-token.js';
+import { Audience, AudienceChange, NewAudience, SavedAudience, SigningKey } from '../../../contract/access-token.js';
 import type { Database } from '../../../database/database.js';
 import { type Audiences, audienceFilterFields } from '../../../sessions/access-tokens/audiences.js';
 import { listRoutes } from '../../lists/list-routes.js';
@@ -101,6 +101,23 @@ export function adminAudienceRoutes(app: App, { audiences, database, idempotent 
       const id = pathId(request.params);
       await database.transaction((tx) => audiences.remove(tx, id, originOf(request)));
       return reply.code(204).send(null);
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/admin/v1/signing-keys',
+    schema: {
+      operationId: 'listSigningKeys',
+      summary: 'List the keys that sign access tokens',
+      description:
+        'Those that sign, will sign, or have signed tokens that may still be valid. `postern signing-keys rotate` replaces them.',
+      tags: ['Administration'],
+      response: { 200: Type.Array(SigningKey, { description: 'The keys of each algorithm, in the order of use.' }) },
+    },
+    config: { access },
+    async handler() {
+      return audiences.signingKeys();
     },
   });
 }

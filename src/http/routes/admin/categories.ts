@@ -13,7 +13,7 @@ import type { Handle } from '../../../database/database.js';
 import { allowsChange, isUnchanged } from '../../../lib/http-headers.js';
 import type { Categories } from '../../../notifications/categories/categories.js';
 import { maxSetBytes } from '../../../notifications/categories/check.js';
-import type { Simulator } from '../../../notifications/deliveries/simulator.js';
+import type { Simulator } from '../../../notifications/simulator.js';
 import { dryRunQuery, readDryRun } from '../../requests/parameters.js';
 import { type App, originOf } from '../../requests/route.js';
 

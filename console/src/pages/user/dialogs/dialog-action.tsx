@@ -43,7 +43,10 @@ export function useDialogAction(
   const [reason, setReason] = useState<unknown>();
   const problem = reason instanceof ProblemError ? reason : undefined;
   const errors = problem?.errors ?? [];
-  const isAtFields = errors.length > 0 && errors.every(({ field }) => fields.includes(field?.replace(/^\//, '') ?? ''));
+  // A part of a field, such as `roles.1`, is shown at the field.
+  const isAtFields =
+    errors.length > 0 &&
+    errors.every(({ field = '' }) => fields.includes(field.replace(/^\//, '').split('.')[0] ?? ''));
   return {
     busy,
     error: reason !== undefined && !isAtFields && <Problem error={reason} />,

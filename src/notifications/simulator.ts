@@ -1,14 +1,14 @@
-import type { Category, StepChannel } from '../../contract/category.js';
-import type { QuietHours } from '../../contract/preferences.js';
-import type { Simulation, SimulationRequest } from '../../contract/simulation.js';
-import type { Queryable } from '../../database/database.js';
-import { sql, statement, unprepared } from '../../database/sql.js';
-import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
-import { parseTime } from '../../lib/times.js';
-import type { KnownCategories } from '../categories/categories.js';
-import { applyChanges, type Choices, changeErrors, noChoices } from '../preferences/choices.js';
-import { noZones, type TimeZones } from '../preferences/time-zones.js';
-import { type Calendar, type SimulatedEvent, type SimulatedPerson, simulate } from './simulate.js';
+import type { Category, StepChannel } from '../contract/category.js';
+import type { QuietHours } from '../contract/preferences.js';
+import type { Simulation, SimulationRequest } from '../contract/simulation.js';
+import type { Queryable } from '../database/database.js';
+import { sql, statement, unprepared } from '../database/sql.js';
+import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
+import { parseTime } from '../lib/times.js';
+import type { KnownCategories } from './categories/categories.js';
+import { type Calendar, type SimulatedEvent, type SimulatedPerson, simulate } from './deliveries/simulate.js';
+import { applyChanges, type Choices, changeErrors, noChoices } from './preferences/choices.js';
+import { noZones, type TimeZones } from './preferences/time-zones.js';
 
 /** Shows what the service would do with notifications of a category. It writes nothing. */
 export interface Simulator {

@@ -8,8 +8,8 @@ import { completeCategory } from '../../../src/notifications/categories/category
 import { createDigestClosing } from '../../../src/notifications/deliveries/digests.js';
 import { createQuietRelease } from '../../../src/notifications/deliveries/quiet-hours.js';
 import { type SimulatedOutcome, simulate } from '../../../src/notifications/deliveries/simulate.js';
-import { createSimulator } from '../../../src/notifications/deliveries/simulator.js';
 import { createTimeZones } from '../../../src/notifications/preferences/time-zones.js';
+import { createSimulator } from '../../../src/notifications/simulator.js';
 import { createCounters } from '../../../src/statistics/counters.js';
 import { stepClock } from '../../support/clock.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -182,7 +182,11 @@ describe('the service does what the simulator says', () => {
     const { timeline } = await simulator.simulate(database, 'club', request);
     // The real service at every minute at which something can happen.
     const published: Notification[] = [];
-    const moments = new Set<number>(timeline.map(({ at }) => Date.parse(at)));
+    const moments = new Set<number>(
+      timeline
+        .flatMap(({ at, held_until: until }) => [at, ...(until === undefined ? [] : [until])])
+        .map((time) => Date.parse(time)),
+    );
     for (const { at, readAt } of events) for (const time of [at, readAt]) if (time !== undefined) moments.add(time);
     for (const time of [...moments].sort((a, b) => a - b)) {
       await setClock(time);
@@ -201,7 +205,9 @@ describe('the service does what the simulator says', () => {
       }
       for (let round = 0; round < 4; round += 1) {
         await parts.runDue();
+        await parts.runJobs();
         await release();
+        await parts.runJobs();
         while (await close());
         await parts.runJobs();
       }
