@@ -38,7 +38,7 @@ export { InterruptedError } from './publishing/interruption.js';
 export type { PublishAll, PublishResult } from './publishing/publish-all.js';
 export type { NewNotification, Publication, Publishing, Recipients } from './publishing/publishing.js';
 export { createPosternServer, type PosternServer } from './server.js';
-export { type Refusal, refusalOf } from './sessions/answers.js';
+export { type Refusal, readOnlyRefusalOf, refusalOf } from './sessions/answers.js';
 export {
   expressSession,
   fastifySession,
@@ -46,6 +46,7 @@ export {
   honoSession,
   type SessionMiddlewareOptions,
   sessionOf,
+  type Verifier,
   withSession,
 } from './sessions/middleware.js';
 export { type StepUpOptions, stepUpRefusalOf } from './sessions/step-up.js';

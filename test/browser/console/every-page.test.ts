@@ -50,6 +50,13 @@ beforeAll(async () => {
   const categoryTexts = { title: { en: hostile[0], es: hostile[0] }, description: { en: hostile[1] } };
   await admin('PUT', '/categories/hostile', { ...categoryTexts, templates: { 'push.en': { text: hostile[3] } } });
   await admin('POST', '/suppressions', { email: newEmail() });
+  await admin('PUT', '/topics/hostile', { title: hostile[0], is_open: true });
+  await admin('PUT', '/topics/endless', { title: hostile[3] });
+  await admin('PUT', `/topics/hostile/subscriptions/${first.id}`);
+  const { body: publication } = await admin<{ id: string }>('POST', '/publications', {
+    ...{ to: { topic: 'hostile' }, send_at: new Date(Date.now() + 86_400_000).toISOString() },
+    notification: { notification_type: 'payment', actor: hostile[1], description: hostile[0] },
+  });
   await admin('POST', '/blocks', { address: '192.0.2.0/24', reason: hostile[0] });
   await admin('POST', '/blocks', { address: '2001:db8::/32', reason: hostile[3] });
   const notification = { user_id: first.id, notification_type: 'payment', description: endless.slice(0, 4096) };
@@ -75,12 +82,19 @@ beforeAll(async () => {
     [`/console/notifications?view=find&id=${published.id}`, /Wolfeschlegelstein/],
     ['/console/messages', /the mail server answered 550/],
     [`/console/messages?recipient=${endless.slice(0, 5000)}`, /./],
+    ['/console/publications', /onerror/],
+    ['/console/publications/new?topic=hostile', /Recipients a second|Destinatarios por segundo/],
+    [`/console/publications/${publication.id}`, /onerror/],
+    [`/console/publications/${publication.id}?view=edit`, /hostile/],
+    ['/console/topics', /WWWWWWWW/],
+    ['/console/topics/hostile', /WWWWWWWW|onerror/],
     ['/console/categories', /onerror/],
     ['/console/categories/hostile', /onerror/],
     ['/console/suppressions', /added by an operator|la añadió un operador/],
     ['/console/audit', /onerror/],
     ['/console/providers', /OIDC_PROVIDERS/],
     ['/console/keys', /onerror/],
+    ['/console/audiences', /audience|audiencia/],
     ['/console/access', /onerror/],
     [`/console/webhooks/${webhook.id}?open=${delivery.id}`, /webhook-id/],
     ['/console/backups', /BACKUP_TO/],
@@ -338,11 +352,12 @@ test('support opens the pages that the role may see, without a refusal, and the 
   const hidden = [
     '/console/audit',
     '/console/keys',
+    '/console/audiences',
     '/console/access',
     '/console/backups',
     '/console/providers',
     '/console/system',
-  ].concat(pages.map(([path]) => path).filter((path) => path.startsWith('/console/webhooks')));
+  ].concat(pages.map(([path]) => path).filter((path) => /^\/console\/(webhooks|topics|categories)/.test(path)));
   const links = page.getByRole('navigation', { name: 'Pages' }).first().getByRole('link');
   await links.nth(2).waitFor();
   const targets = await Promise.all((await links.all()).map((link) => link.getAttribute('href')));
@@ -350,7 +365,9 @@ test('support opens the pages that the role may see, without a refusal, and the 
   for (const [path, shown] of pages.filter(([path]) => path !== '/console' && !hidden.includes(path))) {
     await page.goto(`${postern.url}${path}`);
     await opened.settled();
-    await untilArrived(opened, shown);
+    await untilArrived(opened, shown).catch((error: unknown) => {
+      throw new Error(`${name(path)} does not show ${shown}`, { cause: error });
+    });
   }
   expect(refused).toEqual([]);
   for (const path of hidden) {

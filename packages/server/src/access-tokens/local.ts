@@ -8,13 +8,14 @@ import { createRevocations } from './revocations.js';
 
 /** What an access token says about its login. */
 export interface LocalSession
-  extends Pick<Session, 'user_id' | 'roles' | 'claims' | 'authenticated_at' | 'amr' | 'proven_at' | 'expires_at'> {
+  extends Pick<
+    Session,
+    'user_id' | 'roles' | 'claims' | 'authenticated_at' | 'amr' | 'proven_at' | 'expires_at' | 'act'
+  > {
   /** The id of the login, the same in all its sessions. */
   readonly authentication_id: string;
   /** The id of the token. */
   readonly jti: string;
-  /** Who acts for the user, in a support login. */
-  readonly act?: { readonly sub: string; readonly write?: boolean } | undefined;
 }
 
 /** Checks access tokens in this process. */

@@ -1,9 +1,8 @@
 import type { MaybePromise } from '@postern/client';
 import { UsageError } from '@postern/client/internal';
 import type { LocalSession } from '../access-tokens/local.js';
-import type { PosternServer } from '../server.js';
 import type { Session } from '../wire.js';
-import { type Refusal, refusalOf } from './answers.js';
+import { type Refusal, readOnlyRefusalOf, refusalOf } from './answers.js';
 import { createStepUpCheck, type StepUpOptions } from './step-up.js';
 import type { HeadersLike, RequestLike } from './tokens.js';
 import type { VerifyOptions } from './verify.js';
@@ -13,22 +12,31 @@ export interface SessionMiddlewareOptions extends Omit<VerifyOptions, 'signal'>,
   readonly optional?: boolean | undefined;
 }
 
+/** A client of `createPosternServer`, or what a test has in place of it. */
+export interface Verifier {
+  verify(request: RequestLike, options?: VerifyOptions): Promise<Session | LocalSession | null>;
+}
+
 // A separate map: the requests themselves are not changed.
 const sessions = new WeakMap<object, Session | LocalSession | null>();
 
 /** Checks a request. @returns the refusal to answer; undefined to call the route */
-type Guard = (request: RequestLike, keys: readonly object[]) => Promise<Refusal | undefined>;
+type Guard = (
+  request: RequestLike & { readonly method?: string | undefined },
+  keys: readonly object[],
+) => Promise<Refusal | undefined>;
 
 function createGuard(
-  { verify }: Pick<PosternServer, 'verify'>,
+  { verify }: Verifier,
   { optional = false, maxAge, local = false, ...stepUp }: SessionMiddlewareOptions,
 ): Guard {
   const checkStepUp = createStepUpCheck(stepUp);
   return async (request, keys) => {
     try {
-      const session = local ? await verify(request, { local }) : await verify(request, { maxAge });
+      const session = await verify(request, local ? { local } : { maxAge });
       if (session === null && !optional) return refusalOf(session);
-      const insufficient = session === null ? undefined : checkStepUp(session);
+      const insufficient =
+        session === null ? undefined : (readOnlyRefusalOf(session, request.method) ?? checkStepUp(session));
       if (insufficient !== undefined) return insufficient;
       for (const key of keys) sessions.set(key, session);
       return undefined;
@@ -41,6 +49,7 @@ function createGuard(
 }
 
 interface NodeRequest {
+  readonly method?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 interface NodeResponse {
@@ -51,7 +60,7 @@ interface NodeResponse {
 
 /**
  * A middleware for Express, Connect and `node:http`. Requests without a valid session get 401. If Postern is unavailable, they get
- * 503.
+ * 503. An operator who uses the session only to look (`act.write` is false) gets 403 for all methods except GET and HEAD.
  *
  * @example
  * ```ts
@@ -69,7 +78,7 @@ interface NodeResponse {
  * ```
  */
 export function expressSession(
-  postern: Pick<PosternServer, 'verify'>,
+  postern: Verifier,
   options: SessionMiddlewareOptions = {},
 ): (request: NodeRequest, response: NodeResponse, next: (error?: unknown) => void) => void {
   const guard = createGuard(postern, options);
@@ -102,7 +111,7 @@ interface FastifyReplyLike {
  * ```
  */
 export function fastifySession(
-  postern: Pick<PosternServer, 'verify'>,
+  postern: Verifier,
   options: SessionMiddlewareOptions = {},
 ): (request: NodeRequest, reply: FastifyReplyLike) => Promise<unknown> {
   const guard = createGuard(postern, options);
@@ -115,7 +124,7 @@ export function fastifySession(
 }
 
 interface HonoContext {
-  readonly req: { readonly raw: { readonly headers: HeadersLike } };
+  readonly req: { readonly raw: { readonly headers: HeadersLike; readonly method?: string | undefined } };
 }
 
 /**
@@ -133,7 +142,7 @@ interface HonoContext {
  * ```
  */
 export function honoSession(
-  postern: Pick<PosternServer, 'verify'>,
+  postern: Verifier,
   options: SessionMiddlewareOptions = {},
 ): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
   const guard = createGuard(postern, options);
@@ -158,7 +167,7 @@ export function honoSession(
  * ```
  */
 export function withSession<A extends readonly unknown[]>(
-  postern: Pick<PosternServer, 'verify'>,
+  postern: Verifier,
   handler: (request: Request, session: Session, ...rest: A) => MaybePromise<Response>,
   options: Omit<SessionMiddlewareOptions, 'optional'> = {},
 ): (request: Request, ...rest: A) => Promise<Response> {

@@ -14,7 +14,7 @@ export interface StepUpOptions {
 }
 
 /** What a session or an access token says about its login. */
-type Proofs = Pick<Session, 'authenticated_at' | 'proven_at' | 'amr'>;
+type Proofs = Pick<Session, 'authenticated_at' | 'proven_at' | 'amr' | 'act'>;
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -44,7 +44,10 @@ export function createStepUpCheck({ within, factor = false }: StepUpOptions): (s
     ...(seconds !== undefined && { max_age: seconds }),
     factor,
   });
-  return ({ authenticated_at: login, proven_at: proof, amr }) => {
+  const asksNothing = maxAgeMs === undefined && !factor;
+  return ({ authenticated_at: login, proven_at: proof, amr, act }) => {
+    // The user has proven nothing in a support login.
+    if (act !== undefined) return asksNothing ? undefined : answer;
     const isRecent = maxAgeMs === undefined || [login, proof].some((time) => time !== null && isWithin(time, maxAgeMs));
     return isRecent && (!factor || hasFactor(amr)) ? undefined : answer;
   };
