@@ -47,6 +47,12 @@ const pictures = (link) => [
   { name: 'notifications', path: '/console/notifications', prepare: compose },
   { name: 'notifications-empty', path: '/console/notifications' },
   { name: 'notification', path: '/console/users?q=grace', prepare: openNotification },
+  { name: 'publications', path: '/console/publications' },
+  { name: 'publication', path: '/console/publications', prepare: openFirstPublication },
+  { name: 'publication-new', path: '/console/publications/new?topic=club.chess', prepare: writePublication },
+  { name: 'topics', path: '/console/topics' },
+  { name: 'topic', path: '/console/topics/club.chess' },
+  { name: 'topic-lines', path: '/console/topics/club.chess', prepare: pasteSubscriptions },
   { name: 'messages', path: '/console/messages' },
   { name: 'message', path: '/console/messages?state=all', prepare: openFirstDetail },
   { name: 'audit', path: '/console/audit' },
@@ -67,6 +73,29 @@ async function openGrace(page) {
   await page.locator('tbody tr').first().press('Enter');
   await page.waitForURL(/users\/[0-9a-f-]{36}/);
   await page.getByText('Ada Lovelace paid you 12.50').click();
+}
+
+/** @param {import('playwright-core').Page} page */
+async function openFirstPublication(page) {
+  await page.locator('tbody tr').first().press('Enter');
+  await page.getByText(/of about/).waitFor();
+}
+
+/** @param {import('playwright-core').Page} page */
+async function writePublication(page) {
+  await page.getByLabel('Description').fill('The tournament begins on Friday at six. Bring a clock.');
+  await page.getByRole('radio', { name: 'At a time' }).check();
+  await page
+    .getByLabel('Date and time')
+    .fill(`${new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10)}T09:00`);
+  await page.getByRole('button', { name: 'Estimate' }).click();
+  await page.getByText(/would get it/).waitFor();
+}
+
+/** @param {import('playwright-core').Page} page */
+async function pasteSubscriptions(page) {
+  await page.getByRole('button', { name: 'Paste a list…' }).click();
+  await page.getByLabel('Users').fill('{"user_id": "username:ada"}\nada@example.com\nnobody\n');
 }
 
 /** @param {import('playwright-core').Page} page */

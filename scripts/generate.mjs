@@ -150,7 +150,7 @@ function clientTypes({ components }) {
   const names = ['Account', 'Authentication', 'AuthenticationState', 'Device', 'DeviceInput', 'FieldError', 'Identity'];
   names.push('Changes', 'DeliveryTrace', 'Image', 'Marker', 'Mute', 'Notification', 'DeviceToken', 'PushKey');
   names.push('AccountDetails', 'ActivityEntry', 'ChangedPassword', 'ExternalIdentity', 'NewPasskey', 'NewTotp');
-  names.push('LogoutResult', 'Passkey', 'RecoveryCodes', 'StartedExternalIdentity', 'StartedProof');
+  names.push('LogoutResult', 'OwnSupportLogin', 'Passkey', 'RecoveryCodes', 'StartedExternalIdentity', 'StartedProof');
   names.push('LoginOptions', 'NewSession', 'PageInfo', 'Recovered', 'Session', 'SentCode', 'MergedGuest');
   names.push('ChangedStates', 'InboxCounts', 'InboxStates', 'Preferences', 'OwnTopic');
   const statuses = Object.entries(errors).map(([code, { status }]) => `  readonly ${code}: ${status};`);

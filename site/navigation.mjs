@@ -70,6 +70,7 @@ export const sections = [
         text: 'Every day',
         pages: [
           'operations/users',
+          'support-logins',
           'operations/import',
           'operations/access',
           'operations/audit',

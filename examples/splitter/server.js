@@ -17,18 +17,24 @@ function billFor({ id, title, total, by, owes, paid }, userId) {
   return { id, title, total, by: by.name, isMine, share: owes[userId], open, people, paid: paid.length };
 }
 
-/** A share that a friend has not read after `mailAfter`, such as `1h`, is mailed. */
-async function defineCategory({ url, apiKey, mailAfter }) {
-  const steps = [{ channel: 'push' }, { channel: 'email', after: mailAfter, if: 'unread' }];
-  const body = JSON.stringify({ title: { en: 'Shares that you owe', es: 'Lo que debes' }, steps });
+/** Calls the admin API of Postern, beside what the package does. */
+async function admin({ url, apiKey }, method, path, body) {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
-  const answer = await fetch(`${url}/admin/v1/categories/request`, { method: 'PUT', headers, body });
+  const answer = await fetch(`${url}/admin/v1/${path}`, { method, headers, body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(await answer.text());
+}
+
+/** A share that a friend has not read after `mailAfter` is mailed. People join and mute the club in their preferences. */
+async function defineNotifications({ mailAfter, ...service }) {
+  const steps = [{ channel: 'push' }, { channel: 'email', after: mailAfter, if: 'unread' }];
+  const title = { en: 'Shares that you owe', es: 'Lo que debes' };
+  await admin(service, 'PUT', 'categories/request', { title, steps });
+  await admin(service, 'PUT', 'topics/club.dinner', { title: 'Dinner club', is_open: true });
 }
 
 /** @returns the address of Splitter */
 export async function startSplitter({ url, apiKey, port, mailAfter }) {
-  await defineCategory({ url, apiKey, mailAfter });
+  await defineNotifications({ url, apiKey, mailAfter });
   const bills = new Map();
   const postern = createPosternServer({ url, apiKey });
   const app = express();
@@ -46,21 +52,15 @@ export async function startSplitter({ url, apiKey, port, mailAfter }) {
 
   app.post('/api/bills', async (request, response) => {
     const by = await postern.users.get(sessionOf(request).user_id);
-    const { title, total, friends, image_id } = request.body;
+    const { title, total, friends, image_id, club } = request.body;
     const users = await Promise.all(friends.map(userNamed));
     if (users.includes(undefined)) return response.status(400).json({ message: 'Nobody has one of these names.' });
     if (users.some(({ id }) => id === by.id))
       return response.status(400).json({ message: 'You are there anyway: name the others.' });
     const share = Math.round((100 * total) / (users.length + 1)) / 100;
     const owes = Object.fromEntries(users.map(({ id }) => [id, share]));
-    const bill = {
-      id: crypto.randomUUID(),
-      title,
-      total,
-      by: { id: by.id, name: by.name || by.username },
-      owes,
-      paid: [],
-    };
+    const payer = { id: by.id, name: by.name || by.username };
+    const bill = { id: crypto.randomUUID(), title, total, by: payer, owes, paid: [] };
     bills.set(bill.id, bill);
     const what = {
       notification_type: 'request',
@@ -72,6 +72,10 @@ export async function startSplitter({ url, apiKey, port, mailAfter }) {
     };
     const description = `Your share of ${title} is ${money.format(share)}.`;
     await postern.publish({ user_ids: Object.keys(owes), ...what, description }, { idempotencyKey: `bill-${bill.id}` });
+    if (club) {
+      const notification = { notification_type: 'pool', actor: payer.name, description: `was at ${title}.` };
+      await admin({ url, apiKey }, 'POST', 'publications', { to: { topic: 'club.dinner' }, notification });
+    }
     response.status(201).json(billFor(bill, by.id));
   });
 

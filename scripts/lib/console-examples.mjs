@@ -100,6 +100,8 @@ export async function fillWithExamples(url, key, receiver) {
   for (const person of people) users.push(await call('POST', '/admin/v1/users', person));
   const idOf = (/** @type {string} */ username) => users.find((user) => user.username === username)?.id ?? '';
 
+  await publishToClubs(call, send, users);
+
   await logIn('ada', devices.iphone);
   await logIn('bobby', devices.laptop);
   for (const device of Object.values(devices)) await logIn('grace', device, 'a battery of horses', { pin: '482915' });
@@ -135,4 +137,38 @@ export async function fillWithExamples(url, key, receiver) {
   const identity = { type: 'phone', value: '+34612345678' };
   await call('POST', '/admin/v1/test-identities', { identity, code: '424242', expires_at: inDays(13) });
   await call('POST', '/admin/v1/backups');
+}
+
+/**
+ * Topics, and publications in different states.
+ * @param {(method: string, path: string, body?: object) => Promise<Record<string, string>>} call
+ * @param {(method: string, path: string, body?: string) => Promise<string>} send
+ * @param {readonly Record<string, string>[]} users
+ */
+async function publishToClubs(call, send, users) {
+  const topics = {
+    'club.chess': 'Chess club',
+    'club.cooks': 'نادي الطبخ',
+    'shop.offers': 'Offers of the week',
+    staff: 'Everybody who works here',
+  };
+  for (const [key, title] of Object.entries(topics))
+    await call('PUT', `/admin/v1/topics/${key}`, { title, is_open: key !== 'staff' });
+  const lines = users.map(({ id }) => `${JSON.stringify({ user_id: id })}\n`).join('');
+  await send('POST', '/admin/v1/topics/club.chess/subscriptions', lines);
+  /** @param {object} to @param {string} description @param {object} [more] */
+  const publish = (to, description, more = {}) => {
+    const notification = { notification_type: 'request', actor: 'Chess club', description };
+    return call('POST', '/admin/v1/publications', { to, notification, ...more });
+  };
+  await publish({ topic: 'club.chess' }, 'The tournament begins on Friday at six. Bring a clock.');
+  await publish({ users: 'locale:es' }, 'Hemos cambiado nuestros horarios de verano.');
+  const mistake = await publish({ everyone: true }, 'This was only a test of the marketing team', { rate: 20 });
+  await publish({ topic: 'shop.offers' }, 'Three for the price of two', {
+    send_at: new Date(Date.now() + 3 * 86_400_000).toISOString(),
+    rate: 500,
+  });
+  await new Promise((resolve) => setTimeout(resolve, 4000));
+  await call('POST', `/admin/v1/publications/${mistake.id}/recall`);
+  await publish({ everyone: true }, 'We are back: everything works again.', { rate: 5 });
 }

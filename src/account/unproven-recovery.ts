@@ -33,6 +33,7 @@ export const removedTables = [
   'authentications',
   'devices',
   'page_apps',
+  'support_logins',
   'notices',
   'guess_budgets',
 ] as const;

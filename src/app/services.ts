@@ -16,6 +16,8 @@ import { createPageApps } from '../login/pages/page-apps.js';
 import { markPageDevice } from '../login/pages/page-logins.js';
 import { createPages } from '../login/pages/pages.js';
 import { createPreferences } from '../notifications/preferences/preferences.js';
+import { createTimeZones } from '../notifications/preferences/time-zones.js';
+import { createSimulator } from '../notifications/simulator.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
@@ -40,7 +42,7 @@ import { createPublicationDomain, type PublicationDomain } from './domains/publi
 import { createPushDomain, type PushDomain } from './domains/push.js';
 import { createSessionServices } from './domains/sessions.js';
 import type { ConsoleOutput } from './domains/sms.js';
-import { createStepDomain, type StepDomain } from './domains/steps.js';
+import { createStepDomain, type StepDomain, stepTtl } from './domains/steps.js';
 import { createSystemInformation } from './domains/system.js';
 import { createConfiguredTopics } from './domains/topics.js';
 import { createConfiguredUnsubscribe } from './domains/unsubscribe.js';
@@ -224,6 +226,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     takeOverProof: sessions.takeOverProof,
     accessTokens: sessions.accessTokens,
     audiences: sessions.audiences,
+    supportLogins: sessions.supportLogins,
     devices: createDevices(database, limits),
     pageApps,
     pages: createPages({ database, redirects, apps: pageApps, policies: loginPolicies(config) }),
@@ -253,6 +256,10 @@ function servicesOf(base: Base, parts: Parts): Services {
     states: notifications.services.states,
     images: notifications.services.images,
     categories,
+    simulator: createSimulator({
+      ...{ categories: categories.known, timeZones: createTimeZones() },
+      ...{ timeZone: config.DEFAULT_TIME_ZONE, ttl: stepTtl(config) },
+    }),
     channels,
     push: push.push,
     decideSteps: deliverySteps.decideSteps,

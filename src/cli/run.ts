@@ -11,6 +11,7 @@ import { imagesCommand } from './commands/images.js';
 import { keysCommand } from './commands/keys.js';
 import { messagesCommand } from './commands/messages.js';
 import { migrateCommand } from './commands/migrate.js';
+import { notificationsCommand } from './commands/notifications.js';
 import { operatorsCommand } from './commands/operators.js';
 import { schemesCommand } from './commands/schemes.js';
 import { secretCommand } from './commands/secret.js';
@@ -76,6 +77,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
   operatorsCommand(program, io);
   imagesCommand(program, io, exitWith);
   messagesCommand(program, io);
+  notificationsCommand(program, io, exitWith);
   webhooksCommand(program, io, exitWith);
   schemesCommand(program, io);
   auditCommand(program, io, exitWith);

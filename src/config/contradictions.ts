@@ -41,6 +41,7 @@ export function risks(values: Values): string[] {
     ...openConnections(values),
     ...withheldCodes(values),
     ...withheldSteps(values),
+    ...pagesWithoutPasskeys(values),
   ];
 }
 
@@ -61,6 +62,12 @@ function withheldSteps({ OUTBOUND = 'live' }: Values): string[] {
   };
   const effect = effects[OUTBOUND];
   return effect === undefined ? [] : [`OUTBOUND=${OUTBOUND}: ${effect}. Set OUTBOUND=live in production`];
+}
+
+/** The pages offer passkeys at the origin of PUBLIC_URL. */
+function pagesWithoutPasskeys({ PAGES: pages, PASSKEY_ORIGINS: origins, PUBLIC_URL: url }: Values): string[] {
+  if (pages !== 'on' || origins === undefined || url === undefined || origins.includes(new URL(url).origin)) return [];
+  return ['PASSKEY_ORIGINS does not have the origin of PUBLIC_URL: passkeys do not work on the pages (PAGES=on)'];
 }
 
 /** Push services need a contact that they can reach. Apple refuses every push with one at localhost (`BadJwtToken`). */

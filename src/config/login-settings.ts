@@ -29,7 +29,7 @@ export const accountSettings = {
   AUTHENTICATION_TTL_BY_ROLE: {
     parse: byRole(duration('1s', '3650d'), 'duration', 'operator:8h'),
     about:
-      'AUTHENTICATION_TTL for users with a role, such as operator:8h,support:12h, or with a role that your app gives. operator and support have 12h if it does not name them. The smallest value holds. A role that a user gets later also shortens the open logins of the user.',
+      'AUTHENTICATION_TTL for users with a role, such as operator:8h,support:12h, or with a role that your app gives. operator and support have 12h if it does not name them; a role of your app with one of these names has no limit. The smallest value holds. A role that a user gets later also shortens the open logins of the user.',
   },
   IDLE_TTL: {
     parse: duration('2s', '3650d'),
@@ -51,6 +51,12 @@ export const accountSettings = {
     parse: byRole(integer(1, 10_000), 'number', 'operator:3'),
     about:
       'MAX_DEVICES for users with a role, such as operator:3,support:5, or with a role that your app gives. The smallest value holds.',
+  },
+  SUPPORT_CONSENT: {
+    parse: choice('off', 'on'),
+    fallback: 'off',
+    about:
+      'on: an operator who wants to log in as a user gets a token only after the user has allowed it, in the account. off: the user is told, and can end it.',
   },
   GUESTS: {
     parse: choice('off', 'on'),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Time } from './common.js';
+import { Id, NullableTime, Time } from './common.js';
 
 /** The shortest and the longest lifetime of an access token, and the one unless an audience says otherwise. Seconds. */
 export const tokenLifetimes = { min: 60, max: 900, default: 300 } as const;
@@ -64,6 +64,36 @@ const settings = {
   support: Type.Optional(HasSupport),
 };
 
+/** The answer to a request that has saved an audience. */
+export const SavedAudience = Type.Object(
+  {
+    ...Audience.properties,
+    too_large_for: Type.Array(Id, {
+      maxItems: 10,
+      description:
+        'A warning: users whose roles and claims do not fit into a token for this audience, so they would get 422 `claims_too_large`. At most 10, of the 10,000 users that were changed last.',
+    }),
+  },
+  {
+    title: 'SavedAudience',
+    examples: [
+      {
+        id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
+        uri: 'https://api.example.com',
+        alg: 'ES256',
+        ttl: 300,
+        roles: true,
+        claims: ['plan'],
+        support: false,
+        created_at: '2017-10-19T17:02:03.181879Z',
+        updated_at: '2017-10-19T17:02:03.181879Z',
+        too_large_for: [],
+      },
+    ],
+  },
+);
+export type SavedAudience = Static<typeof SavedAudience>;
+
 export const NewAudience = Type.Object(
   { uri: Uri, ...settings },
   { title: 'NewAudience', examples: [{ uri: 'https://api.example.com', roles: true, claims: ['plan'] }] },
@@ -73,6 +103,37 @@ export type NewAudience = Static<typeof NewAudience>;
 /** Changes only the members that are present. */
 export const AudienceChange = Type.Object(settings, { title: 'AudienceChange', examples: [{ ttl: 60 }] });
 export type AudienceChange = Static<typeof AudienceChange>;
+
+/** A key that signs access tokens, without its secret. */
+export const SigningKey = Type.Object(
+  {
+    kid: Type.String({ description: 'The id of the key, as in the header of tokens and in `/.well-known/jwks.json`.' }),
+    alg: SigningAlgorithm,
+    state: Type.Enum(['next', 'planned', 'current', 'former'] as const, {
+      title: 'SigningKeyState',
+      description:
+        'next: published, and signs after a rotation. planned: signs from `signs_since` on. current: signs. former: signs no more, and stays published until its last token has expired.',
+    }),
+    created_at: Time,
+    signs_since: Type.Unsafe<string | null>({
+      ...NullableTime,
+      description: 'null: a rotation has not planned it yet.',
+    }),
+  },
+  {
+    title: 'SigningKey',
+    examples: [
+      {
+        kid: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
+        alg: 'ES256',
+        state: 'current',
+        created_at: '2017-10-19T17:02:03.181879Z',
+        signs_since: '2017-10-19T17:02:03.181879Z',
+      },
+    ],
+  },
+);
+export type SigningKey = Static<typeof SigningKey>;
 
 export const AccessTokenRequest = Type.Object(
   {

@@ -46,11 +46,82 @@ const NewCategoryStep = Type.Object(
 /** What a channel or the inbox does for a category. */
 export const ChannelChoice = Type.Enum(['on', 'off'] as const, { title: 'ChannelChoice' });
 
+/** The same for a category, whose mails can also come as a digest. */
+export const CellChoice = Type.Enum(['on', 'off', 'digest'] as const, {
+  title: 'CellChoice',
+  description: 'digest: only for email, and only if the category has a digest.',
+});
+
+/** What happens to what a cap does not let through. */
+export const capOverflows = ['drop', 'digest'] as const;
+
+/** How often a category may reach a user by each channel. */
+export interface CategoryCap {
+  readonly count: number;
+  /** A duration such as `1d`. */
+  readonly per: string;
+  /** `digest`: mails join the digest. What goes through other channels is dropped. */
+  readonly overflow: (typeof capOverflows)[number];
+}
+
+/** Mails of a category together in one. */
+export interface CategoryDigest {
+  /** A duration such as `15m`, or `daily 09:00` or `weekly mon 09:00` on the wall clock of the user. */
+  readonly every: string;
+  /** The most notifications that a mail shows. */
+  readonly max_items: number;
+}
+
+const capDescription =
+  'The most notifications that reach a user by each channel in a time. Critical categories ignore it. null: no limit.';
+const digestDescription =
+  'The mails of users who have chosen digest, together in one. every: 15m to 7d after the first one, or daily 09:00 or weekly mon 09:00 on the wall clock of the user. null: none.';
+
+const CategoryCapInput = Type.Unsafe<(Omit<CategoryCap, 'overflow'> & { overflow?: CategoryCap['overflow'] }) | null>({
+  type: ['object', 'null'],
+  title: 'CategoryCapInput',
+  properties: {
+    count: Type.Integer({ minimum: 1, maximum: 100 }),
+    per: Type.String({ maxLength: 10 }),
+    overflow: Type.Enum(capOverflows, { title: 'CapOverflow', description: 'The default is drop.' }),
+  },
+  required: ['count', 'per'],
+  description: capDescription,
+});
+const CategoryDigestInput = Type.Unsafe<{ every: string; max_items?: number } | null>({
+  type: ['object', 'null'],
+  title: 'CategoryDigestInput',
+  properties: {
+    every: Type.String({ maxLength: 20 }),
+    max_items: Type.Integer({ minimum: 1, maximum: 100, description: 'The default is 20.' }),
+  },
+  required: ['every'],
+  description: digestDescription,
+});
+const CategoryCap = Type.Unsafe<CategoryCap | null>({
+  type: ['object', 'null'],
+  title: 'CategoryCap',
+  properties: {
+    count: Type.Integer(),
+    per: Type.String(),
+    overflow: Type.Enum(capOverflows, { title: 'CapOverflow' }),
+  },
+  required: ['count', 'per', 'overflow'],
+  description: capDescription,
+});
+const CategoryDigest = Type.Unsafe<CategoryDigest | null>({
+  type: ['object', 'null'],
+  title: 'CategoryDigest',
+  properties: { every: Type.String(), max_items: Type.Integer() },
+  required: ['every', 'max_items'],
+  description: digestDescription,
+});
+
 const NewCategoryDefaults = Type.Object(
   {
     inbox: Type.Optional(ChannelChoice),
     push: Type.Optional(ChannelChoice),
-    email: Type.Optional(ChannelChoice),
+    email: Type.Optional(CellChoice),
     sms: Type.Optional(ChannelChoice),
   },
   {
@@ -83,6 +154,8 @@ const members = {
   ),
   steps: Type.Optional(Type.Array(NewCategoryStep, { maxItems: 4, description: 'The default is one push at once.' })),
   defaults: Type.Optional(NewCategoryDefaults),
+  cap: Type.Optional(CategoryCapInput),
+  digest: Type.Optional(CategoryDigestInput),
   ttl: Type.Optional(
     Type.Unsafe<string | null>({
       type: ['string', 'null'],
@@ -111,6 +184,8 @@ const example = {
   is_critical: false,
   steps: [{ channel: 'push' as const, after: '0s', if: 'always' as const }],
   defaults: { inbox: 'on' as const, push: 'on' as const, email: 'on' as const, sms: 'off' as const },
+  cap: { count: 3, per: '1d', overflow: 'digest' as const },
+  digest: { every: 'daily 09:00', max_items: 20 },
   ttl: null,
   data_schema: null,
   templates: { 'push.en': { title: '{{actor}}', text: '{{description}}' } },
@@ -151,11 +226,13 @@ export const Category = Type.Object(
       {
         inbox: ChannelChoice,
         push: ChannelChoice,
-        email: ChannelChoice,
+        email: CellChoice,
         sms: ChannelChoice,
       },
       { title: 'CategoryDefaultsShown' },
     ),
+    cap: CategoryCap,
+    digest: CategoryDigest,
     ttl: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
     data_schema: Type.Unsafe<Record<string, unknown> | null>({
       ...AnyObject('A JSON Schema.', 'DataSchema'),
@@ -224,6 +301,19 @@ export type MessagePreviewRequest = Static<typeof MessagePreviewRequest>;
 
 const NullableTextShown = Type.Unsafe<string | null>({ type: ['string', 'null'] });
 
+const PreviewWarning = Type.Object(
+  { code: Type.Literal('inbox_off_unread'), message: Type.String() },
+  {
+    title: 'PreviewWarning',
+    examples: [
+      {
+        code: 'inbox_off_unread',
+        message: 'With the inbox off, a notification counts as read: steps with unread do not go.',
+      },
+    ],
+  },
+);
+
 /** A message as a channel would send it. */
 export const MessagePreview = Type.Object(
   {
@@ -236,10 +326,15 @@ export const MessagePreview = Type.Object(
     title: NullableTextShown,
     text: Type.String(),
     html: NullableTextShown,
+    warnings: Type.Array(PreviewWarning, { description: 'What is allowed, and probably not what is meant.' }),
   },
   {
     title: 'MessagePreview',
-    examples: [{ template: 'push.en', subject: null, title: 'Grace Hopper', text: 'Paid you 12.50', html: null }],
+    examples: [
+      { template: 'push.en', subject: null, title: 'Grace Hopper', text: 'Paid you 12.50', html: null, warnings: [] },
+    ],
   },
 );
 export type MessagePreview = Static<typeof MessagePreview>;
+/** The message alone. */
+export type RenderedMessage = Omit<MessagePreview, 'warnings'>;

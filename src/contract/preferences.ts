@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
-import { ChannelChoice, stepChannels } from './category.js';
+import { CellChoice, ChannelChoice, stepChannels } from './category.js';
 import { AnyObject, NullableTime } from './common.js';
 
 const Cell = Type.Object(
   {
-    value: ChannelChoice,
-    default: ChannelChoice,
+    value: CellChoice,
+    default: CellChoice,
     is_chosen: Type.Boolean({ description: 'Whether the user has chosen the value. Else it is the default.' }),
     chosen_at: Type.Optional(
       Type.Unsafe<string | null>({ ...NullableTime, description: 'When it was chosen. Only for operators.' }),
@@ -80,7 +80,7 @@ const QuietHours = Type.Unsafe<QuietHours | null>({
 
 const TopicCell = Type.Optional(ChannelChoice);
 const TopicChoices = Type.Object(
-  { inbox: TopicCell, push: TopicCell, email: TopicCell, sms: TopicCell },
+  { inbox: TopicCell, push: TopicCell, email: Type.Optional(CellChoice), sms: TopicCell },
   { title: 'PreferenceTopic', examples: [{ push: 'off' as const }] },
 );
 
@@ -142,7 +142,7 @@ export const PreferenceChanges = Type.Object(
     ),
     categories: Type.Optional(
       AnyObject(
-        'For each category, on, off or null for channels and inbox. null takes a choice back.',
+        'For each category, on, off or null for channels and inbox, and digest for email if the category has one. null takes a choice back.',
         'CategoryChannelChoices',
       ),
     ),

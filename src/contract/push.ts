@@ -84,6 +84,7 @@ export const deliveryReasons = {
   waiting: 'The push waits to be sent.',
   channel_paused: 'Pushes are paused. It is sent when the pause ends.',
   quiet_hours: 'The user has quiet hours now. When they end, it is decided again whether the push is sent.',
+  cap: 'As many notifications of this category as it may send have been pushed to the user.',
   collapsed: 'Quiet hours held several pushes of this category. One of them, with their number, stands for all.',
   retrying: 'The last attempt failed; it is tried again.',
   accepted:
@@ -124,7 +125,7 @@ export type DeliveryState = (typeof deliveryStates)[number];
 
 const HeldUntil = Type.Unsafe<string | null>({
   ...NullableTime,
-  description: 'When it is decided about again, if quiet hours hold it.',
+  description: 'When it is decided about again, if quiet hours hold it, or when its digest closes.',
 });
 
 const PushAttempt = Type.Object(
@@ -150,7 +151,7 @@ export type PushAttempt = Static<typeof PushAttempt>;
 
 /** The states of a mail or SMS of a notification. */
 export const stepStates = [
-  ...(['held', 'queued', 'sent', 'delivered', 'bounced', 'complained'] as const),
+  ...(['held', 'digesting', 'queued', 'sent', 'delivered', 'bounced', 'complained'] as const),
   ...(['failed', 'skipped', 'expired', 'dropped'] as const),
 ] as const;
 export type StepState = (typeof stepStates)[number];
@@ -161,6 +162,8 @@ export const stepReasons = {
   waiting: 'The message waits to be sent.',
   channel_paused: 'The channel is paused. The message is sent when the pause ends.',
   quiet_hours: 'The user has quiet hours now. When they end, it is decided again whether the message is sent.',
+  digest: 'It comes with the next digest, unless the user reads it before.',
+  cap: 'As many notifications of this category as it may send have reached the user. With the state digesting, it comes with the next digest.',
   retrying: 'The last attempt failed; it is tried again.',
   accepted: 'The provider accepted it.',
   delivered: 'It has arrived, as the provider reports.',
@@ -222,7 +225,7 @@ export const DeliveryTrace = Type.Object(
 export type DeliveryTrace = Static<typeof DeliveryTrace>;
 
 const StepChannelName = Type.Enum(stepChannels, { title: 'StepChannel' });
-const DryRunState = Type.Enum(['send', 'held', 'skipped', 'expired', 'dropped', 'failed'] as const, {
+const DryRunState = Type.Enum(['send', 'held', 'digesting', 'skipped', 'expired', 'dropped', 'failed'] as const, {
   title: 'DryRunState',
 });
 const NullableReason = Type.Unsafe<StepReason | null>({
@@ -237,9 +240,10 @@ const DryRunStep = Type.Object(
     channel: StepChannelName,
     after: Type.String({ description: 'As in the category.' }),
     if: Type.Enum(stepConditions, { title: 'StepCondition', description: 'As in the category.' }),
-    state: Type.Enum(['send', 'held', 'skipped', 'expired', 'dropped', 'failed'] as const, {
+    state: Type.Enum(['send', 'held', 'digesting', 'skipped', 'expired', 'dropped', 'failed'] as const, {
       title: 'DryRunState',
-      description: 'send: the step would be carried out. held: quiet hours would hold it.',
+      description:
+        'send: the step would be carried out. held: quiet hours would hold it. digesting: it would come with the next digest.',
     }),
     reason: NullableReason,
     explanation: { ...NullableString, description: 'The reason in words.' },

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, NullableTime, Time } from './common.js';
+import { Act } from './support-login.js';
 import { Claims, Roles } from './user-fields.js';
 
 /** How a login was made and proven, by the names of RFC 8176 where it has one. */
@@ -29,6 +30,12 @@ export const Session = Type.Object(
       ...NullableTime,
       description: 'The last re-authentication in this login (PUT /v1/account/session-proof). null: none.',
     }),
+    act: Type.Optional(
+      Type.Unsafe<Static<typeof Act>>({
+        ...Act,
+        description: 'Present if an operator uses the session instead of the user (support login).',
+      }),
+    ),
   },
   {
     title: 'Session',
@@ -72,7 +79,7 @@ export const nonceHeader = {
 
 /**
  * The headers of `GET /v1/sessions/verify` for reverse proxies. Names of roles contain no comma. A user without roles has an
- * empty `Postern-Roles`: a proxy then replaces what the client has sent.
+ * empty `Postern-Roles`, and a login of the user's own an empty `Postern-Act`: a proxy then replaces what the client has sent.
  */
 export function sessionHeadersOf(session: Session): Record<string, string> {
   return {
@@ -81,5 +88,6 @@ export function sessionHeadersOf(session: Session): Record<string, string> {
     'postern-session-id': session.id,
     'postern-session-expires-at': session.expires_at,
     'postern-roles': session.roles.join(','),
+    'postern-act': session.act === undefined ? '' : `${session.act.sub};${session.act.write ? 'write' : 'read'}`,
   };
 }

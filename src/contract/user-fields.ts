@@ -276,6 +276,8 @@ const userFields = {
   locked: { filter: yesOrNo },
   guess_locks: { answer: GuessLocks },
   guess_locked: { filter: yesOrNo },
+  // The key of a topic to which the user is subscribed.
+  topic: { filter: { kind: 'key' } },
   has_password: { answer: Type.Boolean() },
   has_pin: { answer: Type.Boolean() },
   pin_recovery: { answer: PinRecovery },

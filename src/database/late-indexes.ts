@@ -54,6 +54,12 @@ const lateIndexes: readonly LateIndex[] = [
     definition: "step_deliveries (user_id) where state = 'held'",
   },
   {
+    // The digests of a user, to find the one that had a notification.
+    name: 'step_deliveries_digests',
+    table: 'step_deliveries',
+    definition: 'step_deliveries (user_id) where member_ids is not null',
+  },
+  {
     // Who has linked an account at a provider, for searches of operators.
     name: 'external_identities_by_subject',
     table: 'external_identities',

@@ -21,6 +21,10 @@ export interface LoginPolicy {
  */
 export type LoginPolicies = string;
 
+/** The key of a role of operators. It has a space, so no role of the app has this key, also not one with the name `operator`. */
+const operatorsKey = (role: string) => `role ${role}`;
+const keyOfRole = sql`'role ' || u.role`;
+
 /**
  * @param policies the policy of each role
  * @param appRoles the limits of the app's roles
@@ -28,12 +32,16 @@ export type LoginPolicies = string;
 export const createLoginPolicies = (
   policies: Readonly<Record<Role, LoginPolicy>>,
   appRoles: Readonly<Record<string, Partial<LoginPolicy>>> = {},
-): LoginPolicies => JSON.stringify({ ...appRoles, ...policies });
+): LoginPolicies =>
+  JSON.stringify({
+    ...appRoles,
+    ...Object.fromEntries(Object.entries(policies).map(([role, policy]) => [operatorsKey(role), policy])),
+  });
 
 /** SQL: the smallest of the limits of the roles of the user `u`; null if no role has one. */
 const limitOf = (policies: SqlPart, limit: Sql): Sql => sql`(
-  case when u.roles = '[]' then (${policies}::jsonb -> u.role ->> ${limit})::float8
-       else smallest_limit(${policies}::jsonb, u.role, u.roles, ${limit}) end)`;
+  case when u.roles = '[]' then (${policies}::jsonb -> (${keyOfRole}) ->> ${limit})::float8
+       else smallest_limit(${policies}::jsonb, ${keyOfRole}, u.roles, ${limit}) end)`;
 
 /**
  * SQL: when the user of the login `a` has proven to be this user. The login of an app that came from the login of the pages proves

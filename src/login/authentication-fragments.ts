@@ -92,10 +92,11 @@ export const eventCte = (p: Parameters<EventValues>): Sql => sql`event as (
  * SQL: inserts an audit event for the row of the CTE `authentication`, if it has one, with the values of the CTE `event`.
  *
  * @param type the type of the event, as SQL of the type `text`
+ * @param actor who has caused it, if not the actor of the CTE `event`
  */
-export const insertEvent = (type: Sql): Sql => sql`
+export const insertEvent = (type: Sql, actor = sql`e.actor`): Sql => sql`
   insert into events (user_id, id, type, actor, address, request_id, data, created_at)
-  select a.user_id, e.id, ${type}, e.actor, e.address, e.request_id,
+  select a.user_id, e.id, ${type}, ${actor}, e.address, e.request_id,
          jsonb_strip_nulls(jsonb_build_object('authentication_id', a.id, 'authenticator', a.authenticator,
            'second_factor', a.second_factor, 'device_id', a.device_id)), a.updated_at
   from authentication a, event e`;

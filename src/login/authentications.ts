@@ -281,7 +281,11 @@ const endApproved = statement<{ userId: string; id: string; tokenDigest: Buffer 
     from authentication a
     where a.authenticator = 'page' and p.user_id = a.user_id and p.id = ${pageLoginOf}
       and p.status = 'approved' and p.ended_at is null),
-  logged as (${insertEvent(sql`'token.deleted'`)})
+  logged as (${insertEvent(
+    sql`case when a.acting_operator is null then 'token.deleted' else 'support_login.ended' end`,
+    // Who has the token of a support login is its operator.
+    sql`case when ${p.tokenDigest}::bytea is null or a.acting_operator is null then e.actor else 'user:' || a.acting_operator end`,
+  )})
   select id from authentication`,
 );
 

@@ -43,6 +43,8 @@ export const noticeKinds = {
   external_identity_added: 'An account at an OpenID provider was linked and can log in now.',
   external_identity_removed: 'An account at an OpenID provider was unlinked.',
   logged_out: 'The user has ended all logins, or all except the one that asked for it.',
+  support_login: 'An operator has logged in as the user.',
+  support_login_asked: 'An operator asks to log in as the user (SUPPORT_CONSENT=on).',
   account_recovered: 'The account was recovered with a code.',
   pin_recovery:
     'The PIN is being recovered with a code. By SMS and by mail, a message with a code replaces this notice.',

@@ -75,6 +75,14 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
     en: 'Your account was signed out on all devices, or on all except one ({device}), as one of them has asked.',
     es: 'Se ha cerrado la sesión de tu cuenta en todos los dispositivos, o en todos menos uno ({device}), a petición de uno de ellos.',
   },
+  support_login: {
+    en: 'The support team of {app} has signed in to your account.',
+    es: 'El equipo de soporte de {app} ha iniciado sesión en tu cuenta.',
+  },
+  support_login_asked: {
+    en: 'The support team of {app} asks to sign in to your account.',
+    es: 'El equipo de soporte de {app} pide iniciar sesión en tu cuenta.',
+  },
   account_recovered: {
     en: 'Your account was recovered with a code, and all devices were signed out.',
     es: 'Se ha recuperado tu cuenta con un código y se ha cerrado la sesión en todos los dispositivos.',
@@ -147,8 +155,28 @@ Si has sido tú, no tienes que hacer nada. Si no, ${advice}.`,
   },
 };
 
+/** What the user can do about a support login. Its notices name no device: the operator's is nobody's business. */
+const supportAdvices: Partial<Record<NoticeKind, Readonly<Record<TextLanguage, string>>>> = {
+  support_login: {
+    en: 'In your account you see why, and you can end it at any time.',
+    es: 'En tu cuenta ves el motivo y puedes terminarlo cuando quieras.',
+  },
+  support_login_asked: {
+    en: 'In your account you see why, and you allow or refuse it.',
+    es: 'En tu cuenta ves el motivo y lo permites o lo rechazas.',
+  },
+};
+
+const supportFrames: Readonly<Record<TextChannel, (sentence: string, advice: string) => string>> = {
+  push: (sentence, advice) => `${sentence} ${advice}`,
+  sms: (sentence, advice) => `{app}: ${sentence} ${advice}`,
+  email: (sentence, advice) => `Subject: {app}: ${sentence}\n\n${sentence}\n\n${advice}`,
+};
+
 /** The template of a notice. */
 export function noticeText(channel: TextChannel, kind: NoticeKind, language: TextLanguage): string {
+  const ofSupport = supportAdvices[kind];
+  if (ofSupport !== undefined) return supportFrames[channel](sentences[kind][language], ofSupport[language]);
   const advice = (channel === 'email' ? advices : shortAdvices)[otherAdvices[kind] ?? 'check_devices'];
   return frames[channel][language](sentences[kind][language], advice[language]);
 }

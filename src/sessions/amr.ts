@@ -28,6 +28,8 @@ const methodsOfName: Readonly<Record<string, readonly AuthenticationMethod[]>> =
   // A PIN is never a factor of its own, and a guest has proven nothing.
   pin: [],
   guest: [],
+  // An operator has logged in as the user, who has proven nothing.
+  support: [],
 };
 
 /**

@@ -14,6 +14,8 @@ import { endReplacedSessions, validSessions } from './verifier.js';
 export interface Operator {
   /** `user:<id>` */
   readonly name: string;
+  readonly userId: string;
+  readonly sessionId: string;
   readonly scopes: readonly Scope[];
   /** Whether the login and the last re-authentication of this session are older than ADMIN_PROOF_MAX_AGE. */
   readonly isStale: boolean;
@@ -48,6 +50,8 @@ interface OperatorRow {
   readonly is_active: boolean;
   readonly used_second_factor: boolean;
   readonly is_fresh: boolean;
+  /** Whether an operator uses the login instead of the user. */
+  readonly is_support: boolean;
   readonly replaces: string | null;
 }
 
@@ -59,7 +63,8 @@ const findOperator = statement<{ userId: string; id: string; digest: Buffer; max
   'session_operator',
   (p) => sql`
   select u.role, u.role_active_since is not null as is_active, a.second_factor is not null as used_second_factor,
-         (${isFresh(authenticatedAt, p.maxAge)} or ${isFresh(sql`s.proven_at`, p.maxAge)}) is true as is_fresh, s.replaces
+         (${isFresh(authenticatedAt, p.maxAge)} or ${isFresh(sql`s.proven_at`, p.maxAge)}) is true as is_fresh,
+         a.acting_operator is not null as is_support, s.replaces
   from ${validSessions} and s.user_id = ${p.userId} and s.id = ${p.id} and s.token_digest = ${p.digest}`,
 );
 
@@ -71,11 +76,11 @@ export function createVerifyOperator(database: Database, maxAge: number): Verify
     const [row] = await database.user(userId).query(findOperator({ userId, id, digest, maxAge }));
     if (row === undefined) throw new Problem('invalid_session_token');
     if (row.replaces !== null) await endReplacedSessions(database.user(userId), [token]);
-    const scopes = scopesOf[row.role];
+    const scopes = row.is_support ? [] : scopesOf[row.role];
     if (scopes.length === 0) return undefined;
     if (!row.is_active) throw new Problem('role_not_active');
     if (!row.used_second_factor) throw new Problem('second_factor_required');
-    return { name: `user:${userId}`, scopes, isStale: !row.is_fresh };
+    return { name: `user:${userId}`, userId, sessionId: id, scopes, isStale: !row.is_fresh };
   };
 }
 

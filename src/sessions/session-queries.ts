@@ -61,7 +61,7 @@ export interface CreateValues {
  * User-Agent (decision 14).
  */
 const isShared = (p: Parameters<CreateValues>): Sql => sql`
-  token.former_agent = ${p.agent}::bigint and token.client_agent <> ${p.agent}::bigint
+  not token.is_support and token.former_agent = ${p.agent}::bigint and token.client_agent <> ${p.agent}::bigint
     and token.client_network <> ${p.network}::text`;
 
 /**
@@ -97,7 +97,8 @@ const tokenOfRequest = (p: Parameters<CreateValues>, dpopProof: Sql): Sql => sql
     select a.user_id, a.id, a.device_id, least(a.expires_at, ${authenticatedAt} + ${loginTtl(p.policies)}) as expires_at,
            a.idle_expires_at, db_now() + ${loginIdleTtl(p.policies)} as next_idle_expires_at,
            ${useMovesEnd(p.policies)} as moves_end, a.first_used_at, a.epoch = u.epoch as current,
-           u.status = 'active' as active, ${lockHolds} as locked, a.client_agent, a.client_network, a.former_agent, ${dpopProof}
+           u.status = 'active' as active, ${lockHolds} as locked, a.client_agent, a.client_network, a.former_agent,
+           a.acting_operator is not null as is_support, ${dpopProof}
     from authentications a join users u on u.id = a.user_id
     where a.user_id = ${p.userId} and a.id = ${p.authenticationId} and a.token_digest = ${p.authenticationDigest}
       and a.status = 'approved' and a.ended_at is null
@@ -141,7 +142,7 @@ const sessionOfAccepted = (p: Parameters<CreateValues>, isProven: Sql): Sql => s
   select token.current, token.active, token.locked, token.key_thumbprint, token.key_fits, token.nonce_fits, token.time_fits,
          token.is_used, token.now, ${isProven} as is_proven, token.client_network,
          ${isShared(p)} as is_shared,
-         case when exists (select from first_use) then ${hasMoreDevices(p.userId, p.policies)} end as has_more_devices, session.*
+         case when exists (select from first_use) and not token.is_support then ${hasMoreDevices(p.userId, p.policies)} end as has_more_devices, session.*
   from token left join session on true`;
 
 /** The number of sessions that are stored for one login. */

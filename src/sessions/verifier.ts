@@ -37,7 +37,10 @@ export const validSessions = sql`sessions s
      and u.status = 'active' and not ${lockHolds}`;
 
 /** The columns of a session that its token does not contain. */
-export interface SessionRow extends Omit<Session, 'id' | 'user_id' | 'updated_at' | 'amr'>, LoginMethods {
+export interface SessionRow extends Omit<Session, 'id' | 'user_id' | 'updated_at' | 'amr' | 'act'>, LoginMethods {
+  /** The operator who uses the login instead of the user. Null for most sessions. */
+  readonly acting_operator: string | null;
+  readonly acting_writes: boolean | null;
   /** See `endReplacedSessions`. Null for most sessions. */
   readonly replaces: string | null;
 }
@@ -50,7 +53,8 @@ export function sessionOfToken(token: {
 }): Sql {
   const { userId, id, digest } = token;
   return sql`select s.device_id, s.created_at, s.expires_at, s.replaces, u.roles, u.claims,
-          ${authenticatedAt} as authenticated_at, a.proven_at, a.authenticator, a.second_factor, a.proven_by
+          ${authenticatedAt} as authenticated_at, a.proven_at, a.authenticator, a.second_factor, a.proven_by,
+          a.acting_operator, a.acting_writes
    from ${validSessions} and s.user_id = ${userId} and s.id = ${id} and s.token_digest = ${digest}`;
 }
 
@@ -97,7 +101,8 @@ export function createPlainVerifier(database: Database): SessionVerifier {
 }
 
 export function sessionOf({ ids: [user_id = '', id = ''] }: ParsedToken, row: SessionRow): Session {
-  const { device_id, created_at, expires_at, roles, claims, authenticated_at, proven_at } = row;
-  const login = { authenticated_at, amr: amrOf(row), proven_at };
+  const { device_id, created_at, expires_at, roles, claims, authenticated_at, proven_at, acting_operator: sub } = row;
+  const act = sub === null ? undefined : { act: { sub, write: row.acting_writes === true } };
+  const login = { authenticated_at, amr: amrOf(row), proven_at, ...act };
   return { id, user_id, device_id, created_at, expires_at, updated_at: created_at, roles, claims, ...login };
 }

@@ -78,6 +78,23 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
   ),
   'role.activated': text('The role took effect: {role}.', 'El rol entró en vigor: {role}.'),
   'setup_link.created': text('A set-up link was created: {role}.', 'Se creó un enlace de configuración: {role}.'),
+  'support_login.requested': text(
+    'The support team asked to sign in to your account.',
+    'El equipo de soporte pidió iniciar sesión en tu cuenta.',
+  ),
+  'support_login.allowed': text(
+    'You let the support team sign in to your account.',
+    'Permitiste que el equipo de soporte iniciara sesión en tu cuenta.',
+  ),
+  'support_login.refused': text(
+    'You did not let the support team sign in to your account.',
+    'No permitiste que el equipo de soporte iniciara sesión en tu cuenta.',
+  ),
+  'support_login.started': text(
+    'The support team signed in to your account.',
+    'El equipo de soporte inició sesión en tu cuenta.',
+  ),
+  'support_login.ended': text('The sign-in of the support team has ended.', 'La sesión del equipo de soporte terminó.'),
   'session.proven': text('You confirmed that it is you.', 'Confirmaste que eres tú.'),
   'proof.started': text('Re-authentication for a change was started.', 'Se inició una reautenticación para un cambio.'),
   'proof.rejected': text('Re-authentication for a change failed.', 'Una reautenticación para un cambio ha fallado.'),

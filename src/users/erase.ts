@@ -19,6 +19,7 @@ const ownTables: readonly UserTable[] = [
   { table: 'used_dpop_proofs', key: 'digest' },
   { table: 'devices', key: 'id' },
   { table: 'page_apps', key: 'id' },
+  { table: 'support_logins', key: 'id' },
   { table: 'challenges', key: 'id' },
   { table: 'totp', key: 'user_id' },
   { table: 'recovery_codes', key: 'digest' },
@@ -32,14 +33,17 @@ const ownTables: readonly UserTable[] = [
 
 const batchSize = 1000;
 
-/** The changed values, and the reason of a lock, which an operator has written about the user. */
+/** SQL: the types of events with a reason, which an operator has written about the user. */
+const withReason = sql`type in ('user.locked', 'support_login.requested', 'support_login.started')`;
+
+/** The changed values, and the reasons of operators. */
 const eraseChanges = statement<{ userId: string; limit: number }, { id: string }>(
   'event_erase_changes',
   (p) => sql`
-  update events set data = case type when 'user.locked' then data - 'changes' - 'reason' else data - 'changes' end
+  update events set data = case when ${withReason} then data - 'changes' - 'reason' else data - 'changes' end
   where user_id = ${p.userId} and id in (
     select id from events
-    where user_id = ${p.userId} and (data ? 'changes' or type = 'user.locked' and data ? 'reason')
+    where user_id = ${p.userId} and (data ? 'changes' or ${withReason} and data ? 'reason')
     limit ${p.limit})
   returning id`,
 );

@@ -41,6 +41,11 @@ export function userSections(database: Database): readonly ExportSection[] {
     },
     section('apps', 'page_apps', sql`id, app as redirect_uri, allowed_at`),
     section(
+      'support_logins',
+      'support_logins',
+      sql`id, reason, can_write as write, created_at, expires_at, allowed_at, issued_at, ended_at, is_refused`,
+    ),
+    section(
       'logins',
       'authentications',
       sql`id, device_id, authenticator, status, created_at, updated_at, approved_at, first_used_at, ended_at,

@@ -339,6 +339,32 @@ test('a change of the account asks for a proof until it is right, and shows the 
   expect(await tab.page.locator('dialog').count()).toBe(0);
 });
 
+test('a request whose API wants a fresh proof asks the same dialog, and is sent again with the new session', async () => {
+  const user = await createUser(app);
+  const tab = await openTab(user);
+  await render(tab.page, ['Account']);
+  await shows(tab.page, 'account', `ready ${user.username}`);
+  const sessions: string[] = [];
+  // The API of an app, which is content with the session that a proof has made.
+  await tab.page.route('**/pay', (route) => {
+    const { authorization = '' } = route.request().headers();
+    sessions.push(authorization);
+    const challenge = 'Bearer error="insufficient_user_authentication", max_age="600"';
+    return sessions.length === 1
+      ? route.fulfill({ status: 401, headers: { 'www-authenticate': challenge } })
+      : route.fulfill({ status: 200 });
+  });
+  const paid = tab.page.evaluate(() => window.postern.fetch('/pay', { method: 'POST' }).then(({ status }) => status));
+  await tab.page.fill('input[name=proof]', password);
+  await tab.page.getByText('Prove').click();
+  expect(await paid).toBe(200);
+  const [before, after] = await Promise.all(
+    sessions.map((session) => app.api('POST', '/v1/sessions/verify', { bearer: session.slice(7) })),
+  );
+  expect([before?.status, after?.status]).toEqual([401, 200]);
+  expect(await tab.page.locator('dialog').count()).toBe(0);
+});
+
 test('devices are signed out, and the activity is read page by page', async () => {
   const user = await createUser(app);
   await login(app, user, { make: 'Another phone' });

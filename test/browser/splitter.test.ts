@@ -193,6 +193,25 @@ test("friends sign up, split a bill with a photo, and see each other's changes a
   await expectBills(bob.page);
 });
 
+test('a friend joins the dinner club and hears of a dinner, mutes it, and leaves', async () => {
+  const [grace, alan] = [await signUp('grace'), await signUp('alan')];
+  await grace.page.goto(`${url}#account`);
+  await click(grace.page, 'Join Dinner club');
+  await grace.page.getByRole('switch', { name: 'Dinner club Push' }).click();
+  await look(grace.page, 'club');
+  await click(alan.page, 'New bill');
+  for (const [name, value] of Object.entries({ title: 'the Ritz', total: '90', friends: 'grace' }))
+    await alan.page.fill(`dialog input[name=${name}]`, value);
+  await alan.page.getByLabel('Tell the dinner club').check();
+  await click(alan.page, 'Add the bill');
+  // One from the bill, one from the club: a muted topic comes to the inbox all the same.
+  await grace.page.getByRole('button', { name: 'Notifications, 2 unread' }).click();
+  await grace.page.getByText('was at the Ritz.').waitFor();
+  await grace.page.keyboard.press('Escape');
+  await click(grace.page, 'Leave Dinner club');
+  await grace.page.getByRole('button', { name: 'Join Dinner club' }).waitFor();
+});
+
 test('a friend signs up with an account at a provider, and signs in with it later', async () => {
   vendor.account = { sub: 'edsger', email: 'edsger@gmail.com', email_verified: true, name: 'Edsger' };
   const page = await (await browser.newContext({ locale: 'en-US' })).newPage();

@@ -57,6 +57,20 @@ describe('passkeys', () => {
     expect(errorsOf({ DPOP_ORIGINS: 'capacitor://localhost' })).toEqual([expect.stringContaining('DPOP_ORIGINS must')]);
   });
 
+  test.each([
+    ['https://app.example.com', 1],
+    ['https://app.example.com,https://example.com', 0],
+  ])('PASSKEY_ORIGINS=%s with pages at https://example.com: %i warnings', (PASSKEY_ORIGINS, count) => {
+    const env = {
+      PUBLIC_URL: 'https://example.com',
+      PAGES: 'on',
+      REDIRECT_URIS: 'https://app.example.com/',
+      PASSKEY_ORIGINS,
+    };
+    const { warnings } = readConfig(env);
+    expect(warnings.filter((text) => text.startsWith('PASSKEY_ORIGINS does not have'))).toHaveLength(count);
+  });
+
   test.each(['PASSKEY_ORIGINS', 'CORS_ORIGINS', 'DPOP_ORIGINS'])('%s has no wildcards', (name) => {
     for (const text of ['*', 'https://*.example.com', 'capacitor://*', 'https://app.example.com, https://*']) {
       const errors = errorsOf({ PASSKEY_RP_ID: 'example.com', [name]: text });

@@ -105,7 +105,11 @@ describe('the table of the fields of users', () => {
 
   it('is what filters compare', async () => {
     const { body } = await admin('POST', '/admin/v1/users', valuesFor('create', 'password_hash'));
-    const computed: Readonly<Record<string, unknown>> = { locked: false, guess_locked: false, factor: 'none' };
+    await admin('PUT', '/admin/v1/topics/chess', { title: 'Chess' });
+    await admin('PUT', `/admin/v1/topics/chess/subscriptions/${body.id}`);
+    const computed: Readonly<Record<string, unknown>> = {
+      ...{ locked: false, guess_locked: false, factor: 'none', topic: 'chess' },
+    };
     for (const name of Object.keys(userFieldsWith('filter'))) {
       const value = computed[name] ?? body[name as keyof User];
       // The user has not logged in.

@@ -25,6 +25,7 @@ const withoutProof: Readonly<Record<string, string>> = {
   'POST /admin/v1/notifications/dry-run': 'reads',
   'POST /admin/v1/users/{id}/logout': 'takes rights away, and the user logs in again',
   'DELETE /admin/v1/users/{id}/devices/{device_id}': 'takes rights away, and the user logs in again',
+  'DELETE /admin/v1/users/{id}/support-logins/{login_id}': 'takes rights away',
   'DELETE /admin/v1/users/{id}/pin-recovery': 'protects the user',
   'POST /admin/v1/outbox/{id}/retry': 'sends what the user asked for',
   'PATCH /admin/v1/notifications/{id}': 'changes one message to one user',
@@ -34,6 +35,7 @@ const withoutProof: Readonly<Record<string, string>> = {
   'POST /admin/v1/backups': 'writes to the place that the configuration names',
   'POST /admin/v1/backups/{id}/verify': 'reads',
   'POST /admin/v1/categories/{name}/preview': 'reads',
+  'POST /admin/v1/categories/{name}/simulate': 'reads',
   'POST /admin/v1/publications/dry-run': 'reads',
   'POST /admin/v1/publications/{id}/pause': 'sends less, and can be undone',
   'POST /admin/v1/publications/{id}/resume': 'continues what a proof has started',
@@ -118,6 +120,7 @@ describe('the operations of the administration', () => {
     );
     expect(namesOf(operations.filter((one) => !isChange(one) && needsProof(one)))).toEqual([
       'GET /admin/v1/users/{id}/export',
+      'GET /admin/v1/users/{id}/support-logins/{login_id}',
     ]);
     const conditional = operations.filter(([, description]) => / ADMIN_PROOF_MAX_AGE if /.test(description));
     expect(namesOf(conditional)).toEqual(withConditions);

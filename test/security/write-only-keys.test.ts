@@ -50,8 +50,36 @@ describe('a key with the scope users:write alone', () => {
     );
   });
 
+  test('gets no preferences by a change that changes nothing', async () => {
+    const [bearer, reading] = [await keyOf('users:write'), await keyOf('users:write', 'users:read')];
+    const { id } = await createUser(postern);
+    const change = (body: object, key: string) =>
+      postern.api('PATCH', `/admin/v1/users/${id}/preferences`, { bearer: key, body });
+    expect((await change({ channels: { email: 'off' }, time_zone: 'Europe/Madrid' }, bearer)).status).toBe(200);
+    const same = [
+      ...[{}, { channels: {} }, { categories: {} }, { topics: {} }, { channels: { email: 'off' } }],
+      ...[{ channels: { push: null } }, { time_zone: 'Europe/Madrid' }, { categories: { payment: { push: null } } }],
+    ];
+    for (const body of same) {
+      const { status, text } = await change(body, bearer);
+      expect([body, status, text.includes('Madrid')]).toEqual([body, 403, false]);
+      expect((await change(body, reading)).status).toBe(200);
+    }
+  });
+
+  test('does not learn since when and why an address is suppressed', async () => {
+    const [bearer, reading] = [await keyOf('users:write'), await keyOf('users:write', 'users:read')];
+    const body = { email: `${randomUUID()}@example.com` };
+    const suppress = (key: string) => postern.api('POST', '/admin/v1/suppressions', { bearer: key, body });
+    expect((await suppress(bearer)).status).toBe(201);
+    const again = await suppress(bearer);
+    expect([again.status, again.text.includes('manual')]).toEqual([403, false]);
+    expect((await suppress(reading)).status).toBe(201);
+  });
+
   test.each<[string, string, unknown?]>([
     ['GET', ''],
+    ['GET', '/preferences'],
     ['GET', '/export'],
     ['GET', '/devices'],
     ['GET', '/sessions'],

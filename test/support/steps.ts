@@ -74,7 +74,7 @@ export function createStepParts(database: Database) {
     limitExpensive: (_userId, read) => read(),
   });
   return {
-    ...{ due, notifications, handedOver, provider, suppressed, paused, errors },
+    ...{ due, categories, notifications, handedOver, provider, suppressed, paused, errors },
     putCategory(name: string, input: CategoryInput) {
       all = allCategories(
         [...[...all.values()].filter((each) => each.name !== name), completeCategory(name, input)],

@@ -26,9 +26,10 @@ export class ProblemError extends Error {
     return this.errors[0]?.code ?? '';
   }
 
-  /** The message for a field of the body, such as `email`. */
+  /** The message for a field of the body, such as `email`, or for a part of it: `roles.1` is the second of `roles`. */
   messageFor(field: string): string | undefined {
-    return this.errors.find((error) => error.field === field || error.field === `/${field}`)?.message;
+    const isOf = (name = '') => name === field || name === `/${field}` || name.startsWith(`${field}.`);
+    return this.errors.find((error) => isOf(error.field))?.message;
   }
 }
 

@@ -93,6 +93,8 @@ export type AccountExport = {
   readonly external_identities: readonly ExportedRecord[];
   /** The apps that may use the login of the sign-in page. */
   readonly apps: readonly ExportedRecord[];
+  /** The logins of operators as the user. */
+  readonly support_logins: readonly ExportedRecord[];
   /** All stored logins. */
   readonly logins: readonly ExportedRecord[];
   /** All stored sessions. */
@@ -117,12 +119,23 @@ export type AccountExport = {
   readonly subscriptions: readonly ExportedRecord[];
   /** What the user has chosen about notifications, and when. */
   readonly preferences: readonly ExportedRecord[];
+  /** Which notifications count for the caps of their categories. */
+  readonly category_caps: readonly ExportedRecord[];
+  /** The digests of the user: where each begins, and when it is sent. */
+  readonly digests: readonly ExportedRecord[];
   /** Recent pushes. */
   readonly pushes: readonly ExportedRecord[];
   /** Mails and SMS of notifications. */
   readonly notification_messages: readonly ExportedRecord[];
   /** The user's uploads. */
   readonly images: readonly ExportedRecord[];
+};
+
+export type Act = {
+  /** The id of the operator. */
+  readonly sub: string;
+  /** false: the operator may only read. Refuse everything else. */
+  readonly write: boolean;
 };
 
 export type ActivityEntry = {
@@ -414,6 +427,8 @@ export type BulkSummary = {
   readonly complete: boolean;
 };
 
+export type CapOverflow = 'drop' | 'digest';
+
 export type Category = {
   readonly name: string;
   readonly title: Readonly<Record<string, string>>;
@@ -421,10 +436,27 @@ export type Category = {
   readonly is_critical: boolean;
   readonly steps: readonly CategoryStepShown[];
   readonly defaults: CategoryDefaultsShown;
+  /** The most notifications that reach a user by each channel in a time. Critical categories ignore it. null: no limit. */
+  readonly cap: CategoryCap | null;
+  /** The mails of users who have chosen digest, together in one. every: 15m to 7d after the first one, or daily 09:00 or weekly mon 09:00 on the wall clock of the user. null: none. */
+  readonly digest: CategoryDigest | null;
   readonly ttl: string | null;
   /** A JSON Schema. */
   readonly data_schema: DataSchema | null;
   readonly templates: Readonly<Record<string, MessageTemplate>>;
+};
+
+export type CategoryCap = {
+  readonly count: number;
+  readonly per: string;
+  readonly overflow: CapOverflow;
+};
+
+export type CategoryCapInput = {
+  readonly count: number;
+  readonly per: string;
+  /** The default is drop. */
+  readonly overflow?: CapOverflow | undefined;
 };
 
 export type CategoryChanges = {
@@ -438,15 +470,28 @@ export type CategoryChannelChoices = Readonly<Record<string, unknown>>;
 export type CategoryDefaults = {
   readonly inbox?: ChannelChoice | undefined;
   readonly push?: ChannelChoice | undefined;
-  readonly email?: ChannelChoice | undefined;
+  /** digest: only for email, and only if the category has a digest. */
+  readonly email?: CellChoice | undefined;
   readonly sms?: ChannelChoice | undefined;
 };
 
 export type CategoryDefaultsShown = {
   readonly inbox: ChannelChoice;
   readonly push: ChannelChoice;
-  readonly email: ChannelChoice;
+  /** digest: only for email, and only if the category has a digest. */
+  readonly email: CellChoice;
   readonly sms: ChannelChoice;
+};
+
+export type CategoryDigest = {
+  readonly every: string;
+  readonly max_items: number;
+};
+
+export type CategoryDigestInput = {
+  readonly every: string;
+  /** The default is 20. */
+  readonly max_items?: number | undefined;
 };
 
 export type CategoryInput = {
@@ -462,6 +507,10 @@ export type CategoryInput = {
   readonly steps?: readonly CategoryStep[] | undefined;
   /** For users who have not chosen. The default is on. With inbox off, notifications count as read and archived, and no tab shows them. */
   readonly defaults?: CategoryDefaults | undefined;
+  /** The most notifications that reach a user by each channel in a time. Critical categories ignore it. null: no limit. */
+  readonly cap?: CategoryCapInput | null | undefined;
+  /** The mails of users who have chosen digest, together in one. every: 15m to 7d after the first one, or daily 09:00 or weekly mon 09:00 on the wall clock of the user. null: none. */
+  readonly digest?: CategoryDigestInput | null | undefined;
   /** How long a step may be late, such as 72h. null: PUSH_TTL for pushes, and 72h for mails and SMS. */
   readonly ttl?: string | null | undefined;
   /** A JSON Schema for the `data` of notifications, at most 16 KB. */
@@ -483,6 +532,8 @@ export type CategoryStepShown = {
   readonly after: string;
   readonly if: StepCondition;
 };
+
+export type CellChoice = 'on' | 'off' | 'digest';
 
 export type Challenge = {
   readonly type: string;
@@ -764,7 +815,7 @@ export type DryRunPush = {
   readonly muted: boolean;
 };
 
-export type DryRunState = 'send' | 'held' | 'skipped' | 'expired' | 'dropped' | 'failed';
+export type DryRunState = 'send' | 'held' | 'digesting' | 'skipped' | 'expired' | 'dropped' | 'failed';
 
 export type DryRunStep = {
   readonly channel: StepChannel;
@@ -772,7 +823,7 @@ export type DryRunStep = {
   readonly after: string;
   /** As in the category. */
   readonly if: StepCondition;
-  /** send: the step would be carried out. held: quiet hours would hold it. */
+  /** send: the step would be carried out. held: quiet hours would hold it. digesting: it would come with the next digest. */
   readonly state: DryRunState;
   readonly reason: StepReason | null;
   /** The reason in words. */
@@ -1028,6 +1079,26 @@ export type IssuedSetUpLink = {
   /** The link, which the person opens in a browser. Shown once. Valid for one user. */
   readonly url: string;
   readonly expires_at: string;
+};
+
+export type IssuedSupportLogin = {
+  readonly id: string;
+  /** pending: the user has not answered. allowed: the operator can get the token. active: the operator has it. refused, ended and expired: it can no longer be used. */
+  readonly status: SupportLoginStatus;
+  readonly reason: string;
+  /** Whether it may change something. */
+  readonly write: boolean;
+  /** The operator who asked for it. */
+  readonly operator_id: string;
+  /** The name of the operator. null: the operator was deleted. */
+  readonly operator_name: string | null;
+  readonly created_at: string;
+  /** While it is pending: the last moment for the answer. Then the end of the login. */
+  readonly expires_at: string;
+  /** When it was refused or ended before its time. */
+  readonly ended_at: string | null;
+  /** The authentication token of the login. Shown once. */
+  readonly token?: string | undefined;
 };
 
 export type IssuedTestIdentity = {
@@ -1309,6 +1380,8 @@ export type MessagePreview = {
   readonly title: string | null;
   readonly text: string;
   readonly html: string | null;
+  /** What is allowed, and probably not what is meant. */
+  readonly warnings: readonly PreviewWarning[];
 };
 
 export type MessagePreviewRequest = {
@@ -1373,6 +1446,10 @@ export type NamedCategoryInput = {
   readonly steps?: readonly CategoryStep[] | undefined;
   /** For users who have not chosen. The default is on. With inbox off, notifications count as read and archived, and no tab shows them. */
   readonly defaults?: CategoryDefaults | undefined;
+  /** The most notifications that reach a user by each channel in a time. Critical categories ignore it. null: no limit. */
+  readonly cap?: CategoryCapInput | null | undefined;
+  /** The mails of users who have chosen digest, together in one. every: 15m to 7d after the first one, or daily 09:00 or weekly mon 09:00 on the wall clock of the user. null: none. */
+  readonly digest?: CategoryDigestInput | null | undefined;
   /** How long a step may be late, such as 72h. null: PUSH_TTL for pushes, and 72h for mails and SMS. */
   readonly ttl?: string | null | undefined;
   /** A JSON Schema for the `data` of notifications, at most 16 KB. */
@@ -1479,6 +1556,13 @@ export type NewSession = {
 export type NewSetUpLinkRequest = {
   /** The role of the new user. */
   readonly role: SetUpRole;
+};
+
+export type NewSupportLogin = {
+  /** Why. The user and the audit log see it. */
+  readonly reason: string;
+  /** Whether the login may change something. false unless set: it only reads. */
+  readonly write?: boolean | undefined;
 };
 
 export type NewTestAddress = {
@@ -1699,6 +1783,25 @@ export type OutboxMessagePage = {
   readonly page: PageInfo;
 };
 
+export type OwnSupportLogin = {
+  readonly id: string;
+  /** pending: the user has not answered. allowed: the operator can get the token. active: the operator has it. refused, ended and expired: it can no longer be used. */
+  readonly status: SupportLoginStatus;
+  readonly reason: string;
+  /** Whether it may change something. */
+  readonly write: boolean;
+  readonly created_at: string;
+  /** While it is pending: the last moment for the answer. Then the end of the login. */
+  readonly expires_at: string;
+  /** When it was refused or ended before its time. */
+  readonly ended_at: string | null;
+};
+
+export type OwnSupportLoginPage = {
+  readonly data: readonly OwnSupportLogin[];
+  readonly page: PageInfo;
+};
+
 export type OwnTopic = {
   readonly key: string;
   readonly title: string;
@@ -1825,8 +1928,10 @@ export type PreferenceCategory = {
 };
 
 export type PreferenceCell = {
-  readonly value: ChannelChoice;
-  readonly default: ChannelChoice;
+  /** digest: only for email, and only if the category has a digest. */
+  readonly value: CellChoice;
+  /** digest: only for email, and only if the category has a digest. */
+  readonly default: CellChoice;
   /** Whether the user has chosen the value. Else it is the default. */
   readonly is_chosen: boolean;
   /** When it was chosen. Only for operators. */
@@ -1847,7 +1952,7 @@ export type PreferenceChanges = {
   readonly quiet_hours?: QuietHoursChange | null | undefined;
   /** on, off or null for each of push, email, sms. null takes a choice back. */
   readonly channels?: ChannelChanges | undefined;
-  /** For each category, on, off or null for channels and inbox. null takes a choice back. */
+  /** For each category, on, off or null for channels and inbox, and digest for email if the category has one. null takes a choice back. */
   readonly categories?: CategoryChannelChoices | undefined;
   /** For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one. */
   readonly topics?: TopicChannelChoices | undefined;
@@ -1868,7 +1973,8 @@ export type PreferenceChannels = {
 export type PreferenceTopic = {
   readonly inbox?: ChannelChoice | undefined;
   readonly push?: ChannelChoice | undefined;
-  readonly email?: ChannelChoice | undefined;
+  /** digest: only for email, and only if the category has a digest. */
+  readonly email?: CellChoice | undefined;
   readonly sms?: ChannelChoice | undefined;
 };
 
@@ -1887,6 +1993,11 @@ export type Preferences = {
   readonly addresses: PreferenceAddresses;
   /** All categories, by name. */
   readonly categories: Readonly<Record<string, PreferenceCategory>>;
+};
+
+export type PreviewWarning = {
+  readonly code: 'inbox_off_unread';
+  readonly message: string;
 };
 
 export type PreviewedNotification = {
@@ -2159,13 +2270,13 @@ export type PushAttempt = {
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
   readonly state: 'held' | 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'channel_paused' | 'quiet_hours' | 'collapsed' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
+  readonly reason: 'waiting' | 'channel_paused' | 'quiet_hours' | 'cap' | 'collapsed' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
   readonly error: string | null;
   readonly attempts: number;
-  /** When it is decided about again, if quiet hours hold it. */
+  /** When it is decided about again, if quiet hours hold it, or when its digest closes. */
   readonly held_until: string | null;
   readonly created_at: string | null;
   readonly updated_at: string | null;
@@ -2389,6 +2500,25 @@ export type RsaPublicKey = {
   readonly e: string;
 };
 
+export type SavedAudience = {
+  readonly id: string;
+  /** What access tokens for the service have in `aud`, such as the URL of its API. Unique. */
+  readonly uri: string;
+  readonly alg: SigningAlgorithm;
+  /** How long access tokens last, in seconds. A request can ask for less. */
+  readonly ttl: number;
+  /** Whether access tokens have the `roles` of the user. */
+  readonly roles: boolean;
+  /** The names of the members of `claims` of the user that access tokens have. */
+  readonly claims: readonly string[];
+  /** Whether support logins may get access tokens for the service. */
+  readonly support: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** A warning: users whose roles and claims do not fit into a token for this audience, so they would get 422 `claims_too_large`. At most 10, of the 10,000 users that were changed last. */
+  readonly too_large_for: readonly string[];
+};
+
 export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'notifications:broadcast' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type ScreenSize = ScreenSizeNumber | ScreenSizeString;
@@ -2452,6 +2582,8 @@ export type Session = {
   readonly amr: readonly AuthenticationMethod[];
   /** The last re-authentication in this login (PUT /v1/account/session-proof). null: none. */
   readonly proven_at: string | null;
+  /** Present if an operator uses the session instead of the user (support login). */
+  readonly act?: Act | undefined;
 };
 
 export type SetUpCompletion = {
@@ -2530,6 +2662,86 @@ export type SetUpTotp = {
 
 export type SigningAlgorithm = 'ES256' | 'RS256';
 
+export type SigningKey = {
+  /** The id of the key, as in the header of tokens and in `/.well-known/jwks.json`. */
+  readonly kid: string;
+  readonly alg: SigningAlgorithm;
+  /** next: published, and signs after a rotation. planned: signs from `signs_since` on. current: signs. former: signs no more, and stays published until its last token has expired. */
+  readonly state: SigningKeyState;
+  readonly created_at: string;
+  /** null: a rotation has not planned it yet. */
+  readonly signs_since: string | null;
+};
+
+export type SigningKeyState = 'next' | 'planned' | 'current' | 'former';
+
+export type SimulatedAddress = 'ok' | 'not_proven' | 'suppressed' | 'none';
+
+export type SimulatedDevice = 'ok' | 'none';
+
+export type SimulatedEvent = {
+  /** When it is published, not before now. */
+  readonly at: string;
+  /** The `data` of the notification. */
+  readonly data?: NotificationData | null | undefined;
+  /** When the user reads it. */
+  readonly read_at?: string | null | undefined;
+};
+
+export type SimulatedOutcome = 'held' | 'digesting' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped';
+
+export type SimulatedPerson = {
+  readonly is_active?: boolean | undefined;
+  readonly is_locked?: boolean | undefined;
+  readonly push?: SimulatedDevice | undefined;
+  readonly email?: SimulatedAddress | undefined;
+  readonly sms?: SimulatedAddress | undefined;
+};
+
+export type SimulatedPreferences = {
+  /** Such as Europe/Madrid. */
+  readonly time_zone?: string | null | undefined;
+  /** {from, until, days?}: HH:MM on the wall clock of the time zone, until on the next day if it is before from, and the days (mon to sun) on which they begin. null removes them. */
+  readonly quiet_hours?: QuietHoursChange | null | undefined;
+  /** on, off or null for each of push, email, sms. null takes a choice back. */
+  readonly channels?: ChannelChanges | undefined;
+  /** For each category, on, off or null for channels and inbox, and digest for email if the category has one. null takes a choice back. */
+  readonly categories?: CategoryChannelChoices | undefined;
+  /** For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one. */
+  readonly topics?: TopicChannelChoices | undefined;
+};
+
+export type SimulatedReason = 'not_due' | 'waiting' | 'channel_paused' | 'quiet_hours' | 'digest' | 'cap' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider' | 'collapsed';
+
+export type SimulatedStep = {
+  readonly at: string;
+  /** The place of the event in the request, from 0. Of several: of the newest. */
+  readonly event: number;
+  readonly channel: StepChannel;
+  /** As in the delivery status. */
+  readonly outcome: SimulatedOutcome;
+  readonly reason?: SimulatedReason | undefined;
+  /** When it is decided about again, or when its digest closes. */
+  readonly held_until?: string | undefined;
+  /** The places of all events that it stands for, if there are several. */
+  readonly events?: readonly number[] | undefined;
+};
+
+export type Simulation = {
+  /** In the order of time. */
+  readonly timeline: readonly SimulatedStep[];
+};
+
+export type SimulationRequest = {
+  /** When it begins: RFC 3339 with Z or an offset. */
+  readonly now: string;
+  /** The user. Absent members: active, not locked, with every proven address and one device. */
+  readonly person?: SimulatedPerson | undefined;
+  /** What the user has chosen, as for PATCH of preferences, without topics. */
+  readonly preferences?: SimulatedPreferences | undefined;
+  readonly events: readonly SimulatedEvent[];
+};
+
 export type SmsUsage = {
   /** The first six digits of the numbers. */
   readonly prefix: string;
@@ -2607,14 +2819,14 @@ export type StatisticsStep = '1m' | '5m' | '15m' | '1h' | '6h' | '1d';
 export type StepAttempt = {
   readonly channel: MessageChannel;
   /** none: the step is not due yet. */
-  readonly state: 'held' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
+  readonly state: 'held' | 'digesting' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
   readonly reason: StepReason;
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the provider, if there was one. */
   readonly error: string | null;
   readonly attempts: number;
-  /** When it is decided about again, if quiet hours hold it. */
+  /** When it is decided about again, if quiet hours hold it, or when its digest closes. */
   readonly held_until: string | null;
   /** When the step was due. */
   readonly created_at: string | null;
@@ -2625,7 +2837,7 @@ export type StepChannel = 'push' | 'email' | 'sms';
 
 export type StepCondition = 'always' | 'unread' | 'undelivered';
 
-export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'quiet_hours' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'quiet_hours' | 'digest' | 'cap' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
 
 export type StoredPublicationTarget = Readonly<Record<string, unknown>>;
 
@@ -2648,6 +2860,31 @@ export type SubscriptionResult = {
   /** With code: lines up to this number are committed, later lines are not. */
   readonly committed_lines?: number | undefined;
 };
+
+export type SupportLogin = {
+  readonly id: string;
+  /** pending: the user has not answered. allowed: the operator can get the token. active: the operator has it. refused, ended and expired: it can no longer be used. */
+  readonly status: SupportLoginStatus;
+  readonly reason: string;
+  /** Whether it may change something. */
+  readonly write: boolean;
+  /** The operator who asked for it. */
+  readonly operator_id: string;
+  /** The name of the operator. null: the operator was deleted. */
+  readonly operator_name: string | null;
+  readonly created_at: string;
+  /** While it is pending: the last moment for the answer. Then the end of the login. */
+  readonly expires_at: string;
+  /** When it was refused or ended before its time. */
+  readonly ended_at: string | null;
+};
+
+export type SupportLoginPage = {
+  readonly data: readonly SupportLogin[];
+  readonly page: PageInfo;
+};
+
+export type SupportLoginStatus = 'pending' | 'allowed' | 'active' | 'refused' | 'ended' | 'expired';
 
 export type SuppressedAddress = {
   readonly email: string;
@@ -2897,7 +3134,7 @@ export type UserPreferenceChanges = {
   readonly quiet_hours?: QuietHoursChange | null | undefined;
   /** on, off or null for each of push, email, sms. null takes a choice back. */
   readonly channels?: ChannelChanges | undefined;
-  /** For each category, on, off or null for channels and inbox. null takes a choice back. */
+  /** For each category, on, off or null for channels and inbox, and digest for email if the category has one. null takes a choice back. */
   readonly categories?: CategoryChannelChoices | undefined;
   /** For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one. */
   readonly topics?: TopicChannelChoices | undefined;
@@ -3198,7 +3435,7 @@ export type CreateAudienceData = {
   readonly url: '/admin/v1/audiences';
   readonly body: NewAudience;
 };
-export type CreateAudienceResponse = Audience;
+export type CreateAudienceResponse = SavedAudience;
 
 export type ListAudiencesData = {
   readonly url: '/admin/v1/audiences';
@@ -3256,7 +3493,7 @@ export type ChangeAudienceData = {
   };
   readonly body: AudienceChange;
 };
-export type ChangeAudienceResponse = Audience;
+export type ChangeAudienceResponse = SavedAudience;
 
 export type DeleteAudienceData = {
   readonly url: '/admin/v1/audiences/{id}';
@@ -3266,6 +3503,12 @@ export type DeleteAudienceData = {
   readonly body?: never;
 };
 export type DeleteAudienceResponse = void;
+
+export type ListSigningKeysData = {
+  readonly url: '/admin/v1/signing-keys';
+  readonly body?: never;
+};
+export type ListSigningKeysResponse = readonly SigningKey[];
 
 export type ListDevicesData = {
   readonly url: '/v1/devices';
@@ -3551,6 +3794,64 @@ export type ExportAccountData = {
   readonly body?: never;
 };
 export type ExportAccountResponse = AccountExport;
+
+export type ListSupportLoginsData = {
+  readonly url: '/v1/account/support-logins';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type ListSupportLoginsResponse = readonly OwnSupportLogin[];
+
+export type GetSupportLoginPageData = {
+  readonly url: '/v1/account/support-logins/page';
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type GetSupportLoginPageResponse = OwnSupportLoginPage;
+
+export type AllowSupportLoginData = {
+  readonly url: '/v1/account/support-logins/{id}';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type AllowSupportLoginResponse = OwnSupportLogin;
+
+export type EndSupportLoginData = {
+  readonly url: '/v1/account/support-logins/{id}';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body?: never;
+};
+export type EndSupportLoginResponse = void;
 
 export type StartRecoveryData = {
   readonly url: '/v1/recoveries';
@@ -4325,6 +4626,83 @@ export type CreateEnrollmentLinkData = {
 };
 export type CreateEnrollmentLinkResponse = EnrollmentLink;
 
+export type CreateSupportLoginData = {
+  readonly url: '/admin/v1/users/{id}/support-logins';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly body: NewSupportLogin;
+};
+export type CreateSupportLoginResponse = IssuedSupportLogin;
+
+export type ListUserSupportLoginsData = {
+  readonly url: '/admin/v1/users/{id}/support-logins';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type ListUserSupportLoginsResponse = readonly SupportLogin[];
+
+export type GetUserSupportLoginPageData = {
+  readonly url: '/admin/v1/users/{id}/support-logins/page';
+  readonly path: {
+    readonly id: string;
+  };
+  readonly query?: {
+    /** Page number, from 1. */
+    readonly page?: number | undefined;
+    /** Items per page. */
+    readonly limit?: number | undefined;
+    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
+    readonly sort?: string | undefined;
+    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
+    readonly filter?: string | undefined;
+    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
+    readonly since?: string | undefined;
+    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
+    readonly cursor?: string | undefined;
+  };
+  readonly body?: never;
+};
+export type GetUserSupportLoginPageResponse = SupportLoginPage;
+
+export type GetUserSupportLoginData = {
+  readonly url: '/admin/v1/users/{id}/support-logins/{login_id}';
+  readonly path: {
+    readonly id: string;
+    /** The id of the support login. */
+    readonly login_id: string;
+  };
+  readonly body?: never;
+};
+export type GetUserSupportLoginResponse = IssuedSupportLogin;
+
+export type EndUserSupportLoginData = {
+  readonly url: '/admin/v1/users/{id}/support-logins/{login_id}';
+  readonly path: {
+    readonly id: string;
+    /** The id of the support login. */
+    readonly login_id: string;
+  };
+  readonly body?: never;
+};
+export type EndUserSupportLoginResponse = void;
+
 export type CreateSetUpLinkData = {
   readonly url: '/admin/v1/set-up-links';
   readonly body: NewSetUpLinkRequest;
@@ -4961,6 +5339,15 @@ export type PreviewCategoryData = {
   readonly body: MessagePreviewRequest;
 };
 export type PreviewCategoryResponse = MessagePreview;
+
+export type SimulateCategoryData = {
+  readonly url: '/admin/v1/categories/{name}/simulate';
+  readonly path: {
+    readonly name: string;
+  };
+  readonly body: SimulationRequest;
+};
+export type SimulateCategoryResponse = Simulation;
 
 export type ListChannelsData = {
   readonly url: '/admin/v1/channels';

@@ -36,6 +36,14 @@ export const navigation: readonly NavigationEntry[] = [
     isOnPhoneBar: true,
   },
   {
+    ...{ to: '/publications', name: (text) => text.publications.title, icon: 'send', key: 'd' },
+    scope: 'notifications:write',
+  },
+  {
+    ...{ to: '/topics', name: (text) => text.topics.title, icon: 'hash', key: 'f' },
+    scope: 'notifications:configure',
+  },
+  {
     ...{ to: '/categories', name: (text) => text.categories.title, icon: 'tag', key: 't' },
     scope: 'notifications:configure',
   },
@@ -51,6 +59,10 @@ export const navigation: readonly NavigationEntry[] = [
     ...{ isSecondary: true, scope: 'admin' },
   },
   { to: '/keys', name: (text) => text.keys.title, icon: 'key', key: 'k', isSecondary: true, scope: 'admin' },
+  {
+    ...{ to: '/audiences', name: (text) => text.audiences.title, icon: 'send', key: 'd' },
+    ...{ isSecondary: true, scope: 'admin' },
+  },
   { to: '/backups', name: (text) => text.backups.title, icon: 'download', key: 'b', isSecondary: true, scope: 'admin' },
   { to: '/system', name: (text) => text.system.title, icon: 'sliders', key: 's', scope: 'admin', isSecondary: true },
 ];

@@ -31,6 +31,13 @@ const keys = createRoute({
   component: lazyPage(() => import('../pages/keys/keys.js'), 'Keys'),
 });
 
+const audiences = createRoute({
+  getParentRoute: () => root,
+  path: '/audiences',
+  validateSearch: queryWith('q'),
+  component: lazyPage(() => import('../pages/audiences/audiences.js'), 'Audiences'),
+});
+
 const partsPage = createRoute({
   getParentRoute: () => root,
   path: '/parts',
@@ -70,6 +77,41 @@ const messages = createRoute({
   path: '/messages',
   validateSearch: queryWith('state', 'channel', 'user', 'recipient', 'open'),
   component: lazyPage(() => import('../pages/messages/messages.js'), 'Messages'),
+});
+
+const publications = createRoute({
+  getParentRoute: () => root,
+  path: '/publications',
+  validateSearch: queryWith('status'),
+  component: lazyPage(() => import('../pages/publications/publications.js'), 'Publications'),
+});
+
+const newPublication = createRoute({
+  getParentRoute: () => root,
+  path: '/publications/new',
+  validateSearch: queryWith('topic'),
+  component: lazyPage(() => import('../pages/publications/new-publication.js'), 'NewPublicationPage'),
+});
+
+const publication = createRoute({
+  getParentRoute: () => root,
+  path: '/publications/$id',
+  validateSearch: queryWith('view'),
+  component: lazyPage(() => import('../pages/publications/publication.js'), 'PublicationPage'),
+});
+
+const topics = createRoute({
+  getParentRoute: () => root,
+  path: '/topics',
+  validateSearch: queryWith('q', 'open'),
+  component: lazyPage(() => import('../pages/topics/topics.js'), 'Topics'),
+});
+
+const topic = createRoute({
+  getParentRoute: () => root,
+  path: '/topics/$key',
+  validateSearch: queryWith('q'),
+  component: lazyPage(() => import('../pages/topics/topic.js'), 'TopicPage'),
 });
 
 const categories = createRoute({
@@ -145,6 +187,11 @@ export const router = createRouter({
     loginCheck,
     notifications,
     messages,
+    publications,
+    newPublication,
+    publication,
+    topics,
+    topic,
     categories,
     category,
     suppressions,
@@ -153,6 +200,7 @@ export const router = createRouter({
     audit,
     access,
     keys,
+    audiences,
     providers,
     backups,
     system,

@@ -4,10 +4,8 @@ import { defineElements } from '@postern/elements';
 import { askForBill, markBill, showBills, showIssue } from './view.js';
 
 const postern = createPostern({ url: '/auth', storage: 'backend' });
-defineElements({
-  postern,
-  texts: { en: { inbox: { type_request: 'Shares that you owe', type_payment: 'Payments to you' } } },
-});
+const types = { type_request: 'Shares that you owe', type_payment: 'Payments to you', type_pool: 'Dinner club' };
+defineElements({ postern, texts: { en: { inbox: types } } });
 const inbox = document.querySelector('postern-inbox');
 
 async function api(path, body) {
@@ -31,9 +29,9 @@ async function showAll() {
   }
 }
 
-async function addBill({ title, total, friends, photo }) {
+async function addBill({ title, total, friends, photo, club }) {
   const image = photo.size > 0 ? await createInbox(postern).uploadImage(photo) : undefined;
-  await api('bills', { title, total, friends, image_id: image?.id });
+  await api('bills', { title, total, friends, image_id: image?.id, club });
   await showAll();
 }
 

@@ -33,6 +33,9 @@ export interface ProblemStatuses {
   readonly role_required: 403;
   readonly cross_site_request: 403;
   readonly fresh_proof_required: 403;
+  readonly session_required: 403;
+  readonly read_only_session: 403;
+  readonly not_for_support_logins: 403;
   readonly registration_off: 403;
   readonly not_found: 404;
   readonly method_not_allowed: 405;
@@ -40,6 +43,8 @@ export interface ProblemStatuses {
   readonly identity_taken: 409;
   readonly external_identity_taken: 409;
   readonly last_way_in: 409;
+  readonly has_role: 409;
+  readonly support_login_ended: 409;
   readonly audience_exists: 409;
   readonly test_identity_exists: 409;
   readonly request_in_progress: 409;
@@ -162,6 +167,13 @@ export type AccountDetails = {
   readonly proofs: readonly ProofOption[];
 };
 
+export type Act = {
+  /** The id of the operator. */
+  readonly sub: string;
+  /** false: the operator may only read. Refuse everything else. */
+  readonly write: boolean;
+};
+
 export type ActivityEntry = {
   readonly id: string;
   readonly type: string;
@@ -224,6 +236,8 @@ export type AuthenticationState = {
 };
 
 export type AuthenticationStatus = 'created' | 'pending' | 'approved' | 'rejected';
+
+export type CellChoice = 'on' | 'off' | 'digest';
 
 export type Challenge = {
   readonly type: string;
@@ -579,6 +593,20 @@ export type NotificationTypeCounts = {
   readonly is_capped: boolean;
 };
 
+export type OwnSupportLogin = {
+  readonly id: string;
+  /** pending: the user has not answered. allowed: the operator can get the token. active: the operator has it. refused, ended and expired: it can no longer be used. */
+  readonly status: SupportLoginStatus;
+  readonly reason: string;
+  /** Whether it may change something. */
+  readonly write: boolean;
+  readonly created_at: string;
+  /** While it is pending: the last moment for the answer. Then the end of the login. */
+  readonly expires_at: string;
+  /** When it was refused or ended before its time. */
+  readonly ended_at: string | null;
+};
+
 export type OwnTopic = {
   readonly key: string;
   readonly title: string;
@@ -647,8 +675,10 @@ export type PreferenceCategory = {
 };
 
 export type PreferenceCell = {
-  readonly value: ChannelChoice;
-  readonly default: ChannelChoice;
+  /** digest: only for email, and only if the category has a digest. */
+  readonly value: CellChoice;
+  /** digest: only for email, and only if the category has a digest. */
+  readonly default: CellChoice;
   /** Whether the user has chosen the value. Else it is the default. */
   readonly is_chosen: boolean;
   /** When it was chosen. Only for operators. */
@@ -677,7 +707,8 @@ export type PreferenceChannels = {
 export type PreferenceTopic = {
   readonly inbox?: ChannelChoice | undefined;
   readonly push?: ChannelChoice | undefined;
-  readonly email?: ChannelChoice | undefined;
+  /** digest: only for email, and only if the category has a digest. */
+  readonly email?: CellChoice | undefined;
   readonly sms?: ChannelChoice | undefined;
 };
 
@@ -730,13 +761,13 @@ export type PushAttempt = {
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
   readonly state: 'held' | 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'channel_paused' | 'quiet_hours' | 'collapsed' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
+  readonly reason: 'waiting' | 'channel_paused' | 'quiet_hours' | 'cap' | 'collapsed' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
   readonly error: string | null;
   readonly attempts: number;
-  /** When it is decided about again, if quiet hours hold it. */
+  /** When it is decided about again, if quiet hours hold it, or when its digest closes. */
   readonly held_until: string | null;
   readonly created_at: string | null;
   readonly updated_at: string | null;
@@ -834,6 +865,8 @@ export type Session = {
   readonly amr: readonly AuthenticationMethod[];
   /** The last re-authentication in this login (PUT /v1/account/session-proof). null: none. */
   readonly proven_at: string | null;
+  /** Present if an operator uses the session instead of the user (support login). */
+  readonly act?: Act | undefined;
 };
 
 export type StartedExternalIdentity = {
@@ -860,21 +893,23 @@ export type StartedProof = {
 export type StepAttempt = {
   readonly channel: MessageChannel;
   /** none: the step is not due yet. */
-  readonly state: 'held' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
+  readonly state: 'held' | 'digesting' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
   readonly reason: StepReason;
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the provider, if there was one. */
   readonly error: string | null;
   readonly attempts: number;
-  /** When it is decided about again, if quiet hours hold it. */
+  /** When it is decided about again, if quiet hours hold it, or when its digest closes. */
   readonly held_until: string | null;
   /** When the step was due. */
   readonly created_at: string | null;
   readonly updated_at: string | null;
 };
 
-export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'quiet_hours' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'quiet_hours' | 'digest' | 'cap' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+
+export type SupportLoginStatus = 'pending' | 'allowed' | 'active' | 'refused' | 'ended' | 'expired';
 
 export type TakenAction = {
   readonly key: string;

@@ -37,7 +37,7 @@ export { InterruptedError } from './publishing/interruption.js';
 export type { PublishAll, PublishResult } from './publishing/publish-all.js';
 export type { NewNotification, Publication, Publishing, Recipients } from './publishing/publishing.js';
 export { createPosternServer, type PosternServer } from './server.js';
-export { type Refusal, refusalOf } from './sessions/answers.js';
+export { type Refusal, readOnlyRefusalOf, refusalOf } from './sessions/answers.js';
 export {
   expressSession,
   fastifySession,

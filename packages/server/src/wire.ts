@@ -190,6 +190,8 @@ export type AccountExport = {
   readonly external_identities: readonly ExportedRecord[];
   /** The apps that may use the login of the sign-in page. */
   readonly apps: readonly ExportedRecord[];
+  /** The logins of operators as the user. */
+  readonly support_logins: readonly ExportedRecord[];
   /** All stored logins. */
   readonly logins: readonly ExportedRecord[];
   /** All stored sessions. */
@@ -214,12 +216,23 @@ export type AccountExport = {
   readonly subscriptions: readonly ExportedRecord[];
   /** What the user has chosen about notifications, and when. */
   readonly preferences: readonly ExportedRecord[];
+  /** Which notifications count for the caps of their categories. */
+  readonly category_caps: readonly ExportedRecord[];
+  /** The digests of the user: where each begins, and when it is sent. */
+  readonly digests: readonly ExportedRecord[];
   /** Recent pushes. */
   readonly pushes: readonly ExportedRecord[];
   /** Mails and SMS of notifications. */
   readonly notification_messages: readonly ExportedRecord[];
   /** The user's uploads. */
   readonly images: readonly ExportedRecord[];
+};
+
+export type Act = {
+  /** The id of the operator. */
+  readonly sub: string;
+  /** false: the operator may only read. Refuse everything else. */
+  readonly write: boolean;
 };
 
 export type ActivityEntry = {
@@ -360,7 +373,7 @@ export type DryRunPush = {
   readonly muted: boolean;
 };
 
-export type DryRunState = 'send' | 'held' | 'skipped' | 'expired' | 'dropped' | 'failed';
+export type DryRunState = 'send' | 'held' | 'digesting' | 'skipped' | 'expired' | 'dropped' | 'failed';
 
 export type DryRunStep = {
   readonly channel: StepChannel;
@@ -368,7 +381,7 @@ export type DryRunStep = {
   readonly after: string;
   /** As in the category. */
   readonly if: StepCondition;
-  /** send: the step would be carried out. held: quiet hours would hold it. */
+  /** send: the step would be carried out. held: quiet hours would hold it. digesting: it would come with the next digest. */
   readonly state: DryRunState;
   readonly reason: StepReason | null;
   /** The reason in words. */
@@ -823,13 +836,13 @@ export type PushAttempt = {
   readonly channel: PushChannel | null;
   /** none: no push was made for this device. */
   readonly state: 'held' | 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'channel_paused' | 'quiet_hours' | 'collapsed' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
+  readonly reason: 'waiting' | 'channel_paused' | 'quiet_hours' | 'cap' | 'collapsed' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the push service, if there was one. */
   readonly error: string | null;
   readonly attempts: number;
-  /** When it is decided about again, if quiet hours hold it. */
+  /** When it is decided about again, if quiet hours hold it, or when its digest closes. */
   readonly held_until: string | null;
   readonly created_at: string | null;
   readonly updated_at: string | null;
@@ -893,19 +906,21 @@ export type Session = {
   readonly amr: readonly AuthenticationMethod[];
   /** The last re-authentication in this login (PUT /v1/account/session-proof). null: none. */
   readonly proven_at: string | null;
+  /** Present if an operator uses the session instead of the user (support login). */
+  readonly act?: Act | undefined;
 };
 
 export type StepAttempt = {
   readonly channel: MessageChannel;
   /** none: the step is not due yet. */
-  readonly state: 'held' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
+  readonly state: 'held' | 'digesting' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
   readonly reason: StepReason;
   /** The reason in words. */
   readonly explanation: string;
   /** The last error of the provider, if there was one. */
   readonly error: string | null;
   readonly attempts: number;
-  /** When it is decided about again, if quiet hours hold it. */
+  /** When it is decided about again, if quiet hours hold it, or when its digest closes. */
   readonly held_until: string | null;
   /** When the step was due. */
   readonly created_at: string | null;
@@ -916,7 +931,7 @@ export type StepChannel = 'push' | 'email' | 'sms';
 
 export type StepCondition = 'always' | 'unread' | 'undelivered';
 
-export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'quiet_hours' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
+export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'quiet_hours' | 'digest' | 'cap' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
 
 export type TakenAction = {
   readonly key: string;
@@ -1025,7 +1040,7 @@ export type UserPreferenceChanges = {
   readonly quiet_hours?: QuietHoursChange | null | undefined;
   /** on, off or null for each of push, email, sms. null takes a choice back. */
   readonly channels?: ChannelChanges | undefined;
-  /** For each category, on, off or null for channels and inbox. null takes a choice back. */
+  /** For each category, on, off or null for channels and inbox, and digest for email if the category has one. null takes a choice back. */
   readonly categories?: CategoryChannelChoices | undefined;
   /** For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one. */
   readonly topics?: TopicChannelChoices | undefined;

@@ -1,5 +1,6 @@
 import type { DeviceLimit } from '../../devices/device-limit.js';
 import type { Services } from '../../http/routes/routes.js';
+import { entryOf } from '../../login/providers/redirect-uris.js';
 import type { Notices } from '../../messages/notices.js';
 import { createAccessTokens } from '../../sessions/access-tokens/access-tokens.js';
 import { createAudiences } from '../../sessions/access-tokens/audiences.js';
@@ -10,6 +11,7 @@ import { createTokenReports } from '../../sessions/dpop/token-reports.js';
 import { createSnapshotVerifier } from '../../sessions/fast-path/snapshot-verifier.js';
 import { createVerifyOperator, takeOverSessionProof } from '../../sessions/operators.js';
 import { createSessions } from '../../sessions/sessions.js';
+import { createSupportLogins } from '../../sessions/support-logins.js';
 import { createPlainVerifier } from '../../sessions/verifier.js';
 import type { Base } from '../base/base.js';
 import { loginPolicies } from '../base/login-policies.js';
@@ -20,7 +22,14 @@ export function createSessionServices(
   { notices, deviceLimit }: { readonly notices: Notices; readonly deviceLimit: DeviceLimit },
 ): Pick<
   Services,
-  'sessions' | 'dpopVerifier' | 'apiKeys' | 'verifiers' | 'takeOverProof' | 'accessTokens' | 'audiences'
+  | 'sessions'
+  | 'dpopVerifier'
+  | 'apiKeys'
+  | 'verifiers'
+  | 'takeOverProof'
+  | 'accessTokens'
+  | 'audiences'
+  | 'supportLogins'
 > {
   const report = createTokenReports(database, notices);
   const dpopVerifier = createDpopVerifier({
@@ -49,7 +58,11 @@ export function createSessionServices(
   };
   const takeOverProof: Services['takeOverProof'] = (token) => takeOverSessionProof(database, token);
   const tokenOptions = { database, keys, issuer: config.PUBLIC_URL };
-  const accessTokens = createAccessTokens(tokenOptions);
+  const accessTokens = createAccessTokens({
+    ...tokenOptions,
+    appOf: (address) => entryOf(config.REDIRECT_URIS ?? [], address),
+  });
   const audiences = createAudiences(tokenOptions);
-  return { sessions, dpopVerifier, apiKeys, verifiers, takeOverProof, accessTokens, audiences };
+  const supportLogins = createSupportLogins({ database, notices, needsConsent: config.SUPPORT_CONSENT === 'on' });
+  return { sessions, dpopVerifier, apiKeys, verifiers, takeOverProof, accessTokens, audiences, supportLogins };
 }

@@ -14,6 +14,7 @@ import type { SmsSender } from '../../messages/sms-sender.js';
 import type { KnownCategories } from '../../notifications/categories/categories.js';
 import type { Channels } from '../../notifications/channels/channels.js';
 import { createRates } from '../../notifications/channels/rates.js';
+import { createDigestClosing } from '../../notifications/deliveries/digests.js';
 import { createStepDryRun, type DecideSteps } from '../../notifications/deliveries/dry-run.js';
 import { createDueSteps } from '../../notifications/deliveries/due.js';
 import type { AddressFacts, ReadAddresses } from '../../notifications/deliveries/facts.js';
@@ -60,6 +61,11 @@ const dueInterval = 500;
 /** The lifetime of a mail or SMS whose category says nothing. */
 const defaultTtl = 72 * 3_600_000;
 
+/** Milliseconds: how late a step may be whose category says nothing. */
+export const stepTtl = ({ PUSH_TTL: push }: Pick<Config, 'PUSH_TTL'>): Record<StepChannel, number> => ({
+  ...{ push, email: defaultTtl, sms: defaultTtl },
+});
+
 /** The channels that this installation can send steps by. Pushes need no setting here: a device without a token gets none. */
 export function configuredChannels(config: Config): StepChannel[] {
   return [
@@ -86,7 +92,7 @@ export async function createStepDomain(
   const send = createStepSending({
     ...shared,
     senders,
-    ttl: { email: defaultTtl, sms: defaultTtl },
+    ttl: stepTtl(config),
     app: config.APP_NAME,
     onError: (error, channel) => log.error({ err: error, channel }, 'a message of a notification could not be made'),
   });
@@ -94,9 +100,10 @@ export async function createStepDomain(
     ...shared,
     channels,
     isPaused: options.channels.isPaused,
-    ttl: { push: config.PUSH_TTL, email: defaultTtl, sms: defaultTtl },
+    ttl: stepTtl(config),
     onPushes: () => push.onPublished?.(),
   });
+  const closeDigests = createDigestClosing(database);
   const release = createQuietRelease({ database, counters });
   const tasks = senders.map(
     ({ channel }) => [stepTask(channel), (job: unknown) => send(channel, job as StepJob)] as const,
@@ -111,7 +118,11 @@ export async function createStepDomain(
     jobGroups: tasks.length === 0 ? [] : [{ tasks: Object.fromEntries(tasks), concurrency }],
     startRelay() {
       relay = startRelay(
-        async () => (await Promise.all([step(), release()])).includes(true),
+        // One after the other: they take one connection, and do not wait for each other's rows.
+        async () => {
+          const [stepped, released, closed] = [await step(), await release(), await closeDigests()];
+          return stepped || released || closed;
+        },
         (error) => log.warn({ err: error }, 'the steps of notifications could not be carried out'),
         dueInterval,
       );

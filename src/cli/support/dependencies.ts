@@ -2,6 +2,7 @@ import { openExistingTarget } from '../../app/base/database-target.js';
 import { loginPolicies } from '../../app/base/login-policies.js';
 import { createBreachedPasswords, passwordRules } from '../../app/base/password-rules.js';
 import { resourceLimits } from '../../app/base/resource-limits.js';
+import { categoryRules } from '../../app/domains/categories.js';
 import { type Config, readConfig } from '../../config/config.js';
 import { createPasswordHasher } from '../../credentials/passwords.js';
 import { createDatabase, type Database } from '../../database/database.js';
@@ -9,7 +10,8 @@ import type { Log } from '../../embedded/membership.js';
 import { needSecretKeys } from '../../keys/secret-key-file.js';
 import { createSecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Origin } from '../../lib/origin.js';
-import { readCategories } from '../../notifications/categories/categories.js';
+import { createPacer } from '../../lib/pacing.js';
+import { type Categories, readCategories, startCategories } from '../../notifications/categories/categories.js';
 import { createNewPreferences } from '../../notifications/preferences/preferences.js';
 import { createUserImport, type UserImport } from '../../users/import.js';
 import { createUsers, type Users, type UsersOptions } from '../../users/users.js';
@@ -46,6 +48,14 @@ export async function openUserImport(io: Io, database: Database, config: Config)
     ...(await userOptions(io, database, config)),
     maxConcurrentHashes: resourceLimits(1).hashes,
     preferences: createNewPreferences(database, await readCategories(database, config.NOTIFICATION_TYPES)),
+  });
+}
+
+/** Opens the categories of a command. Stop them at its end. */
+export async function openCategories(io: Io, database: Database, config: Config): Promise<Categories> {
+  return startCategories({
+    ...{ database, pacer: createPacer(), ...categoryRules(config) },
+    onError: (error) => printLine(io.stderr, `The categories could not be read: ${error.message}`),
   });
 }
 

@@ -53,6 +53,14 @@ export const fieldErrors = {
     'These quiet hours never begin: from and until must differ, and days needs at least one day.',
     'Estas horas de silencio nunca empiezan: from y until deben ser distintos, y days necesita al menos un día.',
   ),
+  no_digest: text(
+    'This needs the digest of the category, and it has none.',
+    'Esto necesita el resumen de la categoría, y no tiene ninguno.',
+  ),
+  invalid_schedule: text(
+    'This must be a duration from 15m to 7d, or a time such as daily 09:00 or weekly mon 09:00.',
+    'Debe ser una duración de 15m a 7d, o una hora como daily 09:00 o weekly mon 09:00.',
+  ),
   preference_not_available: text(
     'This release does not have this preference.',
     'Esta versión no tiene esta preferencia.',

@@ -211,6 +211,24 @@ export const errors = {
     'Esto requiere un inicio de sesión o una reautenticación recientes: envía una prueba a PUT /v1/account/session-proof y reinténtalo.',
     "The session's login and its last proof are older than `ADMIN_PROOF_MAX_AGE`. `PUT /v1/account/session-proof` re-authenticates without a new login.",
   ),
+  session_required: error(
+    403,
+    'This needs the session of an operator: an API key belongs to no person.',
+    'Esto requiere la sesión de un operador: una clave de API no pertenece a ninguna persona.',
+    'Log in as a user with the role `operator`, with a second factor, and send the session token. The audit log and the user see who asked.',
+  ),
+  read_only_session: error(
+    403,
+    'An operator uses this login to look, so it changes nothing.',
+    'Un operador usa este acceso solo para mirar, así que no cambia nada.',
+    'The login was made with `POST /admin/v1/users/{id}/support-logins` without `write`. It allows GET, checks of the session, new sessions and access tokens, and its own end.',
+  ),
+  not_for_support_logins: error(
+    403,
+    'An operator who has logged in as the user may not do this.',
+    'Un operador que ha entrado como el usuario no puede hacer esto.',
+    'A support login never changes credentials, addresses, factors and devices, never deletes or exports the account, and gets access tokens only for audiences with `support`. Only the user does this.',
+  ),
   registration_off: error(
     403,
     'Registration is turned off.',
@@ -247,6 +265,18 @@ export const errors = {
     'This is the only way to log in to the account.',
     'Es la única forma de iniciar sesión en la cuenta.',
     'Set a password or link another account first.',
+  ),
+  has_role: error(
+    409,
+    'This user has a role, so nobody can log in as the user.',
+    'Este usuario tiene un rol, así que nadie puede entrar como él.',
+    'An operator could otherwise get the rights of another one. Remove the role of the user first.',
+  ),
+  support_login_ended: error(
+    409,
+    'This support login has ended.',
+    'Este acceso de soporte ha terminado.',
+    'It was refused, has ended or has expired. The operator can ask again.',
   ),
   audience_exists: error(
     409,

@@ -1,5 +1,5 @@
 import { recordEvent } from '../../audit/events.js';
-import { secondFactorPolicies } from '../../contract/user-fields.js';
+import { roles, secondFactorPolicies } from '../../contract/user-fields.js';
 import type { Database } from '../../database/database.js';
 import type { AccountUser, SecondFactorPolicy } from '../../identities/accounts.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
@@ -68,9 +68,11 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
   const { database, keys, relyingParty } = options;
 
   const byRole = new Map(Object.entries(options.policyByRole));
+  /** A role of the app with the name of a role of operators has nothing of it. */
+  const byAppRole = new Map([...byRole].filter(([name]) => !roles.some((role) => role === name)));
   const policyOf = ({ secondFactorPolicy, role, appRoles }: AccountUser) => {
     if (secondFactorPolicy !== undefined) return secondFactorPolicy;
-    const policies = [byRole.get(role) ?? options.policy, ...appRoles.flatMap((name) => byRole.get(name) ?? [])];
+    const policies = [byRole.get(role) ?? options.policy, ...appRoles.flatMap((name) => byAppRole.get(name) ?? [])];
     return secondFactorPolicies.findLast((policy) => policies.includes(policy)) ?? options.policy;
   };
   // A role takes effect with any second factor, so a passkey counts for a user with a role.

@@ -68,6 +68,8 @@ const indexed: readonly AgedRows[] = [
     time: 'used_at',
     age: hour,
   },
+  // As long as the login of each. The audit events stay longer.
+  { table: 'support_logins', key: ['user_id', 'id'], time: 'created_at', age: days(31) },
   // An expired challenge is kept for a day, for support.
   { table: 'challenges', key: ['user_id', 'id'], time: 'expires_at', age: days(1) },
   // An expired set-up link is kept for a week, to tell its holder that it has expired.
@@ -78,6 +80,16 @@ const indexed: readonly AgedRows[] = [
   { table: 'test_identities', key: ['id'], time: 'expires_at', age: days(30) },
   { table: 'push_deliveries', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
   { table: 'step_deliveries', key: ['user_id', 'id'], time: 'created_at', age: days(30) },
+  // A cap counts what was sent in 30 days at most.
+  { table: 'category_caps', key: ['user_id', 'name'], time: 'updated_at', age: days(31) },
+  // After twice the longest wait of a step, none can join the former digest any more.
+  {
+    table: 'digests',
+    key: ['user_id', 'category', 'channel'],
+    time: 'updated_at',
+    age: days(62),
+    condition: sql`due_at is null`,
+  },
   // The text of a publication. It takes its chunks with it, so it can no longer be recalled.
   {
     table: 'notification_publications',

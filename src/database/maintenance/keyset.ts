@@ -9,7 +9,7 @@ export interface UserRowsSource {
   readonly from: string;
   /** The column that identifies a row of the user, with an index on `user_id` and this column. */
   readonly key: string;
-  readonly keyType: 'uuid' | 'bigint';
+  readonly keyType: 'uuid' | 'bigint' | 'text';
 }
 
 /** The number of rows in memory at a time. */

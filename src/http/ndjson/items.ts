@@ -12,6 +12,8 @@ export interface Entry<Item> {
   readonly line: number;
   readonly bytes: number;
   readonly parsed: Item | Problem;
+  /** The value of a line that was refused because it does not match the schema. */
+  readonly refused?: unknown;
 }
 
 /** Checks one value against a schema. Like Ajv's functions, it sets `errors` on itself. */
@@ -31,6 +33,7 @@ export function readEntry<Item>(
   make: (input: unknown, text: string) => Item,
 ): Entry<Item> | undefined {
   if (bytes?.length === 0) return undefined;
+  let refused: { readonly bytes: number; readonly refused: unknown } | undefined;
   try {
     if (bytes === undefined) throw new Problem('payload_too_large');
     if (!isUtf8(bytes)) throw new Problem('malformed_json');
@@ -38,10 +41,13 @@ export function readEntry<Item>(
     const text = bytes.toString('utf8').replace(line === 1 ? /^\ufeff/ : '', '');
     if (text === '') return undefined;
     const input = parseJson(text);
-    if (validate(input) !== true) throwIfErrors(validationErrors(validate.errors ?? []));
+    if (validate(input) !== true) {
+      refused = { bytes: bytes.length, refused: input };
+      throwIfErrors(validationErrors(validate.errors ?? []));
+    }
     return { line, bytes: bytes.length, parsed: make(input, text) };
   } catch (error) {
-    if (error instanceof Problem) return { line, bytes: 0, parsed: error };
+    if (error instanceof Problem) return { line, bytes: 0, parsed: error, ...refused };
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import type { FastifySchema, RouteOptions } from 'fastify';
 import type { ErrorCode } from '../../contract/errors/problems.js';
 import { isAdmin } from '../plugins/admin-requests.js';
 import { closed } from '../plugins/known-names.js';
+import { problemsOfSupport } from '../plugins/support-rights.js';
 import type { Access, RecentProof } from '../requests/route.js';
 import { type JsonObject, objectAt } from './json-schema.js';
 import { problemResponses } from './problems.js';
@@ -83,7 +84,7 @@ function impliedProblems(route: DescribedRoute, access: Access): ErrorCode[] {
   const readsBodies = [route.method].flat().some((method) => method !== 'GET' && method !== 'HEAD');
   if (readsBodies || isAdmin(route.url) || isList(route)) codes.push('validation_failed');
   if (access !== 'public') codes.push('missing_credentials', 'invalid_authorization_header');
-  if (access === 'session') codes.push('invalid_session_token');
+  if (access === 'session') codes.push('invalid_session_token', ...supportProblems(route));
   if (access === 'authentication-token') codes.push('invalid_authentication_token');
   if (typeof access === 'object') {
     codes.push('invalid_api_key', 'insufficient_scope', 'invalid_session_token');
@@ -95,6 +96,10 @@ function impliedProblems(route: DescribedRoute, access: Access): ErrorCode[] {
     codes.push('idempotency_key_reused', 'request_in_progress', 'secret_unreadable');
   }
   return codes;
+}
+
+function supportProblems({ method, url }: DescribedRoute): ErrorCode[] {
+  return [...new Set([method].flat().flatMap((one) => problemsOfSupport(one, url)))];
 }
 
 const isList = (route: DescribedRoute) => hasParameter(route, 'page');

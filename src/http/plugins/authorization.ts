@@ -9,6 +9,7 @@ import { headerValues, maxCredentials } from '../../lib/http-headers.js';
 import { Problem } from '../../lib/problem.js';
 import type { Meters } from '../../statistics/meters.js';
 import { type Access, type App, type Caller, requireScope } from '../requests/route.js';
+import { requireSupportRight, supportRefusal } from './support-rights.js';
 
 /** The checks of credentials that the authorization of a request uses. */
 export interface Verifiers {
@@ -39,6 +40,7 @@ export function authorizationPlugin(app: App, verifiers: RequestVerifiers): void
     if (route.config?.access === undefined)
       throw new Error(`${route.method} ${route.url} does not say who may call it`);
     const { access, recentProof } = route.config;
+    if (access === 'session' || access === 'authentication-token') requireSupportRight(route.method, route.url);
     if (recentProof === undefined && typeof access === 'object' && !onlyReads(route.method)) {
       throw new Error(`${route.method} ${route.url} does not say whether it needs a recent proof`);
     }
@@ -69,7 +71,9 @@ export function authorizationPlugin(app: App, verifiers: RequestVerifiers): void
       request.authorized = authorized;
       // A condition may need the body, so it is checked later.
       const isRefused = authorized.caller?.isStale === true && request.routeOptions.config.recentProof === 'needed';
-      done(isRefused ? new Problem('fresh_proof_required') : undefined);
+      const { session } = authorized;
+      const refusal = isRefused ? 'fresh_proof_required' : session?.act && supportRefusal(request, session);
+      done(refusal && new Problem(refusal));
     }, done);
   });
 }

@@ -30,9 +30,12 @@ export function compressionPlugin(app: App): void {
   });
 }
 
-/** Notifications and messages are not compressed: they may contain both secrets of the publishing service and texts of other people. */
+/**
+ * Notifications, publications and messages are not compressed: they may contain both secrets of the publishing service and texts of
+ * other people.
+ */
 const isCompressed = (url: string) =>
-  url.startsWith('/admin/v1/') && !/\/(?:notifications|messages|outbox)\b/.test(url);
+  url.startsWith('/admin/v1/') && !/\/(?:notifications|publications|messages|outbox)\b/.test(url);
 
 async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
   varyByEncoding(reply);

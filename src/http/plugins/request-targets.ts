@@ -1,4 +1,6 @@
 import type { RequestListener } from 'node:http';
+import type { preValidationHookHandler } from 'fastify';
+import { errors } from '../../contract/errors/problems.js';
 import { Problem } from '../../lib/problem.js';
 import type { App } from '../requests/route.js';
 
@@ -23,6 +25,9 @@ const encodedLetter = /^[^?#]*%(?:3\d|[46][1-9a-f]|[57][0-9a])/i;
 /** A byte before the query that no URI has (RFC 3986, 2): a control character, a space, or a byte of a character beyond ASCII. */
 const noUriByte = /^[^?]*?[^!-~]/;
 
+/** The character NUL before the query. */
+const encodedNul = /^[^?]*%00/;
+
 /**
  * Refuses targets that a proxy could read in another way. No client needs encoded letters or digits in a path (RFC 3986, 2.3), and
  * a proxy that compares paths as they are sent would protect `/admin/`, but not `/%61dmin/`. A fragment is never sent (RFC 9112,
@@ -34,5 +39,15 @@ export function requestTargetsPlugin(app: App): void {
     const isRefused =
       isOther || url.includes('#') || (url.includes('%') && encodedLetter.test(url)) || noUriByte.test(url);
     done(isRefused ? new Problem('malformed_request') : undefined);
+  });
+  // PostgreSQL has no text with NUL, so nothing has such a name, and a statement that looks for it would fail. Routes without a 404
+  // look for ids only.
+  app.addHook('onRoute', (route) => {
+    const code = route.config?.problems?.find((one) => errors[one].status === 404);
+    if (!route.url.includes(':') || code === undefined) return;
+    const check: preValidationHookHandler = ({ raw: { url = '' } }, _reply, done) => {
+      done(encodedNul.test(url) ? new Problem(code) : undefined);
+    };
+    route.preValidation = [check, ...[route.preValidation ?? []].flat()];
   });
 }

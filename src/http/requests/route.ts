@@ -63,6 +63,9 @@ export interface Caller {
    */
   readonly name: string;
   readonly scopes: readonly Scope[];
+  /** The user and the session of an operator. Undefined for API keys. */
+  readonly userId?: string;
+  readonly sessionId?: string;
   /** Whether the session's login and proofs are too old for a route that needs a `RecentProof`. */
   readonly isStale?: boolean;
 }
@@ -164,10 +167,11 @@ export function callerOf(request: FastifyRequest): Caller {
   return caller;
 }
 
-/** The owner of the request's Idempotency-Key: the API key, or the user of the session. */
+/** The owner of the request's Idempotency-Key: the API key, the user of the session, or the support login. */
 export function requesterOf(request: FastifyRequest): string {
   const { session } = request.authorized;
-  return session === undefined ? callerOf(request).name : `user:${session.user_id}`;
+  if (session === undefined) return callerOf(request).name;
+  return session.act === undefined ? `user:${session.user_id}` : `support:${session.device_id}`;
 }
 
 /** Whether the caller has a scope. `admin` contains all of them. */
@@ -213,11 +217,14 @@ export function authenticationTokenOf(request: FastifyRequest): ParsedToken {
 /** The origin of a request, for audit events. */
 export function originOf(request: FastifyRequest): Origin {
   return {
-    actor: request.authorized.caller?.name ?? 'user',
+    actor: request.authorized.caller?.name ?? actorOf(request.authorized.session),
     clientAddress: clientAddress(request),
     requestId: request.id,
   };
 }
+
+/** In a support login the operator acts, not the user. */
+const actorOf = (session: Session | undefined) => (session?.act === undefined ? 'user' : `user:${session.act.sub}`);
 
 /** How a request uses the authentication token that it sends. */
 export function tokenUseOf(request: FastifyRequest): TokenUse {

@@ -42,6 +42,7 @@ import type { Preferences } from '../../notifications/preferences/preferences.js
 import type { Unsubscribe } from '../../notifications/preferences/unsubscribe.js';
 import type { Publications } from '../../notifications/publications/publications.js';
 import type { Push } from '../../notifications/push/push.js';
+import type { Simulator } from '../../notifications/simulator.js';
 import type { Streams } from '../../notifications/stream/streams.js';
 import type { Topics } from '../../notifications/topics/topics.js';
 import type { AccessTokens } from '../../sessions/access-tokens/access-tokens.js';
@@ -50,6 +51,7 @@ import type { ApiKeys } from '../../sessions/api-keys.js';
 import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import type { Sessions } from '../../sessions/sessions.js';
 import type { SetUpLinks } from '../../sessions/setup-links.js';
+import type { SupportLogins } from '../../sessions/support-logins.js';
 import type { Counters } from '../../statistics/counters.js';
 import type { Meters } from '../../statistics/meters.js';
 import type { Statistics } from '../../statistics/statistics.js';
@@ -96,6 +98,7 @@ import { adminUserLockRoutes } from './admin/users/lock.js';
 import { adminUserNotificationRoutes } from './admin/users/notifications.js';
 import { adminPasswordCodeRoutes } from './admin/users/password-codes.js';
 import { adminUserPinRoutes } from './admin/users/pin.js';
+import { adminSupportLoginRoutes } from './admin/users/support-logins.js';
 import { adminUsersRoutes } from './admin/users/users.js';
 import { adminWebhookRoutes, type WebhookServices } from './admin/webhooks.js';
 import { type ConsoleOptions, consoleRoutes } from './console/console.js';
@@ -119,6 +122,7 @@ import { accountProofRoutes } from './v1/account/proofs.js';
 import { accountRecordRoutes } from './v1/account/records.js';
 import { accountRoleRoutes } from './v1/account/role.js';
 import { accountSecretRoutes } from './v1/account/secrets.js';
+import { accountSupportLoginRoutes } from './v1/account/support-logins.js';
 import { accountTotpRoutes } from './v1/account/totp.js';
 import { deviceRoutes } from './v1/devices.js';
 import { deviceTokenRoutes } from './v1/devices-tokens.js';
@@ -146,6 +150,7 @@ export interface Services extends WebhookServices, Pick<PageServices, 'pages' | 
   readonly takeOverProof: ConsoleSessionServices['takeOverProof'];
   readonly accessTokens: AccessTokens;
   readonly audiences: Audiences;
+  readonly supportLogins: SupportLogins;
   /** The database, for routes that do their work in one transaction. */
   readonly database: Database;
   readonly readiness: Readiness;
@@ -177,6 +182,7 @@ export interface Services extends WebhookServices, Pick<PageServices, 'pages' | 
   readonly states: ItemStates;
   readonly images: Images;
   readonly categories: Categories;
+  readonly simulator: Simulator;
   readonly channels: Channels;
   readonly push: Push;
   readonly decideSteps: DecideSteps;
@@ -258,6 +264,7 @@ export function registerRoutes(
   accountProofRoutes(app, services);
   accountRoleRoutes(app, services);
   accountRecordRoutes(app, services);
+  accountSupportLoginRoutes(app, services);
   recoveryRoutes(app, services);
   recoveryCancellationRoutes(app, services);
   registrationRoutes(app, services);
@@ -298,6 +305,7 @@ function adminRoutes(app: App, services: Services): void {
   adminPasswordCodeRoutes(app, services);
   adminUserPinRoutes(app, services);
   adminEnrollmentLinkRoutes(app, services);
+  adminSupportLoginRoutes(app, services);
   adminSetUpLinkRoutes(app, services);
   adminExternalIdentityRoutes(app, services);
   adminLoginProviderRoutes(app, services);

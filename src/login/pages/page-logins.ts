@@ -24,12 +24,13 @@ interface HeldValues {
 
 /**
  * SQL: the login `a` of the user `u`, if it can be the login of the pages now. A token that is bound to a key works only with this
- * key. A login of an app that came from the pages would make logins that make logins, without an end.
+ * key. A login of an app that came from the pages would make logins that make logins, without an end. A
+ * support login would make logins that last.
  */
 const heldLogin = ({ userId, id, digest, policies }: Parameters<HeldValues>): Sql => sql`
   authentications a join users u on u.id = a.user_id
   where a.user_id = ${userId} and a.id = ${id} and (${digest}::bytea is null or a.token_digest = ${digest})
-    and a.authenticator <> 'page' and a.key_thumbprint is null and a.status = 'approved' and a.ended_at is null
+    and a.authenticator <> 'page' and a.acting_operator is null and a.key_thumbprint is null and a.status = 'approved' and a.ended_at is null
     and least(${loginEnd}, ${authenticatedAt} + ${loginTtl(policies)}) > db_now()
     and u.epoch = a.epoch and u.status = 'active' and not ${lockHolds}`;
 

@@ -281,9 +281,14 @@ export async function readCategories(database: Handle, types: readonly string[])
 /** The name of the user in previews. */
 const exampleUser = 'Ada Lovelace';
 
+const inboxOffUnread = {
+  code: 'inbox_off_unread',
+  message: 'With the inbox off, a notification counts as read: steps with unread do not go.',
+} as const;
+
 /** @throws Problem `validation_failed` */
 function renderPreview(
-  { templates, data_schema: schema }: Category,
+  { templates, data_schema: schema, steps, defaults }: Category,
   { channel, locale = 'en', notification }: MessagePreviewRequest,
   app: string,
 ): MessagePreview {
@@ -292,7 +297,9 @@ function renderPreview(
   if (schema !== null) throwIfErrors(createDataCheck(schema)(data, 'notification.data'));
   const values = { actor, description, url, data, user: { name: exampleUser }, app };
   try {
-    return renderMessage(templates, { channel, locale, timeZone: 'UTC' }, values);
+    const message = renderMessage(templates, { channel, locale, timeZone: 'UTC' }, values);
+    const isNeverUnread = defaults.inbox === 'off' && steps.some((step) => step.if === 'unread');
+    return { ...message, warnings: isNeverUnread ? [inboxOffUnread] : [] };
   } catch (error) {
     if (!(error instanceof TemplateTooLarge)) throw error;
     throw new Problem('validation_failed', { errors: [{ field: 'notification', code: 'template_too_large' }] });

@@ -8,6 +8,8 @@ const defaults: Readonly<Omit<Category, 'name'>> = {
   is_critical: false,
   steps: [{ channel: 'push', after: '0s', if: 'always' }],
   defaults: { inbox: 'on', push: 'on', email: 'on', sms: 'on' },
+  cap: null,
+  digest: null,
   ttl: null,
   data_schema: null,
   templates: {},
@@ -31,6 +33,10 @@ export function completeCategory(name: string, input: CategoryInput): Category {
       email: input.defaults?.email ?? defaults.defaults.email,
       sms: input.defaults?.sms ?? defaults.defaults.sms,
     },
+    cap: input.cap
+      ? { count: input.cap.count, per: input.cap.per, overflow: input.cap.overflow ?? 'drop' }
+      : defaults.cap,
+    digest: input.digest ? { every: input.digest.every, max_items: input.digest.max_items ?? 20 } : defaults.digest,
     ttl: input.ttl ?? defaults.ttl,
     data_schema: input.data_schema ?? defaults.data_schema,
     templates: input.templates ?? defaults.templates,

@@ -49,6 +49,7 @@ export async function categoryErrors(
 ): Promise<FieldError[]> {
   if (!isJsonObject(category)) return [];
   const { title, description, is_critical: isCritical, steps, ttl, data_schema: schema, templates } = category;
+  const { cap, digest, defaults } = category;
   const errors = [
     ...localizedErrors(title, `${path}title`, 255),
     ...localizedErrors(description, `${path}description`, 1000),
@@ -56,6 +57,9 @@ export async function categoryErrors(
       ? stepErrors(steps, rules, { field: `${path}steps`, isCritical: isCritical === true })
       : []),
     ...ttlErrors(ttl, `${path}ttl`),
+    ...capErrors(cap, `${path}cap`),
+    ...digestErrors(digest, `${path}digest`),
+    ...digestUseErrors({ cap, digest, defaults }, path),
   ];
   // Compiling a schema takes milliseconds, and a request may have hundreds.
   await pace();
@@ -139,6 +143,41 @@ function stepErrors(
 }
 
 const isChannel = (value: unknown): value is StepChannel => value === 'push' || value === 'email' || value === 'sms';
+
+const maxPer = limits.after;
+
+function capErrors(cap: unknown, field: string): FieldError[] {
+  const { per } = isJsonObject(cap) ? cap : {};
+  if (typeof per !== 'string') return [];
+  const value = parseDuration(per);
+  return value !== undefined && value >= 60_000 && value <= maxPer
+    ? []
+    : [{ field: `${field}.per`, code: 'invalid_duration', params: { min: '1m', max: '30d' } }];
+}
+
+const wallClockTimes = /^(?:daily|weekly (?:mon|tue|wed|thu|fri|sat|sun)) (?:[01][0-9]|2[0-3]):[0-5][0-9]$/;
+
+function digestErrors(digest: unknown, field: string): FieldError[] {
+  const { every } = isJsonObject(digest) ? digest : {};
+  if (typeof every !== 'string' || wallClockTimes.test(every)) return [];
+  const value = /^[0-9]+[smhd]$/.test(every) ? parseDuration(every) : undefined;
+  return value !== undefined && value >= 15 * 60_000 && value <= 7 * day
+    ? []
+    : [{ field: `${field}.every`, code: 'invalid_schedule' }];
+}
+
+/** What needs the digest of the category, which it does not have. */
+function digestUseErrors(
+  { cap, digest, defaults }: Record<'cap' | 'digest' | 'defaults', unknown>,
+  path: string,
+): FieldError[] {
+  if (isJsonObject(digest)) return [];
+  const errors: FieldError[] = [];
+  if (isJsonObject(cap) && cap.overflow === 'digest') errors.push({ field: `${path}cap.overflow`, code: 'no_digest' });
+  if (isJsonObject(defaults) && defaults.email === 'digest')
+    errors.push({ field: `${path}defaults.email`, code: 'no_digest' });
+  return errors;
+}
 
 function ttlErrors(ttl: unknown, field: string): FieldError[] {
   if (typeof ttl !== 'string') return [];

@@ -2,6 +2,8 @@ import type { StepChannel } from '../../contract/category.js';
 
 /** Whether a channel is on or off. */
 export type ChannelChoice = 'on' | 'off';
+/** The same for a category or a topic, whose mails can come as a digest. */
+export type CellChoice = ChannelChoice | 'digest';
 
 /** All that decides whether a step of a notification is carried out now. */
 export interface StepFacts {
@@ -28,15 +30,32 @@ export interface StepFacts {
   /** Whether the address is suppressed, for example because a mail came back. */
   readonly isSuppressed: boolean;
   /** Undefined: the category was deleted. */
-  readonly category: { readonly isCritical: boolean; readonly byDefault: ChannelChoice } | undefined;
+  readonly category:
+    | {
+        readonly isCritical: boolean;
+        readonly byDefault: CellChoice;
+        readonly hasDigest?: boolean;
+        /** What happens to what the cap does not let through. Absent: it has no cap. */
+        readonly overflow?: 'drop' | 'digest' | undefined;
+      }
+    | undefined;
   /** What the user has chosen; undefined: nothing. */
   readonly chosen: {
     readonly channel: ChannelChoice | undefined;
     /** For the topic to which the notification was published. */
-    readonly topic?: ChannelChoice | undefined;
-    readonly category: ChannelChoice | undefined;
+    readonly topic?: CellChoice | undefined;
+    readonly category: CellChoice | undefined;
   };
   readonly isMuted: boolean;
+  /** Whether as many notifications as the cap of the category allows have reached the user by the channel. */
+  readonly isCapped?: boolean;
+  /**
+   * `open`, also if it is absent: the notification can join the digest; `member`: it was in one; `past`: it came before the one that is
+   * open, and was in none.
+   */
+  readonly digest?: 'open' | 'member' | 'past';
+  /** Whether the delivery is a digest itself. */
+  readonly isDigest?: boolean;
   /** When the quiet hours of the user end. Absent or null: there are none now. A time as in the API. */
   readonly quietUntil?: string | null;
   /** Whether OUTBOUND lets messages go to the address. */
@@ -56,6 +75,7 @@ export type Refusal =
         | 'preference_off'
         | 'channel_off'
         | 'muted'
+        | 'cap'
         | 'sandbox'
         | 'account_locked'
         | 'account_deactivated';
@@ -71,7 +91,13 @@ export interface Hold {
   readonly heldUntil: string;
 }
 
-export type Decision = { readonly state: 'send' } | Hold | Refusal;
+/** The notification joins the digest. */
+export interface Join {
+  readonly state: 'digesting';
+  readonly reason: 'digest' | 'cap';
+}
+
+export type Decision = { readonly state: 'send' } | Join | Hold | Refusal;
 
 /**
  * Decides about one step of one notification for one user, at the time of the step and again directly before each attempt. It
@@ -97,12 +123,26 @@ export function decide(facts: StepFacts): Decision {
   if (facts.isSuppressed) return skipped('suppressed');
   if (!category.isCritical) {
     if (chosen.channel === 'off') return skipped('channel_off');
-    if ((chosen.topic ?? chosen.category ?? category.byDefault) === 'off') return skipped('preference_off');
+    const choice = chosen.topic ?? chosen.category ?? category.byDefault;
+    if (choice === 'off') return skipped('preference_off');
     if (channel === 'push' && facts.isMuted) return skipped('muted');
+    const limited = facts.isDigest === true || facts.wasHandedOver ? undefined : limit(facts, choice);
+    if (limited !== undefined) return limited;
     const { quietUntil = null } = facts;
     if (quietUntil !== null) return { state: 'held', reason: 'quiet_hours', heldUntil: quietUntil };
   }
   return facts.isAllowedOut ? { state: 'send' } : skipped('sandbox');
+}
+
+/** What the digest and the cap of a category make of a step. */
+function limit(facts: StepFacts, choice: CellChoice): Decision | undefined {
+  const { channel, category, digest = 'open' } = facts;
+  const hasDigest = channel === 'email' && category?.hasDigest === true;
+  if (hasDigest && digest === 'member') return skipped('already_delivered');
+  const canJoin = hasDigest && digest === 'open';
+  if (canJoin && choice === 'digest') return { state: 'digesting', reason: 'digest' };
+  if (facts.isCapped !== true) return undefined;
+  return canJoin && category?.overflow === 'digest' ? { state: 'digesting', reason: 'cap' } : skipped('cap');
 }
 
 const skipped = (reason: (Refusal & { state: 'skipped' })['reason']): Refusal => ({ state: 'skipped', reason });

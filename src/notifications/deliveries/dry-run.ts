@@ -2,8 +2,8 @@ import type { Category, StepChannel } from '../../contract/category.js';
 import type { Database } from '../../database/database.js';
 import { type Sql, type StatementWith, sql, statement, unprepared } from '../../database/sql.js';
 import type { KnownCategories } from '../categories/categories.js';
-import { type ChannelChoice, type Decision, decide } from './decide.js';
-import { plainAddress, type ReadAddresses, type UserColumns, userColumns } from './facts.js';
+import { type CellChoice, type Decision, decide } from './decide.js';
+import { categoryFacts, plainAddress, type ReadAddresses, type UserColumns, userColumns } from './facts.js';
 import { quietUntil } from './quiet-hours.js';
 
 /** A notification that would be published. */
@@ -36,7 +36,7 @@ interface PersonRow extends UserColumns {
   /** The addresses that are proven. */
   proven: string[];
   quiet_until: string | null;
-  chosen: Readonly<Record<string, ChannelChoice | null>> | null;
+  chosen: Readonly<Record<string, CellChoice | null>> | null;
 }
 
 /** The state of each user, and what the user has chosen for the category. */
@@ -114,15 +114,16 @@ export function createStepDryRun(options: DryRunOptions): DecideSteps {
           user: { isActive: person.is_active, isLocked: person.is_locked },
           address: channel === 'push' ? (subject.push.hasDevice ? 'proven' : 'none') : person[`${channel}_state`],
           ...addressFacts(channel),
-          category: { isCritical: category.is_critical, byDefault: category.defaults[channel] },
+          category: categoryFacts(category, channel),
           chosen: {
-            channel: person.chosen?.[`any.${channel}`] ?? undefined,
+            channel: person.chosen?.[`any.${channel}`] === 'off' ? 'off' : undefined,
             category: person.chosen?.[channel] ?? undefined,
           },
           isMuted: subject.push.isMuted,
           quietUntil: person.quiet_until,
         });
-        if (!['send', 'held'].includes(decision.state) || options.channels.includes(channel)) return decision;
+        if (!['send', 'held', 'digesting'].includes(decision.state) || options.channels.includes(channel))
+          return decision;
         return { state: 'failed', reason: 'no_provider' } as const;
       });
       return { isHidden, steps };

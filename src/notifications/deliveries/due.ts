@@ -7,6 +7,7 @@ import type { Counters } from '../../statistics/counters.js';
 import type { KnownCategories } from '../categories/categories.js';
 import { heldSince } from '../channels/held.js';
 import { type Decision, decide, type Refusal, type StepFacts } from './decide.js';
+import { joinDigests } from './digests.js';
 import {
   type AddressFacts,
   type FactColumns,
@@ -132,6 +133,8 @@ export interface StepOptions {
   readonly readAddresses: ReadAddresses;
   /** SQL: whether an operator's lock on the user `u` is in effect. */
   readonly lockHolds: Sql;
+  /** The time zone of users who have chosen none: DEFAULT_TIME_ZONE. */
+  readonly timeZone: string;
   readonly counters: Counters;
   /** Called after the commit of due pushes. */
   readonly onPushes: () => void;
@@ -178,7 +181,7 @@ async function carryOut(
     if (step === undefined) continue;
     const decideWith = (address: AddressFacts) => decision(group, address, step, options);
     for (const { address, ...part } of await byAddress(tx, group, channel, decideWith, options)) {
-      outcomes.add(group.place, decideWith(address), part);
+      outcomes.add(group.place, decideWith(address), { ...part, category: group.category });
     }
   }
   await outcomes.write(tx, options);
@@ -200,6 +203,7 @@ interface NoProvider {
 }
 
 interface Part {
+  readonly category?: string | null;
   readonly userIds: readonly string[];
   readonly ids: readonly string[];
 }
@@ -238,19 +242,25 @@ async function byAddress(
 /** What becomes of the notifications of several steps. */
 class Outcomes {
   readonly #sends = new Map<number, { userIds: string[]; ids: string[] }>();
+  readonly #joins = new Map<string, { place: number; category: string; userIds: string[]; ids: string[] }>();
   readonly #refusals = new Map<string, NewRefusal & { readonly notificationIds: string[] }>();
 
   constructor(readonly steps: readonly StepRow[]) {}
 
   /** What quiet hours would hold is sent: its job holds it. */
-  add(place: number, { state, ...rest }: Decision | NoProvider, { userIds, ids }: Part): void {
+  add(place: number, { state, ...rest }: Decision | NoProvider, { userIds, ids, category = null }: Part): void {
     const step = this.steps[place];
     if (step === undefined) return;
     if (state === 'send' || state === 'held') {
-      const sent = this.#sends.get(place) ?? { userIds: [], ids: [] };
-      for (const userId of userIds) sent.userIds.push(userId);
-      for (const id of ids) sent.ids.push(id);
-      this.#sends.set(place, sent);
+      this.#send(place, { userIds, ids });
+      return;
+    }
+    if (state === 'digesting') {
+      const key = `${place} ${category}`;
+      const joined = this.#joins.get(key) ?? { place, category: category ?? '', userIds: [], ids: [] };
+      for (const userId of userIds) joined.userIds.push(userId);
+      for (const id of ids) joined.ids.push(id);
+      this.#joins.set(key, joined);
       return;
     }
     const { reason } = rest as Refusal | NoProvider;
@@ -261,10 +271,22 @@ class Outcomes {
     this.#refusals.set(key, refused);
   }
 
-  async write(tx: Transaction, { counters, onPushes }: StepOptions): Promise<void> {
+  #send(place: number, { userIds, ids }: Part): void {
+    const sent = this.#sends.get(place) ?? { userIds: [], ids: [] };
+    for (const userId of userIds) sent.userIds.push(userId);
+    for (const id of ids) sent.ids.push(id);
+    this.#sends.set(place, sent);
+  }
+
+  async write(tx: Transaction, { counters, onPushes, categories, timeZone: zone }: StepOptions): Promise<void> {
+    for (const { place, category: name, ...items } of this.#joins.values()) {
+      const category = categories.get(name);
+      // Without its category, the job of the mail finds out that it was deleted.
+      this.#send(place, category === undefined ? items : await joinDigests(tx, items, { category, zone }));
+    }
     for (const [place, { userIds, ids }] of this.#sends) {
       const step = this.steps[place];
-      if (step === undefined) continue;
+      if (step === undefined || userIds.length === 0) continue;
       const { channel, condition, due_at: dueAt, traceparent: cause } = step;
       if (channel === 'push') {
         const items = userIds.map((userId, index) => ({ userId, id: ids[index] ?? '', publishedAt: dueAt }));

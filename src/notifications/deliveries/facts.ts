@@ -1,11 +1,11 @@
-import type { StepChannel } from '../../contract/category.js';
+import type { Category, StepChannel } from '../../contract/category.js';
 import type { Queryable } from '../../database/database.js';
 import { type Sql, type SqlPart, sql } from '../../database/sql.js';
 import { parseDuration } from '../../lib/times.js';
 import type { KnownCategories } from '../categories/categories.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
-import type { ChannelChoice, StepFacts } from './decide.js';
+import type { CellChoice, ChannelChoice, StepFacts } from './decide.js';
 
 /** What the database knows about a step of a notification for its user. */
 export interface FactColumns {
@@ -20,8 +20,8 @@ export interface FactColumns {
   is_locked: boolean;
   address_state: StepFacts['address'];
   chosen_channel: ChannelChoice | null;
-  chosen_topic: ChannelChoice | null;
-  chosen_category: ChannelChoice | null;
+  chosen_topic: CellChoice | null;
+  chosen_category: CellChoice | null;
   /** Whether an earlier step was sent. False unless the condition asks for it. */
   was_delivered: boolean;
 }
@@ -110,12 +110,14 @@ export interface FactOptions {
   readonly ttl: number;
   /** When the quiet hours of the user end; null or absent: there are none now. */
   readonly quietUntil?: string | null;
+  /** What the cap and the digest of the category say; absent: they were not asked for. */
+  readonly limits?: Pick<StepFacts, 'isCapped' | 'digest' | 'isDigest'>;
   readonly categories: Pick<KnownCategories, 'get'>;
 }
 
 /** The facts of a decision. A delayed push is decided here without its mutes: the fan-out asks for them. */
 export function factsOf(row: FactColumns, address: AddressFacts, options: FactOptions): StepFacts {
-  const { channel, condition, wasHandedOver, age, ttl, categories, quietUntil = null } = options;
+  const { channel, condition, wasHandedOver, age, ttl, categories, quietUntil = null, limits } = options;
   const category = categories.get(row.category ?? '');
   return {
     channel,
@@ -129,7 +131,7 @@ export function factsOf(row: FactColumns, address: AddressFacts, options: FactOp
     wasDelivered: row.was_delivered,
     address: row.address_state,
     ...address,
-    category: category && { isCritical: category.is_critical, byDefault: category.defaults[channel] },
+    category: category && categoryFacts(category, channel),
     chosen: {
       channel: row.chosen_channel ?? undefined,
       topic: row.chosen_topic ?? undefined,
@@ -137,8 +139,18 @@ export function factsOf(row: FactColumns, address: AddressFacts, options: FactOp
     },
     isMuted: false,
     quietUntil,
+    ...limits,
   };
 }
+
+/** What a category says about a step. */
+export const categoryFacts = (
+  { is_critical: isCritical, defaults, digest, cap }: Category,
+  channel: StepChannel,
+): NonNullable<StepFacts['category']> => ({
+  ...{ isCritical, byDefault: defaults[channel], hasDigest: digest !== null },
+  overflow: cap?.overflow,
+});
 
 /** Milliseconds for which a step may be late. @param own the `ttl` of the category @param ttl without one */
 export const lifetime = (own: string | null | undefined, ttl: number): number => parseDuration(own ?? '') ?? ttl;

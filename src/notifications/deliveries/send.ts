@@ -1,4 +1,4 @@
-import type { Category, MessagePreview } from '../../contract/category.js';
+import type { Category, RenderedMessage } from '../../contract/category.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { literal, type Sql, type StatementWith, sql, statement } from '../../database/sql.js';
 import { backOff } from '../../lib/back-off.js';
@@ -7,7 +7,9 @@ import type { KnownCategories } from '../categories/categories.js';
 import { heldSince } from '../channels/held.js';
 import { TemplateTooLarge } from '../templates/render.js';
 import { renderMessage } from '../templates/templates.js';
-import { decide, type Hold, type StepFacts } from './decide.js';
+import { limitsOf, takeCap } from './caps.js';
+import { decide, type Hold, type Join, type StepFacts } from './decide.js';
+import { type DigestItem, joinDigests, readDigestItems, renderDigest } from './digests.js';
 import {
   type AddressFacts,
   type FactColumns,
@@ -44,6 +46,11 @@ interface DeliveryRow extends FactColumns {
   age: number;
   held: number;
   quiet_until: string | null;
+  /** A digest: its category, what the user has chosen for it, its members, and how many there were. Null: a single notification. */
+  digest_category: string | null;
+  digest_choice: FactColumns['chosen_category'];
+  digest_count: number | null;
+  member_ids: string[] | null;
   /** How many deliveries are handed over before this one. */
   ahead: number;
   address: string | null;
@@ -90,7 +97,8 @@ const selectDelivery = (lockHolds: Sql): StatementWith<AttemptKey & { channel: s
     return sql`
     select d.notification_id, d.condition, d.attempts, d.first_attempt_at is not null as was_handed_over, d.created_at,
            extract(epoch from db_now() - d.created_at)::float8 as age, ${heldSince(sql`d.channel`, sql`d.created_at`, sql`d.holds`)} as held,
-           ${quietUntil(p.zone)} as quiet_until, ${ahead} as ahead,
+           ${quietUntil(p.zone)} as quiet_until, d.digest_category, d.digest_count, d.member_ids,
+           preferences.categories -> d.digest_category -> 'email' ->> 'value' as digest_choice, ${ahead} as ahead,
            case d.channel when 'email' then u.email else u.phone end as address, u.locale, u.name, preferences.time_zone,
            n.actor, n.description, n.extra, ${factColumns(parts)}
     from step_deliveries d ${factJoins(parts)}
@@ -99,11 +107,21 @@ const selectDelivery = (lockHolds: Sql): StatementWith<AttemptKey & { channel: s
   });
 
 /** Called before the first call of a provider, so that a process that dies during the call leaves a trace. */
-const markHandedOver = statement<AttemptKey>(
+const markHandedOver = statement<AttemptKey, { id: string }>(
   'step_delivery_hand_over',
   (p) => sql`
     update step_deliveries set first_attempt_at = db_now(), updated_at = db_now()
-    where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt} and first_attempt_at is null`,
+    where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt} and first_attempt_at is null
+    returning id`,
+);
+
+/** A notification that joins a digest has no mail of its own. */
+const removeDelivery = statement<AttemptKey, { id: string }>(
+  'step_delivery_remove',
+  (p) => sql`
+    delete from step_deliveries
+    where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt} and first_attempt_at is null
+    returning id`,
 );
 
 const settleDelivery = statement<
@@ -192,33 +210,86 @@ export function createStepSending(options: StepSendingOptions): SendStep {
   }
 
   /** Where the message goes, or why it is not sent. All data is read again, because it may have changed. */
-  async function decideNow(handle: Queryable, channel: MessageChannel, row: DeliveryRow): Promise<End | Hold | Target> {
+  async function decideNow(
+    handle: Queryable,
+    channel: MessageChannel,
+    job: StepJob,
+    stored: DeliveryRow,
+  ): Promise<End | Hold | Join | Target> {
+    const items = stored.member_ids && (await readDigestItems(handle, job.user_id, stored.member_ids));
+    const row = items === null ? stored : digestRow(stored, items);
     const { condition, age, held, was_handed_over: wasHandedOver, quiet_until: quietUntil } = row;
     if (row.category !== null) await categories.refreshFor(handle, [row.category]);
-    const facts = { channel, condition, wasHandedOver, age: age - held, ttl: ttl[channel], categories, quietUntil };
+    const category = categories.get(row.category ?? '');
+    const step = { userId: job.user_id, notificationId: row.notification_id, channel };
+    const limits =
+      items !== null || wasHandedOver ? { isDigest: items !== null } : await limitsOf(handle, step, category);
+    const facts = {
+      channel,
+      condition,
+      wasHandedOver,
+      age: age - held,
+      ttl: ttl[channel],
+      categories,
+      quietUntil,
+      limits,
+    };
     const decision = decide(factsOf(row, await addressFacts(handle, channel, row.address), facts));
     if (decision.state !== 'send') return decision;
-    const category = categories.get(row.category ?? '');
     // `decide` has refused it.
     if (category === undefined || row.address === null) return ended('dropped', 'category_deleted');
-    return { category, to: row.address };
+    return { category, to: row.address, items };
+  }
+
+  /** The notification comes with the next digest, and has no mail of its own. Else the job runs again: the digest has just closed. */
+  async function join(channel: MessageChannel, job: StepJob, row: DeliveryRow): Promise<void> {
+    const category = categories.get(row.category ?? '');
+    const hasJoined = await database.user(job.user_id).transaction(async (tx) => {
+      if (category === undefined) return false;
+      const items = { userIds: [job.user_id], ids: [row.notification_id] };
+      const late = await joinDigests(tx, items, { category, zone: options.timeZone });
+      if (late.ids.length > 0) return false;
+      await tx.query(removeDelivery(keyOf(job)));
+      return true;
+    });
+    if (!hasJoined) await repeat(channel, job, 1);
+  }
+
+  /**
+   * Marks the first hand-over, and counts it for the cap of the category.
+   * @returns false if the delivery must not be handed over now: its digest has closed meanwhile, or another one took the last place
+   */
+  async function begin(
+    channel: MessageChannel,
+    job: StepJob,
+    row: DeliveryRow,
+    { category, items }: Target,
+  ): Promise<boolean> {
+    const user = database.user(job.user_id);
+    if (category.cap === null || items !== null) return (await user.query(markHandedOver(keyOf(job)))).length > 0;
+    const step = { userId: job.user_id, notificationId: row.notification_id, channel };
+    return user.transaction(async (tx) => {
+      if (!(await takeCap(tx, step, category))) return false;
+      return (await tx.query(markHandedOver(keyOf(job)))).length > 0;
+    });
   }
 
   function render(channel: MessageChannel, job: StepJob, row: DeliveryRow, target: Target): StepMessage | End {
-    const { category, to } = target;
+    const { category, to, items } = target;
     const { actor, description, extra, locale, name } = row;
     const url = extra?.url ?? null;
     const values = {
       ...{ actor, description: description ?? '', url, data: extra?.data ?? null },
       ...{ user: { name: name ?? '' }, app: options.app },
     };
-    let content: MessagePreview;
+    let content: RenderedMessage;
     try {
-      content = renderMessage(
-        category.templates,
-        { channel, locale, timeZone: row.time_zone ?? options.timeZone },
-        values,
-      );
+      const timeZone = row.time_zone ?? options.timeZone;
+      const total = (row.digest_count ?? 0) - (row.member_ids?.length ?? 0) + (items?.length ?? 0);
+      content =
+        items !== null
+          ? renderDigest(category, { items, total }, { locale, timeZone, userName: name ?? '', app: options.app })
+          : renderMessage(category.templates, { channel, locale, timeZone }, values);
     } catch (error) {
       if (error instanceof TemplateTooLarge) return ended('failed', 'template_too_large');
       throw error;
@@ -313,19 +384,21 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     const [row] = await user.query(readDelivery({ ...keyOf(job), channel, zone: options.timeZone }));
     if (row === undefined) return;
     // Before the question for those ahead: what is not sent must not wait for them.
-    const target = await decideNow(user, channel, row);
+    const target = await decideNow(user, channel, job, row);
     if ('heldUntil' in target) {
       const held = await user.query(holdStep({ ...keyOf(job), zone: options.timeZone }));
       // The user has just changed the quiet hours.
       return held.length > 0 ? undefined : repeat(channel, job, 1);
     }
+    if ('state' in target && target.state === 'digesting') return join(channel, job, row);
     if ('state' in target) return void (await settle(user, channel, job, target));
     if (row.ahead > 0) return repeat(channel, job, row.ahead / 3, row.ahead);
     const pause = await sender.pauseBefore({ userId: job.user_id, to: target.to });
     if (pause > 0) return repeat(channel, job, pause / 1000);
     const message = renderOrLog(channel, job, row, target);
     if (message !== undefined && 'state' in message) return void (await settle(user, channel, job, message));
-    if (!row.was_handed_over) await user.query(markHandedOver(keyOf(job)));
+    // A job of a delivery that is gone by now finds no row.
+    if (!row.was_handed_over && !(await begin(channel, job, row, target))) return repeat(channel, job, 1);
     if (message === undefined) {
       return tryAgain(channel, job, row, target, { error: 'the message could not be made; see the log' });
     }
@@ -336,6 +409,8 @@ export function createStepSending(options: StepSendingOptions): SendStep {
 /** What a delivery that is sent needs. */
 interface Target {
   readonly category: Category;
+  /** The members of a digest that are still unread; null: the delivery is about one notification. */
+  readonly items: readonly DigestItem[] | null;
   readonly to: string;
 }
 
@@ -349,5 +424,12 @@ interface Attempt {
 interface Sent extends Omit<End, 'state'> {
   readonly state: 'sent' | 'bounced' | End['state'];
 }
+
+/** A digest is about all of its members: there is a reason to send it while one of them is unread. */
+const digestRow = (row: DeliveryRow, items: readonly DigestItem[]): DeliveryRow => ({
+  ...row,
+  ...{ is_there: true, is_expired: false, is_hidden: false, is_read: items.length === 0 },
+  ...{ category: row.digest_category, chosen_category: row.digest_choice, chosen_topic: null },
+});
 
 const ended = (state: End['state'], reason: string): End => ({ state, reason });

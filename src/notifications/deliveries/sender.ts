@@ -1,4 +1,4 @@
-import type { MessagePreview } from '../../contract/category.js';
+import type { RenderedMessage } from '../../contract/category.js';
 import type { Transaction } from '../../database/database.js';
 import type { MessageChannel } from './queue.js';
 
@@ -15,7 +15,7 @@ export interface StepMessage {
   readonly to: string;
   /** BCP 47; null: not known. */
   readonly locale: string | null;
-  readonly content: MessagePreview;
+  readonly content: RenderedMessage;
   /** The link of the notification; null: it has none. */
   readonly url: string | null;
   /** RFC 3339 with six fractional digits. */

@@ -2,6 +2,7 @@ import { type StepAttempt, type StepReason, type StepState, stepReasons } from '
 import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { isHeld } from '../channels/held.js';
+import { isReadNow, joinReadState } from '../inbox/unread.js';
 import type { MessageChannel } from './queue.js';
 
 interface Row {
@@ -30,7 +31,7 @@ const selectSteps = statement<{ userId: string; notificationId: string; publishe
            case when ${isHeldNow} then 'channel_paused' else reason end, last_error, attempts, created_at, updated_at,
            case when state = 'held' then (select held_until from quiet_holds where quiet_holds.user_id = ${p.userId}) end as held_until
     from step_deliveries
-    where user_id = ${p.userId} and notification_id = ${p.notificationId}
+    where user_id = ${p.userId} and (notification_id = ${p.notificationId} or member_ids @> array[${p.notificationId}::uuid])
     union all
     select channel, state, reason, null, 0, created_at, created_at, null from step_refusals
     where published_at between ${p.publishedAt}::timestamptz - interval '1 minute' and ${p.publishedAt}::timestamptz
@@ -40,6 +41,15 @@ const selectSteps = statement<{ userId: string; notificationId: string; publishe
            case when ${isHeldStep} then 'channel_paused' else 'not_due' end, null, 0, null, due_at, null from pending_steps
     where published_at between ${p.publishedAt}::timestamptz - interval '1 minute' and ${p.publishedAt}::timestamptz
       and notification_ids @> array[${p.notificationId}::uuid]
+    union all
+    select 'email', 'digesting', 'digest', null, 0, d.updated_at, d.updated_at, d.due_at
+    from notifications n
+      join digests d on d.user_id = n.user_id and d.category = coalesce(n.category, n.notification_type) and d.due_at is not null
+        and n.sequence > d.closed_through ${joinReadState(p.userId, sql`n.sequence`)}
+    where n.user_id = ${p.userId} and n.id = ${p.notificationId} and n.is_hidden is not true and not ${isReadNow(sql`n.sequence`)}
+      and not exists (
+        select from step_deliveries own
+        where own.user_id = ${p.userId} and own.notification_id = ${p.notificationId} and own.channel = 'email')
     order by updated_at`,
 );
 

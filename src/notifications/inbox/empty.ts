@@ -23,6 +23,8 @@ const tables = [
     'inbox_empty_preferences',
     (p) => sql`delete from preferences where user_id = ${p.userId}`,
   ),
+  statement<{ userId: string }>('inbox_empty_caps', (p) => sql`delete from category_caps where user_id = ${p.userId}`),
+  statement<{ userId: string }>('inbox_empty_digests', (p) => sql`delete from digests where user_id = ${p.userId}`),
   statement<{ userId: string }>('inbox_empty_holds', (p) => sql`delete from quiet_holds where user_id = ${p.userId}`),
   statement<{ userId: string }>(
     'inbox_empty_subscriptions',

@@ -42,6 +42,18 @@ export function notificationSections(database: Database, imageUrlsOf: ImageUrls)
       key: 'user_id',
       keyType: 'uuid',
     }),
+    section('category_caps', {
+      columns: sql`name, notification_ids, times`,
+      from: 'category_caps',
+      key: 'name',
+      keyType: 'text',
+    }),
+    section('digests', {
+      columns: sql`category, channel, closed_through, due_at`,
+      from: 'digests',
+      key: 'category',
+      keyType: 'text',
+    }),
     section('subscriptions', {
       columns: sql`topic_id, (select key from topics where id = topic_id) as topic, created_at`,
       from: 'subscriptions',
@@ -55,7 +67,7 @@ export function notificationSections(database: Database, imageUrlsOf: ImageUrls)
       keyType: 'uuid',
     }),
     section('notification_messages', {
-      columns: sql`id, notification_id, channel, state, reason, created_at, updated_at`,
+      columns: sql`id, notification_id, digest_category, member_ids, channel, state, reason, created_at, updated_at`,
       from: 'step_deliveries',
       key: 'id',
       keyType: 'uuid',

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../lib/json-object.js';
 import { nearest, truncateInput } from '../../lib/nearest.js';
 import { choiceError, type FieldError } from '../../lib/problem.js';
 import { isTimeZone } from '../../lib/times.js';
-import type { ChannelChoice } from '../deliveries/decide.js';
+import type { CellChoice, ChannelChoice } from '../deliveries/decide.js';
 
 /** The most topics for which a user has choices. */
 export const maxChosenTopics = 1000;
@@ -14,14 +14,14 @@ export const maxChosenTopics = 1000;
 const maxChosenCategories = 400;
 
 /** What a user has chosen for a channel, and when: a time as in the API. */
-export interface Choice {
-  readonly value: ChannelChoice;
+export interface Choice<Value extends CellChoice = CellChoice> {
+  readonly value: Value;
   readonly chosen_at: string;
 }
 /** What a user chooses for a category: its channels, and whether its notifications come to the inbox. */
 export const cellNames = ['inbox', ...stepChannels] as const;
 export type CellName = (typeof cellNames)[number];
-export type ChannelChoices = Readonly<Partial<Record<StepChannel, Choice>>>;
+export type ChannelChoices = Readonly<Partial<Record<StepChannel, Choice<ChannelChoice>>>>;
 export type CategoryChoices = Readonly<Partial<Record<CellName, Choice>>>;
 
 /** All that a user has chosen. */
@@ -45,12 +45,12 @@ export interface KnownNames {
 }
 
 interface Names {
-  get(name: string): Pick<Category, 'is_critical'> | undefined;
+  get(name: string): Pick<Category, 'is_critical' | 'digest'> | undefined;
   names(): readonly string[];
 }
 
 const isCell = (name: string): name is CellName => (cellNames as readonly string[]).includes(name);
-const isChoice = (value: unknown): value is ChannelChoice | null => value === 'on' || value === 'off' || value === null;
+const isChoice = (value: unknown): boolean => value === 'on' || value === 'off' || value === null;
 
 /** All errors of a change in its meaning. */
 export function changeErrors(
@@ -63,7 +63,7 @@ export function changeErrors(
     errors.push({ field: 'time_zone', code: 'unknown_time_zone' });
   }
   if (isJsonObject(quietHours)) errors.push(...quietHoursErrors(quietHours));
-  errors.push(...cellErrors(channels, 'channels', stepChannels));
+  errors.push(...cellErrors(channels, { path: 'channels', names: stepChannels, digest: 'refused' }));
   for (const [name, cells] of Object.entries(categories)) {
     const field = `categories.${truncateInput(name)}`;
     const category = known.get(name);
@@ -72,7 +72,14 @@ export function changeErrors(
       errors.push({ field, code: 'unknown_category', params: suggestion === undefined ? {} : { suggestion } });
     } else if (!isJsonObject(cells)) errors.push({ field, code: 'invalid_type', params: { expected: 'object' } });
     else if (category.is_critical) errors.push({ field, code: 'category_is_critical' });
-    else errors.push(...cellErrors(cells, field, cellNames));
+    else
+      errors.push(
+        ...cellErrors(cells, {
+          path: field,
+          names: cellNames,
+          digest: category.digest === null ? 'missing' : 'possible',
+        }),
+      );
   }
   errors.push(...topicErrors(changes, topics));
   return errors.slice(0, maxErrors);
@@ -115,17 +122,24 @@ function topicErrors({ topics }: PreferenceChanges, known: ReadonlySet<string> |
     const field = `topics.${truncateInput(key)}`;
     if (!known.has(key)) return [{ field, code: 'unknown_topic' }];
     if (!isJsonObject(cells)) return [{ field, code: 'invalid_type', params: { expected: 'object' } }];
-    return cellErrors(cells, field, cellNames);
+    return cellErrors(cells, { path: field, names: cellNames, digest: 'possible' });
   });
 }
 
 /** The most errors of one answer. */
 const maxErrors = 100;
 
-function cellErrors(cells: Readonly<Record<string, unknown>>, path: string, names: readonly string[]): FieldError[] {
+/** @param options.digest whether mails can come as a digest. For a topic they can if the category of the notification has one */
+function cellErrors(
+  cells: Readonly<Record<string, unknown>>,
+  { path, names, digest }: { path: string; names: readonly string[]; digest: 'possible' | 'missing' | 'refused' },
+): FieldError[] {
   return Object.entries(cells).flatMap(([channel, value]): FieldError[] => {
     const field = `${path}.${truncateInput(channel)}`;
     if (!names.includes(channel)) return [choiceError(field, names)];
+    if (channel === 'email' && value === 'digest' && digest !== 'refused') {
+      return digest === 'possible' ? [] : [{ field, code: 'no_digest' }];
+    }
     return isChoice(value) ? [] : [choiceError(field, ['on', 'off', 'null'])];
   });
 }
@@ -145,7 +159,8 @@ export function applyChanges(
     time_zone: changes.time_zone === undefined ? before.time_zone : changes.time_zone,
     quiet_hours:
       changes.quiet_hours === undefined ? before.quiet_hours : changes.quiet_hours && quietHoursOf(changes.quiet_hours),
-    channels: mergeCells(before.channels, changes.channels ?? {}, now),
+    // `digest` is refused for a whole channel.
+    channels: mergeCells(before.channels, changes.channels ?? {}, now) as ChannelChoices,
     categories: withinLimit(categories, known),
     topics: mergeNamed(before.topics, changes.topics, now),
   } satisfies Choices;
@@ -170,7 +185,7 @@ function mergeCells(cells: CategoryChoices, changes: Readonly<Record<string, unk
   for (const [channel, value] of Object.entries(changes)) {
     if (!isCell(channel)) continue;
     if (value === null) delete merged[channel];
-    else if (value === 'on' || value === 'off') merged[channel] = { value, chosen_at: now };
+    else if (value === 'on' || value === 'off' || value === 'digest') merged[channel] = { value, chosen_at: now };
   }
   return merged;
 }

@@ -34,9 +34,10 @@ export interface Preferences {
   ): Promise<PreferencesView>;
   /**
    * Changes the cells that are named. The last write of each cell wins, also under parallel requests.
+   * @returns whether a value differs from before
    * @throws Problem `validation_failed`, `not_found`
    */
-  change(tx: Transaction, userId: string, changes: PreferenceChanges, origin: Origin): Promise<void>;
+  change(tx: Transaction, userId: string, changes: PreferenceChanges, origin: Origin): Promise<boolean>;
 }
 
 /** The preferences of users that are being created. `ImportedPreferences` of the import describes the methods. */
@@ -234,9 +235,10 @@ export function createPreferences({
       await categories.noteInboxChoices(tx, inboxChoicesOf(changes.categories));
       const hidingTopics = inboxChoicesOf(changes.topics);
       if (hidingTopics.length > 0) await tx.query(noteTopicChoices({ keys: hidingTopics }));
+      const isChanged = fields.length > 0;
       // A choice of the user has its time in the row.
-      if (fields.length === 0 || origin.actor === 'user') return;
-      await record(tx, userId, origin, fields);
+      if (isChanged && origin.actor !== 'user') await record(tx, userId, origin, fields);
+      return isChanged;
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Category } from '../../contract/category.js';
 import { text } from '../../contract/errors/text.js';
 import { timeText } from '../../database/clock.js';
 import type { Database } from '../../database/database.js';
-import { sql, statement } from '../../database/sql.js';
+import { type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { escapeHtml } from '../../lib/html.js';
 import { idFromBytes, idToBytes, newId } from '../../lib/ids.js';
@@ -27,15 +27,30 @@ export interface Unsubscribe {
     user: { readonly id: string; readonly locale: string | null },
   ): UnsubscribeParts | undefined;
   /**
-   * Turns the category of a token off for mail. It takes one statement and says nothing, whether the token is valid, the user
+   * Turns the category of a token off for mail, also for the topics that the user has chosen. It takes one statement and says nothing, whether the token is valid, the user
    * exists and the category is on.
    */
   turnOff(token: string): Promise<void>;
 }
 
+/** SQL: whether mail of the category is off already. */
+const isOff = (category: SqlPart): Sql =>
+  sql`(preferences.categories #>> array[${category}::text, 'email', 'value'] is not distinct from 'off')`;
+
+/** SQL: whether the user wants mail about a topic: this beats the category. */
+const hasTopicMail = sql`preferences.topics @? '$.*.email ? (@.value != "off")'`;
+
+/** SQL: the choices for topics without these wishes. The other choices stay. */
+const topicsWithoutMail = sql`coalesce((
+      select jsonb_object_agg(key, kept)
+      from jsonb_each(preferences.topics) topic (key, cells)
+        cross join lateral (select case when cells #>> '{email,value}' <> 'off' then cells - 'email' else cells end as kept) rest
+      where kept <> '{}'), '{}')`;
+
 /**
  * One statement, so that every token takes the same round trip. It locks the inbox row first, as every change of preferences
- * does. A choice that is off already is not written again: its time is that of the choice.
+ * does. A choice that is off already is not written again: its time is that of the choice. A wish for mail about a topic ends,
+ * because it beats the category: who unsubscribes gets no such mail, until the user chooses it again.
  */
 const turnOffMail = statement<{ userId: string; category: string }>(
   'preferences_unsubscribe',
@@ -46,9 +61,11 @@ const turnOffMail = statement<{ userId: string; category: string }>(
       'email', jsonb_build_object('value', 'off', 'chosen_at', ${timeText(sql`db_now()`)})))
     from inbox
     on conflict (user_id) do update
-    set categories = preferences.categories || jsonb_build_object(${p.category}::text,
-      coalesce(preferences.categories -> ${p.category}::text, '{}') || (excluded.categories -> ${p.category}::text))
-    where preferences.categories #>> array[${p.category}::text, 'email', 'value'] is distinct from 'off'`,
+    set categories = case when ${isOff(p.category)} then preferences.categories
+          else preferences.categories || jsonb_build_object(${p.category}::text,
+            coalesce(preferences.categories -> ${p.category}::text, '{}') || (excluded.categories -> ${p.category}::text)) end,
+        topics = case when ${hasTopicMail} then ${topicsWithoutMail} else preferences.topics end
+    where not ${isOff(p.category)} or ${hasTopicMail}`,
 );
 
 const idBytes = 16;

@@ -130,31 +130,57 @@ interface Chunk {
   readonly userIds: readonly string[];
   readonly ids: readonly string[];
 }
+/** SQL: what is added to a chunk with the same first user. Only notifications of this user can be there already: those of guests. */
+const joinChunks = sql`
+    on conflict (publication_id, first_user) do update
+    set last_user = greatest(publication_chunks.last_user, excluded.last_user),
+        user_ids = publication_chunks.user_ids || excluded.user_ids,
+        notification_ids = publication_chunks.notification_ids || excluded.notification_ids`;
+
 const insertChunk = statement<Chunk>(
   'publication_chunk_insert',
   (p) => sql`
     insert into publication_chunks (publication_id, first_user, last_user, user_ids, notification_ids)
-    values (${p.id}, ${p.firstUser}, ${p.lastUser}, ${p.userIds}::uuid[], ${p.ids}::uuid[])`,
+    values (${p.id}, ${p.firstUser}, ${p.lastUser}, ${p.userIds}::uuid[], ${p.ids}::uuid[])${joinChunks}`,
 );
-/** Takes the first users of the first chunk, as many as the database deletes in time. */
-const takeChunk = statement<{ id: string; limit: number }, { user_ids: string[]; notification_ids: string[] }>(
-  'publication_chunk_take',
+/**
+ * Takes the first notifications of the chunks, as many as the database deletes in time: a slow publication has written chunks of few
+ * users. Of the last chunk, the rest stays.
+ */
+const takeChunks = statement<{ id: string; limit: number }, { notification_ids: string[] | null }>(
+  'publication_chunks_take',
   (p) => sql`
-    with first as materialized (
-      select first_user, user_ids, notification_ids from publication_chunks
-      where publication_id = ${p.id} order by first_user limit 1
+    with recursive ahead (first_user, size, through) as (
+      (select first_user, cardinality(user_ids), cardinality(user_ids)
+       from publication_chunks where publication_id = ${p.id} order by first_user limit 1)
+      union all
+      select next.first_user, next.size, ahead.through + next.size
+      from ahead cross join lateral (
+        select c.first_user, cardinality(c.user_ids) as size from publication_chunks c
+        where c.publication_id = ${p.id} and c.first_user > ahead.first_user order by c.first_user limit 1) next
+      where ahead.through < ${p.limit}::int
+    ), taken as materialized (
+      select c.first_user, c.last_user, c.user_ids, c.notification_ids,
+             least(size, ${p.limit}::int - (through - size)) as count
+      from ahead join publication_chunks c on c.publication_id = ${p.id} and c.first_user = ahead.first_user
     ), emptied as (
-      delete from publication_chunks c using first
-      where c.publication_id = ${p.id} and c.first_user = first.first_user and cardinality(first.user_ids) <= ${p.limit}::int
+      delete from publication_chunks c using taken
+      where c.publication_id = ${p.id} and c.first_user = taken.first_user
     ), shortened as (
-      update publication_chunks c
-      set first_user = first.user_ids[${p.limit}::int + 1], user_ids = first.user_ids[${p.limit}::int + 1:],
-          notification_ids = first.notification_ids[${p.limit}::int + 1:]
-      from first
-      where c.publication_id = ${p.id} and c.first_user = first.first_user and cardinality(first.user_ids) > ${p.limit}::int
+      insert into publication_chunks (publication_id, first_user, last_user, user_ids, notification_ids)
+      select ${p.id}, user_ids[count + 1], last_user, user_ids[count + 1:], notification_ids[count + 1:]
+      from taken where count < cardinality(user_ids)${joinChunks}
     )
-    select user_ids[:${p.limit}::int] as user_ids, notification_ids[:${p.limit}::int] as notification_ids from first`,
+    select array_agg(notification_id) as notification_ids
+    from taken cross join lateral unnest(notification_ids[:count]) notification_id`,
 );
+/** Who has the notifications now: that of a guest belongs to the account into which the guest was merged. */
+const selectOwners = statement<{ ids: readonly string[] }, { user_id: string; id: string }>(
+  'publication_owners',
+  (p) => sql`select user_id, id from notifications where id = any (${p.ids}::uuid[])`,
+);
+/** How often notifications may get another owner while they are being removed. */
+const maxMoves = 5;
 const countRemoved = statement<{ id: string; removed: number }>(
   'publication_recall_advance',
   (p) => sql`
@@ -307,14 +333,29 @@ async function recallChunk(
   { id }: DueRow,
   limit: number,
 ): Promise<void> {
-  const [chunk] = await tx.query(takeChunk({ id, limit }));
-  if (chunk !== undefined) {
-    const removed = await remove(tx, chunk.user_ids, chunk.notification_ids);
-    await tx.query(countRemoved({ id, removed }));
+  const [chunk] = await tx.query(takeChunks({ id, limit }));
+  const ids = chunk?.notification_ids ?? [];
+  if (ids.length > 0) {
+    await tx.query(countRemoved({ id, removed: await removeEach(tx, remove, ids) }));
     return;
   }
   await tx.query(finishRecall({ id }));
   await announce(tx, { type: 'publication.recalled', id });
+}
+
+/** A guest may be merged until the inbox is locked. Then the notification is found in the other inbox. */
+async function removeEach(tx: Transaction, remove: FanOutOptions['remove'], ids: readonly string[]): Promise<number> {
+  let removed = 0;
+  for (let moves = 0; moves <= maxMoves; moves += 1) {
+    const owners = await tx.query(selectOwners({ ids }));
+    if (owners.length === 0) return removed;
+    removed += await remove(
+      tx,
+      owners.map(({ user_id: userId }) => userId),
+      owners.map((owner) => owner.id),
+    );
+  }
+  throw new Error('notifications get other owners while they are removed');
 }
 
 /**

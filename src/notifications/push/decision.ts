@@ -1,12 +1,10 @@
 import type { Category } from '../../contract/category.js';
-import { type ChannelChoice, decide, type Hold, type StepFacts } from '../deliveries/decide.js';
+import { decide, type Hold, type StepFacts } from '../deliveries/decide.js';
+import { categoryFacts } from '../deliveries/facts.js';
 import type { End } from './end.js';
 
 /** What a category says about pushes. */
-export const pushOf = ({ is_critical, defaults }: Category): { isCritical: boolean; byDefault: ChannelChoice } => ({
-  isCritical: is_critical,
-  byDefault: defaults.push,
-});
+export const pushOf = (category: Category) => categoryFacts(category, 'push');
 
 /** Whether a category has pushes. */
 export const hasPush = ({ steps }: Pick<Category, 'steps'>): boolean => steps.some(({ channel }) => channel === 'push');
@@ -18,7 +16,7 @@ export const hasPush = ({ steps }: Pick<Category, 'steps'>): boolean => steps.so
 export function decidePush(
   facts: Pick<
     StepFacts,
-    'notification' | 'category' | 'chosen' | 'isMuted' | 'isLate' | 'wasHandedOver' | 'quietUntil'
+    'notification' | 'category' | 'chosen' | 'isMuted' | 'isLate' | 'wasHandedOver' | 'quietUntil' | 'isCapped'
   >,
 ): End | Hold | undefined {
   const decision = decide({
@@ -46,6 +44,8 @@ export function decidePush(
     case 'channel_off':
     case 'preference_off':
       return { state: 'dropped', reason: 'preference_off' };
+    case 'cap':
+      return { state: 'dropped', reason: 'cap' };
     case 'category_deleted':
       return { state: 'dropped', reason: 'category_deleted' };
     case 'notification_deleted':

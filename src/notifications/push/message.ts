@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Category } from '../../contract/category.js';
-import { text } from '../../contract/errors/text.js';
 import { preferredLanguage } from '../../lib/language.js';
 import type { NotificationRow } from '../inbox/row.js';
+import { countText } from '../templates/count-text.js';
 import { textFor } from '../templates/templates.js';
 import type { PushContent } from './sender.js';
 
@@ -29,8 +29,6 @@ export function pushContent(row: NotificationRow): PushContent {
   return content(cut(row.description, (text) => bytesOf(content(text)) <= maxBytes));
 }
 
-const countText = text('{count} new notifications', '{count} notificaciones nuevas');
-
 /** The title and the text of a push that stands for several of a category. */
 export function collapsedTexts(
   { name, title }: Pick<Category, 'name' | 'title'>,
@@ -40,7 +38,7 @@ export function collapsedTexts(
   const language = preferredLanguage(locale ?? undefined);
   return {
     actor: textFor(title, locale ?? language) ?? name,
-    description: countText[language].replace('{count}', String(count)),
+    description: countText(count, language),
   };
 }
 

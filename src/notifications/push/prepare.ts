@@ -2,6 +2,7 @@ import type { Category } from '../../contract/category.js';
 import type { PushChannel } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
+import { limitsOf, takeCap } from '../deliveries/caps.js';
 import type { Hold } from '../deliveries/decide.js';
 import { lifetime } from '../deliveries/facts.js';
 import { categoryOf } from '../inbox/filter-fields.js';
@@ -53,12 +54,17 @@ export interface PreparationOptions extends Pick<PushOptions, 'devices' | 'field
 
 /** What a push shows. */
 interface PushSubject {
+  /** Undefined: a notice. */
+  readonly category?: Category;
   /** @returns why the push ends, if its text is too long for its template */
   contentFor(user: { readonly locale: string | null; readonly name: string }): PushMessage['content'] | End;
   readonly collapseId: string;
   /** Seconds until the push expires. */
   readonly secondsLeft: number;
 }
+
+const stepOf = (job: PushJob, row: DeliveryRow) =>
+  ({ userId: job.user_id, notificationId: row.notification_id, channel: 'push' }) as const;
 
 const contentOfNotice = (id: string, notice: StoredNotice) => () => noticeContent(id, notice);
 
@@ -114,7 +120,9 @@ export function createPreparation({
     if (notification !== undefined) await categories.refreshFor(handle, [notification.category]);
     const category = notification && categories.get(notification.category);
     const secondsLeft = row.seconds_left + (lifetime(category?.ttl, ttl) - ttl) / 1000;
+    const { isCapped = false } = row.attempts > 0 ? {} : await limitsOf(handle, stepOf(job, row), category);
     const decision = decidePush({
+      isCapped,
       notification: notification && { isExpired: notification.is_expired, isRead: notification.is_read },
       category: category && pushOf(category),
       chosen: chosenFor(row.choices, { category: notification?.category ?? '', topic: notification?.topic ?? null }),
@@ -131,6 +139,7 @@ export function createPreparation({
     if (notification === undefined || category === undefined)
       return { state: 'dropped', reason: 'notification_deleted' };
     return {
+      category,
       contentFor: (user) =>
         row.collapsed === null
           ? templatedContent(notification, category, { user, app })
@@ -142,11 +151,11 @@ export function createPreparation({
 
   return async (channel, job, row) => {
     const { notice, notification_id: noticeId, seconds_left: secondsOfNotice } = row;
-    const subject = notice
+    const subject: End | Hold | PushSubject = notice
       ? { contentFor: contentOfNotice(noticeId, notice), collapseId: noticeId, secondsLeft: secondsOfNotice }
       : await contentOf(job, row);
     if ('state' in subject) return subject;
-    const { secondsLeft } = subject;
+    const { secondsLeft, category } = subject;
     if (secondsLeft < 1) return { state: 'expired', reason: 'ttl' };
     const target = await devices.target(database.user(job.user_id), {
       user_id: job.user_id,
@@ -158,6 +167,10 @@ export function createPreparation({
     if (!notice && !isAllowedOut(target.proven)) return { state: 'dropped', reason: 'sandbox' };
     const content = subject.contentFor(target);
     if ('state' in content) return content;
+    if (category !== undefined && row.attempts === 0 && category.cap !== null) {
+      const isTaken = await takeCap(database.user(job.user_id), stepOf(job, row), category);
+      if (!isTaken) return { state: 'dropped', reason: 'cap' };
+    }
     const message: PushMessage = {
       deliveryId: job.id,
       content,

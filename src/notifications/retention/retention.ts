@@ -196,6 +196,8 @@ export const notificationTables = [
   { table: 'mutes', key: 'id' },
   { table: 'preferences', key: 'user_id' },
   { table: 'quiet_holds', key: 'user_id' },
+  { table: 'category_caps', key: 'name' },
+  { table: 'digests', key: 'category' },
   { table: 'subscriptions', key: 'topic_id' },
   { table: 'publication_recipients', key: 'publication_id' },
   { table: 'push_deliveries', key: 'id' },

@@ -1,4 +1,4 @@
-import type { MessagePreview, MessageTemplate, StepChannel } from '../../contract/category.js';
+import type { MessageTemplate, RenderedMessage, StepChannel } from '../../contract/category.js';
 import type { FieldError } from '../../lib/problem.js';
 import { maxSourceBytes, parseTemplate } from './parse.js';
 import { pathFaults, rootShape, shapeOf } from './paths.js';
@@ -113,7 +113,7 @@ export function renderMessage(
     timeZone,
   }: { readonly channel: StepChannel; readonly locale: string | null; readonly timeZone: string },
   values: MessageValues,
-): MessagePreview {
+): RenderedMessage {
   const byName = new Map<string, { name: string; template: MessageTemplate; locale: string }>(
     Object.entries(templates).flatMap(([name, template]) => {
       const named = readName(name);
@@ -144,7 +144,7 @@ export function renderMessage(
 }
 
 /** A message without a template. */
-function plainMessage(channel: StepChannel, { actor, description, url, app }: MessageValues): MessagePreview {
+function plainMessage(channel: StepChannel, { actor, description, url, app }: MessageValues): RenderedMessage {
   const oneLine = inOneLine(description)
     .slice(0, 255)
     .replace(/\p{Surrogate}$/u, '');

@@ -1,5 +1,12 @@
 import { recordServiceEvent } from '../../audit/events.js';
-import { type Audience, type AudienceChange, type NewAudience, tokenLifetimes } from '../../contract/access-token.js';
+import {
+  type Audience,
+  type AudienceChange,
+  type NewAudience,
+  type SavedAudience,
+  type SigningKey,
+  tokenLifetimes,
+} from '../../contract/access-token.js';
 import type { Handle, Queryable } from '../../database/database.js';
 import { type ListRequest, type Page, readPage } from '../../database/listing.js';
 import { literal, sql, statement } from '../../database/sql.js';
@@ -8,19 +15,22 @@ import type { FilterFields } from '../../lib/filter/fields.js';
 import { newId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
 import { Problem, throwIfErrors } from '../../lib/problem.js';
-import { ensureSigningKeys } from './signing-keys.js';
+import { usersTooLargeFor } from './payload.js';
+import { ensureSigningKeys, listSigningKeys } from './signing-keys.js';
 
 /** The services that access tokens are for, as operators see and change them. A change takes effect for the next token. */
 export interface Audiences {
   /** @throws Problem `validation_failed` without PUBLIC_URL or with too many; `audience_exists` */
-  create(tx: Queryable, input: NewAudience, origin: Origin): Promise<Audience>;
+  create(tx: Queryable, input: NewAudience, origin: Origin): Promise<SavedAudience>;
   list(request: ListRequest): Promise<Page<Audience>>;
   /** @throws Problem `not_found` */
   get(id: string): Promise<Audience>;
   /** @throws Problem `not_found` */
-  change(tx: Queryable, id: string, change: AudienceChange, origin: Origin): Promise<Audience>;
+  change(tx: Queryable, id: string, change: AudienceChange, origin: Origin): Promise<SavedAudience>;
   /** @throws Problem `not_found` */
   remove(tx: Queryable, id: string, origin: Origin): Promise<void>;
+  /** The keys that sign the tokens, will sign or have signed ones that may still be valid. */
+  signingKeys(): Promise<SigningKey[]>;
 }
 
 export const audienceFilterFields: FilterFields = {
@@ -87,6 +97,10 @@ export function createAudiences(options: {
     if (audience === undefined) throw new Problem('not_found');
     return audience;
   };
+  const saved = async (tx: Queryable, audience: Audience): Promise<SavedAudience> => ({
+    ...audience,
+    too_large_for: issuer === undefined ? [] : await usersTooLargeFor(tx, audience, issuer),
+  });
   return {
     async create(tx, input, origin) {
       if (issuer === undefined) throwIfErrors([{ code: 'public_url_required' }]);
@@ -100,7 +114,7 @@ export function createAudiences(options: {
         throw new Problem('validation_failed', { errors: [{ code: 'too_many_items', params: { max: maxAudiences } }] });
       }
       await recordServiceEvent(tx, { type: 'audience.created', origin, data: dataOf(audience) });
-      return audience;
+      return saved(tx, audience);
     },
     list: (request) => readPage<Audience>(database, { columns, from: sql`audiences` }, request),
     get: async (id) => present((await database.query(findOne({ id })))[0]),
@@ -111,12 +125,13 @@ export function createAudiences(options: {
       const values = { id, alg, ttl, roles, claims: JSON.stringify(claims), support };
       const after = present((await tx.query(updateOne(values)))[0]);
       await recordServiceEvent(tx, { type: 'audience.changed', origin, data: dataOf(after) });
-      return after;
+      return saved(tx, after);
     },
     async remove(tx, id, origin) {
       const audience = present((await tx.query(deleteOne({ id })))[0]);
       await recordServiceEvent(tx, { type: 'audience.deleted', origin, data: dataOf(audience) });
     },
+    signingKeys: () => listSigningKeys(database),
   };
 }
 

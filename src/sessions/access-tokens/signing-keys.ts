@@ -1,7 +1,7 @@
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import { recordServiceEvent } from '../../audit/events.js';
-import type { SigningAlgorithm, SigningPublicKey } from '../../contract/access-token.js';
+import type { SigningAlgorithm, SigningKey, SigningPublicKey } from '../../contract/access-token.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
@@ -26,31 +26,32 @@ const publishedAfter = sql`interval '1 hour'`;
 const supersededAt = sql`(select min(n.signs_since) from signing_keys n
   where n.alg = k.alg and n.signs_since > k.signs_since and n.signs_since <= db_now())`;
 
+/** SQL: whether verifiers may still need the key. */
+const isPublished = sql`coalesce(${supersededAt} > db_now() - ${publishedAfter}, true)`;
+
 const findPublished = statement<object, { public_key: SigningPublicKey }>(
   'signing_keys_published',
   () => sql`
-  select k.public_key from signing_keys k
-  where coalesce(${supersededAt} > db_now() - ${publishedAfter}, true)
+  select k.public_key from signing_keys k where ${isPublished}
   order by k.alg, k.created_at, k.id`,
 );
 
 /** No other lock uses this number. */
 const lockKeys = statement<object>('signing_keys_lock', () => sql`select pg_advisory_xact_lock(7203415058)`);
 
-interface KeyState {
-  readonly id: string;
-  readonly alg: SigningAlgorithm;
-  /** `next`: has no time. `planned`: its time has not come. `current`: signs. `former`: has signed. */
-  readonly state: 'next' | 'planned' | 'current' | 'former';
-}
-
-const findStates = statement<object, KeyState>(
-  'signing_keys_states',
-  () => sql`
-  select k.id, k.alg,
+/** SQL: every key `k` with its state. */
+const selectStates = sql`
+  select k.id::text as kid, k.alg, k.created_at, k.signs_since,
          case when k.signs_since is null then 'next' when k.signs_since > db_now() then 'planned'
               when ${supersededAt} is null then 'current' else 'former' end as state
-  from signing_keys k order by k.alg, k.signs_since nulls last, k.created_at`,
+  from signing_keys k`;
+const orderOfUse = sql`order by k.alg, k.signs_since nulls last, k.created_at`;
+
+const findStates = statement<object, SigningKey>('signing_keys_states', () => sql`${selectStates} ${orderOfUse}`);
+
+const findPublishedStates = statement<object, SigningKey>(
+  'signing_keys_published_states',
+  () => sql`${selectStates} where ${isPublished} ${orderOfUse}`,
 );
 
 interface KeyValues {
@@ -120,6 +121,9 @@ export async function ensureSigningKeys(tx: Queryable, keys: SecretKeys, alg: Si
   await createKey(tx, keys, alg, false);
 }
 
+/** The keys with their states, for operators: those of each algorithm in the order in which they sign. */
+export const listSigningKeys = (handle: Queryable): Promise<SigningKey[]> => handle.query(findPublishedStates({}));
+
 /** The public keys that verifiers need: those that sign, will sign, or have signed tokens that may still be valid. */
 export async function publishedSigningKeys(handle: Queryable): Promise<SigningPublicKey[]> {
   return (await handle.query(findPublished({}))).map(({ public_key: key }) => key);
@@ -151,7 +155,7 @@ export async function rotateSigningKeys(
   const states = await tx.query(findStates({}));
   const rotated: RotatedKey[] = [];
   for (const alg of new Set(states.map((key) => key.alg))) {
-    const idOf = (state: KeyState['state']) => states.find((key) => key.alg === alg && key.state === state)?.id;
+    const idOf = (state: SigningKey['state']) => states.find((key) => key.alg === alg && key.state === state)?.kid;
     const next = idOf('planned') ?? idOf('next') ?? (await createKey(tx, keys, alg, false));
     const isPlanned = idOf('planned') !== undefined;
     const [{ signs_since } = { signs_since: '' }] = await tx.query(planKey({ id: next, isAtOnce: mode !== 'planned' }));

@@ -95,7 +95,7 @@ const findChangesAndSessions = statement<FindValues, ChangesRow | FoundRow>(
      null::bigint as place, null::uuid as device_id, null::timestamptz as created_at, null::timestamptz as expires_at,
      null::uuid as replaces, null::jsonb as roles, null::jsonb as claims,
      null::timestamptz as authenticated_at, null::timestamptz as proven_at, null::text as authenticator,
-     null::text as second_factor, null::text[] as proven_by
+     null::text as second_factor, null::text[] as proven_by, null::uuid as acting_operator, null::boolean as acting_writes
   union all
   select null, requested.place, found.*
   from unnest((select ${p.userIds}::uuid[]), (select ${p.ids}::uuid[]), (select ${p.digests}::bytea[]))

@@ -42,6 +42,7 @@ export function userCondition(filter: readonly FilterClause[]): Sql {
     const values = computed[clause.name];
     if (values !== undefined) return computedCondition(clause, values);
     if (clause.name === 'roles') return rolesCondition(clause);
+    if (clause.name === 'topic') return topicCondition(clause);
     return sql`${filterCondition([clause], columns)}${hintOf(clause)}`;
   });
   return conditions.length === 0 ? sql`true` : join(conditions, ' and ');
@@ -57,6 +58,13 @@ const columns: Readonly<Record<string, Sql>> = {
 function rolesCondition({ operator, values }: FilterClause): Sql {
   const hasOne = sql`(u.roles <> '[]' and u.roles ?| ${bound(values)}::text[])`;
   return operator === 'neq' ? sql`not ${hasOne}` : hasOne;
+}
+
+/** Whether the user is subscribed to one of the topics. */
+function topicCondition({ operator, values }: FilterClause): Sql {
+  const topics = sql`array(select id from topics where key = any (${bound(values)}::text[]))`;
+  const isIn = sql`u.id in (select s.user_id from subscriptions s where s.topic_id = any (${topics}))`;
+  return operator === 'neq' ? sql`not (${isIn})` : isIn;
 }
 
 function computedCondition({ operator, values }: FilterClause, conditions: Readonly<Record<string, Sql>>): Sql {

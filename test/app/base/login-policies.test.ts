@@ -8,14 +8,14 @@ const policiesOf = (env: Readonly<Record<string, string>>) => JSON.parse(loginPo
 test('operators and supporters have 12 hours and 30 minutes without use, unless a setting says otherwise', () => {
   const privileged = { ttl: 12 * hour, idle: 30 * minute, devices: 100 };
   const user = { ttl: 365 * day, idle: null, devices: 100 };
-  expect(policiesOf({})).toEqual({ user, support: privileged, operator: privileged });
+  expect(policiesOf({})).toEqual({ 'role user': user, 'role support': privileged, 'role operator': privileged });
   const set = { AUTHENTICATION_TTL_BY_ROLE: 'operator:365d', IDLE_TTL_BY_ROLE: 'operator:90d' };
   const operator = { ...user, idle: 90 * day };
-  expect(policiesOf(set)).toEqual({ user, support: privileged, operator });
+  expect(policiesOf(set)).toEqual({ 'role user': user, 'role support': privileged, 'role operator': operator });
 });
 
 test('with long sessions, the idle limit of operators is twice their length', () => {
-  expect(policiesOf({ SESSION_TTL: '2h' }).operator.idle).toBe(4 * hour);
+  expect(policiesOf({ SESSION_TTL: '2h' })['role operator'].idle).toBe(4 * hour);
 });
 
 test('of two limits, the smaller one holds', () => {
@@ -24,8 +24,8 @@ test('of two limits, the smaller one holds', () => {
     ...{ IDLE_TTL_BY_ROLE: 'user:35m,support:50m', MAX_DEVICES: '4', MAX_DEVICES_BY_ROLE: 'user:2,operator:9' },
   };
   expect(policiesOf(env)).toEqual({
-    user: { ttl: hour, idle: 35 * minute, devices: 2 },
-    support: { ttl: hour, idle: 40 * minute, devices: 4 },
-    operator: { ttl: hour, idle: 30 * minute, devices: 4 },
+    'role user': { ttl: hour, idle: 35 * minute, devices: 2 },
+    'role support': { ttl: hour, idle: 40 * minute, devices: 4 },
+    'role operator': { ttl: hour, idle: 30 * minute, devices: 4 },
   });
 });

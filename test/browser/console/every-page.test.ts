@@ -50,6 +50,13 @@ beforeAll(async () => {
   const categoryTexts = { title: { en: hostile[0], es: hostile[0] }, description: { en: hostile[1] } };
   await admin('PUT', '/categories/hostile', { ...categoryTexts, templates: { 'push.en': { text: hostile[3] } } });
   await admin('POST', '/suppressions', { email: newEmail() });
+  await admin('PUT', '/topics/hostile', { title: hostile[0], is_open: true });
+  await admin('PUT', '/topics/endless', { title: hostile[3] });
+  await admin('PUT', `/topics/hostile/subscriptions/${first.id}`);
+  const { body: publication } = await admin<{ id: string }>('POST', '/publications', {
+    ...{ to: { topic: 'hostile' }, send_at: new Date(Date.now() + 86_400_000).toISOString() },
+    notification: { notification_type: 'payment', actor: hostile[1], description: hostile[0] },
+  });
   await admin('POST', '/blocks', { address: '192.0.2.0/24', reason: hostile[0] });
   await admin('POST', '/blocks', { address: '2001:db8::/32', reason: hostile[3] });
   const notification = { user_id: first.id, notification_type: 'payment', description: endless.slice(0, 4096) };
@@ -75,12 +82,19 @@ beforeAll(async () => {
     [`/console/notifications?view=find&id=${published.id}`, /Wolfeschlegelstein/],
     ['/console/messages', /the mail server answered 550/],
     [`/console/messages?recipient=${endless.slice(0, 5000)}`, /./],
+    ['/console/publications', /onerror/],
+    ['/console/publications/new?topic=hostile', /Preview|Vista previa/],
+    [`/console/publications/${publication.id}`, /onerror/],
+    [`/console/publications/${publication.id}?view=edit`, /hostile/],
+    ['/console/topics', /WWWWWWWW/],
+    ['/console/topics/hostile', /WWWWWWWW|onerror/],
     ['/console/categories', /onerror/],
     ['/console/categories/hostile', /onerror/],
     ['/console/suppressions', /added by an operator|la añadió un operador/],
     ['/console/audit', /onerror/],
     ['/console/providers', /OIDC_PROVIDERS/],
     ['/console/keys', /onerror/],
+    ['/console/audiences', /audience|audiencia/],
     ['/console/access', /onerror/],
     [`/console/webhooks/${webhook.id}?open=${delivery.id}`, /webhook-id/],
     ['/console/backups', /BACKUP_TO/],
@@ -338,6 +352,7 @@ test('support opens the pages that the role may see, without a refusal, and the 
   const hidden = [
     '/console/audit',
     '/console/keys',
+    '/console/audiences',
     '/console/access',
     '/console/backups',
     '/console/providers',

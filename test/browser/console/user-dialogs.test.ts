@@ -81,6 +81,37 @@ describe('the profile', () => {
     await expectNoErrorsOrSidewaysScroll();
   });
 
+  test('has the roles of the app and the claims, with errors at their fields', async () => {
+    const user = await createUser(postern, { roles: ['editor'], claims: { plan: 'pro' } });
+    const { page, expectNoErrorsOrSidewaysScroll, expectAccessible } = await open(pageOf(user), {
+      ...{ as: await operator(), width: 390 },
+    });
+    await page.getByText('editor', { exact: true }).waitFor();
+    await button(page, 'Edit…').click();
+    const [roles, claims] = [page.getByLabel('App roles'), page.getByLabel('Claims')];
+    expect(await roles.inputValue()).toBe('editor');
+    await roles.fill('editor, Billing Admin');
+    await claims.fill('["pro"]');
+    await inDialog(page, 'Save').click();
+    await page.getByText('This must be a JSON object.').waitFor();
+    expect(await claims.getAttribute('aria-invalid')).toBe('true');
+    await claims.fill('{ "plan": "team", "seats": 5 }');
+    await inDialog(page, 'Save').click();
+    await expect.poll(() => roles.getAttribute('aria-invalid')).toBe('true');
+    await expectAccessible();
+    await roles.fill('editor, billing:admin editor');
+    await inDialog(page, 'Save').click();
+    await closed(page);
+    expect(await read(user)).toMatchObject({
+      roles: ['billing:admin', 'editor'],
+      claims: { plan: 'team', seats: 5 },
+    });
+    await page.getByText('billing:admin, editor').waitFor();
+    await button(page, 'Undo').click();
+    await effect(user, (now) => now.roles.join() === 'editor' && now.claims.plan === 'pro');
+    await expectNoErrorsOrSidewaysScroll();
+  });
+
   test('keeps the changes of two operators, and reports when both change the same field', async () => {
     const user = await createUser(postern, { name: 'Ada' });
     const one = await open(pageOf(user, '?act=profile'), { as: await operator() });

@@ -61,6 +61,15 @@ test('expired rows are removed in steps, and no others', async () => {
                 db_now() - n * interval '10 days 1 minute', db_now() from generate_series(1, 5) n`),
   );
   await database.query(
+    testSql(`insert into category_caps (user_id, name, notification_ids, times, updated_at)
+         select gen_random_uuid(), 'push.payment', '{}', '{}', db_now() - n * interval '15 days 1 hour' from generate_series(1, 4) n`),
+  );
+  await database.query(
+    testSql(`insert into digests (user_id, category, channel, closed_through, due_at, updated_at)
+         select gen_random_uuid(), 'payment', 'email', 0, case when n = 4 then db_now() end, db_now() - n * interval '31 days 1 hour'
+         from generate_series(1, 4) n`),
+  );
+  await database.query(
     testSql(`insert into step_refusals (id, notification_ids, channel, state, reason, published_at, created_at)
          select gen_random_uuid(), '{}', 'email', 'skipped', 'read', db_now() - interval '40 days',
                 db_now() - n * interval '10 days 1 minute' from generate_series(1, 5) n`),
@@ -84,13 +93,14 @@ test('expired rows are removed in steps, and no others', async () => {
               lateral (select db_now() - age * interval '1 day' as at) times,
               lateral (select case when has_end then at end as finished, case when is_removed then at end as removed) ends`),
   );
-  expect(await removeExpired()).toBe(2500 + 5 + 5 + 6 + 3 + 3 + 3 + 2 + 2 + 3 + 3 + 3 + 2);
+  expect(await removeExpired()).toBe(2500 + 5 + 5 + 6 + 3 + 3 + 3 + 2 + 2 + 3 + 3 + 3 + 2 + 2 + 2);
   const [left] = await database.query(
     testSql(`select (select count(*) from guess_budgets) as budgets, (select count(*) from request_limits) as requests,
                 (select count(*) from message_limits) as messages, (select count(*) from idempotency_keys) as keys,
                 (select count(*) from outbox) as outbox, (select count(*) from events) as events,
                 (select count(*) from step_deliveries) as mails, (select count(*) from step_refusals) as refusals,
                 (select count(*) from pending_steps) as steps, (select count(*) from push_deliveries) as pushes, (select count(*) from push_fan_outs) as fan_outs,
+                (select count(*) from category_caps) as caps, (select count(*) from digests) as digests,
                 (select count(*) from backups) as backups`),
   );
   expect(left).toEqual({
@@ -101,6 +111,8 @@ test('expired rows are removed in steps, and no others', async () => {
     outbox: 2,
     events: 4,
     mails: 2,
+    caps: 2,
+    digests: 2,
     refusals: 2,
     steps: 3,
     pushes: 2,
@@ -215,4 +227,26 @@ test.each(recentRows)('a step that finds no expired row in %s reads almost no ro
     return Number(read?.rows);
   });
   expect(rowsRead).toBeLessThan(100);
+});
+
+test('the text of a publication stays for 30 days after its end, with what it has created, and as long as anything is to do', async () => {
+  const { database } = fresh;
+  await database.query(
+    testSql(`insert into notification_publications (id, status, target, notification, due_at, ended_at, created_at, updated_at)
+         select ('00000000-0000-4000-8000-00000000000' || n)::uuid, status, '{"everyone": true}', '{}', due_at, ended_at, db_now(), db_now()
+         from (values (1, 'done', null, db_now() - interval '30 days 1 minute'), (2, 'done', null, db_now() - interval '29 days'),
+                      (3, 'done', db_now(), db_now() - interval '31 days'), (4, 'paused', null::timestamptz, null::timestamptz)) old (n, status, due_at, ended_at)`),
+  );
+  await database.query(
+    testSql(`insert into publication_chunks (publication_id, first_user, last_user, user_ids, notification_ids)
+         select id, id, id, array[id], array[id] from notification_publications`),
+  );
+  await removeExpired();
+  const left = async (table: string, column: string) =>
+    (
+      await database.query<{ n: string }>(testSql(`select right(${column}::text, 1) as n from ${table} order by 1`))
+    ).map(({ n }) => n);
+  // The third is being recalled.
+  expect(await left('notification_publications', 'id')).toEqual(['2', '3', '4']);
+  expect(await left('publication_chunks', 'publication_id')).toEqual(['2', '3', '4']);
 });

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Publication } from '../../../src/contract/publication.js';
 import { compressFiles } from '../../../src/http/plugins/compression.js';
 import { requestTargetsPlugin, withOriginForm } from '../../../src/http/plugins/request-targets.js';
 import type { App } from '../../../src/http/requests/route.js';
@@ -68,8 +69,15 @@ test.each(['/admin/v1/users?limit=1', '/admin/v1/nothing', '/livez'])('%s is not
 });
 
 test('answers that may contain both a secret and a text of another user are not compressed', async () => {
+  const notification = { notification_type: 'payment', description: 'Lunch '.repeat(400) };
+  const { body: made } = await app.api<Publication>('POST', '/admin/v1/publications', {
+    bearer: app.adminKey,
+    body: { to: { user_ids: [user] }, notification, send_at: new Date(Date.now() + 3_600_000).toISOString() },
+  });
   for (const [path, token] of [
     ['/v1/notifications', bearer],
+    ['/admin/v1/publications', app.adminKey],
+    [`/admin/v1/publications/${made.id}`, app.adminKey],
     [`/admin/v1/users/${user}/notifications`, app.adminKey],
   ] as const) {
     const { headers, body } = await send(path, token, 'br, gzip');

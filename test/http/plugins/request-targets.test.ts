@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { type BadRequests, createBadRequests } from '../../support/bad-requests.js';
-import { createUser } from '../../support/users.js';
+import { createUser, signIn } from '../../support/users.js';
 
 let postern: TestApp;
 let bad: BadRequests;
@@ -29,6 +30,25 @@ test('other encoded characters, and letters in the query, are allowed', async ()
   expect((await get('/admin/v1/users?search=%61da&sort=created_at%3Adesc')).status).toBe(200);
   for (const path of ['/admin/v1/users/%40', '/admin/v1/users/%60', '/%2F', '/%3A', '/%5B', '/%7B', '/%C3%A9'])
     expect([path, (await get(path)).status]).toEqual([path, 404]);
+});
+
+test('a parameter with NUL names nothing, in any route', async () => {
+  const document = (await (await get('/openapi.json')).json()) as { paths: Record<string, object> };
+  const templates = Object.entries(document.paths).filter(([path]) => path.includes('{'));
+  expect(templates.length).toBeGreaterThan(40);
+  const session = (await signIn(postern, await createUser(postern))).session.token;
+  for (const [template, operations] of templates) {
+    for (const name of template.match(/\{\w+\}/g) ?? []) {
+      const path = template.replace(name, 'a%00').replace(/\{\w+\}/g, randomUUID());
+      for (const method of Object.keys(operations).map((one) => one.toUpperCase())) {
+        const bearer = path.startsWith('/admin/') ? postern.adminKey : session;
+        const body = ['GET', 'DELETE'].includes(method) ? {} : { body: '{}' };
+        const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
+        const { status } = await fetch(postern.url + path, { method, headers, ...body });
+        expect([method, path, status < 500]).toEqual([method, path, true]);
+      }
+    }
+  }
 });
 
 /** Sends a target as it is: `fetch` would shorten it. */

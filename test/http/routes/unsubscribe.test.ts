@@ -84,6 +84,32 @@ test.each([
   expect(body.channels.email).toBe('on');
 });
 
+test('a post wins over topics that were chosen for mail, and leaves their other choices', async () => {
+  const { id, session } = await newPerson();
+  for (const key of ['club', 'league', 'news']) {
+    await app.api('PUT', `/admin/v1/topics/${key}`, { bearer: app.adminKey, body: { title: key, is_open: true } });
+    await app.api('PUT', `/v1/topics/${key}/subscription`, { bearer: session });
+  }
+  const choose = (topics: object) => app.api('PATCH', '/v1/preferences', { bearer: session, body: { topics } });
+  const chosen = async () => {
+    const [row] = await app.database.query<{ topics: Record<string, Record<string, { value: string }>> }>({
+      text: `select topics from preferences where user_id = '${id}'`,
+      values: [],
+    });
+    return Object.entries(row?.topics ?? {}).flatMap(([key, cells]) =>
+      Object.entries(cells).map(([cell, { value }]) => `${key} ${cell} ${value}`),
+    );
+  };
+  await choose({ club: { email: 'on', push: 'off' }, league: { email: 'on' }, news: { email: 'off' } });
+  await post(tokenFor(id));
+  expect(await chosen()).toEqual(['club push off', 'news email off']);
+  expect((await emailOf(session))?.value).toBe('off');
+  // Also when the category is off already.
+  await choose({ league: { email: 'on' } });
+  await post(tokenFor(id));
+  expect(await chosen()).toEqual(['club push off', 'news email off']);
+});
+
 test('a post again changes nothing, and a user can turn the category on again', async () => {
   const { id, session } = await newPerson();
   const token = tokenFor(id);

@@ -38,6 +38,8 @@ const refusals: readonly (readonly [string, Partial<StepFacts>])[] = [
   ['skipped/preference_off', { chosen: { channel: undefined, category: 'off' } }],
   ['skipped/preference_off', { chosen: { channel: undefined, topic: 'off', category: 'on' } }],
   ['skipped/muted', { isMuted: true }],
+  ['skipped/cap', { isCapped: true }],
+  ['held/quiet_hours', { quietUntil: '2026-06-02T07:00:00.000000Z' }],
   ['skipped/sandbox', { isAllowedOut: false }],
 ];
 
@@ -55,6 +57,31 @@ describe('decide', () => {
   );
   test.each(pairs)('answers $first before $second', ({ first, facts }) => {
     expect(answerOf(facts)).toBe(first);
+  });
+
+  const digested = { isCritical: false, byDefault: 'digest', hasDigest: true, overflow: 'digest' } as const;
+  test.each<readonly [string, Partial<StepFacts>]>([
+    ['digesting/digest', { channel: 'email', category: digested }],
+    ['digesting/digest', { channel: 'email', category: digested, isCapped: true, quietUntil: 'later' }],
+    ['send', { channel: 'email', category: digested, chosen: { channel: undefined, category: 'on' } }],
+    [
+      'digesting/cap',
+      { channel: 'email', category: digested, chosen: { channel: undefined, category: 'on' }, isCapped: true },
+    ],
+    // Of another channel, or a notification that came before the digest.
+    ['skipped/cap', { category: digested, isCapped: true }],
+    ['skipped/cap', { channel: 'email', category: digested, isCapped: true, digest: 'past' }],
+    ['send', { channel: 'email', category: digested, digest: 'past' }],
+    ['skipped/already_delivered', { channel: 'email', category: digested, digest: 'member' }],
+    // What was handed over goes on, and a digest is in no digest.
+    ['send', { channel: 'email', category: digested, wasHandedOver: true, isCapped: true }],
+    ['send', { channel: 'email', category: digested, isDigest: true, isCapped: true }],
+    ['held/quiet_hours', { channel: 'email', category: digested, isDigest: true, quietUntil: 'later' }],
+    ['send', { channel: 'email', category: { ...digested, isCritical: true }, isCapped: true, quietUntil: 'later' }],
+    // The category has lost its digest since the choice.
+    ['send', { channel: 'email', category: { ...digested, hasDigest: false } }],
+  ])('answers %s about digests and caps: %j', (answer, facts) => {
+    expect(answerOf(facts)).toBe(answer);
   });
 
   test('answers the first of two reasons that share a fact', () => {

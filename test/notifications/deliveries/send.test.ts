@@ -90,6 +90,17 @@ describe('the decision directly before the hand-over', () => {
           id,
         ),
     ],
+    [
+      'the user turns off the topic',
+      'skipped/preference_off',
+      async ({ id, user_id: userId }) => {
+        await change(`update notifications set topic = 'club' where id = $1`, id);
+        await change(
+          `insert into preferences (user_id, topics) values ($1, '{"club": {"email": {"value": "off"}}}')`,
+          userId,
+        );
+      },
+    ],
     ['the time of the category is over', 'expired/ttl', () => stepClock(database, '73 hours')],
     [
       'the notification expires',

@@ -117,3 +117,47 @@ test('a chunk that is being written leaves no id of a user who is deleted meanwh
   expect(created).toBe(1);
   expect(position).toBe(users[0]);
 });
+
+test('what was published to a guest who was merged stays a part of the publication, and is recalled', async () => {
+  await rows('delete from notifications');
+  const [one = '', ...others] = (await createInboxes(fresh.database, 4)).sort();
+  const [two = '', three = '', late = ''] = others;
+  const id = await newPublication({ count: 3 });
+  await rows('insert into publication_recipients (publication_id, user_id) select $1, id from unnest($2::uuid[]) id', [
+    id,
+    [one, two, three],
+  ]);
+  const step = createStep();
+  for (let done = false; !done; ) {
+    await dueNow(id);
+    await step();
+    done = (await stored(id)).status === 'done';
+  }
+  // The first one was a guest, whose notifications now belong to the second one. The third one goes to who got nothing.
+  const merge = async (from: string, to: string) => {
+    await rows(
+      `update notifications set user_id = $2, sequence = sequence + 1000, change_sequence = change_sequence + 1000
+       where user_id = $1`,
+      [from, to],
+    );
+    await deleteUser(from);
+  };
+  await merge(one, two);
+  await erasePublished(fresh.database, one);
+  await merge(three, late);
+  await erasePublished(fresh.database, three);
+  const { chunks } = await stored(id);
+  expect(new Set(chunks.flat())).toEqual(new Set([two, late]));
+  for (const [first, ...rest] of chunks) expect([first, ...rest]).toEqual([first, ...rest].sort());
+  await rows('update notification_publications set recall_requested_at = db_now(), due_at = db_now() where id = $1', [
+    id,
+  ]);
+  while (
+    (await rows('select from notification_publications where id = $1 and recall_finished_at is null', [id])).length > 0
+  )
+    await step();
+  expect(await rows('select removed::int from notification_publications where id = $1', [id])).toEqual([
+    { removed: 3 },
+  ]);
+  expect(await rows('select from notifications where user_id = any ($1)', [[two, late]])).toEqual([]);
+});

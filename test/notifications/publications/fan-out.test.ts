@@ -112,7 +112,8 @@ describe('a publication whose step fails', () => {
     while ((await step()).isDone);
     expect(await read(other)).toMatchObject({ status: 'done', created: 5000, error_code: null });
     expect(await read(broken)).toMatchObject({ status: 'running', created: 0, error_code: 'storage_unavailable' });
-    expect(failed).toEqual([broken]);
+    // A slow machine may have repeated it meanwhile.
+    expect(new Set(failed)).toEqual(new Set([broken]));
     const wait = async () =>
       (
         await rows<{ s: number }>(
@@ -267,6 +268,88 @@ test('a slow recall removes smaller parts of a chunk', async () => {
   expect(await read(id)).toMatchObject({ removed: 5000 });
   expect(await rows('select count(*)::int as n from notifications')).toEqual([{ n: 0 }]);
   expect(sizes[0]).toBeGreaterThan(1000);
+});
+
+test('what became due while nothing ran starts with the first step of the next process, and once for all processes', async () => {
+  await rows('delete from notifications');
+  const id = await newPublication({ topic: 'club' }, topicId);
+  await rows(
+    `update notification_publications set due_at = db_now() - interval '3 days', send_at = db_now() - interval '3 days' where id = $1`,
+    [id],
+  );
+  const news: string[] = [];
+  const announce = async (_tx: unknown, event: { readonly type: string; readonly id: string }) => {
+    if (event.id === id) news.push(event.type);
+  };
+  const steps = [createStep({ announce }), createStep({ announce })];
+  await steps[0]?.();
+  expect(news).toEqual(['publication.started']);
+  await Promise.all(
+    steps.map(async (step) => {
+      while ((await read(id))?.status !== 'done') await step();
+    }),
+  );
+  expect(news).toEqual(['publication.started', 'publication.done']);
+  expect(await rows('select user_id from notifications group by user_id having count(*) > 1')).toEqual([]);
+  expect(await read(id)).toMatchObject({ created: 5000 });
+});
+
+test('a recall of a slow publication, whose chunks are small, takes large steps', async () => {
+  await rows('delete from notifications');
+  const id = await newPublication({ topic: 'club' }, topicId);
+  const step = createStep();
+  while ((await step()).isDone);
+  // As a publication with the rate 2 has written them.
+  await rows(
+    `with old as (delete from publication_chunks where publication_id = $1 returning user_ids, notification_ids)
+     insert into publication_chunks (publication_id, first_user, last_user, user_ids, notification_ids)
+     select $1, u, u, array[u], array[n] from old, unnest(user_ids, notification_ids) item (u, n)
+     where not exists (select from old where user_ids[1] = u)`,
+    [id],
+  );
+  const [stored] = await rows<{ n: number }>(
+    'select count(*)::int as n from publication_chunks where publication_id = $1',
+    [id],
+  );
+  const all = stored?.n ?? 0;
+  expect(all).toBeGreaterThan(4900);
+  await rows('update notification_publications set due_at = db_now(), recall_requested_at = db_now() where id = $1', [
+    id,
+  ]);
+  let steps = 0;
+  for (; (await read(id))?.recall_finished_at === null; steps += 1) await step();
+  // As many notifications in each step as a chunk creates, unless the database is slow.
+  expect(steps).toBeLessThan(all / 20);
+  expect(await rows('select removed::int from notification_publications where id = $1', [id])).toEqual([
+    { removed: all },
+  ]);
+});
+
+test('a recall finds the notification of a guest who is merged meanwhile', async () => {
+  await rows('delete from notifications');
+  const [guest = '', account = ''] = users;
+  const id = await newPublication({ topic: 'club' }, topicId);
+  while ((await createStep()()).isDone);
+  await rows('update notification_publications set due_at = db_now(), recall_requested_at = db_now() where id = $1', [
+    id,
+  ]);
+  const { removeAll } = createTestNotifications(fresh.database);
+  let merges = 0;
+  const step = createStep({
+    async remove(tx, userIds, ids) {
+      if (merges === 0 && userIds.includes(guest)) {
+        merges += 1;
+        await rows(
+          'update notifications set user_id = $2, sequence = sequence + 1000, change_sequence = change_sequence + 1000 where user_id = $1',
+          [guest, account],
+        );
+      }
+      return removeAll(tx, userIds, ids);
+    },
+  });
+  while ((await read(id))?.recall_finished_at === null) await step();
+  expect(merges).toBe(1);
+  expect(await rows('select from notifications')).toEqual([]);
 });
 
 test('a publication that cannot be started now does not hold up the others', async () => {

@@ -54,7 +54,7 @@ async function findFormerRelease(): Promise<string> {
 
 /**
  * Builds the former release in a temporary folder. Each file is translated on its own, so that it takes seconds. It uses the
- * installed packages.
+ * installed packages. Those that only the former release needs are installed beside it.
  */
 export async function buildFormerRelease(): Promise<FormerRelease> {
   const version = await findFormerRelease();
@@ -69,7 +69,24 @@ export async function buildFormerRelease(): Promise<FormerRelease> {
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, name.endsWith('.ts') ? ts.transpileModule(text, options).outputText : text);
   }
+  await installMissing(folder);
   return { version, ...(await releaseIn(folder)) };
+}
+
+/** Installs the dependencies of the release in this folder that the project no longer has. */
+async function installMissing(folder: string): Promise<void> {
+  const dependenciesIn = async (path: string) => {
+    const { dependencies } = JSON.parse(await readFile(join(path, 'package.json'), 'utf8')) as {
+      readonly dependencies: Readonly<Record<string, string>>;
+    };
+    return dependencies;
+  };
+  const present = await dependenciesIn(project);
+  const missing = Object.entries(await dependenciesIn(folder)).filter(([name]) => !(name in present));
+  if (missing.length === 0) return;
+  const packages = missing.map(([name, version]) => `${name}@${version}`);
+  const flags = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts'];
+  await run('npm', ['install', '--prefix', join(folder, 'dist'), ...flags, ...packages], { cwd: folder });
 }
 
 /**

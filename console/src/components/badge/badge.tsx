@@ -13,6 +13,8 @@ const kinds = {
   waiting: { icon: 'clock', tone: 'warn' },
   muted: { icon: 'ban', tone: 'idle' },
   new: { icon: 'plus', tone: 'accent' },
+  running: { icon: 'play', tone: 'accent' },
+  paused: { icon: 'pause', tone: 'warn' },
 } as const satisfies Record<string, { icon: IconName; tone: string }>;
 
 export type BadgeKind = keyof typeof kinds | 'label';

@@ -64,7 +64,7 @@ const badges: Readonly<Record<PushAttempt['state'], BadgeKind | undefined>> = {
 
 /** The badge of each state of a mail or an SMS. */
 const stepBadges: Readonly<Record<StepAttempt['state'], BadgeKind>> = {
-  ...{ sent: 'good', delivered: 'good', queued: 'waiting', held: 'waiting', none: 'until' },
+  ...{ sent: 'good', delivered: 'good', queued: 'waiting', held: 'waiting', digesting: 'waiting', none: 'until' },
   ...{ bounced: 'bad', complained: 'bad', failed: 'bad', skipped: 'off', expired: 'off', dropped: 'off' },
 };
 

@@ -23,6 +23,8 @@ export interface Draft {
   readonly isCritical: boolean;
   readonly steps: readonly DraftStep[];
   readonly defaults: Category['defaults'];
+  /** They have no fields yet, and stay as they are. */
+  readonly limits: Pick<Category, 'cap' | 'digest'>;
   readonly ttl: string;
   /** JSON, or empty. */
   readonly schema: string;
@@ -32,7 +34,17 @@ export interface Draft {
 const isChannel = (name: string | undefined): name is StepChannel => channels.some((channel) => channel === name);
 
 export function draftOf(category: Category): Draft {
-  const { title, description, is_critical: isCritical, steps, defaults, ttl, data_schema: schema } = category;
+  const {
+    title,
+    description,
+    is_critical: isCritical,
+    steps,
+    defaults,
+    cap,
+    digest,
+    ttl,
+    data_schema: schema,
+  } = category;
   const locales = [...new Set([...Object.keys(title), ...Object.keys(description)])].sort();
   return {
     texts: locales.map((locale) => ({
@@ -40,6 +52,7 @@ export function draftOf(category: Category): Draft {
       title: title[locale] ?? '',
       description: description[locale] ?? '',
     })),
+    limits: { cap, digest },
     ...{ isCritical, steps, defaults, ttl: ttl ?? '', schema: schema === null ? '' : JSON.stringify(schema, null, 2) },
     templates: Object.entries(category.templates)
       .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -89,7 +102,7 @@ export function draftFaults(draft: Draft, texts: { readonly twice: string; reado
 
 /** The body of the request. @throws SyntaxError if the schema is no JSON */
 export function inputOf(draft: Draft): CategoryInput {
-  const { texts, isCritical, steps, defaults, ttl, schema, templates } = draft;
+  const { texts, isCritical, steps, defaults, limits, ttl, schema, templates } = draft;
   const localized = (part: 'title' | 'description') =>
     Object.fromEntries(
       texts.flatMap((text) => (text[part].trim() === '' ? [] : [[text.locale.trim(), text[part].trim()]])),
@@ -97,6 +110,7 @@ export function inputOf(draft: Draft): CategoryInput {
   return {
     ...{ title: localized('title'), description: localized('description'), is_critical: isCritical, defaults },
     steps: steps.map((step) => ({ ...step, after: step.after.trim() })),
+    ...limits,
     ttl: ttl.trim() === '' ? null : ttl.trim(),
     data_schema: schema.trim() === '' ? null : JSON.parse(schema),
     templates: Object.fromEntries(templates.map((template) => [templateName(template), templateOf(template)])),

@@ -19,6 +19,26 @@ export interface ReadIds {
   readonly column: string | undefined;
 }
 
+/** A user as the API names users beside ids. */
+const typedReference = /^(?:email|phone|username):\S/;
+
+/**
+ * The users in the forms of the API, such as `email:ada@example.com`, which may also be typed.
+ * @returns the lines that have none too
+ */
+export function referencesOf({ recipients, refused }: Pick<ReadIds, 'recipients' | 'refused'>) {
+  const isTyped = ({ text }: ReadIds['refused'][number]) =>
+    typedReference.test(text.trim()) && text.length < maxShownCharacters;
+  const found = [
+    ...recipients.map(({ id, address, line }) => ({
+      reference: address === undefined ? id : `${address}:${id}`,
+      line,
+    })),
+    ...refused.filter(isTyped).map(({ text, line }) => ({ reference: text.trim(), line })),
+  ];
+  return { found: found.sort((a, b) => a.line - b.line), refused: refused.filter((each) => !isTyped(each)) };
+}
+
 const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** The external id of a user. Upper and lower case are different ids. */
 const externalId = /^external:.{1,255}$/;

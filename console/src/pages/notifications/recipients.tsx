@@ -144,7 +144,8 @@ interface PeopleProps {
   readonly onList: (text: string) => void;
 }
 
-function People({ ids, error, onChange, onList }: PeopleProps) {
+/** Finds people by a search, and shows those that are chosen. */
+export function People({ ids, error, onChange, onList }: PeopleProps) {
   const { notifications: text } = useText();
   const [search, setSearch] = useState('');
   const id = useId();

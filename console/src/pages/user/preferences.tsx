@@ -120,7 +120,7 @@ function Category({ name, category, preferences, isFixed, onChange }: CategoryPr
         {(['inbox', ...channels] as const).map((cell) => {
           const { value, default: initial, is_chosen: isChosen, chosen_at: chosenAt } = cells[cell];
           return (
-            <Select<'' | 'on' | 'off'>
+            <Select<'' | 'on' | 'off' | 'digest'>
               key={cell}
               label={categories.channels[cell]}
               hint={isLocked ? undefined : (hintOf(cell) ?? whenOf(chosenAt))}
@@ -130,6 +130,7 @@ function Category({ name, category, preferences, isFixed, onChange }: CategoryPr
                 ['', text.byDefault(text[initial])],
                 ['on', text.on],
                 ['off', text.off],
+                ...(value === 'digest' || initial === 'digest' ? ([['digest', text.digest]] as const) : []),
               ]}
               onChoose={(next) => onChange({ categories: { [name]: { [cell]: next === '' ? null : next } } })}
             />

@@ -12,6 +12,8 @@ import type {
   GetUserPreferencesData,
   GetUserSessionPageData,
   GetUserSessionPageResponse,
+  GetUserSupportLoginPageData,
+  GetUserSupportLoginPageResponse,
   GetUserTokenPageData,
   GetUserTokenPageResponse,
   ListUserExternalIdentitiesData,
@@ -79,6 +81,19 @@ export const sessionsQuery = (id: string) =>
         query: { limit: 100 },
         signal,
       }),
+  });
+
+/** The logins of operators as the user. While one waits for the user, it is read again and again. */
+export const supportLoginsQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...userKey(id), 'support-logins'],
+    queryFn: ({ signal }) =>
+      request<GetUserSupportLoginPageData, GetUserSupportLoginPageResponse>(
+        'GET',
+        '/admin/v1/users/{id}/support-logins/page',
+        { path: { id }, query: { limit: 20 }, signal },
+      ),
+    refetchInterval: ({ state }) => (state.data?.data.some(({ status }) => status === 'pending') ? 5000 : false),
   });
 
 export const inboxQuery = (id: string) =>

@@ -25,6 +25,7 @@ import { diagnosisQuery, type Kind, kinds, refresh } from './queries.js';
 import { type Member, members } from './query.js';
 import { useRemedies } from './remedies.js';
 import { Devices, Tokens } from './side.js';
+import { SupportLogins } from './support-logins.js';
 import styles from './user.module.css';
 import { Accounts, Factors, Who } from './who.js';
 
@@ -116,6 +117,7 @@ function UserView({ user }: { user: User }) {
         <div className={styles.column}>
           <Devices user={user} mayChange={mayChange} onLogOutAll={() => openDialog('logOut')} />
           <Tokens user={user} />
+          <SupportLogins user={user} onOpenDialog={openDialog} />
           <Who user={user} mayChange={mayChange} onOpenDialog={openDialog} />
           <Factors user={user} mayChange={mayChange} onOpenDialog={openDialog} />
           <Accounts user={user} mayChange={mayChange} onOpenDialog={openDialog} />

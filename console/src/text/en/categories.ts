@@ -49,6 +49,7 @@ export const categories = {
   addStep: 'Add a step',
   removeStep: (n: number) => `Remove step ${n}`,
   defaults: 'For users who have not chosen',
+  digest: 'Digest',
   inboxOffUnread: 'With the inbox off, a notification counts as read. A step with “it is not read” does not go then.',
   on: 'On',
   off: 'Off',

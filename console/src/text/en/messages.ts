@@ -13,6 +13,8 @@ const purposes: Readonly<Record<string, string>> = {
   registration_taken: 'Notice that the address has an account',
   new_device: 'Notice of a new device',
   device_removed: 'Notice of a removed device',
+  support_login: 'Notice of a sign-in by support',
+  support_login_asked: 'Question about a sign-in by support',
   logged_out: 'Notice of a sign-out on all devices',
   token_misused: 'Notice of a copied token',
   token_shared: 'Notice of a token that two clients use',

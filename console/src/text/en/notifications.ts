@@ -228,6 +228,7 @@ export const delivery = {
     none: (of: number) => `${n(of)} without a push`,
   },
   reasons: {
+    cap: 'As many notifications of the category as its cap allows were pushed.',
     channel_paused: 'Pushes are paused. It is sent when the pause ends.',
     quiet_hours: 'The user has quiet hours. When they end, Postern decides again whether the push goes.',
     collapsed: 'Quiet hours held several pushes of this category. One push shows their number.',
@@ -268,6 +269,7 @@ export const delivery = {
     states: {
       queued: 'waits',
       held: 'on hold',
+      digesting: 'in the next digest',
       sent: 'sent',
       delivered: 'delivered',
       bounced: 'came back',
@@ -279,6 +281,8 @@ export const delivery = {
       none: 'due later',
     },
     reasons: {
+      digest: 'It comes with the next digest, unless the user reads it before.',
+      cap: 'As many notifications of the category as its cap allows have reached the user.',
       channel_paused: 'The channel is paused. The message is sent when the pause ends.',
       not_due: 'Then Postern decides whether it goes.',
       quiet_hours: 'The user has quiet hours. When they end, Postern decides again whether the message goes.',

@@ -49,9 +49,13 @@ export const user = {
     readyOtherwise: 'Nothing else prevents this sign-in.',
     since: 'since',
     until: 'until',
-    ways: { password: 'Password', sms: 'SMS code', email: 'Mail code', passkey: 'Passkey' } as Readonly<
-      Record<string, string>
-    >,
+    ways: {
+      password: 'Password',
+      sms: 'SMS code',
+      email: 'Mail code',
+      passkey: 'Passkey',
+      support: 'Support sign-in',
+    } as Readonly<Record<string, string>>,
     withPin: (way: string) => `${way} + PIN`,
     factor: (types: string, required: boolean) =>
       required
@@ -120,6 +124,26 @@ export const user = {
     bound: 'sign-in bound to the device',
     last: (time: string) => `last sign-in ${time}`,
   },
+  supportLogins: {
+    title: 'Support sign-ins',
+    none: 'No operator has signed in as this user lately.',
+    open: 'Sign in as this user…',
+    deletedOperator: 'A deleted operator',
+    reads: 'only reads',
+    writes: 'may change something',
+    until: (time: string) => `until ${time}`,
+    take: 'Get the token',
+    end: 'End',
+    withdraw: 'Withdraw',
+    states: {
+      pending: 'waits for the user',
+      allowed: 'allowed',
+      active: 'active',
+      refused: 'refused',
+      ended: 'ended',
+      expired: 'expired',
+    },
+  },
   tokens: {
     title: 'Sign-ins and sessions',
     none: 'No sign-in is active.',
@@ -139,6 +163,7 @@ export const user = {
     off: 'Off',
     byDefault: (value: string) => `${value} (default)`,
     locked: 'critical: always on',
+    digest: 'Digest',
     channelOff: 'off as a whole',
     inboxOff: 'not in the inbox, not counted',
     zone: 'Time zone',

@@ -50,6 +50,7 @@ export const categories: Texts['categories'] = {
   addStep: 'Añadir un paso',
   removeStep: (n) => `Quitar el paso ${n}`,
   defaults: 'Para usuarios que no han elegido',
+  digest: 'Resumen',
   inboxOffUnread:
     'Con la bandeja desactivada, una notificación cuenta como leída. Un paso con esa condición no se envía entonces.',
   on: 'Activado',

@@ -1,5 +1,6 @@
 import type { Texts } from '../en/index.js';
 import { access } from './access.js';
+import { audiences } from './audiences.js';
 import { audit } from './audit.js';
 import { backups } from './backups.js';
 import { categories } from './categories.js';
@@ -13,11 +14,13 @@ import { delivery, notifications } from './notifications.js';
 import { overview } from './overview.js';
 import { parts } from './parts.js';
 import { providers } from './providers.js';
+import { publications } from './publications.js';
 import { setUp } from './set-up.js';
 import { shell } from './shell.js';
 import { signIn } from './sign-in.js';
 import { suppressions } from './suppressions.js';
 import { system } from './system.js';
+import { topics } from './topics.js';
 import { user } from './user.js';
 import { userDialogs } from './user-dialogs.js';
 import { users } from './users.js';
@@ -25,6 +28,7 @@ import { webhooks } from './webhooks.js';
 
 export const texts: Texts = {
   access,
+  audiences,
   audit,
   backups,
   categories,
@@ -39,11 +43,13 @@ export const texts: Texts = {
   overview,
   parts,
   providers,
+  publications,
   setUp,
   shell,
   signIn,
   suppressions,
   system,
+  topics,
   user,
   userDialogs,
   users,

@@ -13,6 +13,8 @@ const purposes: Readonly<Record<string, string>> = {
   registration_taken: 'Aviso de que la dirección ya tiene una cuenta',
   new_device: 'Aviso de dispositivo nuevo',
   device_removed: 'Aviso de dispositivo retirado',
+  support_login: 'Aviso de un acceso de soporte',
+  support_login_asked: 'Pregunta sobre un acceso de soporte',
   logged_out: 'Aviso de cierre de sesión en todos los dispositivos',
   token_misused: 'Aviso de un token copiado',
   token_shared: 'Aviso de un token que usan dos clientes',

@@ -232,6 +232,7 @@ export const delivery: Texts['delivery'] = {
     none: (of) => `${n(of)} sin push`,
   },
   reasons: {
+    cap: 'Ya se enviaron tantas notificaciones de la categoría como permite su límite.',
     channel_paused: 'Los push están en pausa. Se envía cuando termine la pausa.',
     quiet_hours: 'El usuario tiene horas de silencio. Cuando terminan, Postern decide de nuevo si se envía.',
     collapsed: 'Las horas de silencio retuvieron varios avisos de esta categoría. Un aviso muestra cuántos son.',
@@ -270,6 +271,7 @@ export const delivery: Texts['delivery'] = {
     noStep: 'La categoría no tenía este paso cuando se publicó, o fue hace más de 30 días.',
     states: {
       held: 'en pausa',
+      digesting: 'en el próximo resumen',
       queued: 'espera',
       sent: 'enviado',
       delivered: 'entregado',
@@ -282,6 +284,8 @@ export const delivery: Texts['delivery'] = {
       none: 'más tarde',
     },
     reasons: {
+      digest: 'Llega con el próximo resumen, si el usuario no la lee antes.',
+      cap: 'Ya llegaron al usuario tantas notificaciones de la categoría como permite su límite.',
       channel_paused: 'El canal está en pausa. El mensaje se envía cuando termine la pausa.',
       not_due: 'Entonces Postern decide si se envía.',
       quiet_hours: 'El usuario tiene horas de silencio. Cuando terminan, Postern decide de nuevo si se envía.',

@@ -15,6 +15,7 @@ import type {
   LogoutResult,
   NewPasskey,
   NewTotp,
+  OwnSupportLogin,
   Passkey,
   RecoveryCodes,
   StartedExternalIdentity,
@@ -137,6 +138,15 @@ export interface AccountClient<P extends boolean = boolean> {
   ) => Promise<void>;
   /** What happened to the account, in the language of the client. */
   readonly activity: (query?: ListQuery<'created_at'>) => List<ActivityEntry>;
+  /**
+   * The logins of operators as the user. One with the status `pending` waits for the answer of the user: `allowSupportLogin`, or
+   * `endSupportLogin` to refuse it.
+   */
+  readonly supportLogins: (query?: ListQuery<'created_at'>) => List<OwnSupportLogin>;
+  /** Lets the operator log in as the user for 30 minutes. Rejects with `support_login_ended` if it is too late. */
+  readonly allowSupportLogin: (id: string, options?: Abortable) => Promise<OwnSupportLogin>;
+  /** Refuses a login of an operator, or ends it at once. */
+  readonly endSupportLogin: (id: string, options?: Abortable) => Promise<void>;
   /** Everything that is stored about the user, as JSON. The file is complete if the stream ends without an error. */
   readonly export: (options?: Abortable) => Promise<ReadableStream<Uint8Array> | null>;
   /**
@@ -265,6 +275,11 @@ export function createAccount(
     unlinkIdentity: ({ id, provider }, options) =>
       callWithProof('unlink_identity', remove(`/external-identities/${encodeURIComponent(provider)}/${id}`), options),
     activity: (query = {}) => listOf(core, `${root}/activity`, query),
+    supportLogins: (query = {}) => listOf(core, `${root}/support-logins`, query),
+    allowSupportLogin: (id, { signal } = {}) =>
+      core.call({ ...change('PUT', `support-logins/${encodeURIComponent(id)}`), signal }),
+    endSupportLogin: (id, { signal } = {}) =>
+      core.call({ ...remove(`/support-logins/${encodeURIComponent(id)}`), signal }),
     async export({ signal } = {}) {
       return (await core.raw({ path: `${root}/export`, signal })).body;
     },

@@ -1,24 +1,26 @@
 import type { PosternError } from '../errors.js';
 import type { Store } from '../store.js';
-import type { ChannelChoice, PreferenceCells, PreferenceChannels, Preferences } from '../wire.js';
+import type { CellChoice, ChannelChoice, PreferenceCells, PreferenceChannels, Preferences } from '../wire.js';
 
 /** What reaches the user beside the inbox. */
 export type PreferenceChannel = keyof PreferenceChannels;
 /** Null takes a choice back, so that the default applies. */
-export type PreferenceChoices<Name extends string = PreferenceChannel> = {
-  readonly [Channel in Name]?: ChannelChoice | null | undefined;
+export type PreferenceChoices<Name extends string = PreferenceChannel, Choice = ChannelChoice> = {
+  readonly [Channel in Name]?: Choice | null | undefined;
 };
 
 /** What to change. Everything that is not named stays. */
 export interface PreferenceChanges {
   /** A name of the IANA database, such as `Europe/Madrid`. While none is set, the client sends that of the browser. */
   readonly time_zone?: string | null | undefined;
+  /** When pushes, mails and SMS are held, on the wall clock of `time_zone`. */
+  readonly quiet_hours?: Preferences['quiet_hours'] | undefined;
   /** A channel that is off beats the categories, except critical ones. */
   readonly channels?: PreferenceChoices | undefined;
   /** A category that is off in `inbox` counts as read and archived, and no tab shows it. */
-  readonly categories?: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells>>> | undefined;
+  readonly categories?: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells, CellChoice>>> | undefined;
   /** For topics that are open or that the user is in: it beats the category, except a critical one. */
-  readonly topics?: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells>>> | undefined;
+  readonly topics?: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells, CellChoice>>> | undefined;
 }
 
 /** What a page for preferences shows. */

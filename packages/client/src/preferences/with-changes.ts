@@ -1,4 +1,5 @@
 import type {
+  CellChoice,
   ChannelChoice,
   PreferenceCategory,
   PreferenceCell,
@@ -9,10 +10,10 @@ import type {
 import type { PreferenceChanges, PreferenceChoices } from './types.js';
 
 /** Replaces the values of the channels that the choices name. */
-function replaced<Values extends object, Value extends Values[keyof Values]>(
+function replaced<Values extends object, Value extends Values[keyof Values], Choice>(
   values: Values,
-  choices: { readonly [Name in keyof Values]?: ChannelChoice | null | undefined } = {},
-  next: (value: Value, choice: ChannelChoice | null) => Value,
+  choices: { readonly [Name in keyof Values]?: Choice | null | undefined } = {},
+  next: (value: Value, choice: Choice | null) => Value,
 ): Values {
   const all = { ...values };
   for (const name of Object.keys(values) as (keyof Values)[]) {
@@ -22,7 +23,7 @@ function replaced<Values extends object, Value extends Values[keyof Values]>(
   return all;
 }
 
-const changedCell = (cell: PreferenceCell, choice: ChannelChoice | null): PreferenceCell => ({
+const changedCell = (cell: PreferenceCell, choice: CellChoice | null): PreferenceCell => ({
   ...cell,
   value: choice ?? cell.default,
   is_chosen: choice !== null,
@@ -31,7 +32,7 @@ const changedCell = (cell: PreferenceCell, choice: ChannelChoice | null): Prefer
 /** A topic without choices has no entry. */
 function changedTopics(
   topics: Preferences['topics'],
-  changes: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells>>>,
+  changes: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells, CellChoice>>>,
 ): Preferences['topics'] {
   const all: Record<string, PreferenceTopic> = { ...topics };
   for (const [key, choices] of Object.entries(changes)) {
@@ -45,7 +46,13 @@ function changedTopics(
 /** The preferences as Postern will answer after a change. Postern refuses changes of critical categories. */
 export function withChanges(
   preferences: Preferences,
-  { time_zone: zone = preferences.time_zone, channels, categories = {}, topics = {} }: PreferenceChanges,
+  {
+    time_zone: zone = preferences.time_zone,
+    quiet_hours: quietHours = preferences.quiet_hours,
+    channels,
+    categories = {},
+    topics = {},
+  }: PreferenceChanges,
 ): Preferences {
   const changed = Object.entries(preferences.categories).map(([name, category]): [string, PreferenceCategory] => [
     name,
@@ -54,7 +61,8 @@ export function withChanges(
   return {
     ...preferences,
     time_zone: zone,
-    channels: replaced(preferences.channels, channels, (_value, choice) => choice ?? 'on'),
+    quiet_hours: quietHours,
+    channels: replaced(preferences.channels, channels, (_value, choice: ChannelChoice | null) => choice ?? 'on'),
     categories: Object.fromEntries(changed),
     topics: changedTopics(preferences.topics, topics),
   };

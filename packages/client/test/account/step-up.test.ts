@@ -1,13 +1,13 @@
 // Step-up with a real API: Express behind the middleware of `@postern/server`.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createPosternServer, expressSession, sessionOf } from '@postern/server';
 import express from 'express';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { createFactors } from '../../../../test/support/factors.js';
 import { testSql } from '../../../../test/support/sql.js';
 import { password } from '../../../../test/support/users.js';
+import { createPosternServer, expressSession, sessionOf } from '../../../server/src/index.js';
 import {
   createAccount,
   createLogin,

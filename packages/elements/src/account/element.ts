@@ -40,6 +40,7 @@ const sectionBuilders: Readonly<
   security: securitySection,
   identities: identitySection,
   devices: async (context) => (await loadHistory()).deviceSection(context),
+  support: async (context) => (await loadPart(() => import('./support.js'))).supportSection(context),
   activity: async (context) => (await loadHistory()).activitySection(context),
   data: async (context) => (await loadHistory()).dataSection(context),
 };

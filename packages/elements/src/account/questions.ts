@@ -9,7 +9,9 @@ export type AccountChange =
   | 'rename_passkey'
   | 'remove_device'
   | 'log_out_everywhere'
-  | 'cancel_pin_recovery';
+  | 'cancel_pin_recovery'
+  | 'allow_support_login'
+  | 'end_support_login';
 
 /** One form of the dialog. */
 export interface Step {

@@ -6,7 +6,15 @@ import type { AccountChange, Step } from './questions.js';
 import type { StartTexts } from './texts.js';
 
 /** The sections of `<postern-account>`. */
-export type AccountSection = 'profile' | 'addresses' | 'security' | 'identities' | 'devices' | 'activity' | 'data';
+export type AccountSection =
+  | 'profile'
+  | 'addresses'
+  | 'security'
+  | 'identities'
+  | 'devices'
+  | 'support'
+  | 'activity'
+  | 'data';
 
 /** The values that all sections use. */
 export interface Context {

@@ -1,6 +1,7 @@
 import { type FormTexts, english as formTexts } from '../base/form-texts.js';
 import type { ActivityTexts } from './activity-texts.js';
 import type { DialogTexts } from './dialog-texts.js';
+import type { SupportTexts } from './support-texts.js';
 
 const accountTexts = {
   signed_out: 'Sign in to see your account.',
@@ -76,6 +77,7 @@ const accountTexts = {
   sign_out_device: 'Sign out this device?',
   sign_out_device_hint: '“{name}” must sign in again.',
   sign_out_others: 'Sign out everywhere else',
+  support: 'Support',
   activity: 'Activity',
   show_more: 'Show more',
   by_operator: 'by an operator',
@@ -98,8 +100,8 @@ export const english = { ...formTexts, ...accountTexts };
 
 /** The texts that the first view needs. Those of the activity and of dialogs load with them, unless the page has its own. */
 export type StartTexts = FormTexts & { readonly [K in keyof typeof accountTexts]: string } & Partial<
-    ActivityTexts & DialogTexts
+    ActivityTexts & DialogTexts & SupportTexts
   >;
 
 /** The keys of the texts of `<postern-account>`. */
-export type AccountTexts = StartTexts & ActivityTexts & DialogTexts;
+export type AccountTexts = StartTexts & ActivityTexts & DialogTexts & SupportTexts;

@@ -52,6 +52,9 @@ select { min-width: 0; max-width: 100%; min-height: 36px; padding: 4px 8px; bord
   .cell { grid-template-rows: auto 1fr; gap: 4px; padding-block: 4px; min-height: 52px; border-radius: var(--_radius); background: var(--_surface); }
   .cells { gap: 6px; }
   .cell .label { display: block; font-size: 0.8667em; color: var(--_muted); }
+  .topic { flex-wrap: wrap; }
+  .topic .description { flex-basis: 100%; }
+  .topic .act { margin-inline-start: auto; }
   .zone { flex-direction: column; align-items: stretch; }
   .zone select { width: 100%; }
 }

@@ -1,8 +1,9 @@
 import { isPosternError } from '@postern/client';
+import type { Session } from '../wire.js';
 
 /** The answer to a request whose session is missing, is not enough, or cannot be checked: `new Response(refusal.body, refusal)`. */
 export interface Refusal {
-  readonly status: 401 | 503;
+  readonly status: 401 | 403 | 503;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text. */
   readonly body: string;
@@ -30,6 +31,31 @@ export const refusal = (
 
 /** There is no valid session. The code is that of Postern, so `postern.fetch` of the client gets a new session and retries. */
 const noSession = refusal(401, 'invalid_session_token', 'This needs a valid session.', ['www-authenticate', 'Bearer']);
+
+const readOnly = refusal(403, 'read_only_session', 'An operator uses this login to look, so it changes nothing.', [
+  'www-authenticate',
+  'Bearer error="insufficient_scope"',
+]);
+
+/**
+ * The answer of the middlewares to a support login that only reads (`act.write` is false), for routes that call `verify` themselves.
+ * Undefined for GET and HEAD, and for all other sessions.
+ *
+ * @example
+ * ```ts
+ * import { createPosternServer, readOnlyRefusalOf, refusalOf } from '@postern/server';
+ *
+ * const postern = createPosternServer({ url: 'https://auth.example.com' });
+ * export async function rename(request: Request): Promise<Response> {
+ *   const session = await postern.verify(request);
+ *   const refusal = session === null ? refusalOf(null) : readOnlyRefusalOf(session, request.method);
+ *   return refusal === undefined ? Response.json({ renamed: true }) : new Response(refusal.body, refusal);
+ * }
+ * ```
+ */
+export function readOnlyRefusalOf({ act }: Pick<Session, 'act'>, method: string | undefined): Refusal | undefined {
+  return act?.write === false && method !== 'GET' && method !== 'HEAD' ? readOnly : undefined;
+}
 
 const uncheckedSession = refusal(503, 'storage_unavailable', 'The session cannot be checked right now.', [
   'retry-after',

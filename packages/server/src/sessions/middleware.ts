@@ -2,7 +2,7 @@ import type { MaybePromise } from '@postern/client';
 import { UsageError } from '@postern/client/internal';
 import type { PosternServer } from '../server.js';
 import type { Session } from '../wire.js';
-import { type Refusal, refusalOf } from './answers.js';
+import { type Refusal, readOnlyRefusalOf, refusalOf } from './answers.js';
 import { createStepUpCheck, type StepUpOptions } from './step-up.js';
 import type { HeadersLike, RequestLike } from './tokens.js';
 import type { VerifyOptions } from './verify.js';
@@ -16,7 +16,10 @@ export interface SessionMiddlewareOptions extends Omit<VerifyOptions, 'signal'>,
 const sessions = new WeakMap<object, Session | null>();
 
 /** Checks a request. @returns the refusal to answer; undefined to call the route */
-type Guard = (request: RequestLike, keys: readonly object[]) => Promise<Refusal | undefined>;
+type Guard = (
+  request: RequestLike & { readonly method?: string | undefined },
+  keys: readonly object[],
+) => Promise<Refusal | undefined>;
 
 function createGuard(
   { verify }: Pick<PosternServer, 'verify'>,
@@ -27,7 +30,8 @@ function createGuard(
     try {
       const session = await verify(request, { maxAge });
       if (session === null && !optional) return refusalOf(session);
-      const insufficient = session === null ? undefined : checkStepUp(session);
+      const insufficient =
+        session === null ? undefined : (readOnlyRefusalOf(session, request.method) ?? checkStepUp(session));
       if (insufficient !== undefined) return insufficient;
       for (const key of keys) sessions.set(key, session);
       return undefined;
@@ -40,6 +44,7 @@ function createGuard(
 }
 
 interface NodeRequest {
+  readonly method?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 interface NodeResponse {
@@ -50,7 +55,7 @@ interface NodeResponse {
 
 /**
  * A middleware for Express, Connect and `node:http`. Requests without a valid session get 401. If Postern is unavailable, they get
- * 503.
+ * 503. An operator who uses the session only to look (`act.write` is false) gets 403 for all methods except GET and HEAD.
  *
  * @example
  * ```ts
@@ -114,7 +119,7 @@ export function fastifySession(
 }
 
 interface HonoContext {
-  readonly req: { readonly raw: { readonly headers: HeadersLike } };
+  readonly req: { readonly raw: { readonly headers: HeadersLike; readonly method?: string | undefined } };
 }
 
 /**

@@ -44,7 +44,10 @@ export function createStepUpCheck({
     ...(seconds !== undefined && { max_age: seconds }),
     factor,
   });
-  return ({ authenticated_at: login, proven_at: proof, amr }) => {
+  const asksNothing = maxAgeMs === undefined && !factor;
+  return ({ authenticated_at: login, proven_at: proof, amr, act }) => {
+    // The user has proven nothing in a support login.
+    if (act !== undefined) return asksNothing ? undefined : answer;
     const isRecent = maxAgeMs === undefined || [login, proof].some((time) => time !== null && isWithin(time, maxAgeMs));
     return isRecent && (!factor || hasFactor(amr)) ? undefined : answer;
   };

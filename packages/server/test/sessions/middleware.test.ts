@@ -13,6 +13,7 @@ import {
   findSession,
   honoSession,
   refusalOf,
+  type Session,
   type SessionMiddlewareOptions,
   sessionOf,
   withSession,
@@ -30,13 +31,13 @@ afterEach(async () => {
   await Promise.all(closers.splice(0).map((close) => close()));
 });
 
-type Send = (path: string, headers?: Readonly<Record<string, string>>) => Promise<Response>;
+type Send = (path: string, headers?: Readonly<Record<string, string>>, method?: string) => Promise<Response>;
 
 async function listen(server: Server): Promise<Send> {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   closers.push(() => new Promise((resolve) => server.close(resolve)));
   const { port } = server.address() as AddressInfo;
-  return (path, headers = {}) => fetch(`http://127.0.0.1:${port}${path}`, { headers });
+  return (path, headers = {}, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { headers, method });
 }
 
 /** The same app in each framework: `/me` answers with the user, or with null. */
@@ -57,17 +58,43 @@ const frameworks: Record<string, (backend: Backend, options?: SessionMiddlewareO
     await web.listen({ port: 0, host: '127.0.0.1' });
     closers.push(() => web.close());
     const { port } = web.server.address() as AddressInfo;
-    return (path, headers = {}) => fetch(`http://127.0.0.1:${port}${path}`, { headers });
+    return (path, headers = {}, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { headers, method });
   },
   async Hono({ server }, options) {
     const web = new Hono();
     web.use(honoSession(server, options));
     web.get('/me', (context) => context.json(findSession(context)?.user_id ?? null));
-    return async (path, headers = {}) => web.request(path, { headers });
+    return async (path, headers = {}, method = 'GET') => web.request(path, { headers, method });
   },
 };
 
 describe.each(Object.entries(frameworks))('%s', (_, start) => {
+  test('refuses a support login that only reads all methods except GET and HEAD', async () => {
+    const backend = backendOf(app);
+    const { server } = backend;
+    const { token } = await visitor(app);
+    const verifyAs = (act: Session['act']): Backend => ({
+      ...backend,
+      server: {
+        ...server,
+        verify: async () => {
+          const session = await server.verify(token);
+          return session && { ...session, ...(act && { act }) };
+        },
+      },
+    });
+    const statuses = async (act: Session['act']) => {
+      const send = await start(verifyAs(act));
+      return Promise.all(
+        ['GET', 'HEAD', 'POST', 'DELETE'].map(async (method) => (await send('/me', {}, method)).status),
+      );
+    };
+    const found = [200, 200, 404, 404];
+    expect(await statuses({ sub: 'o', write: false })).toEqual([200, 200, 403, 403]);
+    expect(await statuses({ sub: 'o', write: true })).toEqual(found);
+    expect(await statuses(undefined)).toEqual(found);
+  });
+
   test('the route runs with the session of the request', async () => {
     const { user, headers } = await visitor(app);
     const send = await start(backendOf(app));

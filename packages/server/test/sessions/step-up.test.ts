@@ -3,6 +3,7 @@ import { expressSession, type Session, stepUpRefusalOf } from '../../src/index.j
 
 const now = Date.parse('2030-01-01T12:00:00Z');
 const ago = (minutes: number) => new Date(now - minutes * 60_000).toISOString();
+const act = { sub: 'o', write: true };
 const session = (more: Partial<Session>): Session => ({
   ...{ id: 'i', user_id: 'u', device_id: 'd', created_at: ago(1), expires_at: ago(-14), updated_at: ago(1) },
   ...{ roles: [], claims: {}, authenticated_at: ago(600), amr: ['pwd'], proven_at: null },
@@ -30,6 +31,8 @@ describe('a session', () => {
     ['one factor just now', { proven_at: ago(1) }, { within: '10m', factor: true }, false],
     ['two factors just now', { proven_at: ago(1), amr: ['pwd', 'otp', 'mfa'] }, { within: '10m', factor: true }, true],
     ['no option', {}, {}, true],
+    ['an operator who has just logged in', { authenticated_at: ago(1), act }, { within: '10m' }, false],
+    ['an operator and no option', { act }, {}, true],
   ])('with %s: %j for %j is enough: %s', (_, more, options, isEnough) => {
     vi.useFakeTimers({ now });
     expect(stepUpRefusalOf(session(more), options) === undefined).toBe(isEnough);

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Audience, AudienceChange, NewAudience } from '../../../contract/access-token.js';
+import { Audience, AudienceChange, NewAudience, SavedAudience, SigningKey } from '../../../contract/access-token.js';
 import type { Database } from '../../../database/database.js';
 import { type Audiences, audienceFilterFields } from '../../../sessions/access-tokens/audiences.js';
 import { listRoutes } from '../../lists/list-routes.js';
@@ -25,7 +25,7 @@ export function adminAudienceRoutes(app: App, { audiences, database, idempotent 
       description: 'Lets users get access tokens for a service. Needs PUBLIC_URL, which is the issuer of the tokens.',
       tags: ['Administration'],
       body: NewAudience,
-      response: { 201: { ...Audience, description: 'The audience.' } },
+      response: { 201: { ...SavedAudience, description: 'The audience.' } },
     },
     config: { access, recentProof: 'needed', idempotent: true, problems: ['audience_exists'] },
     async handler(request, reply) {
@@ -76,7 +76,7 @@ export function adminAudienceRoutes(app: App, { audiences, database, idempotent 
       tags: ['Administration'],
       params: IdParams,
       body: AudienceChange,
-      response: { 200: { ...Audience, description: 'The changed audience.' } },
+      response: { 200: { ...SavedAudience, description: 'The changed audience.' } },
     },
     config: { access, recentProof: 'needed', problems: ['not_found'] },
     async handler(request, reply) {
@@ -101,6 +101,23 @@ export function adminAudienceRoutes(app: App, { audiences, database, idempotent 
       const id = pathId(request.params);
       await database.transaction((tx) => audiences.remove(tx, id, originOf(request)));
       return reply.code(204).send(null);
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/admin/v1/signing-keys',
+    schema: {
+      operationId: 'listSigningKeys',
+      summary: 'List the keys that sign access tokens',
+      description:
+        'Those that sign, will sign, or have signed tokens that may still be valid. `postern signing-keys rotate` replaces them.',
+      tags: ['Administration'],
+      response: { 200: Type.Array(SigningKey, { description: 'The keys of each algorithm, in the order of use.' }) },
+    },
+    config: { access },
+    async handler() {
+      return audiences.signingKeys();
     },
   });
 }

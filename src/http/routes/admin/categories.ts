@@ -8,10 +8,12 @@ import {
   maxCategories,
   NamedCategoryInput,
 } from '../../../contract/category.js';
+import { Simulation, SimulationRequest } from '../../../contract/simulation.js';
 import type { Handle } from '../../../database/database.js';
 import { allowsChange, isUnchanged } from '../../../lib/http-headers.js';
 import type { Categories } from '../../../notifications/categories/categories.js';
 import { maxSetBytes } from '../../../notifications/categories/check.js';
+import type { Simulator } from '../../../notifications/simulator.js';
 import { dryRunQuery, readDryRun } from '../../requests/parameters.js';
 import { type App, originOf } from '../../requests/route.js';
 
@@ -21,6 +23,7 @@ const CategoryInputs = Type.Array(NamedCategoryInput, { maxItems: maxCategories 
 
 interface CategoryServices {
   readonly categories: Categories;
+  readonly simulator: Simulator;
   readonly database: Handle;
 }
 
@@ -91,7 +94,7 @@ function setRoutes(app: App, { categories, database }: CategoryServices): void {
   });
 }
 
-function readRoutes(app: App, { categories }: CategoryServices): void {
+function readRoutes(app: App, { categories, database, simulator }: CategoryServices): void {
   app.route({
     method: 'GET',
     url: '/admin/v1/categories/:name',
@@ -121,6 +124,24 @@ function readRoutes(app: App, { categories }: CategoryServices): void {
     },
     config: { access, recentProof: 'not-needed', problems: ['not_found'] },
     handler: async (request) => categories.preview(request.params.name, request.body),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/categories/:name/simulate',
+    bodyLimit: maxSetBytes,
+    schema: {
+      operationId: 'simulateCategory',
+      summary: 'Simulate notifications of a category',
+      description:
+        'What becomes of notifications for one user, and when: by the function that decides about real ones. Providers accept everything at once. Nothing is written.',
+      tags: ['Administration'],
+      params: Params,
+      body: SimulationRequest,
+      response: { 200: { ...Simulation, description: 'What the service would do.' } },
+    },
+    config: { access, recentProof: 'not-needed', problems: ['not_found'] },
+    handler: async (request) => simulator.simulate(database, request.params.name, request.body),
   });
 }
 

@@ -3,7 +3,7 @@ import { type NotificationInput, PublishedItem } from '../../../contract/notific
 import type { UserReferences } from '../../../identities/user-references.js';
 import { preferredLanguage } from '../../../lib/language.js';
 import { mapWithPauses, type Pace, type Pacer } from '../../../lib/pacing.js';
-import { Problem } from '../../../lib/problem.js';
+import { type FieldError, Problem } from '../../../lib/problem.js';
 import { exactNumbers } from '../../../notifications/inbox/exact-numbers.js';
 import { countDeliveries, maxDeliveries } from '../../../notifications/publishing/limits.js';
 import {
@@ -16,6 +16,7 @@ import {
 import { createNdjsonHandler } from '../../ndjson/exchange.js';
 import type { Entry } from '../../ndjson/items.js';
 import { problemBody } from '../../plugins/problems.js';
+import { errorsOfFaultyPublication } from '../../requests/faulty-publication.js';
 import { withUserIds } from '../../requests/recipients.js';
 import type { App } from '../../requests/route.js';
 
@@ -52,8 +53,40 @@ export function createItemPublisher(
       chunk,
       toItem: (input, text) => ({ input: input as NotificationInput, exactNumber: exactNumbers(text)[0] }),
       weightOf: ({ input }) => countDeliveries(input),
-      process: (entries, pace) => resultsOf(request, publish, entries, pace),
+      async process(entries, pace) {
+        const complete = await withAllErrors(entries, services);
+        return resultsOf(request, publish, complete, pace);
+      },
     };
+  });
+}
+
+/** Adds to lines with errors of form those in the meaning of their other members, by the same look-ups for all lines. */
+async function withAllErrors(
+  entries: readonly Entry<PublishItem>[],
+  { notifications, userReferences }: Pick<EachPublisherOptions, 'notifications'> & { userReferences: UserReferences },
+): Promise<readonly Entry<PublishItem>[]> {
+  const formErrors = entries.map(({ parsed, refused }) =>
+    refused !== undefined && parsed instanceof Problem ? (parsed.options.errors ?? []) : [],
+  );
+  if (formErrors.every(({ length }) => length === 0)) return entries;
+  const errors = await errorsOfFaultyPublication(
+    entries.map((entry, place) => (formErrors[place]?.length === 0 ? undefined : entry.refused)),
+    formErrors.flatMap((own, place) => own.map((error) => ({ ...error, field: `${place}.${error.field ?? ''}` }))),
+    async (inputs) => notifications.validateEach(await withUserIds(userReferences, inputs), []),
+  );
+  const meanings = new Map<string, FieldError[]>();
+  for (const { field = '', ...error } of errors) {
+    const [place = ''] = field.split('.', 1);
+    const own = meanings.get(place) ?? [];
+    own.push({ ...error, field: field.slice(place.length + 1) });
+    meanings.set(place, own);
+  }
+  return entries.map((entry, place) => {
+    const meaning = meanings.get(String(place));
+    if (meaning === undefined) return entry;
+    const all = [...(formErrors[place] ?? []), ...meaning];
+    return { ...entry, parsed: new Problem('validation_failed', { errors: all }) };
   });
 }
 

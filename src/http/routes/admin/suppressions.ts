@@ -11,7 +11,7 @@ import { createNdjsonHandler } from '../../ndjson/exchange.js';
 import { isNdjson } from '../../plugins/ndjson-body.js';
 import { problemBody } from '../../plugins/problems.js';
 import { IdParams, pathId } from '../../requests/parameters.js';
-import { type App, originOf } from '../../requests/route.js';
+import { type App, callerOf, originOf, requireScope } from '../../requests/route.js';
 
 const url = '/admin/v1/suppressions';
 /** The limits of one transaction. */
@@ -128,7 +128,12 @@ function createRoute(
     async handler(request, reply) {
       const address = canonicalAddress(request.body);
       const cause = { reason: 'manual', origin: originOf(request) } as const;
-      const [suppression] = await database.transaction((tx) => suppressions.add(tx, [address], cause));
+      const [suppression] = await database.transaction(async (tx) => {
+        // One that is there stays as it is, so the request only reads it.
+        const former = await suppressions.find(tx, address);
+        if (former !== undefined) requireScope(callerOf(request), 'users:read');
+        return suppressions.add(tx, [address], cause);
+      });
       if (suppression === undefined) throw new Error('an insert returned no row');
       return reply.code(201).send(suppression);
     },

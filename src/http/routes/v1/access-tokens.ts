@@ -16,7 +16,10 @@ export function accessTokenRoutes(app: App, { accessTokens }: { accessTokens: Ac
       body: AccessTokenRequest,
       response: { 201: { ...AccessToken, description: 'The token.' } },
     },
-    config: { access: 'session', problems: ['unknown_audience', 'ttl_out_of_range', 'claims_too_large'] },
+    config: {
+      access: 'session',
+      problems: ['unknown_audience', 'ttl_out_of_range', 'claims_too_large', 'not_for_support_logins'],
+    },
     async handler(request, reply) {
       return reply.code(201).send(await accessTokens.issue(sessionOf(request), request.body));
     },

@@ -8,7 +8,7 @@ import { preferredLanguage } from '../../../lib/language.js';
 import type { Preferences } from '../../../notifications/preferences/preferences.js';
 import type { Users } from '../../../users/users.js';
 import { IdParams, pathId } from '../../requests/parameters.js';
-import { type App, callerOf, originOf, requireRightToChange, sessionOf } from '../../requests/route.js';
+import { type App, callerOf, originOf, requireRightToChange, requireScope, sessionOf } from '../../requests/route.js';
 
 interface PreferenceServices {
   readonly preferences: Preferences;
@@ -108,7 +108,9 @@ export function adminPreferenceRoutes(app: App, { preferences, database, users }
       const language = preferredLanguage(request.headers['accept-language']);
       const view = await database.user(id).transaction(async (tx) => {
         requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
-        await preferences.change(tx, id, request.body, originOf(request));
+        const isChanged = await preferences.change(tx, id, request.body, originOf(request));
+        // A change that changes nothing only reads.
+        if (!isChanged) requireScope(callerOf(request), 'users:read');
         return preferences.get(tx, id, { language, times: true });
       });
       return reply.send(view);

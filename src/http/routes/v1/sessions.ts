@@ -77,4 +77,8 @@ const headerSchemas = {
   'Postern-Session-Id': Type.String({ description: 'The `id` of the session.' }),
   'Postern-Session-Expires-At': Type.String({ description: 'The `expires_at` of the session.' }),
   'Postern-Roles': Type.String({ description: 'The `roles` of the session, joined by commas. Empty without a role.' }),
+  'Postern-Act': Type.String({
+    description:
+      'For a support login: the id of the operator, and `;read` or `;write`. Empty if the user has logged in: set it in any case, so that clients cannot.',
+  }),
 };

@@ -281,10 +281,22 @@ describe('a preview', () => {
     const { status, body } = await preview('billing', { channel: 'push', locale: 'en-GB', notification });
     expect([status, body]).toEqual([
       200,
-      { template: 'push.en', subject: null, title: 'Grace', text: '€12.50', html: null },
+      { template: 'push.en', subject: null, title: 'Grace', text: '€12.50', html: null, warnings: [] },
     ]);
     const { body: plain } = await preview('pool', { channel: 'email', notification });
-    expect(plain).toEqual({ template: null, subject: 'Grace: paid', title: null, text: 'Grace\npaid', html: null });
+    const text = { subject: 'Grace: paid', title: null, text: 'Grace\npaid', html: null };
+    expect(plain).toEqual({ template: null, ...text, warnings: [] });
+  });
+
+  test('warns of steps with unread in a category that is not in the inbox, because these never go', async () => {
+    const warningsOf = async (category: object) => {
+      expect((await put('quiet', category)).status).toBeLessThan(300);
+      return (await preview('quiet', { channel: 'push', notification })).body.warnings.map(({ code }) => code);
+    };
+    const steps = [{ channel: 'push', if: 'unread' }];
+    expect(await warningsOf({ steps, defaults: { inbox: 'off' } })).toEqual(['inbox_off_unread']);
+    expect(await warningsOf({ steps })).toEqual([]);
+    expect(await warningsOf({ defaults: { inbox: 'off' } })).toEqual([]);
   });
 
   test('refuses data that the category does not take, output that is too large, and unknown categories', async () => {

@@ -95,7 +95,7 @@ describe('POST /admin/v1/notifications as application/x-ndjson', () => {
     );
     expect(outcomes(lines)).toEqual([
       [1, 201],
-      [2, 422, 'description'],
+      [2, 422, 'description', 'notification_type'],
       [3, 400, 'malformed_json'],
       [4, 422, 'user_id'],
       [5, 422, 'user_ids.1'],
@@ -107,6 +107,29 @@ describe('POST /admin/v1/notifications as application/x-ndjson', () => {
     ]);
     expect(lines[3]?.errors).toEqual([{ field: 'user_id', code: 'unknown_user', message: expect.any(String) }]);
     expect((await inboxOf(reader)).map(({ description }) => description)).toEqual(['last', 'first']);
+  });
+
+  it('tells the faults of form and of meaning of each line together', async () => {
+    const lines = await publish(
+      [
+        line({ notification_type: 'unknown', description: 7 }),
+        line({ notification_type: 'unknown' }),
+        line({ user_id: randomUUID(), category: 'none', colour: 'red' }),
+        line({ description: 7 }),
+        line(),
+        '[{}]',
+        line({ user_ids: [user.id, 7], user_id: undefined, url: 'http://example.com' }),
+      ].join('\n'),
+    );
+    expect(outcomes(lines)).toEqual([
+      [1, 422, 'description', 'notification_type'],
+      [2, 422, 'notification_type'],
+      [3, 422, 'colour', 'user_id', 'category'],
+      [4, 422, 'description'],
+      [5, 201],
+      [6, 422, 'invalid_type'],
+      [7, 422, 'user_ids.1', 'url'],
+    ]);
   });
 
   it('reports errors in the language of the client', async () => {

@@ -284,6 +284,25 @@ describe('a login of an app', () => {
     expect(listed.filter((uri) => uri === 'http://127.0.0.1/done')).toHaveLength(1);
   });
 
+  test('has its entry of REDIRECT_URIS as client_id in access tokens, whatever the port; other logins have postern', async () => {
+    const page = browser();
+    await page.signIn(ada);
+    const uri = 'https://api.example.com';
+    await postern.api('POST', '/admin/v1/audiences', { bearer: postern.adminKey, body: { uri } });
+    const clientOf = async (token = '') => {
+      const { body: session } = await postern.api<NewSession>('POST', '/v1/sessions', { basic: token });
+      const asked = { bearer: session.token, body: { audience: uri } };
+      const { body } = await postern.api<{ access_token: string }>('POST', '/v1/access-tokens', asked);
+      const [, payload = ''] = body.access_token.split('.');
+      return JSON.parse(Buffer.from(payload, 'base64url').toString()).client_id;
+    };
+    const app = await goThrough(page, 'allow', { redirect_to: 'http://127.0.0.1:5003/done' });
+    expect(await clientOf(app.approved.body.token)).toBe('http://127.0.0.1/done');
+    const other = await goThrough(page, 'allow', { redirect_to: second });
+    expect(await clientOf(other.approved.body.token)).toBe(second);
+    expect(await clientOf((await signIn(postern, ada)).token)).toBe('postern');
+  });
+
   test('is no new proof: it has the time of the login of the pages, and ends no later', async () => {
     const page = browser();
     const { id } = await page.signIn(ada);

@@ -1,10 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { createLocalJWKSet, createRemoteJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
+import * as jose from 'jose';
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  type JSONWebKeySet,
+  jwtVerify,
+} from 'jose';
+import { allowInsecureRequests, validateJwtAccessToken } from 'oauth4webapi';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AccessToken, Audience } from '../../../../src/contract/access-token.js';
+import type { AccessToken, Audience, SigningKey } from '../../../../src/contract/access-token.js';
 import { createSecretKeys } from '../../../../src/lib/crypto/secret-keys.js';
 import { type RotationMode, rotateSigningKeys } from '../../../../src/sessions/access-tokens/signing-keys.js';
+import { fencesOf } from '../../../docs/markdown.js';
 import { createAdministration } from '../../../support/administration.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { stepClock } from '../../../support/clock.js';
@@ -41,6 +51,24 @@ const keySet = async (app = postern) => (await app.api<JSONWebKeySet>('GET', '/.
 const rotate = (mode: RotationMode) =>
   postern.database.transaction((tx) => rotateSigningKeys(tx, createSecretKeys([secret]), mode, { actor: 'cli' }));
 
+test('operators see which key signs, which is next and which has signed, but no secret', async () => {
+  await newAudience();
+  const list = async () =>
+    (await admin<SigningKey[]>('GET', '/signing-keys')).body.filter(({ alg }) => alg === 'ES256');
+  const kidsOf = (keys: readonly SigningKey[], state: SigningKey['state']) =>
+    keys.flatMap((key) => (key.state === state ? [key.kid] : []));
+  const before = await list();
+  const [current, next] = [kidsOf(before, 'current'), kidsOf(before, 'next')];
+  expect([current.length, next.length]).toEqual([1, 1]);
+  await rotate('now');
+  const after = await list();
+  expect(kidsOf(after, 'current')).toEqual(next);
+  expect(kidsOf(after, 'former')).toContain(current[0]);
+  const published = (await keySet()).keys.filter(({ alg }) => alg === 'ES256').map(({ kid }) => kid);
+  expect(new Set(after.map(({ kid }) => kid))).toEqual(new Set(published));
+  expect(Object.keys(after[0] ?? {}).toSorted()).toEqual(['alg', 'created_at', 'kid', 'signs_since', 'state']);
+});
+
 describe('an access token', () => {
   test.each(['ES256', 'RS256'] as const)('is checked by jose with the published keys: %s', async (alg) => {
     const audience = await newAudience({ alg, roles: true, claims: ['plan', 'toString'] });
@@ -61,6 +89,61 @@ describe('an access token', () => {
     await expect(
       jwtVerify(body.access_token, keys, { ...checks, audience: 'https://another.example' }),
     ).rejects.toThrow();
+  });
+
+  test('the answer that saves an audience names users whose roles and claims do not fit', async () => {
+    const large = { a: 'x'.repeat(900), b: 'y' };
+    const user = await createUser(postern, { claims: large });
+    const fits = await createUser(postern, { claims: { b: 'y' } });
+    const { body } = await admin<Audience & { too_large_for: string[] }>('POST', '/audiences', {
+      ...{ uri: 'https://large.example.com', claims: ['a'] },
+    });
+    expect(body.too_large_for).toContain(user.id);
+    expect(body.too_large_for).not.toContain(fits.id);
+    const { session } = await signIn(postern, user);
+    const refusal = await ask(session.token, body.uri);
+    expect([refusal.status, refusal.body.errors[0]?.code]).toEqual([422, 'claims_too_large']);
+    const changed = await admin<{ too_large_for: string[] }>('PATCH', `/audiences/${body.id}`, { claims: ['b'] });
+    expect(changed.body.too_large_for).toEqual([]);
+    expect((await ask(session.token, body.uri)).status).toBe(201);
+  });
+
+  test('passes the check of docs/access-tokens.md, which refuses one of another service', async () => {
+    const [fence] = fencesOf('docs/access-tokens.md').filter(({ language }) => language === 'js');
+    const [imports = '', ...lines] = (fence?.text ?? '').split('\n');
+    const names = /\{(.*)\} from 'jose'/.exec(imports)?.[1] ?? '';
+    const body = lines.join('\n').replace("new URL('https://auth.example.com", `new URL('${postern.url}`);
+    const code = `const {${names}} = jose; return (async () => { ${body} return payload; })()`;
+    const check = new Function('jose', 'token', code);
+    const uri = 'https://api.example.com';
+    await admin('POST', '/audiences', { uri });
+    const user = await createUser(postern);
+    const { session } = await signIn(postern, user);
+    const token = async (audience: string) => (await ask(session.token, audience)).body.access_token;
+    expect(await check(jose, await token(uri))).toMatchObject({ sub: user.id, aud: uri });
+    await expect(check(jose, await token((await newAudience()).uri))).rejects.toThrow('"aud"');
+  });
+
+  test.each(['ES256', 'RS256'] as const)('is one of RFC 9068 for oauth4webapi: %s', async (alg) => {
+    const audience = await newAudience({ alg, roles: true });
+    const { session, authentication } = await signIn(postern, await createUser(postern, { roles: ['editor'] }));
+    const { body } = await ask(session.token, audience.uri);
+    const server = { issuer, jwks_uri: `${postern.url}/.well-known/jwks.json` };
+    const options = { [allowInsecureRequests]: true, signingAlgorithms: [alg] };
+    const check = (token: string, uri = audience.uri) =>
+      validateJwtAccessToken(server, new Request(uri, { headers: { authorization: `Bearer ${token}` } }), uri, options);
+    expect(await check(body.access_token)).toMatchObject({
+      ...{ iss: issuer, aud: audience.uri, client_id: 'postern', sid: authentication.id, roles: ['editor'] },
+      auth_time: expect.any(Number),
+    });
+    await expect(check(body.access_token, 'https://another.example')).rejects.toMatchObject({
+      message: expect.stringContaining('"aud"'),
+    });
+    const [head = '', , signature = ''] = body.access_token.split('.');
+    const forged = Buffer.from(JSON.stringify({ ...decodeJwt(body.access_token), sub: randomUUID() }));
+    await expect(check(`${head}.${forged.toString('base64url')}.${signature}`)).rejects.toMatchObject({
+      message: expect.stringContaining('signature'),
+    });
   });
 
   test('has no roles and claims unless the audience has them, and another jti each time', async () => {
@@ -245,7 +328,8 @@ describe('audiences', () => {
   test('have a unique uri, limits, and events', async () => {
     const audience = await newAudience({ ttl: 900 });
     expect(audience).toMatchObject({ alg: 'ES256', ttl: 900, roles: false, claims: [], support: false });
-    expect((await admin('GET', `/audiences/${audience.id}`)).body).toEqual(audience);
+    const { body: stored } = await admin<Audience>('GET', `/audiences/${audience.id}`);
+    expect({ ...stored, too_large_for: [] }).toEqual(audience);
     expect((await refused('POST', '/audiences', { uri: audience.uri })).status).toBe(409);
     for (const [member, value] of Object.entries({ uri: 'a b', ttl: 901, alg: 'HS256', claims: ['x', 'x'] })) {
       expect((await refused('POST', '/audiences', { uri: 'https://x.example', [member]: value })).status).toBe(422);

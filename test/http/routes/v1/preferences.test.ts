@@ -96,6 +96,40 @@ test('reports all faults at once, and applies nothing', async () => {
   expect((await get(session)).body.channels.email).toBe('on');
 });
 
+test('takes digest for mails of a category that has one, and of topics, and nowhere else', async () => {
+  await app.api('PUT', '/admin/v1/categories/chatter', {
+    bearer: app.adminKey,
+    body: { digest: { every: 'daily 09:00' }, cap: { count: 3, per: '1d' } },
+  });
+  await app.api('PUT', '/admin/v1/topics/club.chess', {
+    bearer: app.adminKey,
+    body: { title: 'Chess', is_open: true },
+  });
+  const { session } = await newPerson();
+  const chosen = await change(session, {
+    categories: { chatter: { email: 'digest' } },
+    topics: { 'club.chess': { email: 'digest' } },
+  });
+  expect(chosen.body.categories.chatter?.cells.email).toEqual({ value: 'digest', default: 'on', is_chosen: true });
+  const { status, body } = await change(session, {
+    channels: { email: 'digest' },
+    categories: { chatter: { push: 'digest' }, billing: { email: 'digest' } },
+  });
+  expect([status, body.errors?.map(({ field, code }) => [field, code])]).toEqual([
+    422,
+    [
+      ['channels.email', 'invalid_choice'],
+      ['categories.chatter.push', 'invalid_choice'],
+      ['categories.billing.email', 'no_digest'],
+    ],
+  ]);
+  const { body: category } = await app.api('GET', '/admin/v1/categories/chatter', { bearer: app.adminKey });
+  expect(category).toMatchObject({
+    digest: { every: 'daily 09:00', max_items: 20 },
+    cap: { count: 3, per: '1d', overflow: 'drop' },
+  });
+});
+
 test('keeps every cell that parallel requests choose', async () => {
   const { user, session } = await newPerson();
   const bodies = ['push', 'email', 'sms', 'inbox'].flatMap((channel) => [

@@ -11,13 +11,16 @@ import { refresh } from '../queries.js';
 export const dialogNames = [
   ...(['lock', 'logOut', 'deactivate', 'erase', 'profile', 'addresses', 'password', 'noPassword'] as const),
   ...(['noPin', 'pinRecovery', 'factors', 'policy', 'link', 'unlink', 'role', 'activation'] as const),
+  ...(['supportLogin', 'takeSupportLogin', 'endSupportLogin'] as const),
 ] as const;
 export type DialogName = (typeof dialogNames)[number];
 
 /** The dialogs that only the role operator may open. */
-export const adminDialogs: readonly DialogName[] = ['role', 'activation'];
+export const adminDialogs: readonly DialogName[] = [
+  ...(['role', 'activation', 'supportLogin', 'takeSupportLogin', 'endSupportLogin'] as const),
+];
 
-/** Opens a dialog. `about`: the field, the provider or the linked account that it concerns. */
+/** Opens a dialog. `about`: the field, the provider, the linked account or the support login that it concerns. */
 export type OpenDialog = (dialog: DialogName, about?: string) => void;
 
 export interface UserDialogProps {
@@ -40,7 +43,10 @@ export function useDialogAction(
   const [reason, setReason] = useState<unknown>();
   const problem = reason instanceof ProblemError ? reason : undefined;
   const errors = problem?.errors ?? [];
-  const isAtFields = errors.length > 0 && errors.every(({ field }) => fields.includes(field?.replace(/^\//, '') ?? ''));
+  // A part of a field, such as `roles.1`, is shown at the field.
+  const isAtFields =
+    errors.length > 0 &&
+    errors.every(({ field = '' }) => fields.includes(field.replace(/^\//, '').split('.')[0] ?? ''));
   return {
     busy,
     error: reason !== undefined && !isAtFields && <Problem error={reason} />,

@@ -5,6 +5,7 @@ import { EditAddresses, EditProfile } from './profile.js';
 import { ActivateRole, ChangeRole } from './roles.js';
 import { CancelPinRecovery, RemoveFactors, RemovePassword, RemovePin, SetPassword, SetPolicy } from './secrets.js';
 import { DeactivateDialog, EraseDialog, LockDialog, LogOutDialog } from './state.js';
+import { EndSupportLogin, LogInAs, TakeSupportLogin } from './support-login.js';
 
 const dialogs: Readonly<Record<DialogName, ComponentType<UserDialogProps>>> = {
   lock: LockDialog,
@@ -23,6 +24,9 @@ const dialogs: Readonly<Record<DialogName, ComponentType<UserDialogProps>>> = {
   unlink: UnlinkAccount,
   role: ChangeRole,
   activation: ActivateRole,
+  supportLogin: LogInAs,
+  takeSupportLogin: TakeSupportLogin,
+  endSupportLogin: EndSupportLogin,
 };
 
 /** A dialog that changes a user: a form or a question. */

@@ -3,6 +3,7 @@ import type { OwnAccount } from '../../../../account/account.js';
 import type { Proofs } from '../../../../account/proofs.js';
 import { Account, AccountChange, AccountDetails } from '../../../../contract/account/account.js';
 import { ProvenRequest } from '../../../../contract/account/proof.js';
+import { Problem } from '../../../../lib/problem.js';
 import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
 import { type App, sessionOf } from '../../../requests/route.js';
 
@@ -36,8 +37,11 @@ export function accountRoutes(app: App, { account, proofs }: { account: OwnAccou
       body: AccountChange,
       response: { 200: { ...Account, description: 'The changed account.' } },
     },
-    config: { access: 'session', problems: [...proofProblems, 'identity_taken'] },
+    config: { access: 'session', problems: [...proofProblems, 'identity_taken', 'not_for_support_logins'] },
     async handler(request) {
+      const { username, proof } = request.body;
+      const isCredential = username !== undefined || proof !== undefined;
+      if (isCredential && sessionOf(request).act !== undefined) throw new Problem('not_for_support_logins');
       return account.change(callingSessionOf(request), request.body);
     },
   });

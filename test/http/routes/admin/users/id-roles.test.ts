@@ -14,7 +14,7 @@ beforeAll(async () => {
     IDLE_TTL_BY_ROLE: 'clerk:40m',
     AUTHENTICATION_TTL_BY_ROLE: 'clerk:2h,auditor:1h',
     MAX_DEVICES_BY_ROLE: 'auditor:1',
-    SECOND_FACTOR_BY_ROLE: 'treasurer:required',
+    SECOND_FACTOR_BY_ROLE: 'treasurer:required,support:required',
   });
 });
 afterAll(() => postern.close());
@@ -185,6 +185,13 @@ describe('policies by role', () => {
     const { body: longer } = await login(postern, user);
     expect(left(longer.expires_at ?? '')).toBeGreaterThan(58);
     expect(left(longer.expires_at ?? '')).toBeLessThanOrEqual(60);
+  });
+
+  test('a role of the app with the name of a role of operators has no limit, and needs no factor', async () => {
+    const user = await createUser(postern, { roles: ['operator', 'support'] });
+    const { body } = await login(postern, user);
+    expect(body.status).toBe('approved');
+    expect(left(body.expires_at ?? '')).toBeGreaterThan(60 * 24 * 364);
   });
 
   test('a role that is given later shortens open logins', async () => {

@@ -1,0 +1,189 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { request } from '../../api/client.js';
+import { type RowSource, useList } from '../../api/pages.js';
+import type {
+  Audience,
+  GetAudiencePageData,
+  GetAudiencePageResponse,
+  ListSigningKeysData,
+  SigningKey,
+} from '../../api/schema.js';
+import { Badge, type BadgeKind } from '../../components/badge/badge.js';
+import { Button } from '../../components/button/button.js';
+import { FilterBar } from '../../components/filter/filter-bar.js';
+import { Page, Panel, Rows } from '../../components/panel/panel.js';
+import { Empty, Loaded } from '../../components/state/state.js';
+import { ListFoot } from '../../components/table/bars.js';
+import { ExportMenu } from '../../components/table/export-menu.js';
+import type { Column } from '../../components/table/row.js';
+import { Table } from '../../components/table/table.js';
+import { Id } from '../../components/text/id.js';
+import { Time, UserText } from '../../components/text/values.js';
+import { useText } from '../../text/text.js';
+import styles from './audiences.module.css';
+import { EditAudience, NewAudience } from './forms.js';
+
+/** The columns of a CSV file. */
+const csvColumns = ['uri', 'alg', 'ttl', 'roles', 'claims', 'support', 'created_at', 'id'] as const;
+
+/** The filter for a part of an address. Separators of the grammar are escaped. */
+const uriFilter = (part: string) => `uri:like:${part.replace(/[\\:,|;[\]]/g, '\\$&')}`;
+
+/** The services that get access tokens, and the keys that sign them. */
+export function Audiences() {
+  const { audiences: text } = useText();
+  const query = useSearch({ from: '/audiences' });
+  const navigate = useNavigate({ from: '/audiences' });
+  const [opened, setOpened] = useState<Audience | 'new'>();
+  const close = () => setOpened(undefined);
+  const change = (next: Readonly<Record<string, string | undefined>>) =>
+    void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
+  const read = (limit: number) => (cursor: string | undefined, signal: AbortSignal) =>
+    request<GetAudiencePageData, GetAudiencePageResponse>('GET', '/admin/v1/audiences/page', {
+      query: {
+        limit,
+        ...(cursor !== undefined && { cursor }),
+        ...(query.q !== undefined && { filter: uriFilter(query.q) }),
+      },
+      signal,
+    });
+  const list = useList<Audience, GetAudiencePageResponse>({
+    key: ['audiences', query.q ?? ''],
+    read: read(50),
+    // Another operator may create or change one.
+    refreshMs: 15_000,
+  });
+  const actions = (
+    <>
+      <ExportMenu name="audiences" columns={csvColumns} read={read(100)} />
+      <Button kind="main" icon="plus" onClick={() => setOpened('new')}>
+        {text.create}
+      </Button>
+    </>
+  );
+  return (
+    <Page title={text.title} actions={actions}>
+      <FilterBar urlQuery={query} onChange={change} fields={[]} searchBox={{ name: 'q', label: text.search }} />
+      <Panel hasNoPadding>
+        <Loaded query={list} what={text.failed} rows={4}>
+          {({ rows, first }) => (
+            <>
+              {rows.length === 0 && query.q === undefined && <Empty title={text.none}>{text.noneWhy}</Empty>}
+              {rows.length === 0 && query.q !== undefined && <Empty title={text.noMatch} />}
+              {rows.length > 0 && <AudienceTable rows={rows} more={list.more} onOpen={setOpened} />}
+              <ListFoot source={list.more} rows={rows.length}>
+                {text.total(first.total)}
+              </ListFoot>
+            </>
+          )}
+        </Loaded>
+      </Panel>
+      <SigningKeys />
+      {opened === 'new' && <NewAudience onClose={close} />}
+      {opened !== undefined && opened !== 'new' && <EditAudience audience={opened} onClose={close} />}
+    </Page>
+  );
+}
+
+interface AudienceTableProps {
+  readonly rows: readonly Audience[];
+  readonly more: RowSource;
+  readonly onOpen: (audience: Audience) => void;
+}
+
+function AudienceTable({ rows, more, onOpen }: AudienceTableProps) {
+  const { audiences: text } = useText();
+  const contentOf = ({ roles, claims }: Audience) => [...(roles ? [text.rolesName] : []), ...claims].join(' · ');
+  const columns: readonly Column<Audience>[] = [
+    { key: 'uri', head: text.uri, size: 'wide', cell: ({ uri }) => <UserText strong text={uri} /> },
+    {
+      key: 'content',
+      head: text.content,
+      size: 'wide',
+      cell: (one) => <UserText quiet text={contentOf(one) || '—'} />,
+    },
+    { key: 'ttl', head: text.ttl, cell: ({ ttl }) => text.lasts(ttl) },
+    { key: 'alg', head: text.alg, cell: ({ alg }) => alg },
+    { key: 'created', head: text.created, isHiddenIfNarrow: true, cell: (one) => <Time value={one.created_at} /> },
+  ];
+  return (
+    <Table
+      label={text.list}
+      columns={columns}
+      rows={rows}
+      source={more}
+      idOf={({ id }) => id}
+      nameOf={({ uri }) => uri}
+      onOpen={onOpen}
+      compact={(audience) => (
+        <div className={styles.compact}>
+          <UserText strong text={audience.uri} />
+          <UserText quiet text={contentOf(audience) || text.noContent} />
+          <span className={styles.quiet}>
+            {audience.alg} · {text.lasts(audience.ttl)}
+          </span>
+        </div>
+      )}
+    />
+  );
+}
+
+const badges: Readonly<Record<SigningKey['state'], BadgeKind>> = {
+  current: 'good',
+  planned: 'waiting',
+  next: 'muted',
+  former: 'off',
+};
+
+/** Which keys sign, will sign and have signed. A command of the server replaces them. */
+function SigningKeys() {
+  const { audiences: text } = useText();
+  const sinceTexts = { current: text.signsSince, planned: text.signsFrom, next: '', former: text.signedFrom };
+  const query = useQuery({
+    queryKey: ['signing-keys'],
+    queryFn: ({ signal }) => request<ListSigningKeysData, SigningKey[]>('GET', '/admin/v1/signing-keys', { signal }),
+    refetchInterval: 60_000,
+  });
+  return (
+    <Panel
+      title={text.keys}
+      hasNoPadding
+      footer={
+        <p className={styles.command}>
+          {text.rotate} <code>postern signing-keys rotate</code>
+        </p>
+      }
+    >
+      <Loaded query={query} what={text.keysFailed} rows={2}>
+        {(keys) =>
+          keys.length === 0 ? (
+            <Empty title={text.noKeys}>{text.noKeysWhy}</Empty>
+          ) : (
+            <Rows label={text.keys}>
+              {keys.map((key) => (
+                <li key={key.kid} className={styles.key}>
+                  <span className={styles.state}>
+                    <Badge kind={badges[key.state]}>{text.states[key.state]}</Badge>
+                  </span>
+                  <span>{key.alg}</span>
+                  <Id value={key.kid} short />
+                  <span className={styles.since}>
+                    {key.signs_since === null ? (
+                      text.notPlanned
+                    ) : (
+                      <>
+                        {sinceTexts[key.state]} <Time value={key.signs_since} focusable />
+                      </>
+                    )}
+                  </span>
+                </li>
+              ))}
+            </Rows>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}

@@ -1,0 +1,219 @@
+import type { Category, RenderedMessage } from '../../contract/category.js';
+import type { Database, Queryable, Transaction } from '../../database/database.js';
+import { literal, sql, statement } from '../../database/sql.js';
+import { newId } from '../../lib/ids.js';
+import { preferredLanguage } from '../../lib/language.js';
+import { categoryOf } from '../inbox/filter-fields.js';
+import { isReadNow, joinReadState } from '../inbox/unread.js';
+import { countText } from '../templates/count-text.js';
+import { type MessageValues, renderMessage, textFor } from '../templates/templates.js';
+import { stepPriority } from './queue.js';
+
+/** The newest members of a digest that its row names. What comes before them is only counted. */
+const maxMembers = 1000;
+
+interface Joining {
+  readonly userIds: readonly string[];
+  readonly ids: readonly string[];
+  readonly category: string;
+  readonly every: string;
+  /** DEFAULT_TIME_ZONE. */
+  readonly zone: string;
+}
+
+/**
+ * Opens the digest of each user, unless it is open. A digest that opens begins with the first notification that joins it, and never
+ * before the end of the last one. Returns the notifications that come before it: they are sent alone.
+ */
+const joinRows = statement<Joining, { user_id: string; id: string }>(
+  'digests_join',
+  (p) => sql`
+    with item as materialized (
+      select n.user_id, n.id, n.sequence, coalesce(n.sequence <= last.last_closed_through, false) as is_past
+      from unnest(${p.userIds}::uuid[], ${p.ids}::uuid[]) as joining (user_id, id)
+        join notifications n on n.user_id = joining.user_id and n.id = joining.id
+        left join digests last on last.user_id = n.user_id and last.category = ${p.category} and last.channel = 'email'
+    ),
+    joined as (
+      insert into digests (user_id, category, channel, closed_through, due_at, updated_at)
+      select first.user_id, ${p.category}, 'email', first.sequence - 1,
+             digest_due(${p.every}, coalesce(preferences.time_zone, ${p.zone}), db_now()), db_now()
+      from (select user_id, min(sequence) as sequence from item where not is_past group by user_id) first
+        left join preferences on preferences.user_id = first.user_id
+      order by first.user_id
+      on conflict (user_id, category, channel) do update
+      set closed_through = greatest(digests.last_closed_through, least(
+            excluded.closed_through, case when digests.due_at is not null then digests.closed_through end)),
+          due_at = coalesce(digests.due_at, excluded.due_at), updated_at = excluded.updated_at
+      returning user_id, closed_through
+    )
+    select item.user_id, item.id from item left join joined using (user_id)
+    where item.is_past or item.sequence <= joined.closed_through`,
+);
+
+/** Lets notifications of a category join the digests of their users. @returns those that cannot: they are sent alone */
+export async function joinDigests(
+  tx: Queryable,
+  items: { readonly userIds: readonly string[]; readonly ids: readonly string[] },
+  { category, zone }: { readonly category: Category; readonly zone: string },
+): Promise<{ userIds: string[]; ids: string[] }> {
+  const every = category.digest?.every ?? '1d';
+  const late = await tx.query(joinRows({ ...items, category: category.name, every, zone }));
+  return { userIds: late.map(({ user_id }) => user_id), ids: late.map(({ id }) => id) };
+}
+
+/** The maximum number of digests that one run closes. */
+const digestsPerRun = 100;
+
+interface DueRow {
+  user_id: string;
+  category: string;
+}
+
+/** The digests that are due, the oldest first. Those that another instance has locked are skipped. */
+const takeDue = statement<object, DueRow>(
+  'digests_take',
+  () => sql`
+    select user_id, category from digests where due_at <= (select db_now())
+    order by due_at limit ${literal(digestsPerRun)} for update skip locked`,
+);
+
+/**
+ * Locks the mails of these users that are not handed over yet. The next statement sees which of them were: a mail is handed over only
+ * under the lock of its row.
+ */
+const lockSingles = statement<{ userIds: readonly string[] }, { id: string }>(
+  'digests_lock_singles',
+  (p) => sql`
+    select id from step_deliveries
+    where user_id = any (${p.userIds}::uuid[]) and channel = 'email' and state in ('queued', 'held') and member_ids is null
+      and first_attempt_at is null
+    order by user_id, id for update`,
+);
+
+/**
+ * Closes digests: finds the members, writes the mail and its job, and removes the mails of members that would be sent alone. An empty
+ * digest has no mail.
+ */
+const close = statement<
+  { userIds: readonly string[]; categories: readonly string[]; ids: readonly string[] },
+  { mails: number }
+>(
+  'digests_close',
+  (p) => sql`
+    with due as materialized (
+      select d.user_id, d.category, d.closed_through, new.id,
+             (select max(sequence) from notifications where user_id = d.user_id) as head
+      from unnest(${p.userIds}::uuid[], ${p.categories}::text[], ${p.ids}::uuid[]) as new (user_id, category, id)
+        join digests d on d.user_id = new.user_id and d.category = new.category and d.channel = 'email'
+    ),
+    member as materialized (
+      select due.id as digest_id, due.user_id, due.category, n.id, n.sequence
+      from due cross join lateral (
+        select listed.id, listed.sequence
+        from (
+          select id, sequence from notifications
+          where user_id = due.user_id and sequence > due.closed_through and ${categoryOf} = due.category
+            and is_hidden is not true and coalesce(expires_at > db_now(), true)
+        ) listed ${joinReadState(sql`due.user_id`, sql`listed.sequence`)}
+        where not ${isReadNow(sql`listed.sequence`)}
+          and not exists (
+            select from step_deliveries sent
+            where sent.user_id = due.user_id and sent.notification_id = listed.id and sent.channel = 'email'
+              and sent.member_ids is null and sent.first_attempt_at is not null)
+      ) n
+    ),
+    closed as (
+      update digests d
+      set closed_through = greatest(d.closed_through, due.head), last_closed_through = greatest(d.closed_through, due.head),
+          due_at = null, updated_at = db_now()
+      from due where d.user_id = due.user_id and d.category = due.category and d.channel = 'email'
+    ),
+    removed as (
+      delete from step_deliveries single using member
+      where single.user_id = member.user_id and single.notification_id = member.id and single.channel = 'email'
+        and single.state in ('held', 'queued') and single.member_ids is null and single.first_attempt_at is null
+    ),
+    delivery as (
+      insert into step_deliveries (user_id, id, notification_id, channel, condition, state, reason, created_at, updated_at,
+                                   digest_category, digest_count, member_ids)
+      select user_id, digest_id, (array_agg(id order by sequence desc))[1], 'email', 'unread', 'queued', 'waiting', db_now(), db_now(),
+             category, count(*), (array_agg(id order by sequence desc))[1:${literal(maxMembers)}]
+      from member group by user_id, digest_id, category
+      returning user_id, id
+    )
+    select count(*)::integer as mails from graphile_worker.add_jobs(array(
+      select row('step.send.email', json_build_object('user_id', user_id, 'id', id, 'attempt', 0),
+                 null, null, null, null, ${stepPriority(sql`0`)}, null)::graphile_worker.job_spec
+      from delivery order by id))`,
+);
+
+/**
+ * Creates the function that closes digests that are due. One transaction does all of it, so a process that dies loses and repeats
+ * nothing.
+ * @returns whether a digest was due
+ */
+export function createDigestClosing(database: Database): () => Promise<boolean> {
+  return () =>
+    database.transaction(async (tx: Transaction) => {
+      const due = await tx.query(takeDue({}));
+      if (due.length === 0) return false;
+      const userIds = due.map(({ user_id }) => user_id);
+      await tx.query(lockSingles({ userIds }));
+      await tx.query(close({ userIds, categories: due.map(({ category }) => category), ids: due.map(() => newId()) }));
+      return true;
+    });
+}
+
+/** A member of a digest as its mail shows it. */
+export interface DigestItem {
+  readonly actor: string | null;
+  readonly description: string;
+  readonly extra: { readonly data?: Record<string, unknown>; readonly url?: string } | null;
+}
+
+/** The members of a digest that are still unread, the newest first. */
+const selectItems = statement<{ userId: string; ids: readonly string[] }, DigestItem>(
+  'digest_items',
+  (p) => sql`
+    select n.actor, n.description, n.extra
+    from notifications n ${joinReadState(p.userId, sql`n.sequence`)}
+    where n.user_id = ${p.userId} and n.id = any (${p.ids}::uuid[]) and coalesce(n.expires_at > db_now(), true)
+      and not ${isReadNow(sql`n.sequence`)}
+    order by n.sequence desc`,
+);
+
+/** Reads the members of a digest that are still unread, the newest first. */
+export const readDigestItems = (handle: Queryable, userId: string, ids: readonly string[]): Promise<DigestItem[]> =>
+  handle.query(selectItems({ userId, ids }));
+
+/**
+ * The mail of a digest: each notification as the template of the category shows it alone, the newest first. A digest with one
+ * notification looks like the mail of that notification.
+ * @param total how many notifications it stands for
+ * @throws TemplateTooLarge
+ */
+export function renderDigest(
+  { name, title, templates, digest }: Category,
+  { items, total }: { readonly items: readonly DigestItem[]; readonly total: number },
+  { locale, timeZone, userName, app }: { locale: string | null; timeZone: string; userName: string; app: string },
+): RenderedMessage {
+  const shown = items.slice(0, digest?.max_items ?? items.length).map(({ actor, description, extra }) => {
+    const values: MessageValues = {
+      ...{ actor, description, url: extra?.url ?? null, data: extra?.data ?? null },
+      ...{ user: { name: userName }, app },
+    };
+    return renderMessage(templates, { channel: 'email', locale, timeZone }, values);
+  });
+  const [first] = shown;
+  if (first !== undefined && total === 1) return first;
+  const language = preferredLanguage(locale ?? undefined);
+  const more = total - shown.length;
+  return {
+    template: first?.template ?? null,
+    subject: `${textFor(title, locale ?? language) ?? name}: ${countText(total, language)}`,
+    title: null,
+    text: [...shown.map(({ text }) => text), ...(more > 0 ? [`+ ${more}`] : [])].join('\n\n'),
+    html: null,
+  };
+}

@@ -1,0 +1,155 @@
+import type { Category, StepChannel } from '../contract/category.js';
+import type { QuietHours } from '../contract/preferences.js';
+import type { Simulation, SimulationRequest } from '../contract/simulation.js';
+import type { Queryable } from '../database/database.js';
+import { sql, statement, unprepared } from '../database/sql.js';
+import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
+import { parseTime } from '../lib/times.js';
+import type { KnownCategories } from './categories/categories.js';
+import { type Calendar, type SimulatedEvent, type SimulatedPerson, simulate } from './deliveries/simulate.js';
+import { applyChanges, type Choices, changeErrors, noChoices } from './preferences/choices.js';
+import { noZones, type TimeZones } from './preferences/time-zones.js';
+
+/** Shows what the service would do with notifications of a category. It writes nothing. */
+export interface Simulator {
+  /** @throws Problem `not_found`, `validation_failed` */
+  simulate(handle: Queryable, name: string, request: SimulationRequest): Promise<Simulation>;
+}
+
+interface Clock {
+  readonly hours: string | null;
+  readonly every: string | null;
+  readonly zone: string;
+  readonly quietAt: readonly string[];
+  readonly dueAt: readonly string[];
+}
+
+/** The database computes the times, as for real deliveries. */
+const readCalendar = unprepared(
+  statement<Clock, { kind: 'quiet' | 'due'; at: string; time: string | null }>(
+    'simulation_calendar',
+    (p) => sql`
+    select 'quiet' as kind, at, quiet_until(${p.hours}::jsonb, ${p.zone}, at::timestamptz) as time from unnest(${p.quietAt}::text[]) at
+    union all
+    select 'due', at, digest_due(${p.every}, ${p.zone}, at::timestamptz) from unnest(${p.dueAt}::text[]) at`,
+  ),
+);
+
+export function createSimulator({
+  categories,
+  timeZones,
+  timeZone,
+  ttl,
+}: {
+  readonly categories: Pick<KnownCategories, 'get' | 'names' | 'dataErrors' | 'refreshFor'>;
+  readonly timeZones: TimeZones;
+  /** The time zone of users who have chosen none: DEFAULT_TIME_ZONE. */
+  readonly timeZone: string;
+  /** Milliseconds: how late a step may be whose category says nothing. */
+  readonly ttl: Readonly<Record<StepChannel, number>>;
+}): Simulator {
+  return {
+    async simulate(handle, name, request) {
+      const { preferences = {} } = request;
+      await categories.refreshFor(handle, [name, ...Object.keys(preferences.categories ?? {})]);
+      const category = categories.get(name);
+      if (category === undefined) throw new Problem('not_found');
+      const zone = preferences.time_zone ?? null;
+      const zones = zone === null ? noZones : await timeZones.names(handle);
+      const { events, errors } = eventsOf(request, (data, field) => categories.dataErrors(name, data, field));
+      const wrong = changeErrors(preferences, { categories, zones, topics: undefined });
+      throwIfErrors([...wrong.map((error) => ({ ...error, field: `preferences.${error.field}` })), ...errors]);
+      const choices = applyChanges(noChoices, preferences, { now: request.now, known: categories });
+      const clock = {
+        hours: choices.quiet_hours,
+        zone: choices.time_zone ?? timeZone,
+        every: category.digest?.every ?? null,
+      };
+      const sorted = [...events.entries()].sort(([, a], [, b]) => a.at - b.at);
+      const simulation = {
+        category,
+        person: personOf(request, choices, category),
+        events: sorted.map(([, event]) => event),
+        ttl,
+      };
+      const outcomes = await withCalendar(handle, clock, (calendar) => simulate({ ...simulation, calendar }));
+      const placeOf = (event: number) => sorted[event]?.[0] ?? event;
+      return {
+        timeline: outcomes.map(({ at, event, heldUntil, events: several, ...rest }) => ({
+          ...{ at: timeOf(at), event: placeOf(event), ...rest },
+          ...(heldUntil !== undefined && { held_until: timeOf(heldUntil) }),
+          ...(several !== undefined && { events: several.map(placeOf) }),
+        })),
+      };
+    },
+  };
+}
+
+/**
+ * Runs a simulation with the times of the database. A run asks for times that nobody has computed yet and goes on with any others; it runs
+ * again with the right ones until it asks for none. The first time that differs is right after each run, so this ends.
+ */
+async function withCalendar<Result>(
+  handle: Queryable,
+  { hours, zone, every }: { hours: QuietHours | null; zone: string; every: string | null },
+  run: (calendar: Calendar) => Result,
+): Promise<Result> {
+  const known = { quiet: new Map<number, number | null>(), due: new Map<number, number | null>() };
+  for (;;) {
+    const missing = { quiet: new Set<number>(), due: new Set<number>() };
+    const look = (kind: 'quiet' | 'due', at: number): number | null => {
+      const found = known[kind].get(at);
+      if (found === undefined) missing[kind].add(at);
+      return found ?? null;
+    };
+    const result = run({
+      quietUntil: (at) => (hours === null ? null : look('quiet', at)),
+      digestDue: (at) => look('due', at) ?? at + 900_000,
+    });
+    if (missing.quiet.size + missing.due.size === 0) return result;
+    const rows = await handle.query(
+      readCalendar({
+        ...{ hours: hours && JSON.stringify(hours), every, zone },
+        ...{ quietAt: [...missing.quiet].map(timeOf), dueAt: [...missing.due].map(timeOf) },
+      }),
+    );
+    for (const { kind, at, time } of rows) known[kind].set(Date.parse(at), time === null ? null : Date.parse(time));
+  }
+}
+
+const timeOf = (time: number): string => `${new Date(time).toISOString().slice(0, -1)}000Z`;
+
+function eventsOf(
+  { now, events }: SimulationRequest,
+  dataErrors: (data: Record<string, unknown> | null, field: string) => FieldError[],
+): { events: SimulatedEvent[]; errors: FieldError[] } {
+  const errors: FieldError[] = [];
+  const read = (text: string, field: string): number => {
+    const time = /(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? parseTime(text) : undefined;
+    if (time === undefined) errors.push({ field, code: 'invalid_time' });
+    return Date.parse(time ?? '');
+  };
+  const begin = read(now, 'now');
+  const found = events.map(({ at, data = null, read_at: readAt = null }, place): SimulatedEvent => {
+    const field = `events.${place}`;
+    errors.push(...dataErrors(data, `${field}.data`));
+    const time = read(at, `${field}.at`);
+    if (time < begin) errors.push({ field: `${field}.at`, code: 'in_the_past' });
+    return { at: time, readAt: readAt === null ? undefined : read(readAt, `${field}.read_at`) };
+  });
+  return { events: found, errors };
+}
+
+const addressOf = { ok: 'proven', not_proven: 'not_proven', suppressed: 'suppressed', none: 'none' } as const;
+
+function personOf({ person = {} }: SimulationRequest, choices: Choices, { name }: Category): SimulatedPerson {
+  const valuesOf = (cells: Readonly<Record<string, { readonly value: unknown }>>) =>
+    Object.fromEntries(Object.entries(cells).map(([cell, { value }]) => [cell, value]));
+  const { is_active: isActive = true, is_locked: isLocked = false, push = 'ok', email = 'ok', sms = 'ok' } = person;
+  return {
+    ...{ isActive, isLocked },
+    addresses: { push: addressOf[push], email: addressOf[email], sms: addressOf[sms] },
+    channels: valuesOf(choices.channels),
+    cells: valuesOf(choices.categories[name] ?? {}),
+  };
+}

@@ -1,0 +1,335 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Notification } from '../../../src/contract/notification.js';
+import type { Database } from '../../../src/database/database.js';
+import { createDigestClosing } from '../../../src/notifications/deliveries/digests.js';
+import { createReadPositions } from '../../../src/notifications/inbox/read-position.js';
+import { stepClock } from '../../support/clock.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { eventually } from '../../support/eventually.js';
+import { raceRounds } from '../../support/rounds.js';
+import { testSql } from '../../support/sql.js';
+import { createStepParts } from '../../support/steps.js';
+
+let fresh: TestDatabase;
+let database: Database;
+let parts: ReturnType<typeof createStepParts>;
+let close: () => Promise<boolean>;
+let userId = '';
+beforeAll(async () => {
+  fresh = await createTestDatabase();
+  database = fresh.database;
+});
+afterAll(() => fresh.drop());
+beforeEach(async () => {
+  parts = createStepParts(database);
+  parts.putCategory('club', {
+    title: { en: 'Club news', es: 'Noticias del club' },
+    steps: [{ channel: 'email' }],
+    defaults: { email: 'digest' },
+    digest: { every: '1h', max_items: 3 },
+  });
+  close = createDigestClosing(database);
+  [userId = ''] = await parts.createPeople(1);
+});
+afterEach(async () => {
+  await stepClock(database, '0');
+  await database.query(testSql('delete from graphile_worker._private_jobs'));
+  await database.query(testSql('delete from digests'));
+});
+
+const publish = (description: string, more: object = {}): Promise<Notification> =>
+  parts.notifications.publishOne({
+    ...{ user_id: userId, notification_type: 'payment', category: 'club', description },
+    ...more,
+  });
+const read = ({ sequence }: Notification) =>
+  createReadPositions(database, () => undefined).move(userId, { last_read_sequence: sequence });
+const remove = ({ id }: Notification) => database.transaction((tx) => parts.notifications.remove(tx, id));
+async function run(): Promise<void> {
+  await parts.runDue();
+  while (await close());
+  await parts.runJobs();
+}
+const texts = () => parts.handedOver.map(({ content }) => content.text.split('\n\n'));
+const at = (interval: string) => stepClock(database, interval);
+
+describe('a digest', () => {
+  test('has the unread notifications of its time, the newest first, and those of the next one once', async () => {
+    const [first, second] = [await publish('one'), await publish('two')];
+    await run();
+    expect(await parts.mailOf(first)).toBe('digesting/digest');
+    expect(parts.handedOver).toEqual([]);
+    await at('61 minutes');
+    await run();
+    expect(parts.handedOver).toHaveLength(1);
+    expect(parts.handedOver[0]).toMatchObject({
+      ...{ category: 'club', isCritical: false, to: `${userId}@example.org` },
+      content: { subject: 'Club news: 2 new notifications', text: 'two\n\none' },
+    });
+    for (const each of [first, second]) expect(await parts.mailOf(each)).toBe('sent/accepted');
+    const third = await publish('three');
+    await run();
+    expect(await parts.mailOf(third)).toBe('digesting/digest');
+    await at('130 minutes');
+    await run();
+    // One notification looks like a mail of its own.
+    expect(parts.handedOver[1]?.content).toMatchObject({ subject: 'three', text: 'three' });
+    await at('10 hours');
+    await run();
+    expect(parts.handedOver).toHaveLength(2);
+  });
+
+  test('that is empty is not sent: its notifications were read or deleted', async () => {
+    const [first, second] = [await publish('one'), await publish('two')];
+    await run();
+    await read(first);
+    await remove(second);
+    await at('61 minutes');
+    await run();
+    expect(parts.handedOver).toEqual([]);
+    expect(await database.query(testSql('select from step_deliveries where user_id = $1', [userId]))).toEqual([]);
+  });
+
+  test('leaves out what was read or deleted between its end and its mail', async () => {
+    const notifications = [await publish('one'), await publish('two'), await publish('three')];
+    await parts.runDue();
+    await at('61 minutes');
+    await close();
+    await read(notifications[0] as Notification);
+    await remove(notifications[2] as Notification);
+    await parts.runJobs();
+    expect(texts()).toEqual([['two']]);
+  });
+
+  test('ends if all of it was read before the mail', async () => {
+    const notification = await publish('one');
+    await parts.runDue();
+    await at('61 minutes');
+    await close();
+    await read(notification);
+    await parts.runJobs();
+    expect(parts.handedOver).toEqual([]);
+    expect(await parts.mailOf(notification)).toBe('skipped/read');
+  });
+
+  test('shows max_items, counts the rest, and uses the template of the category', async () => {
+    parts.putCategory('club', {
+      ...{ steps: [{ channel: 'email' }], defaults: { email: 'digest' }, digest: { every: '1h', max_items: 3 } },
+      templates: { 'email.en': { subject: '{{actor}}', text: '* {{description}}' } },
+    });
+    for (const text of ['1', '2', '3', '4', '5']) await publish(text);
+    await run();
+    await at('61 minutes');
+    await run();
+    expect(texts()).toEqual([['* 5', '* 4', '* 3', '+ 2']]);
+    expect(parts.handedOver[0]?.content.subject).toBe('club: 5 new notifications');
+  });
+
+  test('has nothing that a mail of its own was handed over for, and takes the place of one that was not', async () => {
+    const choose = (value: string) =>
+      database.query(
+        testSql(
+          `insert into preferences (user_id, categories) values ($1, jsonb_build_object('club', jsonb_build_object('email', jsonb_build_object('value', $2::text))))
+           on conflict (user_id) do update set categories = excluded.categories`,
+          [userId, value],
+        ),
+      );
+    const first = await publish('digested');
+    await parts.runDue();
+    await choose('on');
+    const alone = await publish('alone');
+    await parts.runDue();
+    const waiting = await publish('waiting');
+    const [job] = await parts.jobs();
+    if (job === undefined) throw new Error('there is no job');
+    await parts.send(job);
+    expect(await parts.mailOf(alone)).toBe('sent/accepted');
+    await parts.runDue();
+    expect(await parts.mailOf(waiting)).toBe('queued/waiting');
+    await at('61 minutes');
+    await close();
+    await parts.runJobs();
+    expect(texts()).toEqual([['alone'], ['waiting', 'digested']]);
+    for (const each of [first, alone, waiting]) expect(await parts.mailOf(each)).toBe('sent/accepted');
+  });
+
+  test('is turned off, deleted and suppressed as any mail', async () => {
+    const notification = await publish('one');
+    await parts.runDue();
+    await at('61 minutes');
+    await close();
+    parts.suppressed.add(`${userId}@example.org`);
+    await parts.runJobs();
+    expect(await parts.mailOf(notification)).toBe('skipped/suppressed');
+  });
+
+  test('of a category that has lost its digest: mails come alone again', async () => {
+    const notification = await publish('one');
+    parts.putCategory('club', { steps: [{ channel: 'email' }] });
+    await run();
+    expect(await parts.mailOf(notification)).toBe('sent/accepted');
+    expect(parts.handedOver[0]?.content.subject).toBe('one');
+  });
+
+  test('does not begin in the past: what was unread before is not in it', async () => {
+    await publish('long ago', { category: 'payment' });
+    parts.putCategory('club', { steps: [], defaults: { email: 'digest' }, digest: { every: '1h' } });
+    await publish('before');
+    parts.putCategory('club', {
+      steps: [{ channel: 'email' }],
+      defaults: { email: 'digest' },
+      digest: { every: '1h' },
+    });
+    await publish('one');
+    await run();
+    await at('61 minutes');
+    await run();
+    expect(texts()).toEqual([['one']]);
+  });
+
+  test('is closed once by several instances, 20 times', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      [userId = ''] = await parts.createPeople(1);
+      await publish('one');
+      await publish('two');
+    }
+    await parts.runDue();
+    await at('61 minutes');
+    await Promise.all([close(), close(), close(), close()]);
+    await parts.runJobs();
+    expect(texts()).toEqual(Array.from({ length: 20 }, () => ['two', 'one']));
+  });
+
+  test('has each notification in exactly one, while others are published, read and sent at the same time', async () => {
+    parts.putCategory('club', {
+      steps: [{ channel: 'email' }],
+      defaults: { email: 'digest' },
+      digest: { every: '15m', max_items: 100 },
+    });
+    const wanted: string[] = [];
+    for (let round = 1; round <= 15; round += 1) {
+      const some = Array.from({ length: 6 }, (_, place) => `r${round}n${place}`);
+      wanted.push(...some);
+      await Promise.all([...some.map((text) => publish(text)), ...[parts.runDue(), close(), parts.runJobs(), close()]]);
+      await at(`${round * 16} minutes`);
+    }
+    await run();
+    await at('10 hours');
+    await run();
+    expect(texts().flat().sort()).toEqual(wanted.sort());
+  });
+});
+
+test(`${raceRounds} times, a connection that is killed at any statement loses and repeats nothing`, async () => {
+  const wanted: string[] = [];
+  let killed = 0;
+  for (let round = 1; round <= raceRounds; round += 1) {
+    const some = [`r${round}a`, `r${round}b`];
+    wanted.push(...some);
+    for (const text of some) await publish(text);
+    await parts.runDue();
+    await at(`${round * 61} minutes`);
+    // Locks hold the closing at one of its statements: the row of the digest, a mail of its own, or the table of jobs.
+    const [lock = ''] = [
+      'lock table digests in exclusive mode',
+      'lock table step_deliveries in exclusive mode',
+      'lock table graphile_worker._private_jobs in exclusive mode',
+    ].slice(round % 3);
+    await database.transaction(async (tx) => {
+      await tx.query(testSql(lock));
+      const closing = close().catch((error: unknown) => error);
+      await eventually('the closing to wait', async () => {
+        const rows = await database.query(
+          testSql(`select pg_terminate_backend(pid) from pg_stat_activity
+                   where datname = current_database() and wait_event_type = 'Lock' and pid <> pg_backend_pid()`),
+        );
+        return rows.length > 0 || undefined;
+      });
+      if ((await closing) instanceof Error) killed += 1;
+    });
+    while (await close());
+    await parts.runJobs();
+  }
+  expect(killed).toBe(raceRounds);
+  expect(texts().flat().sort()).toEqual(wanted.sort());
+});
+
+describe('when a digest closes', () => {
+  const cases: readonly (readonly [string, string, string, string])[] = [
+    ['15m', 'UTC', '2026-06-01T10:00Z', '2026-06-01T10:15Z'],
+    ['7d', 'UTC', '2026-06-01T10:00Z', '2026-06-08T10:00Z'],
+    ['daily 09:00', 'Europe/Madrid', '2026-06-01T06:59Z', '2026-06-01T07:00Z'],
+    ['daily 09:00', 'Europe/Madrid', '2026-06-01T07:00Z', '2026-06-02T07:00Z'],
+    ['daily 09:00', 'Asia/Kathmandu', '2026-06-01T07:00Z', '2026-06-02T03:15Z'],
+    ['daily 02:30', 'Europe/Madrid', '2026-03-28T12:00Z', '2026-03-29T01:30Z'],
+    ['daily 02:30', 'Europe/Madrid', '2026-10-24T12:00Z', '2026-10-25T01:30Z'],
+    ['daily 09:00', 'America/Santiago', '2026-09-05T20:00Z', '2026-09-06T12:00Z'],
+    ['daily 09:00', 'America/Santiago', '2026-09-04T20:00Z', '2026-09-05T13:00Z'],
+    ['weekly mon 09:00', 'UTC', '2026-06-01T09:00Z', '2026-06-08T09:00Z'],
+    ['weekly mon 09:00', 'Pacific/Auckland', '2026-06-01T09:00Z', '2026-06-07T21:00Z'],
+    ['daily 09:00', 'Mars/Olympus', '2026-06-01T07:00Z', '2026-06-01T09:00Z'],
+  ];
+  test.each(cases)('%s in %s after %s', async (every, zone, moment, due) => {
+    const [row] = await database.query<{ due: string }>(
+      testSql('select digest_due($1, $2, $3::timestamptz) as due', [every, zone, moment]),
+    );
+    expect(`${row?.due.slice(0, 16)}Z`).toBe(due);
+  });
+});
+
+describe('a cap', () => {
+  const capped = (more: object = {}) =>
+    parts.putCategory('club', { steps: [{ channel: 'email' }], cap: { count: 2, per: '1d' }, ...more });
+
+  test('lets so many through, drops the others, and forgets after its time', async () => {
+    capped();
+    const all = [await publish('one'), await publish('two'), await publish('three')];
+    await run();
+    const states = () => Promise.all(all.map((each) => parts.mailOf(each)));
+    expect(await states()).toEqual(['sent/accepted', 'sent/accepted', 'skipped/cap']);
+    await at('25 hours');
+    all.push(await publish('four'));
+    await run();
+    expect(await states()).toEqual(['sent/accepted', 'sent/accepted', 'skipped/cap', 'sent/accepted']);
+  });
+
+  test('counts a notification once, however often it is tried', async () => {
+    capped();
+    parts.provider.answer = async () => ({ outcome: 'retry', error: 'test: unavailable' });
+    await publish('one');
+    for (let attempt = 0; attempt < 4; attempt += 1) await run();
+    parts.provider.answer = async () => ({ outcome: 'sent', provider: 'test', reference: null });
+    await publish('two');
+    await publish('three');
+    await run();
+    expect(new Set(parts.handedOver.map(({ content }) => content.text))).toEqual(new Set(['one', 'two']));
+  });
+
+  test('lets exactly so many through at once', async () => {
+    capped({ cap: { count: 5, per: '1d' } });
+    for (let count = 0; count < 20; count += 1) await publish(`${count}`);
+    await parts.runDue();
+    const jobs = await parts.jobs();
+    await database.query(testSql('delete from graphile_worker._private_jobs'));
+    await Promise.all(jobs.map((job) => parts.send(job)));
+    while ((await parts.jobs()).length > 0) await parts.runJobs();
+    expect(parts.handedOver).toHaveLength(5);
+  });
+
+  test('with the overflow digest loses nothing: the others come with the digest', async () => {
+    capped({ cap: { count: 2, per: '1d', overflow: 'digest' }, digest: { every: '1h' } });
+    const all = [await publish('one'), await publish('two'), await publish('three'), await publish('four')];
+    await run();
+    expect(await parts.mailOf(all[2] as Notification)).toBe('digesting/digest');
+    await at('61 minutes');
+    await run();
+    expect(texts()).toEqual([['one'], ['two'], ['four', 'three']]);
+  });
+
+  test('does not hold back critical categories', async () => {
+    capped({ is_critical: true });
+    for (const text of ['one', 'two', 'three']) await publish(text);
+    await run();
+    expect(parts.handedOver).toHaveLength(3);
+  });
+});
