@@ -14,7 +14,9 @@ import { Loaded } from '../../components/state/state.js';
 import { UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useFormats, useText } from '../../text/text.js';
+import { zones } from '../publications/zoned-time.js';
 import { preferencesQuery, refresh } from './queries.js';
+import { QuietHoursFields } from './quiet-hours.js';
 import styles from './user.module.css';
 
 const channels = ['push', 'email', 'sms'] as const satisfies readonly StepChannel[];
@@ -50,9 +52,7 @@ export function Preferences({ user, mayChange }: { user: User; mayChange: boolea
             {Object.entries(preferences.categories).map(([name, category]) => (
               <Category key={name} {...{ name, category, preferences, isFixed }} onChange={save.mutate} />
             ))}
-            <p className={styles.quiet}>
-              {text.zone}: {preferences.time_zone ?? text.noZone}
-            </p>
+            <Quiet {...{ preferences, isFixed: !mayChange }} onChange={save.mutate} />
           </div>
         )}
       </Loaded>
@@ -106,7 +106,7 @@ function Category({ name, category, preferences, isFixed, onChange }: CategoryPr
   const whenOf = useWhen();
   const { user, categories } = useText();
   const text = user.preferences;
-  const { title, is_locked: isLocked, cells } = category;
+  const { title, is_locked: isLocked, has_digest: hasDigest, cells } = category;
   const hintOf = (cell: keyof typeof cells) => {
     if (cell === 'inbox') return cells.inbox.value === 'off' ? text.inboxOff : undefined;
     return preferences.channels[cell] === 'off' ? text.channelOff : undefined;
@@ -130,13 +130,40 @@ function Category({ name, category, preferences, isFixed, onChange }: CategoryPr
                 ['', text.byDefault(text[initial])],
                 ['on', text.on],
                 ['off', text.off],
-                ...(value === 'digest' || initial === 'digest' ? ([['digest', text.digest]] as const) : []),
+                ...(cell === 'email' && (hasDigest || value === 'digest') ? ([['digest', text.digest]] as const) : []),
               ]}
               onChoose={(next) => onChange({ categories: { [name]: { [cell]: next === '' ? null : next } } })}
             />
           );
         })}
       </div>
+    </fieldset>
+  );
+}
+
+/** The quiet hours of the user, and the time zone of their clock. */
+function Quiet({ preferences: { quiet_hours: hours, time_zone: zone }, isFixed, onChange }: PartProps) {
+  const { user, common } = useText();
+  const text = user.preferences;
+  const names = zone === null ? zones() : [...new Set([zone, ...zones()])];
+  return (
+    <fieldset className={styles.setting}>
+      <legend>{text.quiet}</legend>
+      <QuietHoursFields
+        value={hours}
+        disabled={isFixed}
+        onChange={(next) => onChange({ quiet_hours: next === null ? null : { ...next } })}
+      />
+      <div className={styles.choices}>
+        <Select
+          label={common.timeZone}
+          disabled={isFixed}
+          value={zone ?? ''}
+          options={[['', text.noZone], ...names.map((name) => [name, name.replaceAll('_', ' ')] as const)]}
+          onChoose={(next) => onChange({ time_zone: next === '' ? null : next })}
+        />
+      </div>
+      <p className={styles.quiet}>{text.quietHint}</p>
     </fieldset>
   );
 }
