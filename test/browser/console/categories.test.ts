@@ -9,7 +9,11 @@ import { createConsolePages } from '../../support/console-pages.js';
 let postern: TestApp;
 let browser: Browser;
 beforeAll(async () => {
-  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', NOTIFICATION_TYPES: 'payment,pool' });
+  postern = await startTestApp({
+    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', NOTIFICATION_TYPES: 'payment,pool' },
+    // Mails have a link to unsubscribe.
+    PUBLIC_URL: 'http://localhost:8080',
+  });
   browser = await launchBrowser();
 });
 afterAll(async () => {
@@ -136,12 +140,15 @@ test('an operator gives a category a digest and a cap, and simulates a night', a
     await group(page, `Notification ${place + 1}`)
       .getByLabel('Published')
       .fill(time);
-  await result.getByText('Mail sent: notifications 1, 2, 3').waitFor();
+  await result.getByText('Mail sent: notifications 1, 2, and 3').waitFor();
   await result.getByText('Push on hold: notification 2').waitFor();
-  await result.getByText('until Tue 4 Jun 2030, 07:00').first().waitFor();
+  await result
+    .getByText(/^Until Tue,? 4 Jun 2030, 07:00\./)
+    .first()
+    .waitFor();
   // What is read meanwhile is not pushed in the morning.
   await group(page, 'Notification 2').getByLabel('Read').fill('2030-06-04T06:00');
-  await result.getByText('Mail sent: notifications 1, 3').waitFor();
+  await result.getByText('Mail sent: notifications 1 and 3').waitFor();
   await result.getByText('Notification 2 is read').waitFor();
   await result.getByText('Push not sent: notification 2').waitFor();
   await button(page, 'Add a notification').click();

@@ -269,9 +269,9 @@ const placeText = (field: string, nameOf: (n: number) => string): string =>
 const looks = {
   sent: ['check', 'good'],
   delivered: ['check', 'good'],
-  held: ['clock', 'warn'],
-  digesting: ['clock', 'warn'],
-  queued: ['clock', 'warn'],
+  held: ['clock', 'idle'],
+  digesting: ['clock', 'idle'],
+  queued: ['clock', 'idle'],
   skipped: ['circleMinus', 'idle'],
   dropped: ['circleMinus', 'idle'],
   expired: ['circleCross', 'bad'],
@@ -300,13 +300,13 @@ function useEntry(): (line: TimelineLine, index: number, request: SimulationRequ
     const state = channel === 'push' && outcome === 'sent' ? delivery.states.sent : delivery.steps.states[outcome];
     const end = until === undefined ? undefined : inZone(preferences?.time_zone ?? 'UTC', until).join(', ');
     const details = [
+      ...(end === undefined ? [] : [outcome === 'held' ? text.until(end) : text.closes(end)]),
       // Providers accept everything here.
       ...(reason === undefined || reason === 'accepted' ? [] : [reasonText(reason, channel, delivery)]),
-      ...(end === undefined ? [] : [outcome === 'held' ? text.until(end) : text.closes(end)]),
     ];
     return {
       ...{ ...base, icon, tone, title: text.step(categories.channels[channel], state, what) },
-      ...(details.length > 0 && { detail: details.join(' · ') }),
+      ...(details.length > 0 && { detail: details.join(' ') }),
     };
   };
 }

@@ -3,6 +3,7 @@ import { request } from '../../api/client.js';
 import type {
   ChangeUserPreferencesData,
   PreferenceCategory,
+  QuietHours,
   StepChannel,
   User,
   Preferences as UserPreferences,
@@ -52,7 +53,11 @@ export function Preferences({ user, mayChange }: { user: User; mayChange: boolea
             {Object.entries(preferences.categories).map(([name, category]) => (
               <Category key={name} {...{ name, category, preferences, isFixed }} onChange={save.mutate} />
             ))}
-            <Quiet {...{ preferences, isFixed: !mayChange }} onChange={save.mutate} />
+            <Quiet
+              {...{ preferences, isFixed: !mayChange }}
+              chosen={save.isPending ? (save.variables.quiet_hours as QuietHours | null | undefined) : undefined}
+              onChange={save.mutate}
+            />
           </div>
         )}
       </Loaded>
@@ -142,7 +147,9 @@ function Category({ name, category, preferences, isFixed, onChange }: CategoryPr
 }
 
 /** The quiet hours of the user, and the time zone of their clock. */
-function Quiet({ preferences: { quiet_hours: hours, time_zone: zone }, isFixed, onChange }: PartProps) {
+function Quiet(props: PartProps & { chosen: QuietHours | null | undefined }) {
+  const { preferences, isFixed, chosen, onChange } = props;
+  const { quiet_hours: hours, time_zone: zone } = preferences;
   const { user, common } = useText();
   const text = user.preferences;
   const names = zone === null ? zones() : [...new Set([zone, ...zones()])];
@@ -150,7 +157,8 @@ function Quiet({ preferences: { quiet_hours: hours, time_zone: zone }, isFixed, 
     <fieldset className={styles.setting}>
       <legend>{text.quiet}</legend>
       <QuietHoursFields
-        value={hours}
+        // What is being saved is shown at once.
+        value={chosen === undefined ? hours : chosen}
         disabled={isFixed}
         onChange={(next) => onChange({ quiet_hours: next === null ? null : { ...next } })}
       />

@@ -176,8 +176,8 @@ export const categories = {
     one: (n: number) => `notification ${n}`,
     several: (list: string) => `notifications ${list}`,
     step: (channel: string, state: string, what: string) => `${channel} ${state}: ${what}`,
-    until: (time: string) => `until ${time}`,
-    closes: (time: string) => `it closes ${time}`,
+    until: (time: string) => `Until ${time}.`,
+    closes: (time: string) => `The digest closes ${time}.`,
   },
   faultAt: (place: string, message: string) => `${place}: ${message}`,
 };

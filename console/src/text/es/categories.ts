@@ -181,8 +181,8 @@ export const categories: Texts['categories'] = {
     one: (n) => `notificación ${n}`,
     several: (list) => `notificaciones ${list}`,
     step: (channel, state, what) => `${channel} ${state}: ${what}`,
-    until: (time) => `hasta ${time}`,
-    closes: (time) => `se cierra ${time}`,
+    until: (time) => `Hasta ${time}.`,
+    closes: (time) => `El resumen se cierra ${time}.`,
   },
   faultAt: (place, message) => `${place}: ${message}`,
 };
