@@ -149,10 +149,11 @@ export function createQuietRelease({
       const users = await tx.query(takeDue({}));
       if (users.length === 0) return false;
       const userIds = users.map(({ user_id }) => user_id);
-      await tx.query(releaseSteps({ userIds }));
+      // Pushes first: a message with `undelivered` asks whether they were sent.
       for (const { channel, collapsed } of await tx.query(releasePushes({ userIds }))) {
         if (channel !== null) tx.onCommit(() => counters.add('pushes.dropped', channel, collapsed));
       }
+      await tx.query(releaseSteps({ userIds }));
       return true;
     });
 }
