@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Category, RenderedMessage } from '../../contract/category.js';
 import type { Database, Queryable, Transaction } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
@@ -6,7 +7,8 @@ import { preferredLanguage } from '../../lib/language.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
 import { countText } from '../templates/count-text.js';
-import { type MessageValues, renderMessage, textFor } from '../templates/templates.js';
+import { TemplateTooLarge } from '../templates/render.js';
+import { createTexts, type MessageValues, renderMessage, textFor } from '../templates/templates.js';
 import { stepPriority } from './queue.js';
 
 /** The newest members of a digest that its row names. What comes before them is only counted. */
@@ -187,33 +189,43 @@ const selectItems = statement<{ userId: string; ids: readonly string[] }, Digest
 export const readDigestItems = (handle: Queryable, userId: string, ids: readonly string[]): Promise<DigestItem[]> =>
   handle.query(selectItems({ userId, ids }));
 
+/** The most notifications that the mail of a digest shows, if its category has lost its `max_items`. */
+const defaultMaxItems = 20;
+
 /**
- * The mail of a digest: each notification as the template of the category shows it alone, the newest first. A digest with one
- * notification looks like the mail of that notification.
+ * The mail of a digest: each notification as the text of the category's template shows it alone, the newest first. All of them together
+ * have the budget of one message; those that have no room are counted. A digest with one notification looks like the mail of that
+ * notification. Other work runs between two notifications.
  * @param total how many notifications it stands for
- * @throws TemplateTooLarge
+ * @throws TemplateTooLarge if no notification has room
  */
-export function renderDigest(
+export async function renderDigest(
   { name, title, templates, digest }: Category,
   { items, total }: { readonly items: readonly DigestItem[]; readonly total: number },
   { locale, timeZone, userName, app }: { locale: string | null; timeZone: string; userName: string; app: string },
-): RenderedMessage {
-  const shown = items.slice(0, digest?.max_items ?? items.length).map(({ actor, description, extra }) => {
-    const values: MessageValues = {
-      ...{ actor, description, url: extra?.url ?? null, data: extra?.data ?? null },
-      ...{ user: { name: userName }, app },
-    };
-    return renderMessage(templates, { channel: 'email', locale, timeZone }, values);
+): Promise<RenderedMessage> {
+  const target = { channel: 'email', locale, timeZone } as const;
+  const valuesOf = ({ actor, description, extra }: DigestItem): MessageValues => ({
+    ...{ actor, description, url: extra?.url ?? null, data: extra?.data ?? null },
+    ...{ user: { name: userName }, app },
   });
-  const [first] = shown;
-  if (first !== undefined && total === 1) return first;
+  const [first] = items;
+  if (first !== undefined && total === 1) return renderMessage(templates, target, valuesOf(first));
+  const texts = createTexts(templates, target);
+  const shown: string[] = [];
+  for (const item of items.slice(0, digest?.max_items ?? defaultMaxItems)) {
+    await nextTurn();
+    const text = texts.next(valuesOf(item));
+    if (text !== undefined) shown.push(text);
+  }
+  if (shown.length === 0) throw new TemplateTooLarge();
   const language = preferredLanguage(locale ?? undefined);
   const more = total - shown.length;
   return {
-    template: first?.template ?? null,
+    template: texts.template,
     subject: `${textFor(title, locale ?? language) ?? name}: ${countText(total, language)}`,
     title: null,
-    text: [...shown.map(({ text }) => text), ...(more > 0 ? [`+ ${more}`] : [])].join('\n\n'),
+    text: [...shown, ...(more > 0 ? [`+ ${more}`] : [])].join('\n\n'),
     html: null,
   };
 }

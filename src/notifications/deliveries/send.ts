@@ -274,7 +274,12 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     });
   }
 
-  function render(channel: MessageChannel, job: StepJob, row: DeliveryRow, target: Target): StepMessage | End {
+  async function render(
+    channel: MessageChannel,
+    job: StepJob,
+    row: DeliveryRow,
+    target: Target,
+  ): Promise<StepMessage | End> {
     const { category, to, items } = target;
     const { actor, description, extra, locale, name } = row;
     const url = extra?.url ?? null;
@@ -288,7 +293,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
       const total = (row.digest_count ?? 0) - (row.member_ids?.length ?? 0) + (items?.length ?? 0);
       content =
         items !== null
-          ? renderDigest(category, { items, total }, { locale, timeZone, userName: name ?? '', app: options.app })
+          ? await renderDigest(category, { items, total }, { locale, timeZone, userName: name ?? '', app: options.app })
           : renderMessage(category.templates, { channel, locale, timeZone }, values);
     } catch (error) {
       if (error instanceof TemplateTooLarge) return ended('failed', 'template_too_large');
@@ -366,9 +371,9 @@ export function createStepSending(options: StepSendingOptions): SendStep {
   }
 
   /** An unexpected error, which is a bug, counts as a failed attempt: later messages of the user do not wait for its repair. */
-  function renderOrLog(channel: MessageChannel, job: StepJob, row: DeliveryRow, target: Target) {
+  async function renderOrLog(channel: MessageChannel, job: StepJob, row: DeliveryRow, target: Target) {
     try {
-      return render(channel, job, row, target);
+      return await render(channel, job, row, target);
     } catch (error) {
       options.onError(error, channel);
       return undefined;
@@ -395,7 +400,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     if (row.ahead > 0) return repeat(channel, job, row.ahead / 3, row.ahead);
     const pause = await sender.pauseBefore({ userId: job.user_id, to: target.to });
     if (pause > 0) return repeat(channel, job, pause / 1000);
-    const message = renderOrLog(channel, job, row, target);
+    const message = await renderOrLog(channel, job, row, target);
     if (message !== undefined && 'state' in message) return void (await settle(user, channel, job, message));
     // A job of a delivery that is gone by now finds no row.
     if (!row.was_handed_over && !(await begin(channel, job, row, target))) return repeat(channel, job, 1);
