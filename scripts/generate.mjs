@@ -275,36 +275,35 @@ ${former.join('\n')}
 }
 
 function templatesPage() {
-  const names = (placeholders, required) =>
-    Object.keys(placeholders).map((name) => `\`{${name}}\`${required.includes(name) ? ' (required)' : ''}`);
-  const rows = [...textRules].map(
-    ([kind, { about, placeholders, required }]) =>
-      `| \`${kind}\` | ${about} | ${names(placeholders, required).join(', ')} |`,
-  );
+  const placeholdersOf = ({ placeholders, required }) =>
+    Object.keys(placeholders)
+      .map((name) => `\`{${name}}\`${required.includes(name) ? ' (required)' : ''}`)
+      .join(', ');
   const meanings = Object.entries(Object.assign({}, ...[...textRules.values()].map((rules) => rules.placeholders)));
-  const texts = [...builtInTexts()].map(
-    ([kind, byLanguage]) => `### ${kind}\n\n\`\`\`text\n${byLanguage.get('en')}\n\`\`\`\n`,
-  );
+  // One row for the channels that have the same text rules.
+  const channelsOf = new Map();
+  for (const [kind, rules] of textRules) {
+    const [channel, name] = kind.split('.');
+    const row = (channels) => `| \`${name}\` | ${channels} | ${rules.about} | ${placeholdersOf(rules)} |`;
+    channelsOf.set(row(''), { row, channels: [...(channelsOf.get(row(''))?.channels ?? []), `\`${channel}\``] });
+  }
+  const rows = [...channelsOf.values()].map(({ row, channels }) => row(channels.join(', ')));
   return `# Templates
 
 Generated from \`src/messages/\` by \`npm run generate\`.
 
-This page lists the texts of codes and notices by SMS, mail and push, and of mails to operators. Postern has each text in
-English and Spanish, and chooses by the user's \`locale\`: a user with \`es-MX\` gets the text for \`es\`. If there is no text
-in the user's language, Postern uses the English one.
+Postern has the texts of its codes and notices in English and Spanish. The user's \`locale\` selects the language: a user with
+\`es-MX\` gets the text for \`es\`, and users of other languages the English one. For your own texts or more languages, put files
+into a folder, and set \`TEMPLATES_DIR\` to it:
 
-To use your own texts or more languages, put template files into a folder and set \`TEMPLATES_DIR\` to that folder:
-
-- The name of a file is \`<kind>.<language>.txt\`, such as \`sms.code.fr.txt\` or \`email.new_device.pt-br.txt\`. Its encoding is
-  UTF-8. If a kind has no file, Postern uses the text below.
-- A mail template starts with the line \`Subject: …\` and an empty line. The text follows.
-- Postern makes the HTML of a mail from its text: an empty line begins a new paragraph, a line that begins with four spaces
-  becomes a box (for a code), and lines such as \`Device: …\` become a table. \`APP_NAME\`, \`APP_LOGO\` and \`APP_COLOR\` are
-  the head of each mail. The mail has the plain text, too.
-- A template may contain the placeholders of its kind in braces, and no other braces. If the device or
-  the network is unknown, the text says so.
-- Postern reads all files at start. It reports all errors at once and does not start with an invalid file. \`postern doctor\`
-  makes the same checks.
+- The name of a file is \`<channel>.<name>.<language>.txt\`, such as \`sms.code.fr.txt\` or \`email.new_device.pt-br.txt\`. Its encoding
+  is UTF-8. If a text has no file, Postern uses its own.
+- A mail begins with the line \`Subject: …\` and an empty line. Postern makes its HTML from the text: an empty line begins a new
+  paragraph, a line that begins with four spaces becomes a box (for a code), and lines such as \`Device: …\` become a table.
+  \`APP_NAME\`, \`APP_LOGO\` and \`APP_COLOR\` are the head.
+- A file may contain the placeholders of its text in braces, and no other braces.
+- Postern reads all files at start. With an invalid file it reports all errors and does not start. \`postern doctor\` makes the same
+  checks.
 
 | Placeholder | Meaning |
 |---|---|
@@ -312,15 +311,50 @@ ${meanings.map(([name, meaning]) => `| \`{${name}}\` | ${meaning} |`).join('\n')
 
 ## Kinds
 
-The inbox shows the text of \`push.…\`, if \`NOTICES\` contains \`inbox\`.
+The inbox shows the text of \`push\`, if \`NOTICES\` contains \`inbox\`.
 
-| Kind | When | Placeholders |
-|---|---|---|
+| Name | Channels | When | Placeholders |
+|---|---|---|---|
 ${rows.join('\n')}
 
 ## The English texts
 
-${texts.join('\n')}`;
+${englishTexts()}`;
+}
+
+/** The English texts. Notices that differ only in their first sentence share one frame. */
+function englishTexts() {
+  const english = new Map([...builtInTexts()].map(([kind, byLanguage]) => [kind, byLanguage.get('en')]));
+  const frames = new Map();
+  for (const [kind, push] of [...english].filter(([kind]) => kind.startsWith('push.'))) {
+    const name = kind.slice('push.'.length);
+    const [, sentence, short] = /^(.*?) (If this was not you, .*)$/s.exec(push) ?? [];
+    const head = `Subject: {app}: ${sentence}\n\n${sentence}\n`;
+    const mail = english.get(`email.${name}`);
+    if (english.get(`sms.${name}`) !== `{app}: ${push}` || !mail.startsWith(head)) continue;
+    const frame = `{app}: (sentence) ${short}\n\n${mail.replaceAll(sentence, '(sentence)')}`;
+    frames.set(frame, [...(frames.get(frame) ?? []), [name, sentence]]);
+    for (const channel of ['push', 'sms', 'email']) english.delete(`${channel}.${name}`);
+  }
+  const notices = [...frames].map(([frame, texts]) => {
+    const rows = texts.map(([name, sentence]) => `| \`${name}\` | ${sentence} |`);
+    return `| Notice | Sentence |\n|---|---|\n${rows.join('\n')}\n\n\`\`\`text\n${frame}\n\`\`\`\n`;
+  });
+  const short = [...english].filter(([, text]) => !text.includes('\n'));
+  const long = [...english].filter(([, text]) => text.includes('\n'));
+  return `| SMS or push | Text |
+|---|---|
+${short.map(([kind, text]) => `| \`${kind}\` | ${text} |`).join('\n')}
+
+### Notices
+
+Notices of one table differ only in the sentence. Below the table you see where it stands: in the SMS (first line), and in the mail (the
+other lines). The push is the SMS without \`{app}: \`.
+
+${notices.join('\n')}
+### Mails
+
+${long.map(([kind, text]) => `\`${kind}\`\n\n\`\`\`text\n${text}\n\`\`\`\n`).join('\n')}`;
 }
 
 async function openApi() {

@@ -3433,6 +3433,12 @@ export type CreateAccessTokenData = {
 };
 export type CreateAccessTokenResponse = AccessToken;
 
+export type StreamRevocationsData = {
+  readonly url: '/v1/revocations';
+  readonly body?: never;
+};
+export type StreamRevocationsResponse = unknown;
+
 export type CreateAudienceData = {
   readonly url: '/admin/v1/audiences';
   readonly body: NewAudience;

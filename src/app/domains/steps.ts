@@ -103,8 +103,8 @@ export async function createStepDomain(
     ttl: stepTtl(config),
     onPushes: () => push.onPublished?.(),
   });
-  const closeDigests = createDigestClosing(database);
-  const release = createQuietRelease({ database, counters });
+  const closeDigests = createDigestClosing({ database, categories });
+  const release = createQuietRelease(database);
   const tasks = senders.map(
     ({ channel }) => [stepTask(channel), (job: unknown) => send(channel, job as StepJob)] as const,
   );

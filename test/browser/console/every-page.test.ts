@@ -83,7 +83,7 @@ beforeAll(async () => {
     ['/console/messages', /the mail server answered 550/],
     [`/console/messages?recipient=${endless.slice(0, 5000)}`, /./],
     ['/console/publications', /onerror/],
-    ['/console/publications/new?topic=hostile', /Preview|Vista previa/],
+    ['/console/publications/new?topic=hostile', /Recipients a second|Destinatarios por segundo/],
     [`/console/publications/${publication.id}`, /onerror/],
     [`/console/publications/${publication.id}?view=edit`, /hostile/],
     ['/console/topics', /WWWWWWWW/],
@@ -357,7 +357,7 @@ test('support opens the pages that the role may see, without a refusal, and the 
     '/console/backups',
     '/console/providers',
     '/console/system',
-  ].concat(pages.map(([path]) => path).filter((path) => path.startsWith('/console/webhooks')));
+  ].concat(pages.map(([path]) => path).filter((path) => /^\/console\/(webhooks|topics|categories)/.test(path)));
   const links = page.getByRole('navigation', { name: 'Pages' }).first().getByRole('link');
   await links.nth(2).waitFor();
   const targets = await Promise.all((await links.all()).map((link) => link.getAttribute('href')));
@@ -365,7 +365,9 @@ test('support opens the pages that the role may see, without a refusal, and the 
   for (const [path, shown] of pages.filter(([path]) => path !== '/console' && !hidden.includes(path))) {
     await page.goto(`${postern.url}${path}`);
     await opened.settled();
-    await untilArrived(opened, shown);
+    await untilArrived(opened, shown).catch((error: unknown) => {
+      throw new Error(`${name(path)} does not show ${shown}`, { cause: error });
+    });
   }
   expect(refused).toEqual([]);
   for (const path of hidden) {

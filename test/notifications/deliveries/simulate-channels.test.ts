@@ -110,7 +110,7 @@ function createService() {
     counters,
     calls: createCallLimits(),
   });
-  const release = createQuietRelease({ database, counters });
+  const release = createQuietRelease(database);
 
   async function runJobs(): Promise<number> {
     const jobs = await database.query<{ payload: StepJob; identifier: string }>(

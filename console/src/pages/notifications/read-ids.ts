@@ -31,7 +31,7 @@ export function referencesOf({ recipients, refused }: Pick<ReadIds, 'recipients'
     typedReference.test(text.trim()) && text.length < maxShownCharacters;
   const found = [
     ...recipients.map(({ id, address, line }) => ({
-      reference: address === undefined ? id : `${address}:${id}`,
+      reference: address === undefined || typedReference.test(id) ? id : `${address}:${id}`,
       line,
     })),
     ...refused.filter(isTyped).map(({ text, line }) => ({ reference: text.trim(), line })),
