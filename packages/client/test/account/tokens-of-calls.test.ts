@@ -77,7 +77,7 @@ const changes: Record<string, Change> = {
 /** They change nothing, end this login on purpose, or leave the page and end on the next one. */
 const others = [
   ...['get', 'listPasskeys', 'listIdentities', 'activity', 'export', 'proofChoices', 'deleteAccount'],
-  ...['linkProvider', 'resumeLink', 'resumeProof'],
+  ...['linkProvider', 'resumeLink', 'resumeProof', 'supportLogins', 'allowSupportLogin', 'endSupportLogin'],
 ];
 
 test('each change is tried here', async () => {
