@@ -3,6 +3,7 @@ import { type Category, type StepChannel, stepChannels } from '../../contract/ca
 import type { PreferenceChanges, Preferences as PreferencesView } from '../../contract/preferences.js';
 import type { Queryable, Transaction } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
+import { isJsonObject } from '../../lib/json-object.js';
 import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import type { KnownCategories } from '../categories/categories.js';
@@ -18,7 +19,7 @@ import {
   maxChosenTopics,
   noChoices,
 } from './choices.js';
-import { createTimeZones, noZones } from './time-zones.js';
+import { noZones, type TimeZones } from './time-zones.js';
 
 /** What users choose about notifications. */
 export interface Preferences {
@@ -38,6 +39,8 @@ export interface Preferences {
    * @throws Problem `validation_failed`, `not_found`
    */
   change(tx: Transaction, userId: string, changes: PreferenceChanges, origin: Origin): Promise<boolean>;
+  /** The errors of a change in its meaning. Its body may have any form. */
+  errorsOf(handle: Queryable, userId: string, body: unknown, origin: Origin): Promise<FieldError[]>;
 }
 
 /** The preferences of users that are being created. `ImportedPreferences` of the import describes the methods. */
@@ -139,8 +142,10 @@ const deleteChoices = statement<{ userId: string }>(
 );
 
 /** Stores the preferences of new users, such as those of an import. */
-export function createNewPreferences(handle: Queryable, categories: KnownCategories): NewPreferences {
-  const timeZones = createTimeZones();
+export function createNewPreferences(
+  handle: Queryable,
+  { categories, timeZones }: { readonly categories: KnownCategories; readonly timeZones: TimeZones },
+): NewPreferences {
   let zones = noZones;
   return {
     async refreshFor(changes) {
@@ -168,17 +173,31 @@ export function createNewPreferences(handle: Queryable, categories: KnownCategor
 
 export function createPreferences({
   categories,
+  timeZones,
   isSuppressed,
   record,
 }: {
   readonly categories: KnownCategories;
+  readonly timeZones: TimeZones;
   /** Whether a mail address gets no mail except codes. */
   readonly isSuppressed: (handle: Queryable, address: string) => Promise<boolean>;
   /** Records a change by an operator, in the transaction that makes it. */
   readonly record: (tx: Queryable, userId: string, origin: Origin, changes: readonly EventChange[]) => Promise<void>;
 }): Preferences {
-  const timeZones = createTimeZones();
+  async function errorsOf(
+    handle: Queryable,
+    userId: string,
+    { changes, origin }: { readonly changes: Loose; readonly origin: Origin },
+  ): Promise<FieldError[]> {
+    await categories.refreshFor(handle, namesIn(changes.categories));
+    const topics = await topicsOf(handle, userId, { keys: namesIn(changes.topics), origin });
+    const zones = namesZone(changes) ? await timeZones.names(handle) : noZones;
+    return changeErrors(changes, { categories, zones, topics });
+  }
+
   return {
+    errorsOf: async (handle, userId, body, origin) =>
+      isJsonObject(body) ? errorsOf(handle, userId, { changes: body, origin }) : [],
     async get(handle, userId, { language, times = false }) {
       const [user] = await handle.query(selectUser({ userId }));
       if (user === undefined) throw new Problem('not_found');
@@ -203,10 +222,7 @@ export function createPreferences({
       };
     },
     async change(tx, userId, changes, origin) {
-      await categories.refreshFor(tx, Object.keys(changes.categories ?? {}));
-      const topics = await topicsOf(tx, userId, { changes, origin });
-      const zones = namesZone(changes) ? await timeZones.names(tx) : noZones;
-      throwIfErrors(changeErrors(changes, { categories, zones, topics }));
+      throwIfErrors(await errorsOf(tx, userId, { changes, origin }));
       const [locked] = await tx.query(lockUser({ userId }));
       if (locked === undefined) throw new Problem('not_found');
       const [before = noChoices] = await tx.query(selectChoices({ userId }));
@@ -243,7 +259,12 @@ export function createPreferences({
   };
 }
 
-const namesZone = ({ time_zone: zone }: PreferenceChanges): boolean => zone !== undefined && zone !== null;
+/** A change whose form is not checked yet. */
+type Loose = { readonly [Member in keyof PreferenceChanges]?: unknown };
+
+const namesIn = (part: unknown): string[] => (isJsonObject(part) ? Object.keys(part) : []);
+
+const namesZone = ({ time_zone: zone }: Loose): boolean => typeof zone === 'string';
 
 const hasChoices = ({ time_zone: zone, quiet_hours: quietHours, channels, categories, topics }: Choices): boolean =>
   zone !== null ||
@@ -257,9 +278,8 @@ const valuesOf = (cells: CategoryChoices) =>
 async function topicsOf(
   tx: Queryable,
   userId: string,
-  { changes: { topics = {} }, origin }: { readonly changes: PreferenceChanges; readonly origin: Origin },
+  { keys, origin }: { readonly keys: readonly string[]; readonly origin: Origin },
 ): Promise<ReadonlySet<string>> {
-  const keys = Object.keys(topics);
   if (keys.length === 0) return new Set();
   const rows = await tx.query(selectTopics({ userId, keys, isOwn: origin.actor === 'user' }));
   return new Set(rows.map(({ key }) => key));
