@@ -671,6 +671,8 @@ export type PreferenceCategory = {
   readonly description: string;
   /** Whether the category is critical, so that nobody can turn it off. */
   readonly is_locked: boolean;
+  /** Whether its mails can come as a digest: `digest` for email. */
+  readonly has_digest: boolean;
   readonly cells: PreferenceCells;
 };
 

@@ -103,7 +103,7 @@ export async function createStepDomain(
     ttl: stepTtl(config),
     onPushes: () => push.onPublished?.(),
   });
-  const closeDigests = createDigestClosing(database);
+  const closeDigests = createDigestClosing({ database, categories });
   const release = createQuietRelease(database);
   const tasks = senders.map(
     ({ channel }) => [stepTask(channel), (job: unknown) => send(channel, job as StepJob)] as const,

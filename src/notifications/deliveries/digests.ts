@@ -1,16 +1,33 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Category, RenderedMessage } from '../../contract/category.js';
 import type { Database, Queryable, Transaction } from '../../database/database.js';
-import { literal, sql, statement } from '../../database/sql.js';
+import { literal, type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
 import { newId } from '../../lib/ids.js';
 import { preferredLanguage } from '../../lib/language.js';
+import type { KnownCategories } from '../categories/categories.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
 import { countText } from '../templates/count-text.js';
-import { type MessageValues, renderMessage, textFor } from '../templates/templates.js';
+import { TemplateTooLarge } from '../templates/render.js';
+import { createTexts, type MessageValues, renderMessage, textFor } from '../templates/templates.js';
+import type { CellChoice } from './decide.js';
 import { stepPriority } from './queue.js';
 
 /** The newest members of a digest that its row names. What comes before them is only counted. */
 const maxMembers = 1000;
+
+/** What counts for users without a choice. Null: the category is critical, and asks for no choice. */
+const defaultOf = (category: Category | undefined): CellChoice | null =>
+  category?.is_critical ? null : (category?.defaults.email ?? 'on');
+
+/** SQL: what a user has chosen about mails of a notification: for its topic, else for its category. Null: nothing. */
+export const mailChoice = ({
+  topics,
+  topic,
+  categories,
+  category,
+}: Readonly<Record<'topics' | 'topic' | 'categories' | 'category', SqlPart>>): Sql =>
+  sql`coalesce(${topics} -> ${topic} -> 'email' ->> 'value', ${categories} -> ${category} -> 'email' ->> 'value')`;
 
 interface Joining {
   readonly userIds: readonly string[];
@@ -93,30 +110,41 @@ const lockSingles = statement<{ userIds: readonly string[] }, { id: string }>(
 
 /**
  * Closes digests: finds the members, writes the mail and its job, and removes the mails of members that would be sent alone. An empty
- * digest has no mail.
+ * digest has no mail. A notification is no member if the user has turned mails of its topic or category off; `defaults` holds the choice
+ * for those without one. A critical category asks for none: its default is null.
  */
 const close = statement<
-  { userIds: readonly string[]; categories: readonly string[]; ids: readonly string[] },
+  {
+    readonly userIds: readonly string[];
+    readonly categories: readonly string[];
+    readonly defaults: readonly (CellChoice | null)[];
+    readonly ids: readonly string[];
+  },
   { mails: number }
 >(
   'digests_close',
   (p) => sql`
     with due as materialized (
-      select d.user_id, d.category, d.closed_through, new.id,
-             (select max(sequence) from notifications where user_id = d.user_id) as head
-      from unnest(${p.userIds}::uuid[], ${p.categories}::text[], ${p.ids}::uuid[]) as new (user_id, category, id)
+      select d.user_id, d.category, d.closed_through, new.id, new.by_default,
+             (select max(sequence) from notifications where user_id = d.user_id) as head, preferences.topics, preferences.categories
+      from unnest(${p.userIds}::uuid[], ${p.categories}::text[], ${p.defaults}::text[], ${p.ids}::uuid[])
+             as new (user_id, category, by_default, id)
         join digests d on d.user_id = new.user_id and d.category = new.category and d.channel = 'email'
+        left join preferences on preferences.user_id = d.user_id
     ),
     member as materialized (
       select due.id as digest_id, due.user_id, due.category, n.id, n.sequence
       from due cross join lateral (
         select listed.id, listed.sequence
         from (
-          select id, sequence from notifications
+          select id, sequence, topic from notifications
           where user_id = due.user_id and sequence > due.closed_through and ${categoryOf} = due.category
             and is_hidden is not true and coalesce(expires_at > db_now(), true)
         ) listed ${joinReadState(sql`due.user_id`, sql`listed.sequence`)}
         where not ${isReadNow(sql`listed.sequence`)}
+          and (due.by_default is null
+               or coalesce(${mailChoice({ topics: sql`due.topics`, topic: sql`listed.topic`, categories: sql`due.categories`, category: sql`due.category` })},
+                           due.by_default) <> 'off')
           and not exists (
             select from step_deliveries sent
             where sent.user_id = due.user_id and sent.notification_id = listed.id and sent.channel = 'email'
@@ -153,14 +181,23 @@ const close = statement<
  * nothing.
  * @returns whether a digest was due
  */
-export function createDigestClosing(database: Database): () => Promise<boolean> {
+export function createDigestClosing({
+  database,
+  categories: known,
+}: {
+  readonly database: Database;
+  readonly categories: Pick<KnownCategories, 'get' | 'refreshFor'>;
+}): () => Promise<boolean> {
   return () =>
     database.transaction(async (tx: Transaction) => {
       const due = await tx.query(takeDue({}));
       if (due.length === 0) return false;
       const userIds = due.map(({ user_id }) => user_id);
       await tx.query(lockSingles({ userIds }));
-      await tx.query(close({ userIds, categories: due.map(({ category }) => category), ids: due.map(() => newId()) }));
+      const categories = due.map(({ category }) => category);
+      await known.refreshFor(tx, [...new Set(categories)]);
+      const defaults = categories.map((name) => defaultOf(known.get(name)));
+      await tx.query(close({ userIds, categories, defaults, ids: due.map(() => newId()) }));
       return true;
     });
 }
@@ -172,48 +209,98 @@ export interface DigestItem {
   readonly extra: { readonly data?: Record<string, unknown>; readonly url?: string } | null;
 }
 
-/** The members of a digest that are still unread, the newest first. */
-const selectItems = statement<{ userId: string; ids: readonly string[] }, DigestItem>(
-  'digest_items',
+/** What a mail of a digest needs. */
+export interface DigestContent {
+  /** How many members are still unread. */
+  readonly unread: number;
+  /** How many of them the user still wants as a mail. */
+  readonly wanted: number;
+  /** The newest of those that are wanted: as many as the mail shows. */
+  readonly items: readonly DigestItem[];
+}
+
+type ContentRow = { unread: number; wanted: number } & (DigestItem | Record<keyof DigestItem, null>);
+
+const selectContent = statement<
+  { userId: string; ids: readonly string[]; category: string; byDefault: CellChoice | null; max: number },
+  ContentRow
+>(
+  'digest_content',
   (p) => sql`
-    select n.actor, n.description, n.extra
-    from notifications n ${joinReadState(p.userId, sql`n.sequence`)}
-    where n.user_id = ${p.userId} and n.id = any (${p.ids}::uuid[]) and coalesce(n.expires_at > db_now(), true)
-      and not ${isReadNow(sql`n.sequence`)}
+    with unread as materialized (
+      select n.sequence,
+             ${p.byDefault}::text is null or coalesce(${mailChoice({ topics: sql`preferences.topics`, topic: sql`n.topic`, categories: sql`preferences.categories`, category: p.category })},
+                                                ${p.byDefault}::text) <> 'off' as is_wanted
+      from notifications n ${joinReadState(p.userId, sql`n.sequence`)}
+        left join preferences on preferences.user_id = n.user_id
+      where n.user_id = ${p.userId} and n.id = any (${p.ids}::uuid[]) and coalesce(n.expires_at > db_now(), true)
+        and not ${isReadNow(sql`n.sequence`)}
+    )
+    select counts.unread, counts.wanted, n.actor, n.description, n.extra
+    from (select count(*)::integer as unread, count(*) filter (where is_wanted)::integer as wanted from unread) counts
+      left join (
+        select sequence, actor, description, extra from notifications
+        where user_id = ${p.userId}
+          and sequence = any (array(select sequence from unread where is_wanted order by sequence desc limit ${p.max}::integer))
+      ) n on true
     order by n.sequence desc`,
 );
 
-/** Reads the members of a digest that are still unread, the newest first. */
-export const readDigestItems = (handle: Queryable, userId: string, ids: readonly string[]): Promise<DigestItem[]> =>
-  handle.query(selectItems({ userId, ids }));
+/** Reads what the mail of a digest shows: its members that are still unread and wanted, the newest first. */
+export async function readDigest(
+  handle: Queryable,
+  userId: string,
+  {
+    ids,
+    name,
+    category,
+  }: { readonly ids: readonly string[]; readonly name: string; readonly category: Category | undefined },
+): Promise<DigestContent> {
+  const max = category?.digest?.max_items ?? defaultMaxItems;
+  const rows = await handle.query(selectContent({ userId, ids, category: name, byDefault: defaultOf(category), max }));
+  const items = rows.flatMap(({ actor, description, extra }) =>
+    description === null ? [] : [{ actor, description, extra }],
+  );
+  return { unread: rows[0]?.unread ?? 0, wanted: rows[0]?.wanted ?? 0, items };
+}
+
+/** The most notifications that the mail of a digest shows, if its category has lost its `max_items`. */
+const defaultMaxItems = 20;
 
 /**
- * The mail of a digest: each notification as the template of the category shows it alone, the newest first. A digest with one
- * notification looks like the mail of that notification.
+ * The mail of a digest: each notification as the text of the category's template shows it alone, the newest first. All of them together
+ * have the budget of one message; those that have no room are counted. A digest with one notification looks like the mail of that
+ * notification. Other work runs between two notifications.
  * @param total how many notifications it stands for
- * @throws TemplateTooLarge
+ * @throws TemplateTooLarge if no notification has room
  */
-export function renderDigest(
-  { name, title, templates, digest }: Category,
+export async function renderDigest(
+  { name, title, templates }: Category,
   { items, total }: { readonly items: readonly DigestItem[]; readonly total: number },
   { locale, timeZone, userName, app }: { locale: string | null; timeZone: string; userName: string; app: string },
-): RenderedMessage {
-  const shown = items.slice(0, digest?.max_items ?? items.length).map(({ actor, description, extra }) => {
-    const values: MessageValues = {
-      ...{ actor, description, url: extra?.url ?? null, data: extra?.data ?? null },
-      ...{ user: { name: userName }, app },
-    };
-    return renderMessage(templates, { channel: 'email', locale, timeZone }, values);
+): Promise<RenderedMessage> {
+  const target = { channel: 'email', locale, timeZone } as const;
+  const valuesOf = ({ actor, description, extra }: DigestItem): MessageValues => ({
+    ...{ actor, description, url: extra?.url ?? null, data: extra?.data ?? null },
+    ...{ user: { name: userName }, app },
   });
-  const [first] = shown;
-  if (first !== undefined && total === 1) return first;
+  const [first] = items;
+  if (first !== undefined && total === 1) return renderMessage(templates, target, valuesOf(first));
+  const texts = createTexts(templates, target);
+  const shown: string[] = [];
+  for (const item of items) {
+    await nextTurn();
+    const text = texts.next(valuesOf(item));
+    if (text !== undefined) shown.push(text);
+  }
+  if (shown.length === 0) throw new TemplateTooLarge();
   const language = preferredLanguage(locale ?? undefined);
   const more = total - shown.length;
   return {
-    template: first?.template ?? null,
+    template: texts.template,
     subject: `${textFor(title, locale ?? language) ?? name}: ${countText(total, language)}`,
     title: null,
-    text: [...shown.map(({ text }) => text), ...(more > 0 ? [`+ ${more}`] : [])].join('\n\n'),
+    text: [...shown, ...(more > 0 ? [`+ ${more}`] : [])].join('\n\n'),
     html: null,
   };
 }

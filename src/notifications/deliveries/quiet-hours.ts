@@ -5,8 +5,8 @@ import { isReadNow, joinReadState } from '../inbox/unread.js';
 import { stepPriority } from './queue.js';
 
 /**
- * SQL: when the quiet hours end in which a time lies, from a row of `preferences`; null: it lies in none. It calls the function only for
- * users who have quiet hours.
+ * SQL: the end of the quiet hours at the time `now`, from a row of `preferences`. Null: there are none at that time. It calls the function
+ * only for users who have quiet hours.
  * @param zone DEFAULT_TIME_ZONE
  */
 export const quietUntil = (zone: SqlPart, now: SqlPart = sql`db_now()`): Sql =>
@@ -33,8 +33,8 @@ const heldWithIt = sql`
     ),`;
 
 /**
- * Holds a delivery until the user's quiet hours end. It reads the choices under a lock: a change at the same time either is seen here,
- * or finds the row of `quiet_holds`. Returns no row if there are no quiet hours any more.
+ * Holds a delivery until the user's quiet hours end. The lock on the preferences orders it with a change of the quiet hours: a change
+ * before it is seen here, and a change after it finds the row of `quiet_holds`. Returns no row if there are no quiet hours any more.
  */
 const hold = (name: string, { table, more }: { table: Sql; more: { readonly columns: Sql; readonly parts: Sql } }) =>
   statement<Attempt, { user_id: string }>(
@@ -114,8 +114,9 @@ const releaseSteps = statement<{ userIds: readonly string[] }>(
 );
 
 /**
- * Releases pushes. Of those that a device would still get, more than `maxSinglePushes` of one category become one: the newest stands
- * for all. Those that are needless by now are decided about like the others, so that each says why it is not sent.
+ * Releases pushes. If a device has more than `maxSinglePushes` live ones of a category, only the newest is sent, with their number. A
+ * push is live if its notification exists, is not read and has not expired. The others go back to the queue too: the decision before
+ * the attempt says why each is not sent.
  */
 const releasePushes = statement<{ userIds: readonly string[] }>(
   'push_deliveries_release',
@@ -173,8 +174,9 @@ export function createQuietRelease(database: Database): () => Promise<boolean> {
       const users = await tx.query(takeDue({}));
       if (users.length === 0) return false;
       const userIds = users.map(({ user_id }) => user_id);
-      await tx.query(releaseSteps({ userIds }));
+      // Pushes first: a message with `undelivered` asks whether they were sent.
       await tx.query(releasePushes({ userIds }));
+      await tx.query(releaseSteps({ userIds }));
       return true;
     });
 }

@@ -9,7 +9,7 @@ import { TemplateTooLarge } from '../templates/render.js';
 import { renderMessage } from '../templates/templates.js';
 import { limitsOf, takeCap } from './caps.js';
 import { decide, type Hold, type Join, type StepFacts } from './decide.js';
-import { type DigestItem, joinDigests, readDigestItems, renderDigest } from './digests.js';
+import { type DigestContent, joinDigests, readDigest, renderDigest } from './digests.js';
 import {
   type AddressFacts,
   type FactColumns,
@@ -46,9 +46,8 @@ interface DeliveryRow extends FactColumns {
   age: number;
   held: number;
   quiet_until: string | null;
-  /** A digest: its category, what the user has chosen for it, its members, and how many there were. Null: a single notification. */
+  /** A digest: its category, its members, and how many there were. Null: a single notification. */
   digest_category: string | null;
-  digest_choice: FactColumns['chosen_category'];
   digest_count: number | null;
   member_ids: string[] | null;
   /** How many deliveries are handed over before this one. */
@@ -97,8 +96,7 @@ const selectDelivery = (lockHolds: Sql): StatementWith<AttemptKey & { channel: s
     return sql`
     select d.notification_id, d.condition, d.attempts, d.first_attempt_at is not null as was_handed_over, d.created_at,
            extract(epoch from db_now() - d.created_at)::float8 as age, ${heldSince(sql`d.channel`, sql`d.created_at`, sql`d.holds`)} as held,
-           ${quietUntil(p.zone)} as quiet_until, d.digest_category, d.digest_count, d.member_ids,
-           preferences.categories -> d.digest_category -> 'email' ->> 'value' as digest_choice, ${ahead} as ahead,
+           ${quietUntil(p.zone)} as quiet_until, d.digest_category, d.digest_count, d.member_ids, ${ahead} as ahead,
            case d.channel when 'email' then u.email else u.phone end as address, u.locale, u.name, preferences.time_zone,
            n.actor, n.description, n.extra, ${factColumns(parts)}
     from step_deliveries d ${factJoins(parts)}
@@ -216,14 +214,16 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     job: StepJob,
     stored: DeliveryRow,
   ): Promise<End | Hold | Join | Target> {
-    const items = stored.member_ids && (await readDigestItems(handle, job.user_id, stored.member_ids));
-    const row = items === null ? stored : digestRow(stored, items);
+    const name = stored.digest_category ?? stored.category;
+    if (name !== null) await categories.refreshFor(handle, [name]);
+    const category = categories.get(name ?? '');
+    const { member_ids: ids } = stored;
+    const digest = ids && (await readDigest(handle, job.user_id, { ids, name: name ?? '', category }));
+    const row = digest === null ? stored : digestRow(stored, digest);
     const { condition, age, held, was_handed_over: wasHandedOver, quiet_until: quietUntil } = row;
-    if (row.category !== null) await categories.refreshFor(handle, [row.category]);
-    const category = categories.get(row.category ?? '');
     const step = { userId: job.user_id, notificationId: row.notification_id, channel };
     const limits =
-      items !== null || wasHandedOver ? { isDigest: items !== null } : await limitsOf(handle, step, category);
+      digest !== null || wasHandedOver ? { isDigest: digest !== null } : await limitsOf(handle, step, category);
     const facts = {
       channel,
       condition,
@@ -238,7 +238,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     if (decision.state !== 'send') return decision;
     // `decide` has refused it.
     if (category === undefined || row.address === null) return ended('dropped', 'category_deleted');
-    return { category, to: row.address, items };
+    return { category, to: row.address, digest };
   }
 
   /** The notification comes with the next digest, and has no mail of its own. Else the job runs again: the digest has just closed. */
@@ -252,7 +252,8 @@ export function createStepSending(options: StepSendingOptions): SendStep {
       await tx.query(removeDelivery(keyOf(job)));
       return true;
     });
-    if (!hasJoined) await repeat(channel, job, 1);
+    if (!hasJoined) return repeat(channel, job, 1);
+    counters.add('steps.digesting', channel);
   }
 
   /**
@@ -263,10 +264,10 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     channel: MessageChannel,
     job: StepJob,
     row: DeliveryRow,
-    { category, items }: Target,
+    { category, digest }: Target,
   ): Promise<boolean> {
     const user = database.user(job.user_id);
-    if (category.cap === null || items !== null) return (await user.query(markHandedOver(keyOf(job)))).length > 0;
+    if (category.cap === null || digest !== null) return (await user.query(markHandedOver(keyOf(job)))).length > 0;
     const step = { userId: job.user_id, notificationId: row.notification_id, channel };
     return user.transaction(async (tx) => {
       if (!(await takeCap(tx, step, category))) return false;
@@ -274,8 +275,13 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     });
   }
 
-  function render(channel: MessageChannel, job: StepJob, row: DeliveryRow, target: Target): StepMessage | End {
-    const { category, to, items } = target;
+  async function render(
+    channel: MessageChannel,
+    job: StepJob,
+    row: DeliveryRow,
+    target: Target,
+  ): Promise<StepMessage | End> {
+    const { category, to, digest } = target;
     const { actor, description, extra, locale, name } = row;
     const url = extra?.url ?? null;
     const values = {
@@ -285,10 +291,15 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     let content: RenderedMessage;
     try {
       const timeZone = row.time_zone ?? options.timeZone;
-      const total = (row.digest_count ?? 0) - (row.member_ids?.length ?? 0) + (items?.length ?? 0);
+      // Members that the row does not name are only counted.
+      const total = (row.digest_count ?? 0) - (row.member_ids?.length ?? 0) + (digest?.wanted ?? 0);
       content =
-        items !== null
-          ? renderDigest(category, { items, total }, { locale, timeZone, userName: name ?? '', app: options.app })
+        digest !== null
+          ? await renderDigest(
+              category,
+              { items: digest.items, total },
+              { locale, timeZone, userName: name ?? '', app: options.app },
+            )
           : renderMessage(category.templates, { channel, locale, timeZone }, values);
     } catch (error) {
       if (error instanceof TemplateTooLarge) return ended('failed', 'template_too_large');
@@ -366,9 +377,9 @@ export function createStepSending(options: StepSendingOptions): SendStep {
   }
 
   /** An unexpected error, which is a bug, counts as a failed attempt: later messages of the user do not wait for its repair. */
-  function renderOrLog(channel: MessageChannel, job: StepJob, row: DeliveryRow, target: Target) {
+  async function renderOrLog(channel: MessageChannel, job: StepJob, row: DeliveryRow, target: Target) {
     try {
-      return render(channel, job, row, target);
+      return await render(channel, job, row, target);
     } catch (error) {
       options.onError(error, channel);
       return undefined;
@@ -388,14 +399,15 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     if ('heldUntil' in target) {
       const held = await user.query(holdStep({ ...keyOf(job), zone: options.timeZone }));
       // The user has just changed the quiet hours.
-      return held.length > 0 ? undefined : repeat(channel, job, 1);
+      if (held.length === 0) return repeat(channel, job, 1);
+      return counters.add('steps.held', channel);
     }
     if ('state' in target && target.state === 'digesting') return join(channel, job, row);
     if ('state' in target) return void (await settle(user, channel, job, target));
     if (row.ahead > 0) return repeat(channel, job, row.ahead / 3, row.ahead);
     const pause = await sender.pauseBefore({ userId: job.user_id, to: target.to });
     if (pause > 0) return repeat(channel, job, pause / 1000);
-    const message = renderOrLog(channel, job, row, target);
+    const message = await renderOrLog(channel, job, row, target);
     if (message !== undefined && 'state' in message) return void (await settle(user, channel, job, message));
     // A job of a delivery that is gone by now finds no row.
     if (!row.was_handed_over && !(await begin(channel, job, row, target))) return repeat(channel, job, 1);
@@ -409,8 +421,8 @@ export function createStepSending(options: StepSendingOptions): SendStep {
 /** What a delivery that is sent needs. */
 interface Target {
   readonly category: Category;
-  /** The members of a digest that are still unread; null: the delivery is about one notification. */
-  readonly items: readonly DigestItem[] | null;
+  /** Null: the delivery is about one notification. */
+  readonly digest: DigestContent | null;
   readonly to: string;
 }
 
@@ -425,11 +437,14 @@ interface Sent extends Omit<End, 'state'> {
   readonly state: 'sent' | 'bounced' | End['state'];
 }
 
-/** A digest is about all of its members: there is a reason to send it while one of them is unread. */
-const digestRow = (row: DeliveryRow, items: readonly DigestItem[]): DeliveryRow => ({
+/**
+ * A digest is about all of its members: there is a reason to send it while one of them is unread, and the user wants it while one of those
+ * is wanted.
+ */
+const digestRow = (row: DeliveryRow, { unread, wanted }: DigestContent): DeliveryRow => ({
   ...row,
-  ...{ is_there: true, is_expired: false, is_hidden: false, is_read: items.length === 0 },
-  ...{ category: row.digest_category, chosen_category: row.digest_choice, chosen_topic: null },
+  ...{ is_there: true, is_expired: false, is_hidden: false, is_read: unread === 0 },
+  ...{ category: row.digest_category, chosen_category: wanted === 0 ? 'off' : 'digest', chosen_topic: null },
 });
 
 const ended = (state: End['state'], reason: string): End => ({ state, reason });

@@ -3,6 +3,7 @@ import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { isHeld } from '../channels/held.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
+import { mailChoice } from './digests.js';
 import type { MessageChannel } from './queue.js';
 
 interface Row {
@@ -46,10 +47,17 @@ const selectSteps = statement<{ userId: string; notificationId: string; publishe
     from notifications n
       join digests d on d.user_id = n.user_id and d.category = coalesce(n.category, n.notification_type) and d.due_at is not null
         and n.sequence > d.closed_through ${joinReadState(p.userId, sql`n.sequence`)}
+      left join preferences on preferences.user_id = n.user_id
     where n.user_id = ${p.userId} and n.id = ${p.notificationId} and n.is_hidden is not true and not ${isReadNow(sql`n.sequence`)}
       and not exists (
         select from step_deliveries own
         where own.user_id = ${p.userId} and own.notification_id = ${p.notificationId} and own.channel = 'email')
+      and coalesce(${mailChoice({ topics: sql`preferences.topics`, topic: sql`n.topic`, categories: sql`preferences.categories`, category: sql`d.category` })},
+                   case when exists (
+                     select from step_refusals
+                     where published_at between ${p.publishedAt}::timestamptz - interval '1 minute' and ${p.publishedAt}::timestamptz
+                       and notification_ids @> array[${p.notificationId}::uuid] and channel = 'email')
+                   then 'off' else 'on' end) <> 'off'
     order by updated_at`,
 );
 

@@ -316,6 +316,7 @@ function categoryView(
     title: textFor(category.title, language) ?? category.name,
     description: textFor(category.description, language) ?? category.name,
     is_locked: category.is_critical,
+    has_digest: category.digest !== null,
     cells: byCell((channel) => {
       const byDefault = category.defaults[channel];
       // A category that became critical ignores what was chosen before.

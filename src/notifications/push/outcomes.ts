@@ -123,7 +123,8 @@ export function createOutcomes(options: {
   async function hold(channel: PushChannel, job: PushJob): Promise<void> {
     const held = await database.user(job.user_id).query(holdPush({ ...keyOf(job), zone }));
     // The user has just changed the quiet hours.
-    if (held.length === 0) await postpone(channel, job, { waitMs: 1000, isSilent: false });
+    if (held.length === 0) return postpone(channel, job, { waitMs: 1000, isSilent: false });
+    counters.add('pushes.held', channel);
   }
 
   async function record(

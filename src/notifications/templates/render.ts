@@ -20,8 +20,7 @@ export class TemplateTooLarge extends Error {
   override readonly name = 'TemplateTooLarge';
 }
 
-export interface RenderOptions {
-  readonly values: TemplateValues;
+export interface RenderingOptions {
   readonly locale: string;
   /** A name of the IANA database. */
   readonly timeZone: string;
@@ -30,19 +29,37 @@ export interface RenderOptions {
   readonly budget: RenderBudget;
 }
 
+/** Takes a text out of a budget. @throws TemplateTooLarge */
+export function spendBytes(budget: RenderBudget, text: string): void {
+  // In this order: counting the bytes of a long text takes long.
+  if (text.length > budget.bytes) throw new TemplateTooLarge();
+  budget.bytes -= Buffer.byteLength(text);
+  if (budget.bytes < 0) throw new TemplateTooLarge();
+}
+
 /**
  * Renders a template. The time is bounded by the budget, whatever the template and the values are.
  * @throws TemplateTooLarge
  */
-export function render(nodes: readonly TemplateNode[], options: RenderOptions): string {
+export const render = (
+  nodes: readonly TemplateNode[],
+  { values, ...options }: RenderingOptions & { readonly values: TemplateValues },
+): string => createRendering(nodes, options)(values);
+
+/**
+ * Creates a function that renders a template for any values. All of its calls together have one budget.
+ * @returns throws TemplateTooLarge
+ */
+export function createRendering(
+  nodes: readonly TemplateNode[],
+  options: RenderingOptions,
+): (values: TemplateValues) => string {
   const { budget } = options;
-  const output: string[] = [];
+  let output: string[] = [];
   const formats = createFormats(options, (steps) => spend(budget, steps));
 
   function write(text: string): void {
-    if (text.length > budget.bytes) throw new TemplateTooLarge();
-    budget.bytes -= Buffer.byteLength(text);
-    if (budget.bytes < 0) throw new TemplateTooLarge();
+    spendBytes(budget, text);
     output.push(text);
   }
 
@@ -68,8 +85,11 @@ export function render(nodes: readonly TemplateNode[], options: RenderOptions): 
     } else if (!isEmpty) visit(node.children, value === true ? scopes : [...scopes, value]);
   }
 
-  visit(nodes, [options.values]);
-  return output.join('');
+  return (values) => {
+    output = [];
+    visit(nodes, [values]);
+    return output.join('');
+  };
 }
 
 function spend(budget: RenderBudget, steps: number): void {

@@ -1,8 +1,17 @@
 import type { MessageTemplate, RenderedMessage, StepChannel } from '../../contract/category.js';
 import type { FieldError } from '../../lib/problem.js';
-import { maxSourceBytes, parseTemplate } from './parse.js';
+import { maxSourceBytes, parseTemplate, type TemplateNode } from './parse.js';
 import { pathFaults, rootShape, shapeOf } from './paths.js';
-import { asIs, inHtml, inOneLine, newBudget, render } from './render.js';
+import {
+  asIs,
+  createRendering,
+  inHtml,
+  inOneLine,
+  newBudget,
+  type RenderBudget,
+  spendBytes,
+  TemplateTooLarge,
+} from './render.js';
 
 /** The templates of a category. A name is a channel, a dot and a locale. */
 export type Templates = Readonly<Record<string, MessageTemplate>>;
@@ -99,22 +108,22 @@ export function textFor(texts: Readonly<Record<string, string>>, locale: string)
     .find((text) => text !== undefined);
 }
 
-/**
- * The message that a channel sends. Without a template for the language of the user, of that language in general or of
- * English, it is the actor, the description and the link.
- * @param timeZone the zone of dates
- * @throws TemplateTooLarge
- */
-export function renderMessage(
-  templates: Templates,
-  {
-    channel,
-    locale,
-    timeZone,
-  }: { readonly channel: StepChannel; readonly locale: string | null; readonly timeZone: string },
-  values: MessageValues,
-): RenderedMessage {
-  const byName = new Map<string, { name: string; template: MessageTemplate; locale: string }>(
+/** Which template a message uses. */
+interface Target {
+  readonly channel: StepChannel;
+  readonly locale: string | null;
+  /** The zone of dates. */
+  readonly timeZone: string;
+}
+
+interface FoundTemplate {
+  readonly name: string;
+  readonly template: MessageTemplate;
+  readonly locale: string;
+}
+
+function findTemplate(templates: Templates, { channel, locale }: Target): FoundTemplate | undefined {
+  const byName = new Map<string, FoundTemplate>(
     Object.entries(templates).flatMap(([name, template]) => {
       const named = readName(name);
       return named === undefined
@@ -122,24 +131,87 @@ export function renderMessage(
         : [[`${named.channel}.${named.locale}`, { name, template, locale: named.locale }] as const];
     }),
   );
-  const found = candidates(channel, locale).flatMap((name) => byName.get(name) ?? [])[0];
-  if (found === undefined) return plainMessage(channel, values);
+  return candidates(channel, locale).flatMap((name) => byName.get(name) ?? [])[0];
+}
+
+/** A category keeps its templates until the categories change, so each version of them is parsed once. */
+const parsedParts = new WeakMap<MessageTemplate, Map<Part, readonly TemplateNode[]>>();
+
+function parsedPart({ name, template }: FoundTemplate, part: Part, source: string): readonly TemplateNode[] {
+  const parts = parsedParts.get(template) ?? new Map<Part, readonly TemplateNode[]>();
+  parsedParts.set(template, parts);
+  const known = parts.get(part);
+  if (known !== undefined) return known;
+  const parsed = parseTemplate(source);
+  if ('faults' in parsed) throw new Error(`the template ${name} was stored with a fault`);
+  parts.set(part, parsed.nodes);
+  return parsed.nodes;
+}
+
+/** The rendering of a part of a template; undefined if the template or the channel does not have this part. */
+function renderingOf(
+  found: FoundTemplate,
+  part: Part,
+  { channel, timeZone, budget }: Target & { readonly budget: RenderBudget },
+): ((values: MessageValues) => string) | undefined {
+  const source = found.template[part];
+  if (source === undefined || !partsOf[channel].includes(part)) return undefined;
+  const options = { locale: found.locale, timeZone, escape: escapes[part], budget };
+  const render = createRendering(parsedPart(found, part, source), options);
+  return (values) => render({ ...values });
+}
+
+/**
+ * The message that a channel sends. Without a template for the language of the user, of that language in general or of
+ * English, it is the actor, the description and the link.
+ * @throws TemplateTooLarge
+ */
+export function renderMessage(templates: Templates, target: Target, values: MessageValues): RenderedMessage {
+  const found = findTemplate(templates, target);
+  const plain = plainMessage(target.channel, values);
+  if (found === undefined) return plain;
   const budget = newBudget();
-  const rendered = (part: Part): string | null => {
-    const source = found.template[part];
-    if (source === undefined || !partsOf[channel].includes(part)) return null;
-    const parsed = parseTemplate(source);
-    if ('faults' in parsed) throw new Error(`the template ${found.name} was stored with a fault`);
-    const options = { values: { ...values }, locale: found.locale, timeZone, escape: escapes[part], budget };
-    return render(parsed.nodes, options);
-  };
-  const plain = plainMessage(channel, values);
+  const rendered = (part: Part) => renderingOf(found, part, { ...target, budget })?.(values) ?? null;
   return {
     template: found.name,
     subject: rendered('subject') ?? plain.subject,
     title: rendered('title') ?? plain.title,
     text: rendered('text') ?? plain.text,
     html: rendered('html'),
+  };
+}
+
+/** The texts of several notifications in one message. */
+export interface Texts {
+  /** The name of their template; null: they have none. */
+  readonly template: string | null;
+  /** The text of the next notification; undefined: the message has no room for it. */
+  next(values: MessageValues): string | undefined;
+}
+
+/** Renders texts as `renderMessage` does, without the other parts. All of them together have the budget of one message. */
+export function createTexts(templates: Templates, target: Target): Texts {
+  const found = findTemplate(templates, target);
+  const budget = newBudget();
+  const render = found && renderingOf(found, 'text', { ...target, budget });
+  const plain = (values: MessageValues) => {
+    const { text } = plainMessage(target.channel, values);
+    spendBytes(budget, text);
+    return text;
+  };
+  return {
+    template: found?.name ?? null,
+    next(values) {
+      const { bytes } = budget;
+      try {
+        return (render ?? plain)(values);
+      } catch (error) {
+        if (!(error instanceof TemplateTooLarge)) throw error;
+        // What it has written is not in the message. Its steps are spent.
+        budget.bytes = bytes;
+        return undefined;
+      }
+    },
   };
 }
 

@@ -1,8 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import mustache from 'mustache';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { MessageTemplate } from '../../../src/contract/category.js';
 import type { Notification } from '../../../src/contract/notification.js';
 import type { Database } from '../../../src/database/database.js';
-import { createDigestClosing } from '../../../src/notifications/deliveries/digests.js';
+import { completeCategory } from '../../../src/notifications/categories/category.js';
+import { createDigestClosing, renderDigest } from '../../../src/notifications/deliveries/digests.js';
 import { createReadPositions } from '../../../src/notifications/inbox/read-position.js';
+import { TemplateTooLarge } from '../../../src/notifications/templates/render.js';
 import { stepClock } from '../../support/clock.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { eventually } from '../../support/eventually.js';
@@ -28,7 +32,7 @@ beforeEach(async () => {
     defaults: { email: 'digest' },
     digest: { every: '1h', max_items: 3 },
   });
-  close = createDigestClosing(database);
+  close = createDigestClosing({ database, categories: parts.categories });
   [userId = ''] = await parts.createPeople(1);
 });
 afterEach(async () => {
@@ -45,6 +49,20 @@ const publish = (description: string, more: object = {}): Promise<Notification> 
 const read = ({ sequence }: Notification) =>
   createReadPositions(database, () => undefined).move(userId, { last_read_sequence: sequence });
 const remove = ({ id }: Notification) => database.transaction((tx) => parts.notifications.remove(tx, id));
+/** Chooses for mails of categories and topics. */
+const chooseMail = (categories: Record<string, string>, topics: Record<string, string> = {}) => {
+  const cells = (chosen: Record<string, string>) =>
+    JSON.stringify(Object.fromEntries(Object.entries(chosen).map(([name, value]) => [name, { email: { value } }])));
+  return database.query(
+    testSql(
+      `insert into preferences (user_id, categories, topics) values ($1, $2::jsonb, $3::jsonb)
+       on conflict (user_id) do update set categories = excluded.categories, topics = excluded.topics`,
+      [userId, cells(categories), cells(topics)],
+    ),
+  );
+};
+const setTopic = ({ id }: Notification, topic: string) =>
+  database.query(testSql('update notifications set topic = $2 where id = $1', [id, topic]));
 async function run(): Promise<void> {
   await parts.runDue();
   while (await close());
@@ -126,14 +144,7 @@ describe('a digest', () => {
   });
 
   test('has nothing that a mail of its own was handed over for, and takes the place of one that was not', async () => {
-    const choose = (value: string) =>
-      database.query(
-        testSql(
-          `insert into preferences (user_id, categories) values ($1, jsonb_build_object('club', jsonb_build_object('email', jsonb_build_object('value', $2::text))))
-           on conflict (user_id) do update set categories = excluded.categories`,
-          [userId, value],
-        ),
-      );
+    const choose = (value: string) => chooseMail({ club: value });
     const first = await publish('digested');
     await parts.runDue();
     await choose('on');
@@ -151,6 +162,73 @@ describe('a digest', () => {
     await parts.runJobs();
     expect(texts()).toEqual([['alone'], ['waiting', 'digested']]);
     for (const each of [first, alone, waiting]) expect(await parts.mailOf(each)).toBe('sent/accepted');
+  });
+
+  test('has only what the user wants as a mail: the choice for a topic is before the one for the category', async () => {
+    const [plain, chess, art] = [await publish('plain'), await publish('chess'), await publish('art')];
+    await setTopic(chess, 'chess');
+    await setTopic(art, 'art');
+    await chooseMail({ club: 'digest' }, { chess: 'off' });
+    await run();
+    expect(await parts.mailOf(chess)).toBe('skipped/preference_off');
+    for (const each of [plain, art]) expect(await parts.mailOf(each)).toBe('digesting/digest');
+    await at('61 minutes');
+    await run();
+    expect(texts()).toEqual([['art', 'plain']]);
+    expect(await parts.mailOf(chess)).toBe('skipped/preference_off');
+  });
+
+  test.each([
+    ['the user', { club: 'off' }, 'digest'],
+    ['the default', {}, 'off'],
+  ])('of a topic is sent if %s keeps the other mails of the category off', async (_, categories, email) => {
+    parts.putCategory('club', {
+      ...{ steps: [{ channel: 'email' }], digest: { every: '1h', max_items: 3 } },
+      defaults: { email: email as 'off' },
+    });
+    const [plain, chess] = [await publish('plain'), await publish('chess')];
+    await setTopic(chess, 'chess');
+    await chooseMail(categories, { chess: 'digest' });
+    await run();
+    expect(await parts.mailOf(plain)).toBe('skipped/preference_off');
+    expect(await parts.mailOf(chess)).toBe('digesting/digest');
+    await at('61 minutes');
+    await run();
+    expect(texts()).toEqual([['chess']]);
+    expect(await parts.mailOf(chess)).toBe('sent/accepted');
+    expect(await parts.mailOf(plain)).toBe('skipped/preference_off');
+  });
+
+  test('follows choices between its end and its mail', async () => {
+    const [plain, chess] = [await publish('plain'), await publish('chess')];
+    await setTopic(chess, 'chess');
+    await parts.runDue();
+    await at('61 minutes');
+    await close();
+    await chooseMail({}, { chess: 'off' });
+    await parts.runJobs();
+    expect(texts()).toEqual([['plain']]);
+    const next = [await publish('three'), await publish('four')];
+    await setTopic(next[1] as Notification, 'chess');
+    await chooseMail({}, { chess: 'digest' });
+    await parts.runDue();
+    await at('130 minutes');
+    await close();
+    await chooseMail({ club: 'off' }, { chess: 'off' });
+    await parts.runJobs();
+    expect(texts()).toHaveLength(1);
+    for (const each of next) expect(await parts.mailOf(each)).toBe('skipped/preference_off');
+    expect(await parts.mailOf(plain)).toBe('sent/accepted');
+  });
+
+  test('of a category that has become critical ignores choices', async () => {
+    await publish('one');
+    await parts.runDue();
+    await chooseMail({ club: 'off' });
+    parts.putCategory('club', { steps: [{ channel: 'email' }], is_critical: true, digest: { every: '1h' } });
+    await at('61 minutes');
+    await run();
+    expect(texts()).toEqual([['one']]);
   });
 
   test('is turned off, deleted and suppressed as any mail', async () => {
@@ -252,6 +330,76 @@ test(`${raceRounds} times, a connection that is killed at any statement loses an
   }
   expect(killed).toBe(raceRounds);
   expect(texts().flat().sort()).toEqual(wanted.sort());
+});
+
+describe('the mail of a digest', () => {
+  const person = { locale: 'en', timeZone: 'UTC', userName: 'Ada', app: 'Splitter' };
+  const item = (description: string, data: Record<string, unknown> = {}) => ({
+    ...{ actor: null, description, extra: { data } },
+  });
+  const category = (template: MessageTemplate, maxItems = 100) =>
+    completeCategory('club', {
+      ...{ digest: { every: '1h', max_items: maxItems }, templates: { 'email.en': template } },
+    });
+  const hundred = Array.from({ length: 100 }, (_, place) => item(`n${place}`, { text: 'x'.repeat(10_000) }));
+
+  test('has the room of one message: what does not fit is counted', async () => {
+    for (const text of ['{{description}}{{data.text}}', '{{description}}{{data.text}}{{#data.none}}{{/data.none}}']) {
+      const { text: mail } = await renderDigest(category({ text }), { items: hundred, total: 100 }, person);
+      expect(Buffer.byteLength(mail)).toBeLessThan(257 * 1024);
+      const [first, ...more] = mail.split('\n\n');
+      expect(first).toBe(`n0${'x'.repeat(10_000)}`);
+      expect(more).toHaveLength(26);
+      expect(more.at(-1)).toBe('+ 74');
+    }
+    const plain = completeCategory('club', { digest: { every: '1h', max_items: 100 } });
+    const items = hundred.map(() => item('y'.repeat(20_000)));
+    const { text: mail } = await renderDigest(plain, { items, total: 100 }, person);
+    expect(mail.split('\n\n').at(-1)).toBe('+ 87');
+  });
+
+  test('shows the others if one notification is too large, and fails if all are', async () => {
+    const items = [item('big', { text: 'x'.repeat(300_000) }), item('one'), item('two')];
+    const club = category({ text: '{{description}}{{data.text}}' });
+    const { text: mail } = await renderDigest(club, { items, total: 3 }, person);
+    expect(mail).toBe('one\n\ntwo\n\n+ 1');
+    await expect(renderDigest(club, { items: items.slice(0, 1), total: 2 }, person)).rejects.toThrow(TemplateTooLarge);
+  });
+
+  test('does the steps of one message', async () => {
+    const items = Array.from({ length: 100 }, (_, place) => item(`n${place}`, { lines: Array(500).fill(1) }));
+    const club = category({ text: '{{description}}{{#data.lines}}{{/data.lines}}' });
+    const { text: mail } = await renderDigest(club, { items, total: 100 }, person);
+    expect(mail.split('\n\n')).toHaveLength(100);
+    const bomb = category({ text: '{{description}}{{#data.lines}}{{#data.lines}}{{/data.lines}}{{/data.lines}}' });
+    await expect(renderDigest(bomb, { items, total: 100 }, person)).rejects.toThrow(TemplateTooLarge);
+  });
+
+  test('makes no HTML and no subject of its notifications', async () => {
+    const items = [item('one', { lines: Array(1000).fill(1) }), item('two')];
+    const loop = '{{#data.lines}}{{#data.lines}}x{{/data.lines}}{{/data.lines}}';
+    const club = category({ subject: loop, html: loop, text: '{{description}}' });
+    expect((await renderDigest(club, { items, total: 2 }, person)).text).toBe('one\n\ntwo');
+    await expect(renderDigest(club, { items: items.slice(0, 1), total: 1 }, person)).rejects.toThrow(TemplateTooLarge);
+  });
+
+  test('parses the template once, and lets other work run between two notifications', async () => {
+    const comments = () => ({ text: `{{description}}${`{{! ${'x'.repeat(20)} }}`.repeat(2000)}` });
+    const items = hundred.slice(0, 20).map(({ description }) => item(description));
+    const parse = vi.spyOn(mustache.Writer.prototype, 'parse');
+    await renderDigest(category(comments()), { items, total: 20 }, person);
+    expect(parse).toHaveBeenCalledTimes(1);
+    parse.mockRestore();
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      turning = setImmediate(count);
+    };
+    let turning = setImmediate(count);
+    await renderDigest(category(comments()), { items, total: 20 }, person);
+    clearImmediate(turning);
+    expect(turns).toBeGreaterThanOrEqual(19);
+  });
 });
 
 describe('when a digest closes', () => {

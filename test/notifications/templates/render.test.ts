@@ -5,12 +5,12 @@ import {
   inHtml,
   inOneLine,
   newBudget,
-  type RenderOptions,
+  type RenderingOptions,
   render,
   TemplateTooLarge,
 } from '../../../src/notifications/templates/render.js';
 
-function rendered(source: string, data: unknown, options: Partial<RenderOptions> = {}): string {
+function rendered(source: string, data: unknown, options: Partial<RenderingOptions> = {}): string {
   const parsed = parseTemplate(source);
   if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
   const values = { actor: 'Grace', description: 'paid', url: null, user: { name: 'Ada' }, app: 'Postern', data };

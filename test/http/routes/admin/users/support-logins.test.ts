@@ -206,6 +206,27 @@ describe('a support login ends', () => {
     expect(renewed.status).toBeGreaterThanOrEqual(400);
   });
 
+  test.each(['user', 'operator'] as const)('when the %s is locked again after a lock that has run out', async (who) => {
+    const operator = await signInWithRole(postern, 'operator');
+    const user = await createUser(postern);
+    const lockedId = who === 'user' ? user.id : operator.user.id;
+    const until = (minutes: number) =>
+      postern.database.query(
+        testSql("update users set lock_kind = 'temporary', locked_until = db_now() + $2::interval where id = $1", [
+          lockedId,
+          `${minutes} minutes`,
+        ]),
+      );
+    await until(-1);
+    const { login, session, token } = await logInAs(postern, operator, user.id);
+    await until(10);
+    await until(-1);
+    expect((await verify(postern, session.token)).status).toBe(401);
+    expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(401);
+    const { body } = await admin<SupportLogin[]>('GET', `/users/${user.id}/support-logins`);
+    expect(body.map(({ id, status }) => [id, status])).toEqual([[login.id, 'ended']]);
+  });
+
   test('after an unlock it stays ended', async () => {
     const operator = await signInWithRole(postern, 'operator');
     const user = await createUser(postern);
