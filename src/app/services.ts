@@ -14,7 +14,7 @@ import { createHumanCheck } from '../limits/human-check.js';
 import { createPageApps } from '../login/pages/page-apps.js';
 import { markPageDevice } from '../login/pages/page-logins.js';
 import { createPages } from '../login/pages/pages.js';
-import { createPreferences } from '../notifications/preferences/preferences.js';
+import { createNewPreferences, createPreferences } from '../notifications/preferences/preferences.js';
 import { createTimeZones } from '../notifications/preferences/time-zones.js';
 import { createSimulator } from '../notifications/simulator.js';
 import { createRevocationStreams, type RevocationTimes } from '../sessions/revocations/streams.js';
@@ -117,7 +117,9 @@ async function createParts(base: Base, options: ServicesOptions) {
     onUnfinished: (error) => log.warn({ err: error }, 'devices beyond MAX_DEVICES could not be removed'),
   });
   const sessions = createSessionServices(base, { notices: messaging.notices, deviceLimit });
-  const users = createUserServices(base, providers, messaging.notices, categories.known);
+  const timeZones = createTimeZones();
+  const newPreferences = createNewPreferences(database, { categories: categories.known, timeZones });
+  const users = createUserServices(base, providers, messaging.notices, newPreferences);
   const publications = createPublicationDomain(base, {
     notifications: notifications.services.notifications,
     userReferences: users.userReferences,
@@ -174,6 +176,7 @@ async function createParts(base: Base, options: ServicesOptions) {
   return {
     unsubscribe,
     categories,
+    timeZones,
     channels,
     push,
     limits,
@@ -204,6 +207,7 @@ function servicesOf(base: Base, parts: Parts): Services {
   const { admission, categories, channels, webhooks, statistics, deliverySteps } = parts;
   const { proofs, pinRecoveries } = account;
   const { notices } = messaging;
+  const named = { categories: categories.known, timeZones: parts.timeZones };
   const pageApps = createPageApps(database, config.REDIRECT_URIS ?? []);
   const ownFactors = factors.createSelfService({ proofs, users: users.users, notices, pinRecoveries });
   return {
@@ -262,7 +266,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     images: notifications.services.images,
     categories,
     simulator: createSimulator({
-      ...{ categories: categories.known, timeZones: createTimeZones() },
+      ...named,
       ...{ timeZone: config.DEFAULT_TIME_ZONE, ttl: stepTtl(config) },
     }),
     channels,
@@ -272,7 +276,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     outbox: messaging.outbox,
     receipts: messaging.receipts,
     preferences: createPreferences({
-      categories: categories.known,
+      ...named,
       isSuppressed: messaging.suppressions.has,
       record: (tx, userId, origin, changes) =>
         recordEvent(tx, { type: 'preferences.changed', origin, userId, changes }),

@@ -1,10 +1,11 @@
 import type { Category, StepChannel } from '../contract/category.js';
-import type { QuietHours } from '../contract/preferences.js';
-import type { Simulation, SimulationRequest } from '../contract/simulation.js';
+import type { PreferenceChanges, QuietHours } from '../contract/preferences.js';
+import { maxSimulatedEvents, type Simulation, type SimulationRequest } from '../contract/simulation.js';
 import type { Queryable } from '../database/database.js';
 import { sql, statement, unprepared } from '../database/sql.js';
+import { isJsonObject } from '../lib/json-object.js';
 import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
-import { parseTime } from '../lib/times.js';
+import { parseDuration, parseTime } from '../lib/times.js';
 import type { KnownCategories } from './categories/categories.js';
 import { type Calendar, type SimulatedEvent, type SimulatedPerson, simulate } from './deliveries/simulate.js';
 import { applyChanges, type Choices, changeErrors, noChoices } from './preferences/choices.js';
@@ -14,7 +15,12 @@ import { noZones, type TimeZones } from './preferences/time-zones.js';
 export interface Simulator {
   /** @throws Problem `not_found`, `validation_failed` */
   simulate(handle: Queryable, name: string, request: SimulationRequest): Promise<Simulation>;
+  /** The errors of a request in its meaning. Its body may have any form. */
+  errorsOf(handle: Queryable, name: string, body: unknown): Promise<FieldError[]>;
 }
+
+/** A part of a request whose form is not checked yet. */
+type Loose<Part> = { readonly [Member in keyof Part]?: unknown };
 
 interface Clock {
   readonly hours: string | null;
@@ -48,17 +54,27 @@ export function createSimulator({
   /** Milliseconds: how late a step may be whose category says nothing. */
   readonly ttl: Readonly<Record<StepChannel, number>>;
 }): Simulator {
+  async function read(handle: Queryable, name: string, request: Loose<SimulationRequest>) {
+    const preferences: Loose<PreferenceChanges> = isJsonObject(request.preferences) ? request.preferences : {};
+    const named = isJsonObject(preferences.categories) ? Object.keys(preferences.categories) : [];
+    await categories.refreshFor(handle, [name, ...named]);
+    const zones = typeof preferences.time_zone === 'string' ? await timeZones.names(handle) : noZones;
+    const { events, errors } = eventsOf(request, (data, field) => categories.dataErrors(name, data, field));
+    const wrong = changeErrors(preferences, { categories, zones, topics: undefined });
+    return {
+      category: categories.get(name),
+      events,
+      errors: [...wrong.map((error) => ({ ...error, field: `preferences.${error.field}` })), ...errors],
+    };
+  }
+
   return {
+    errorsOf: async (handle, name, body) => (isJsonObject(body) ? (await read(handle, name, body)).errors : []),
     async simulate(handle, name, request) {
-      const { preferences = {} } = request;
-      await categories.refreshFor(handle, [name, ...Object.keys(preferences.categories ?? {})]);
-      const category = categories.get(name);
+      const { category, events, errors } = await read(handle, name, request);
       if (category === undefined) throw new Problem('not_found');
-      const zone = preferences.time_zone ?? null;
-      const zones = zone === null ? noZones : await timeZones.names(handle);
-      const { events, errors } = eventsOf(request, (data, field) => categories.dataErrors(name, data, field));
-      const wrong = changeErrors(preferences, { categories, zones, topics: undefined });
-      throwIfErrors([...wrong.map((error) => ({ ...error, field: `preferences.${error.field}` })), ...errors]);
+      throwIfErrors(errors);
+      const { preferences = {} } = request;
       const choices = applyChanges(noChoices, preferences, { now: request.now, known: categories });
       const clock = {
         hours: choices.quiet_hours,
@@ -87,7 +103,8 @@ export function createSimulator({
 
 /**
  * Runs a simulation with the times of the database. A run asks for times that nobody has computed yet and goes on with any others; it runs
- * again with the right ones until it asks for none. The first time that differs is right after each run, so this ends.
+ * again with the right ones until it asks for none. The first time that differs is right after each run, so this ends. Until its time is
+ * known a digest closes at once, so that the first run asks about everything that may open one.
  */
 async function withCalendar<Result>(
   handle: Queryable,
@@ -95,6 +112,7 @@ async function withCalendar<Result>(
   run: (calendar: Calendar) => Result,
 ): Promise<Result> {
   const known = { quiet: new Map<number, number | null>(), due: new Map<number, number | null>() };
+  const period = parseDuration(every ?? '');
   for (;;) {
     const missing = { quiet: new Set<number>(), due: new Set<number>() };
     const look = (kind: 'quiet' | 'due', at: number): number | null => {
@@ -104,7 +122,7 @@ async function withCalendar<Result>(
     };
     const result = run({
       quietUntil: (at) => (hours === null ? null : look('quiet', at)),
-      digestDue: (at) => look('due', at) ?? at + 900_000,
+      digestDue: (at) => (period === undefined ? (look('due', at) ?? at) : at + period),
     });
     if (missing.quiet.size + missing.due.size === 0) return result;
     const rows = await handle.query(
@@ -119,23 +137,33 @@ async function withCalendar<Result>(
 
 const timeOf = (time: number): string => `${new Date(time).toISOString().slice(0, -1)}000Z`;
 
+/** The latest time of a request: what follows from it is still a time that the API can show. */
+const latest = Date.UTC(9990, 0);
+
+/** The events of a request, and the errors in the meaning of those parts that have the right form. */
 function eventsOf(
-  { now, events }: SimulationRequest,
+  { now, events }: Loose<SimulationRequest>,
   dataErrors: (data: Record<string, unknown> | null, field: string) => FieldError[],
 ): { events: SimulatedEvent[]; errors: FieldError[] } {
   const errors: FieldError[] = [];
-  const read = (text: string, field: string): number => {
-    const time = /(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? parseTime(text) : undefined;
-    if (time === undefined) errors.push({ field, code: 'invalid_time' });
-    return Date.parse(time ?? '');
+  const read = (text: unknown, field: string): number => {
+    if (typeof text !== 'string') return Number.NaN;
+    const found = /(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? parseTime(text) : undefined;
+    const time = Date.parse(found ?? '');
+    if (found === undefined) errors.push({ field, code: 'invalid_time' });
+    else if (time > latest) errors.push({ field, code: 'too_far' });
+    return time;
   };
   const begin = read(now, 'now');
-  const found = events.map(({ at, data = null, read_at: readAt = null }, place): SimulatedEvent => {
+  const listed: readonly unknown[] = Array.isArray(events) ? events.slice(0, maxSimulatedEvents) : [];
+  const found = listed.flatMap((event, place): SimulatedEvent[] => {
     const field = `events.${place}`;
-    errors.push(...dataErrors(data, `${field}.data`));
+    if (!isJsonObject(event)) return [];
+    const { at, data = null, read_at: readAt = null } = event;
+    if (data === null || isJsonObject(data)) errors.push(...dataErrors(data, `${field}.data`));
     const time = read(at, `${field}.at`);
     if (time < begin) errors.push({ field: `${field}.at`, code: 'in_the_past' });
-    return { at: time, readAt: readAt === null ? undefined : read(readAt, `${field}.read_at`) };
+    return [{ at: time, readAt: readAt === null ? undefined : read(readAt, `${field}.read_at`) }];
   });
   return { events: found, errors };
 }

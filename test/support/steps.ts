@@ -110,11 +110,14 @@ export function createStepParts(database: Database) {
       );
       return rows.map(({ payload, ...rest }) => ({ ...payload, ...rest }));
     },
-    /** Takes all jobs out of the queue and runs them one after the other. */
+    /** Takes all jobs out of the queue and runs them one after the other. In one statement: what is added meanwhile stays. */
     async runJobs(): Promise<void> {
-      const waiting = await this.jobs();
-      await database.query(testSql('delete from graphile_worker._private_jobs'));
-      for (const job of waiting) await send('email', job);
+      const taken = await database.query<{ payload: StepJob; id: string; task: string }>(
+        testSql(`delete from graphile_worker._private_jobs jobs
+                 returning payload, id, (select identifier from graphile_worker._private_tasks tasks where tasks.id = jobs.task_id) as task`),
+      );
+      const mails = taken.filter(({ task }) => task === 'step.send.email').sort((a, b) => Number(a.id) - Number(b.id));
+      for (const { payload } of mails) await send('email', payload);
     },
     send: (job: StepJob, channel: StepSender['channel'] = 'email') => send(channel, job),
     /** The mail of a notification, as `state/reason`; undefined: it has none. */

@@ -2,8 +2,7 @@ import type { Services } from '../../http/routes/routes.js';
 import { createUserReferences } from '../../identities/user-references.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
 import type { Notices } from '../../messages/notices.js';
-import type { KnownCategories } from '../../notifications/categories/categories.js';
-import { createNewPreferences } from '../../notifications/preferences/preferences.js';
+import type { NewPreferences } from '../../notifications/preferences/preferences.js';
 import { createSetUpLinks } from '../../sessions/setup-links.js';
 import { createActivity } from '../../users/activity.js';
 import { createUserBulk } from '../../users/bulk.js';
@@ -34,7 +33,7 @@ export function createUserServices(
   base: Base,
   providers: readonly IdentityProvider[],
   notices: Notices,
-  categories: KnownCategories,
+  newPreferences: NewPreferences,
 ): UserServices & { readonly rules: UsersOptions } {
   const { config, database, hasher, keys, breached, resources, consoleUrl, statistics } = base;
   const rules: UsersOptions = {
@@ -61,7 +60,7 @@ export function createUserServices(
     userImport: createUserImport({
       ...rules,
       maxConcurrentHashes: Math.ceil(resources.hashes / 2),
-      preferences: createNewPreferences(database, categories),
+      preferences: newPreferences,
     }),
     enrollmentLinks: createEnrollmentLinks(consoleUrl),
     setUpLinks: createSetUpLinks(database, config.CONSOLE === 'off' ? undefined : consoleUrl),

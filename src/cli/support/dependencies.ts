@@ -13,6 +13,7 @@ import type { Origin } from '../../lib/origin.js';
 import { createPacer } from '../../lib/pacing.js';
 import { type Categories, readCategories, startCategories } from '../../notifications/categories/categories.js';
 import { createNewPreferences } from '../../notifications/preferences/preferences.js';
+import { createTimeZones } from '../../notifications/preferences/time-zones.js';
 import { createUserImport, type UserImport } from '../../users/import.js';
 import { createUsers, type Users, type UsersOptions } from '../../users/users.js';
 import { type Io, printLine } from './io.js';
@@ -47,7 +48,10 @@ export async function openUserImport(io: Io, database: Database, config: Config)
   return createUserImport({
     ...(await userOptions(io, database, config)),
     maxConcurrentHashes: resourceLimits(1).hashes,
-    preferences: createNewPreferences(database, await readCategories(database, config.NOTIFICATION_TYPES)),
+    preferences: createNewPreferences(database, {
+      categories: await readCategories(database, config.NOTIFICATION_TYPES),
+      timeZones: createTimeZones(),
+    }),
   });
 }
 

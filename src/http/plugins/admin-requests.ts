@@ -20,6 +20,7 @@ import { validationErrors } from './validation.js';
 export function adminRequestsPlugin(app: App): void {
   app.addHook('onRoute', (route) => {
     if (isAdmin(route.url)) closeRoute(route);
+    else if (route.config?.checkFaultyBody !== undefined) checkWholeBody(route);
   });
 }
 
@@ -36,6 +37,18 @@ function closeRoute(route: RouteOptions): void {
   // Validation only collects errors: the hook reports them together with its own.
   route.attachValidation = true;
   route.preHandler = [refuseFaulty, ...[route.preHandler ?? []].flat()];
+}
+
+/** Reports errors of the form of a body together with those of its meaning. */
+function checkWholeBody(route: RouteOptions): void {
+  route.attachValidation = true;
+  route.preHandler = [
+    async (request) => {
+      if (request.validationError === undefined) return;
+      throwIfErrors([...bodyErrors(request), ...(await errorsOfMeaning(request))]);
+    },
+    ...[route.preHandler ?? []].flat(),
+  ];
 }
 
 async function refuseFaulty(request: FastifyRequest): Promise<void> {
@@ -61,7 +74,7 @@ async function errorsOfMeaning(request: FastifyRequest): Promise<FieldError[]> {
   const faults = bodyErrors(request);
   const formFields = new Set(faults.map(({ field }) => field));
   const errors = (await checkBody?.(request.body)) ?? [];
-  if (faults.length > 0) errors.push(...((await checkFaultyBody?.(request.body, faults)) ?? []));
+  if (faults.length > 0) errors.push(...((await checkFaultyBody?.(request.body, { faults, request })) ?? []));
   return errors.filter(({ field }) => !formFields.has(field)).slice(0, maxReportedErrors);
 }
 

@@ -112,8 +112,11 @@ declare module 'fastify' {
      * have any form.
      */
     checkBody?: (body: unknown) => Promise<FieldError[]>;
-    /** The same for a body that has errors of form, and only then: they are its second parameter. */
-    checkFaultyBody?: (body: unknown, faults: readonly FieldError[]) => Promise<FieldError[]>;
+    /** The same for a body that has errors of form, and only then. */
+    checkFaultyBody?: (
+      body: unknown,
+      context: { readonly faults: readonly FieldError[]; readonly request: FastifyRequest },
+    ) => Promise<FieldError[]>;
     /** The route answers a repeat with the same Idempotency-Key by approving the login again. It stores no response. */
     canRepeatApproval?: boolean;
     /** The route honours `Prefer: count=exact`. */

@@ -3,6 +3,7 @@ import type { StepReason, StepState } from '../../contract/push.js';
 import { parseDuration } from '../../lib/times.js';
 import { type CellChoice, type ChannelChoice, type Decision, decide, type StepFacts } from './decide.js';
 import { categoryFacts, lifetime } from './facts.js';
+import { maxSinglePushes } from './quiet-hours.js';
 
 /** What a simulation knows about the user. Absent members: the user is active, and has every proven address and one device. */
 export interface SimulatedPerson {
@@ -42,7 +43,7 @@ export interface SimulatedOutcome {
   readonly events?: readonly number[];
 }
 
-export interface Simulation {
+export interface SimulationInput {
   readonly category: Category;
   readonly person: SimulatedPerson;
   /** In the order of their times. */
@@ -70,44 +71,93 @@ type Task =
 /** The order of what has the same time. */
 const ranks = { step: 0, release: 1, close: 2 } as const;
 
-/** More held pushes than this become one: see `quiet-hours.ts`. */
-const maxSinglePushes = 3;
-
 /**
  * What the service would do with notifications of a category for one user: the decisions of `decide`, at the times at which the service
  * asks for them. Providers accept everything at once.
  */
-export function simulate(simulation: Simulation): SimulatedOutcome[] {
-  return new Run(simulation).timeline();
+export function simulate(input: SimulationInput): SimulatedOutcome[] {
+  return new Run(input).timeline();
+}
+
+const isBefore = (one: Task, other: Task): boolean =>
+  one.at - other.at < 0 ||
+  (one.at === other.at && (ranks[one.kind] - ranks[other.kind] || one.order - other.order) < 0);
+
+/** What is to be done, in the order of time. */
+class Tasks {
+  readonly #tasks: Task[];
+  #done = 0;
+  constructor(tasks: readonly Task[]) {
+    this.#tasks = [...tasks].sort((one, other) => (isBefore(one, other) ? -1 : 1));
+  }
+  add(at: number, kind: 'close' | 'release'): void {
+    const task: Task = { at, kind, order: this.#tasks.length };
+    let [first, last] = [this.#done, this.#tasks.length];
+    while (first < last) {
+      const middle = Math.floor((first + last) / 2);
+      if (isBefore(this.#tasks[middle] as Task, task)) first = middle + 1;
+      else last = middle;
+    }
+    this.#tasks.splice(first, 0, task);
+  }
+  next = (): Task | undefined => this.#tasks[this.#done++];
+}
+
+/** What was sent by one channel, in the order of time. */
+class SentNotifications {
+  readonly #places = new Set<number>();
+  readonly #times: number[] = [];
+  #old = 0;
+  has = (place: number): boolean => this.#places.has(place);
+  add(place: number, at: number): void {
+    this.#places.add(place);
+    this.#times.push(at);
+  }
+  /** How many were sent after a time. The time never goes back. */
+  countAfter(time: number): number {
+    while ((this.#times[this.#old] ?? Number.POSITIVE_INFINITY) <= time) this.#old += 1;
+    return this.#times.length - this.#old;
+  }
 }
 
 class Run {
-  readonly #tasks: Task[] = [];
+  readonly #tasks: Tasks;
   readonly #outcomes: SimulatedOutcome[] = [];
-  /** The messages that quiet hours hold, by the time at which they end, with the time since when. */
+  /** The messages that quiet hours hold, with the time since when, and the time at which these end. */
   #held: { readonly message: Message; readonly since: number; readonly until: number }[] = [];
-  /** When notifications were sent, by channel. */
-  readonly #sent = new Map<StepChannel, Map<number, number>>();
+  readonly #sent = {
+    push: new SentNotifications(),
+    email: new SentNotifications(),
+    sms: new SentNotifications(),
+  };
   readonly #digest = {
     begin: -1,
     closedThrough: -1,
     dueAt: undefined as number | undefined,
     members: new Set<number>(),
   };
-  #order = 0;
+  readonly #isHidden: boolean;
+  /** Milliseconds in which the cap counts. */
+  readonly #period: number;
 
-  constructor(readonly simulation: Simulation) {}
+  constructor(readonly input: SimulationInput) {
+    const { category, events, person } = input;
+    this.#isHidden = !category.is_critical && (person.cells?.inbox ?? category.defaults.inbox) === 'off';
+    this.#period = parseDuration(category.cap?.per ?? '') ?? 0;
+    const steps = category.steps.map(({ channel, after, if: condition }) => ({
+      ...{ channel, condition, delay: parseDuration(after) ?? 0 },
+    }));
+    const tasks = [...events.entries()].flatMap(([place, { at }]) =>
+      steps.map(({ channel, condition, delay }, order): Task => {
+        const message = { channel, condition, events: [place], dueAt: at + delay, isDigest: false, held: 0 };
+        return { at: at + delay, kind: 'step', message, order: place * steps.length + order };
+      }),
+    );
+    this.#tasks = new Tasks(tasks);
+  }
 
   timeline(): SimulatedOutcome[] {
-    const { category, events } = this.simulation;
-    for (const [place, { at }] of events.entries()) {
-      for (const { channel, after, if: condition } of category.steps) {
-        const dueAt = at + (parseDuration(after) ?? 0);
-        const message = { channel, condition, events: [place], dueAt, isDigest: false, held: 0 };
-        this.#add({ at: dueAt, kind: 'step', message });
-      }
-    }
-    for (let task = this.#next(); task !== undefined; task = this.#next()) {
+    for (let task = this.#tasks.next(); task !== undefined; task = this.#tasks.next()) {
       if (task.kind === 'step') this.#decide(task.message, task.at);
       else if (task.kind === 'close') this.#close(task.at);
       else this.#release(task.at);
@@ -115,47 +165,32 @@ class Run {
     return this.#outcomes;
   }
 
-  #add(task: { at: number; kind: 'step'; message: Message } | { at: number; kind: 'close' | 'release' }): void {
-    const added = { ...task, order: this.#order++ };
-    const isLater = (other: Task) =>
-      other.at > added.at || (other.at === added.at && ranks[other.kind] > ranks[added.kind]);
-    // Most tasks come in the order of their times.
-    let place = this.#tasks.length;
-    while (place > 0 && isLater(this.#tasks[place - 1] as Task)) place -= 1;
-    this.#tasks.splice(place, 0, added);
-  }
-  #next = (): Task | undefined => this.#tasks.shift();
-
   #isRead(place: number, at: number): boolean {
-    const { readAt } = this.simulation.events[place] ?? {};
+    const { readAt } = this.input.events[place] ?? {};
     return readAt !== undefined && readAt <= at;
   }
 
   #factsOf(message: Message, at: number): StepFacts {
-    const { category, person, calendar, ttl } = this.simulation;
+    const { category, person, calendar, ttl } = this.input;
     const { channel, condition, events, dueAt, isDigest, held } = message;
     const { addresses = {}, channels = {}, cells = {} } = person;
     const [place = 0] = events;
     const address = addresses[channel] ?? 'proven';
-    const isHidden = !category.is_critical && (cells.inbox ?? category.defaults.inbox) === 'off';
-    const others = [...(this.#sent.get(channel) ?? [])].filter(
-      ([other, time]) => other !== place && time > at - (parseDuration(category.cap?.per ?? '') ?? 0),
-    );
     return {
       ...{ channel, condition, wasHandedOver: false, isDigest, isMuted: false, isAllowedOut: true },
       notification: {
         isExpired: false,
         isRead: events.every((each) => this.#isRead(each, at)),
-        isHidden: isHidden && !isDigest,
+        isHidden: this.#isHidden && !isDigest,
       },
       isLate: at - dueAt - held >= lifetime(category.ttl, ttl[channel]),
       user: { isActive: person.isActive ?? true, isLocked: person.isLocked ?? false },
-      wasDelivered: [...this.#sent.values()].some((sent) => sent.has(place)),
+      wasDelivered: Object.values(this.#sent).some((sent) => sent.has(place)),
       address: address === 'suppressed' ? 'proven' : address,
       isSuppressed: address === 'suppressed',
       category: categoryFacts(category, channel),
       chosen: { channel: channels[channel] === 'off' ? 'off' : undefined, category: cells[channel] },
-      isCapped: category.cap !== null && others.length >= category.cap.count,
+      isCapped: category.cap !== null && this.#sent[channel].countAfter(at - this.#period) >= category.cap.count,
       digest: this.#digest.members.has(place) ? 'member' : place <= this.#digest.closedThrough ? 'past' : 'open',
       quietUntil: textOf(calendar.quietUntil(at)),
     };
@@ -175,17 +210,16 @@ class Run {
   }
 
   #send(message: Message, at: number): void {
-    const sent = this.#sent.get(message.channel) ?? new Map<number, number>();
-    // A digest does not count for the cap, and its members are known otherwise.
-    if (!message.isDigest) sent.set(Math.max(...message.events), at);
-    this.#sent.set(message.channel, sent);
-    this.#record(message, { at, outcome: 'sent', reason: 'accepted' });
+    // A digest does not count for the cap, and its members are known otherwise. Its mail names those that are still unread.
+    if (!message.isDigest) this.#sent[message.channel].add(Math.max(...message.events), at);
+    const events = message.isDigest ? message.events.filter((each) => !this.#isRead(each, at)) : message.events;
+    this.#record({ ...message, events }, { at, outcome: 'sent', reason: 'accepted' });
   }
 
   #hold(message: Message, at: number, until: number): void {
+    if (!this.#held.some((other) => other.until === until)) this.#tasks.add(until, 'release');
     this.#held.push({ message, since: at, until });
     this.#record(message, { at, outcome: 'held', reason: 'quiet_hours', heldUntil: until });
-    this.#add({ at: until, kind: 'release' });
   }
 
   /** As `quiet-hours.ts` does it. */
@@ -193,16 +227,15 @@ class Run {
     const due = this.#held.filter(({ until }) => until <= at);
     this.#held = this.#held.filter(({ until }) => until > at);
     for (const { message, since } of due) message.held += at - since;
-    const live = due.filter(
-      ({ message: { channel, events } }) => channel === 'push' && !events.every((each) => this.#isRead(each, at)),
+    const live = due.flatMap(({ message }) =>
+      message.channel === 'push' && !message.events.every((each) => this.#isRead(each, at)) ? [message] : [],
     );
-    const isOne = live.length > maxSinglePushes;
-    const newest = live.at(-1)?.message;
+    const newest = live.at(-1);
+    const collapsed = new Set(live.length > maxSinglePushes ? live : []);
     for (const { message } of due) {
-      const isCollapsed = isOne && live.some((each) => each.message === message);
-      if (!isCollapsed) this.#decide(message, at);
+      if (!collapsed.has(message)) this.#decide(message, at);
       else if (message !== newest) this.#record(message, { at, outcome: 'dropped', reason: 'collapsed' });
-      else this.#decide({ ...message, events: live.flatMap((each) => each.message.events) }, at);
+      else this.#decide({ ...message, events: live.flatMap(({ events }) => events) }, at);
     }
   }
 
@@ -212,31 +245,27 @@ class Run {
     const begin = this.#digest.dueAt === undefined ? place - 1 : Math.min(this.#digest.begin, place - 1);
     this.#digest.begin = Math.max(this.#digest.closedThrough, begin);
     if (this.#digest.dueAt === undefined) {
-      this.#digest.dueAt = this.simulation.calendar.digestDue(at);
-      this.#add({ at: this.#digest.dueAt, kind: 'close' });
+      this.#digest.dueAt = this.input.calendar.digestDue(at);
+      this.#tasks.add(this.#digest.dueAt, 'close');
     }
     this.#record(message, { at, outcome: 'digesting', reason, heldUntil: this.#digest.dueAt });
   }
 
   #close(at: number): void {
-    const { category, events, person } = this.simulation;
-    const isHidden = !category.is_critical && (person.cells?.inbox ?? category.defaults.inbox) === 'off';
-    const sent = this.#sent.get('email');
-    const members = [...events.keys()].filter(
-      (place) =>
-        place > this.#digest.begin &&
-        (events[place] as SimulatedEvent).at <= at &&
-        !this.#isRead(place, at) &&
-        !isHidden &&
-        sent?.has(place) !== true,
-    );
-    const head = events.filter((event) => event.at <= at).length - 1;
-    this.#digest.closedThrough = Math.max(this.#digest.closedThrough, head);
+    const { events } = this.input;
+    const members: number[] = [];
+    let head = Math.max(this.#digest.begin, this.#digest.closedThrough);
+    for (let place = this.#digest.begin + 1; (events[place]?.at ?? Number.POSITIVE_INFINITY) <= at; place += 1) {
+      head = Math.max(head, place);
+      if (!this.#isHidden && !this.#isRead(place, at) && !this.#sent.email.has(place)) members.push(place);
+    }
+    this.#digest.closedThrough = head;
     this.#digest.dueAt = undefined;
     if (members.length === 0) return;
     for (const place of members) this.#digest.members.add(place);
+    const included = new Set(members);
     this.#held = this.#held.filter(
-      ({ message }) => message.channel !== 'email' || message.isDigest || !members.includes(message.events[0] ?? -1),
+      ({ message }) => message.channel !== 'email' || message.isDigest || !included.has(message.events[0] ?? -1),
     );
     this.#decide({ channel: 'email', condition: 'unread', events: members, dueAt: at, isDigest: true, held: 0 }, at);
   }

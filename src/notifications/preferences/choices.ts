@@ -52,19 +52,21 @@ interface Names {
 const isCell = (name: string): name is CellName => (cellNames as readonly string[]).includes(name);
 const isChoice = (value: unknown): boolean => value === 'on' || value === 'off' || value === null;
 
-/** All errors of a change in its meaning. */
+const membersOf = (value: unknown): Readonly<Record<string, unknown>> => (isJsonObject(value) ? value : {});
+
+/** All errors of a change in its meaning. Its parts may have any form: those of the wrong form have no meaning. */
 export function changeErrors(
-  changes: PreferenceChanges,
+  changes: { readonly [Member in keyof PreferenceChanges]?: unknown },
   { categories: known, zones, topics }: KnownNames,
 ): FieldError[] {
   const errors: FieldError[] = [];
-  const { time_zone: zone, quiet_hours: quietHours, channels = {}, categories = {} } = changes;
-  if (zone !== undefined && zone !== null && !(zones.has(zone) && isTimeZone(zone))) {
+  const { time_zone: zone, quiet_hours: quietHours } = changes;
+  if (typeof zone === 'string' && !(zones.has(zone) && isTimeZone(zone))) {
     errors.push({ field: 'time_zone', code: 'unknown_time_zone' });
   }
   if (isJsonObject(quietHours)) errors.push(...quietHoursErrors(quietHours));
-  errors.push(...cellErrors(channels, { path: 'channels', names: stepChannels, digest: 'refused' }));
-  for (const [name, cells] of Object.entries(categories)) {
+  errors.push(...cellErrors(membersOf(changes.channels), { path: 'channels', names: stepChannels, digest: 'refused' }));
+  for (const [name, cells] of Object.entries(membersOf(changes.categories))) {
     const field = `categories.${truncateInput(name)}`;
     const category = known.get(name);
     if (category === undefined) {
@@ -81,7 +83,7 @@ export function changeErrors(
         }),
       );
   }
-  errors.push(...topicErrors(changes, topics));
+  errors.push(...topicErrors(changes.topics, topics));
   return errors.slice(0, maxErrors);
 }
 
@@ -115,10 +117,10 @@ function quietHoursOf({ from, until, days }: QuietHours): QuietHours {
   return { from, until, ...(days !== undefined && { days: weekdays.filter((day) => days.includes(day)) }) };
 }
 
-function topicErrors({ topics }: PreferenceChanges, known: ReadonlySet<string> | undefined): FieldError[] {
+function topicErrors(topics: unknown, known: ReadonlySet<string> | undefined): FieldError[] {
   if (topics === undefined) return [];
   if (known === undefined) return [{ field: 'topics', code: 'preference_not_available' }];
-  return Object.entries(topics).flatMap(([key, cells]): FieldError[] => {
+  return Object.entries(membersOf(topics)).flatMap(([key, cells]): FieldError[] => {
     const field = `topics.${truncateInput(key)}`;
     if (!known.has(key)) return [{ field, code: 'unknown_topic' }];
     if (!isJsonObject(cells)) return [{ field, code: 'invalid_type', params: { expected: 'object' } }];

@@ -3,6 +3,7 @@ import { type Category, type StepChannel, stepChannels } from '../../contract/ca
 import type { PreferenceChanges, Preferences as PreferencesView } from '../../contract/preferences.js';
 import type { Queryable, Transaction } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
+import { isJsonObject } from '../../lib/json-object.js';
 import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import type { KnownCategories } from '../categories/categories.js';
@@ -18,7 +19,7 @@ import {
   maxChosenTopics,
   noChoices,
 } from './choices.js';
-import { createTimeZones, noZones } from './time-zones.js';
+import { noZones, type TimeZones } from './time-zones.js';
 
 /** What users choose about notifications. */
 export interface Preferences {
@@ -45,6 +46,13 @@ export interface Preferences {
     changes: PreferenceChanges,
     options: { readonly isOwn: boolean; readonly origin: Origin },
   ): Promise<boolean>;
+  /** The errors of a change in its meaning. Its body may have any form. */
+  errorsOf(
+    handle: Queryable,
+    userId: string,
+    body: unknown,
+    options: { readonly isOwn: boolean },
+  ): Promise<FieldError[]>;
 }
 
 /** The preferences of users that are being created. `ImportedPreferences` of the import describes the methods. */
@@ -146,8 +154,10 @@ const deleteChoices = statement<{ userId: string }>(
 );
 
 /** Stores the preferences of new users, such as those of an import. */
-export function createNewPreferences(handle: Queryable, categories: KnownCategories): NewPreferences {
-  const timeZones = createTimeZones();
+export function createNewPreferences(
+  handle: Queryable,
+  { categories, timeZones }: { readonly categories: KnownCategories; readonly timeZones: TimeZones },
+): NewPreferences {
   let zones = noZones;
   return {
     async refreshFor(changes) {
@@ -175,17 +185,31 @@ export function createNewPreferences(handle: Queryable, categories: KnownCategor
 
 export function createPreferences({
   categories,
+  timeZones,
   isSuppressed,
   record,
 }: {
   readonly categories: KnownCategories;
+  readonly timeZones: TimeZones;
   /** Whether a mail address gets no mail except codes. */
   readonly isSuppressed: (handle: Queryable, address: string) => Promise<boolean>;
   /** Records a change by an operator, in the transaction that makes it. */
   readonly record: (tx: Queryable, userId: string, origin: Origin, changes: readonly EventChange[]) => Promise<void>;
 }): Preferences {
-  const timeZones = createTimeZones();
+  async function errorsOf(
+    handle: Queryable,
+    userId: string,
+    { changes, isOwn }: { readonly changes: Loose; readonly isOwn: boolean },
+  ): Promise<FieldError[]> {
+    await categories.refreshFor(handle, namesIn(changes.categories));
+    const topics = await topicsOf(handle, userId, { keys: namesIn(changes.topics), isOwn });
+    const zones = namesZone(changes) ? await timeZones.names(handle) : noZones;
+    return changeErrors(changes, { categories, zones, topics });
+  }
+
   return {
+    errorsOf: async (handle, userId, body, { isOwn }) =>
+      isJsonObject(body) ? errorsOf(handle, userId, { changes: body, isOwn }) : [],
     async get(handle, userId, { language, times = false }) {
       const [user] = await handle.query(selectUser({ userId }));
       if (user === undefined) throw new Problem('not_found');
@@ -210,10 +234,7 @@ export function createPreferences({
       };
     },
     async change(tx, userId, changes, { isOwn, origin }) {
-      await categories.refreshFor(tx, Object.keys(changes.categories ?? {}));
-      const topics = await topicsOf(tx, userId, { changes, isOwn });
-      const zones = namesZone(changes) ? await timeZones.names(tx) : noZones;
-      throwIfErrors(changeErrors(changes, { categories, zones, topics }));
+      throwIfErrors(await errorsOf(tx, userId, { changes, isOwn }));
       const [locked] = await tx.query(lockUser({ userId }));
       if (locked === undefined) throw new Problem('not_found');
       const [before = noChoices] = await tx.query(selectChoices({ userId }));
@@ -250,7 +271,12 @@ export function createPreferences({
   };
 }
 
-const namesZone = ({ time_zone: zone }: PreferenceChanges): boolean => zone !== undefined && zone !== null;
+/** A change whose form is not checked yet. */
+type Loose = { readonly [Member in keyof PreferenceChanges]?: unknown };
+
+const namesIn = (part: unknown): string[] => (isJsonObject(part) ? Object.keys(part) : []);
+
+const namesZone = ({ time_zone: zone }: Loose): boolean => typeof zone === 'string';
 
 const hasChoices = ({ time_zone: zone, quiet_hours: quietHours, channels, categories, topics }: Choices): boolean =>
   zone !== null ||
@@ -264,9 +290,8 @@ const valuesOf = (cells: CategoryChoices) =>
 async function topicsOf(
   tx: Queryable,
   userId: string,
-  { changes: { topics = {} }, isOwn }: { readonly changes: PreferenceChanges; readonly isOwn: boolean },
+  { keys, isOwn }: { readonly keys: readonly string[]; readonly isOwn: boolean },
 ): Promise<ReadonlySet<string>> {
-  const keys = Object.keys(topics);
   if (keys.length === 0) return new Set();
   const rows = await tx.query(selectTopics({ userId, keys, isOwn }));
   return new Set(rows.map(({ key }) => key));

@@ -140,7 +140,11 @@ function readRoutes(app: App, { categories, database, simulator }: CategoryServi
       body: SimulationRequest,
       response: { 200: { ...Simulation, description: 'What the service would do.' } },
     },
-    config: { access, recentProof: 'not-needed', problems: ['not_found'] },
+    config: {
+      ...{ access, recentProof: 'not-needed', problems: ['not_found'] },
+      checkFaultyBody: (body, { request }) =>
+        simulator.errorsOf(database, (request.params as Static<typeof Params>).name, body),
+    },
     handler: async (request) => simulator.simulate(database, request.params.name, request.body),
   });
 }

@@ -180,7 +180,7 @@ function publishRoutes(app: App, services: PublishServices, publishLines: Publis
 /** The errors in the meaning of a request that has errors of form. */
 const faultyBodyCheck =
   ({ notifications, userReferences }: PublishServices) =>
-  (body: unknown, faults: readonly FieldError[]) =>
+  (body: unknown, { faults }: { readonly faults: readonly FieldError[] }) =>
     errorsOfFaultyPublication(body, faults, async (items) =>
       notifications.validateEach(await withUserIds(userReferences, items), []),
     );

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox';
 import {
   PreferenceChanges,
   Preferences as PreferencesSchema,
@@ -54,7 +55,13 @@ export function preferenceRoutes(app: App, { preferences, database }: Preference
       body: PreferenceChanges,
       response,
     },
-    config: { access: 'session' },
+    config: {
+      access: 'session',
+      checkFaultyBody(body, { request }) {
+        const { user_id: userId } = sessionOf(request);
+        return preferences.errorsOf(database.user(userId), userId, body, { isOwn: true });
+      },
+    },
     async handler(request, reply) {
       const { user_id: userId } = sessionOf(request);
       const language = languageOf(request.headers['accept-language']);
@@ -102,7 +109,14 @@ export function adminPreferenceRoutes(app: App, { preferences, database, users }
       response: { 200: { ...response[200] } },
     },
     // A thief who turns off the warnings about an account stays unnoticed only if they are not critical.
-    config: { access: { scope: 'users:write' }, recentProof: 'needed', problems: ['not_found'] },
+    config: {
+      access: { scope: 'users:write' },
+      ...{ recentProof: 'needed', problems: ['not_found'] },
+      checkFaultyBody(body, { request }) {
+        const id = pathId(request.params as Static<typeof IdParams>);
+        return preferences.errorsOf(database.user(id), id, body, { isOwn: false });
+      },
+    },
     async handler(request, reply) {
       const id = pathId(request.params);
       const language = preferredLanguage(request.headers['accept-language']);

@@ -94,10 +94,41 @@ test('refuses what cannot be, all at once', async () => {
     'events.0.at in_the_past',
     'events.1.at invalid_time',
   ]);
+  // Errors of form and of meaning come together.
+  const faulty = await simulate('club', {
+    now: 'never',
+    preferences: { time_zone: 'Mars/Olympus', channels: 5 },
+    events: [{ at: 5, data: { sum: 'x' } }, { at: 'tomorrow', data: { sum: 1 } }, 7],
+  });
+  expect(faulty.status).toBe(422);
+  expect(faulty.body.errors?.map(({ field, code }) => `${field} ${code}`).sort()).toEqual([
+    'events.0.at invalid_type',
+    'events.0.data.sum data_invalid',
+    'events.1.at invalid_time',
+    'events.2 invalid_type',
+    'now invalid_time',
+    'preferences.channels invalid_type',
+    'preferences.time_zone unknown_time_zone',
+  ]);
   const many = {
     now: '2030-06-03T00:00:00Z',
     events: Array.from({ length: 1001 }, () => ({ at: '2030-06-03T00:00:00Z' })),
   };
   expect((await simulate('chat', many)).status).toBe(422);
   expect((await simulate('nothing', { now: '2030-06-03T00:00:00Z', events: [] })).status).toBe(404);
+});
+
+test('refuses times after which nothing can be shown, and shows those before', async () => {
+  const end = '9999-12-31T23:00:00Z';
+  const { status, body } = await simulate('chat', { now: end, events: [{ at: end, read_at: end }] });
+  expect([status, body.errors?.map(({ field, code }) => `${field} ${code}`)]).toEqual([
+    422,
+    ['now too_far', 'events.0.at too_far', 'events.0.read_at too_far'],
+  ]);
+  const last = '9989-12-31T23:00:00Z';
+  const { body: late } = await simulate('chat', { now: last, preferences: night, events: [{ at: last }] });
+  expect(late.timeline.map(({ at, outcome }) => [at, outcome])).toEqual([
+    ['9989-12-31T23:00:00.000000Z', 'held'],
+    ['9990-01-01T06:00:00.000000Z', 'sent'],
+  ]);
 });

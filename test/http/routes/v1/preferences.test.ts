@@ -214,3 +214,27 @@ test('operators see when each cell was chosen, and users do not', async () => {
   expect(body.categories.payment?.cells.push.chosen_at).toBeNull();
   expect(Object.keys((await get(session)).body.categories.payment?.cells.email ?? {})).not.toContain('chosen_at');
 });
+
+test.each(['own', 'operator'])('errors of form and of meaning come together (%s)', async (who) => {
+  const { user, session } = await newPerson();
+  const faulty = {
+    time_zone: 5,
+    quiet_hours: [],
+    channels: 7,
+    categories: { nope: { push: 'off' } },
+    topics: { none: {} },
+  };
+  const { status, body } = await (who === 'own'
+    ? change(session, faulty)
+    : change(app.adminKey, faulty, `/admin/v1/users/${user.id}/preferences`));
+  expect([status, body.errors?.map(({ field, code }) => `${field} ${code}`).sort()]).toEqual([
+    422,
+    [
+      'categories.nope unknown_category',
+      'channels invalid_type',
+      'quiet_hours invalid_type',
+      'time_zone invalid_type',
+      'topics.none unknown_topic',
+    ],
+  ]);
+});
