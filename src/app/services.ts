@@ -269,6 +269,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     preferences: createPreferences({
       categories: categories.known,
       isSuppressed: messaging.suppressions.has,
+      timeZone: config.DEFAULT_TIME_ZONE,
       record: (tx, userId, origin, changes) =>
         recordEvent(tx, { type: 'preferences.changed', origin, userId, changes }),
     }),

@@ -195,6 +195,7 @@ describe('a delivery', () => {
       } as never,
       isSuppressed: async () => false,
       record: async () => undefined,
+      timeZone: 'UTC',
     });
     return database.transaction((tx) => preferences.change(tx, userId, changes, { actor: 'user' }));
   };
@@ -276,6 +277,21 @@ describe('a delivery', () => {
     await stepClock(database, '481 minutes');
     await run();
     expect(await parts.mailOf(notification)).toBe('sent/accepted');
+  });
+
+  test('stays held without any work when the user changes its end, also many times', async () => {
+    const notification = await held();
+    for (const hours of [8, 3, 8, 3]) {
+      await choose(notification.user_id, { quiet_hours: { from: clock(-1), until: clock(hours) } });
+      expect(await release()).toBe(false);
+    }
+    const [row] = await database.query<{ holds: unknown; held_until: string }>(
+      testSql(`select holds, held_until from step_deliveries join quiet_holds using (user_id) where user_id = $1`, [
+        notification.user_id,
+      ]),
+    );
+    expect(row?.holds).toBeNull();
+    expect(row?.held_until.slice(11, 16)).toBe(clock(3));
   });
 
   test('does not age while it is held: its ttl stops', async () => {
