@@ -339,6 +339,36 @@ describe('a delivery', () => {
     for (const each of notifications) expect(await parts.mailOf(each)).toBe('sent/accepted');
   });
 
+  test('is released in the order in which the closing of digests locks: neither waits for the other', async () => {
+    const first = await held();
+    const { user_id: userId } = first;
+    await publish(userId);
+    await run();
+    const rows = () =>
+      database.query<{ id: string }>(
+        testSql("select id from step_deliveries where user_id = $1 and state = 'held' order by id", [userId]),
+      );
+    const [low, high] = await rows();
+    // The first row comes last in the table.
+    for (let count = 0; count < 2; count += 1)
+      await database.query(
+        testSql('update step_deliveries set updated_at = db_now() where user_id = $1 and id = $2', [userId, low?.id]),
+      );
+    await stepClock(database, '121 minutes');
+    let releasing: Promise<boolean> | undefined;
+    await database.transaction(async (tx) => {
+      const lock = (id: string | undefined) =>
+        tx.query(testSql('select from step_deliveries where user_id = $1 and id = $2 for update nowait', [userId, id]));
+      await lock(low?.id);
+      releasing = release();
+      await eventuallyBlocked();
+      await lock(high?.id);
+    });
+    expect(await releasing).toBe(true);
+    await parts.runJobs();
+    expect(parts.handedOver).toHaveLength(2);
+  });
+
   test('of a notification that was read is not sent', async () => {
     parts.putCategory('billing', { steps: [{ channel: 'email', if: 'unread' }] });
     const notification = await held();
