@@ -4,8 +4,8 @@
 -- {"from": "22:00", "until": "07:00", "days": ["mon", …]}; without days: each day. Wall clock in `time_zone`.
 alter table preferences add column quiet_hours jsonb;
 
--- The users for whom deliveries are held, and when these are decided about again. A change of the quiet hours or of the zone sets
--- the time to the present.
+-- The users for whom deliveries are held, and when these are decided about again. A change of the quiet hours or of the zone
+-- sets the time to the end by the new choices.
 create table quiet_holds (
   user_id    uuid primary key,
   held_until timestamptz not null

@@ -1,4 +1,5 @@
 -- Caps and digests of categories. The former release goes on working beside this one: it sends without caps, and sends each mail alone.
+-- A digest whose job it takes it sends as a mail of the newest member: so an update of all instances should not take longer than needed.
 
 -- When notifications of a category were sent to a user by a channel, if the category has a cap: at most as many as the cap allows.
 create table category_caps (

@@ -278,6 +278,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     preferences: createPreferences({
       ...named,
       isSuppressed: messaging.suppressions.has,
+      timeZone: config.DEFAULT_TIME_ZONE,
       record: (tx, userId, origin, changes) =>
         recordEvent(tx, { type: 'preferences.changed', origin, userId, changes }),
     }),

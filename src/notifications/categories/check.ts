@@ -3,6 +3,7 @@ import { isJsonObject } from '../../lib/json-object.js';
 import type { Pace } from '../../lib/pacing.js';
 import type { FieldError } from '../../lib/problem.js';
 import { parseDuration } from '../../lib/times.js';
+import { inOneLine } from '../templates/render.js';
 import { canonicalLocale, templateErrors } from '../templates/templates.js';
 import { schemaErrors } from './data-schema.js';
 
@@ -51,8 +52,8 @@ export async function categoryErrors(
   const { title, description, is_critical: isCritical, steps, ttl, data_schema: schema, templates } = category;
   const { cap, digest, defaults } = category;
   const errors = [
-    ...localizedErrors(title, `${path}title`, 255),
-    ...localizedErrors(description, `${path}description`, 1000),
+    ...localizedErrors(title, `${path}title`, { max: 255, isOneLine: true }),
+    ...localizedErrors(description, `${path}description`, { max: 1000, isOneLine: false }),
     ...(Array.isArray(steps)
       ? stepErrors(steps, rules, { field: `${path}steps`, isCritical: isCritical === true })
       : []),
@@ -97,13 +98,19 @@ function formErrors(template: unknown, field: string): FieldError[] {
   return errors;
 }
 
-function localizedErrors(texts: unknown, field: string, max: number): FieldError[] {
+/** @param options.isOneLine whether the text comes into the subjects of mails */
+function localizedErrors(
+  texts: unknown,
+  field: string,
+  { max, isOneLine }: { readonly max: number; readonly isOneLine: boolean },
+): FieldError[] {
   if (!isJsonObject(texts)) return [];
   return Object.entries(texts).flatMap(([locale, text]): FieldError[] => {
     const place = `${field}.${locale}`;
     if (canonicalLocale(locale) === undefined) return [{ field: place, code: 'invalid_locale' }];
     if (typeof text !== 'string') return [{ field: place, code: 'invalid_type', params: { expected: 'string' } }];
     if (text === '') return [{ field: place, code: 'required' }];
+    if (isOneLine && inOneLine(text) !== text) return [{ field: place, code: 'invalid_characters' }];
     return text.length > max ? [{ field: place, code: 'too_long', params: { max } }] : [];
   });
 }

@@ -9,7 +9,7 @@ import type { KnownCategories } from '../categories/categories.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
 import { countText } from '../templates/count-text.js';
-import { TemplateTooLarge } from '../templates/render.js';
+import { inOneLine, TemplateTooLarge } from '../templates/render.js';
 import { createTexts, type MessageValues, renderMessage, textFor } from '../templates/templates.js';
 import type { CellChoice } from './decide.js';
 import { stepPriority } from './queue.js';
@@ -346,7 +346,8 @@ export async function renderDigest(
   const more = total - shown.length;
   return {
     template: texts.template,
-    subject: `${textFor(title, locale ?? language) ?? name}: ${countText(total, language)}`,
+    // A former release has accepted titles of several lines.
+    subject: inOneLine(`${textFor(title, locale ?? language) ?? name}: ${countText(total, language)}`),
     title: null,
     text: [...shown, ...(more > 0 ? [`+ ${more}`] : [])].join('\n\n'),
     html: null,

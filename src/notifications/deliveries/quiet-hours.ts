@@ -98,13 +98,19 @@ const takeDue = statement<object, { user_id: string }>(
 const released = sql`held_at = null, updated_at = db_now(),
         holds = coalesce(holds, '{}') + tstzmultirange(tstzrange(held_at, greatest(held_at, db_now())))`;
 
+/** It locks in the order in which a digest that closes does. */
 const releaseSteps = statement<{ userIds: readonly string[] }>(
   'step_deliveries_release',
   (p) => sql`
-    with delivery as (
-      update step_deliveries set ${released}, state = 'queued', reason = 'waiting'
+    with held as materialized (
+      select user_id, id from step_deliveries
       where user_id = any (${p.userIds}::uuid[]) and state = 'held'
-      returning user_id, id, channel, attempts, created_at
+      order by user_id, id for update
+    ),
+    delivery as (
+      update step_deliveries d set ${released}, state = 'queued', reason = 'waiting'
+      from held where d.user_id = held.user_id and d.id = held.id
+      returning d.user_id, d.id, d.channel, d.attempts, d.created_at
     )
     select count(*) from graphile_worker.add_jobs(array(
       select row('step.send.' || channel, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts),

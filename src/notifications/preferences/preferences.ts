@@ -7,6 +7,7 @@ import { isJsonObject } from '../../lib/json-object.js';
 import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import type { KnownCategories } from '../categories/categories.js';
+import { quietUntil } from '../deliveries/quiet-hours.js';
 import { textFor } from '../templates/templates.js';
 import {
   applyChanges,
@@ -94,10 +95,16 @@ const selectChoices = statement<{ userId: string }, Choices>(
   (p) => sql`select time_zone, quiet_hours, channels, categories, topics from preferences where user_id = ${p.userId}`,
 );
 
-/** What is held because of quiet hours is decided about again. */
-const endHolds = statement<{ userId: string }>(
-  'preferences_end_holds',
-  (p) => sql`update quiet_holds set held_until = db_now() where user_id = ${p.userId} and held_until > db_now()`,
+/**
+ * What quiet hours hold waits for the end by the new choices; without one, it is decided about again now. A release that the new choices
+ * would hold again is work for nothing.
+ */
+const moveHolds = statement<{ userId: string; zone: string }>(
+  'preferences_move_holds',
+  (p) => sql`
+    update quiet_holds
+    set held_until = coalesce((select ${quietUntil(p.zone)} from preferences where preferences.user_id = ${p.userId}), db_now())
+    where user_id = ${p.userId}`,
 );
 
 interface Stored {
@@ -188,6 +195,7 @@ export function createPreferences({
   timeZones,
   isSuppressed,
   record,
+  timeZone,
 }: {
   readonly categories: KnownCategories;
   readonly timeZones: TimeZones;
@@ -195,6 +203,8 @@ export function createPreferences({
   readonly isSuppressed: (handle: Queryable, address: string) => Promise<boolean>;
   /** Records a change by an operator, in the transaction that makes it. */
   readonly record: (tx: Queryable, userId: string, origin: Origin, changes: readonly EventChange[]) => Promise<void>;
+  /** The time zone of users who have chosen none: DEFAULT_TIME_ZONE. */
+  readonly timeZone: string;
 }): Preferences {
   async function errorsOf(
     handle: Queryable,
@@ -259,7 +269,7 @@ export function createPreferences({
       }
       // After the write: a delivery that is being held reads these choices under a lock.
       if (fields.some(({ field }) => field === 'time_zone' || field === 'quiet_hours'))
-        await tx.query(endHolds({ userId }));
+        await tx.query(moveHolds({ userId, zone: timeZone }));
       await categories.noteInboxChoices(tx, inboxChoicesOf(changes.categories));
       const hidingTopics = inboxChoicesOf(changes.topics);
       if (hidingTopics.length > 0) await tx.query(noteTopicChoices({ keys: hidingTopics }));

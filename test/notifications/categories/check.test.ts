@@ -54,3 +54,10 @@ describe('caps and digests', () => {
     expect(await faults({ ...category, digest: { every: '1d' } })).toEqual([]);
   });
 });
+
+test('a title has one line, because it comes into the subjects of digests', async () => {
+  for (const title of ['News\r\nBcc: all@example.org', 'a\nb', 'a\u2028b']) {
+    expect(await errorsOf({ title: { en: title } }, true)).toEqual([{ field: 'title.en', code: 'invalid_characters' }]);
+  }
+  expect(await errorsOf({ title: { en: 'News' }, description: { en: 'a\nb' } }, true)).toEqual([]);
+});

@@ -432,6 +432,12 @@ describe('the mail of a digest', () => {
     await expect(renderDigest(club, { items: items.slice(0, 1), total: 2 }, person)).rejects.toThrow(TemplateTooLarge);
   });
 
+  test('has a subject of one line', async () => {
+    const club = completeCategory('club', { title: { en: 'News\r\nBcc: all@example.org' }, digest: { every: '1h' } });
+    const { subject } = await renderDigest(club, { items: hundred.slice(0, 2), total: 2 }, person);
+    expect(subject).toBe('News Bcc: all@example.org: 2 new notifications');
+  });
+
   test('does the steps of one message', async () => {
     const items = Array.from({ length: 100 }, (_, place) => item(`n${place}`, { lines: Array(500).fill(1) }));
     const club = category({ text: '{{description}}{{#data.lines}}{{/data.lines}}' });

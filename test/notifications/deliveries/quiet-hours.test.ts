@@ -206,6 +206,7 @@ describe('a delivery', () => {
       } as never,
       isSuppressed: async () => false,
       record: async () => undefined,
+      timeZone: 'UTC',
     });
     const options = { isOwn: true, origin: { actor: 'user' } } as const;
     return database.transaction((tx) => preferences.change(tx, userId, changes, options));
@@ -291,6 +292,21 @@ describe('a delivery', () => {
     expect(await parts.mailOf(notification)).toBe('sent/accepted');
   });
 
+  test('stays held without any work when the user changes its end, also many times', async () => {
+    const notification = await held();
+    for (const hours of [8, 3, 8, 3]) {
+      await choose(notification.user_id, { quiet_hours: { from: clock(-1), until: clock(hours) } });
+      expect(await release()).toBe(false);
+    }
+    const [row] = await database.query<{ holds: unknown; held_until: string }>(
+      testSql(`select holds, held_until from step_deliveries join quiet_holds using (user_id) where user_id = $1`, [
+        notification.user_id,
+      ]),
+    );
+    expect(row?.holds).toBeNull();
+    expect(row?.held_until.slice(11, 16)).toBe(clock(3));
+  });
+
   test('does not age while it is held: its ttl stops', async () => {
     parts.putCategory('billing', { steps: [{ channel: 'email' }], ttl: '5m' });
     const notification = await held();
@@ -334,6 +350,36 @@ describe('a delivery', () => {
     await parts.runJobs();
     expect(parts.handedOver).toHaveLength(5);
     for (const each of notifications) expect(await parts.mailOf(each)).toBe('sent/accepted');
+  });
+
+  test('is released in the order in which the closing of digests locks: neither waits for the other', async () => {
+    const first = await held();
+    const { user_id: userId } = first;
+    await publish(userId);
+    await run();
+    const rows = () =>
+      database.query<{ id: string }>(
+        testSql("select id from step_deliveries where user_id = $1 and state = 'held' order by id", [userId]),
+      );
+    const [low, high] = await rows();
+    // The first row comes last in the table.
+    for (let count = 0; count < 2; count += 1)
+      await database.query(
+        testSql('update step_deliveries set updated_at = db_now() where user_id = $1 and id = $2', [userId, low?.id]),
+      );
+    await stepClock(database, '121 minutes');
+    let releasing: Promise<boolean> | undefined;
+    await database.transaction(async (tx) => {
+      const lock = (id: string | undefined) =>
+        tx.query(testSql('select from step_deliveries where user_id = $1 and id = $2 for update nowait', [userId, id]));
+      await lock(low?.id);
+      releasing = release();
+      await eventuallyBlocked();
+      await lock(high?.id);
+    });
+    expect(await releasing).toBe(true);
+    await parts.runJobs();
+    expect(parts.handedOver).toHaveLength(2);
   });
 
   test('of a notification that was read is not sent', async () => {
