@@ -27,7 +27,7 @@ export const statuses = [
 const refresh = { moving: 1000, still: 15_000 };
 
 /** Whether its numbers change by themselves. */
-export const isMoving = ({ status, recall }: Publication): boolean =>
+const isMoving = ({ status, recall }: Publication): boolean =>
   status === 'running' || (recall !== null && recall.finished_at === null);
 
 /** A publication, and the tag of this state, for a conditional change. */

@@ -7,7 +7,7 @@ import styles from './quiet-hours.module.css';
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const satisfies readonly Weekday[];
 
 /** What quiet hours are when they are turned on. */
-export const usualNight: QuietHours = { from: '22:00', until: '07:00' };
+const usualNight: QuietHours = { from: '22:00', until: '07:00' };
 
 interface QuietHoursProps {
   readonly value: QuietHours | null;
