@@ -22,7 +22,9 @@ alter table push_deliveries
   -- When it was held before. These times do not count for the `ttl`.
   add column holds tstzmultirange,
   -- For how many held pushes it stands. Null: for itself.
-  add column collapsed integer;
+  add column collapsed integer,
+  -- The push that stands for this one.
+  add column collapsed_into uuid;
 alter table step_deliveries
   drop constraint step_deliveries_state_check,
   add constraint step_deliveries_state_check

@@ -28,21 +28,32 @@ create index support_logins_by_created_at on support_logins (created_at);
 -- The operator who uses the login as the user, and whether it may change something. Null: the login is the user's own.
 alter table authentications add column acting_operator uuid, add column acting_writes boolean;
 
+-- The former release would take a support login for a login of the user's own, so nobody gets its token while a process of it runs.
+alter table instances add column knows_support_logins boolean not null default false;
+
 -- Support logins end with the rights of their operator, and when their user gets a role, a lock, or is deactivated. A trigger, so that
 -- a change by hand in SQL counts too.
 create function end_support_logins() returns trigger language plpgsql as $$
+declare
+  ended record;
 begin
-  with ended as (
+  -- A statement of its own for each login: the first one may have waited for an operator who got the token meanwhile.
+  for ended in
     update support_logins s set ended_at = db_now()
     where (s.operator_id = old.id or s.user_id = old.id) and s.ended_at is null
-    returning s.user_id, s.id)
-  update authentications a set ended_at = db_now(), updated_at = db_now() from ended
-  where a.user_id = ended.user_id and a.id = ended.id and a.ended_at is null;
+    returning s.user_id, s.id
+  loop
+    update authentications a set ended_at = db_now(), updated_at = db_now()
+    where a.user_id = ended.user_id and a.id = ended.id and a.ended_at is null;
+  end loop;
   return null;
 end $$;
-create trigger support_logins_of_user after update of role, role_active_since, status, lock_kind, epoch on users
+-- A lock that has run out keeps its kind, so the next one may differ in its time only.
+create trigger support_logins_of_user
+  after update of role, role_active_since, status, lock_kind, locked_until, epoch on users
   for each row when (
-    (old.role, old.status, old.lock_kind) is distinct from (new.role, new.status, new.lock_kind)
+    (old.role, old.status, old.lock_kind, old.locked_until)
+      is distinct from (new.role, new.status, new.lock_kind, new.locked_until)
     or old.role <> 'user' and (old.role_active_since, old.epoch) is distinct from (new.role_active_since, new.epoch))
   execute function end_support_logins();
 create trigger support_logins_of_deleted_role after delete on users

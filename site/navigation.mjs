@@ -96,7 +96,7 @@ export const sections = [
 ];
 
 /** Pages for people who change Postern: the site has them, but they are in no menu. */
-export const unlisted = [/^decisions\//, /^package-design$/];
+export const unlisted = [/^decisions\//];
 
 /** Pages from outside of `docs/`, by their name on the site. */
 export const fromElsewhere = { security: 'SECURITY.md', changelog: 'CHANGELOG.md', benchmarks: 'bench/RESULTS.md' };

@@ -25,7 +25,10 @@ const lockUsers = statement<{ userIds: readonly string[] }, { id: string }>(
   (p) => sql`select id from users where id = any(${p.userIds}::uuid[]) order by id for update`,
 );
 
-/** A token that is bound to a key needs a caller whose login is bound to the same key: the same client. */
+/**
+ * A token that is bound to a key needs a caller whose login is bound to the same key: the same client. A support login is no login of
+ * the guest: its operator would take the account over.
+ */
 const findGuest = statement<
   { userId: string; id: string; digest: Buffer; callerId: string; sessionId: string },
   { id: string }
@@ -34,7 +37,7 @@ const findGuest = statement<
   (p) => sql`
   select u.id from authentications a join users u on u.id = a.user_id
   where a.user_id = ${p.userId} and a.id = ${p.id} and a.token_digest = ${p.digest}
-    and a.status = 'approved' and a.ended_at is null and a.epoch = u.epoch and ${loginEnd} > db_now()
+    and a.status = 'approved' and a.ended_at is null and a.acting_operator is null and a.epoch = u.epoch and ${loginEnd} > db_now()
     and u.is_guest and u.status = 'active' and not ${lockHolds}
     and (a.key_thumbprint is null or a.key_thumbprint = (
       select own.key_thumbprint from sessions s

@@ -4,9 +4,9 @@ import type { Database } from '../database/database.js';
 import type { App } from '../http/requests/route.js';
 import type { Services } from '../http/routes/routes.js';
 import { countUnreadable, describeUnreadableValues } from '../keys/unreadable.js';
-import type { StreamTimes } from '../lib/event-stream/connections.js';
 import { createLogAddress } from '../lib/log-address.js';
 import { ensureFirstKey } from '../sessions/api-keys.js';
+import type { RevocationTimes } from '../sessions/revocations/streams.js';
 import type { RequestObserver } from '../statistics/meters.js';
 import { startBackgroundWork } from './background.js';
 import { version } from './banner.js';
@@ -53,7 +53,7 @@ export interface StartOptions {
   /** Where the access log is written instead of standard output. */
   readonly accessLog?: { write(line: string): void };
   /** For tests, which use shorter times than a service. */
-  readonly streamTimes?: Partial<StreamTimes>;
+  readonly streamTimes?: Partial<RevocationTimes>;
   /** Milliseconds in which an uploaded image must be ready to be stored; for tests. */
   readonly imageTimeout?: number;
   /** Milliseconds for a call to another system; for tests in which one hangs for as long as they take. */

@@ -9,7 +9,6 @@ import { createDeviceLimit } from '../devices/device-limit.js';
 import { createDevices } from '../devices/devices.js';
 import { createIdempotent } from '../http/requests/idempotent.js';
 import type { Services } from '../http/routes/routes.js';
-import type { StreamTimes } from '../lib/event-stream/connections.js';
 import { Problem } from '../lib/problem.js';
 import { createHumanCheck } from '../limits/human-check.js';
 import { createPageApps } from '../login/pages/page-apps.js';
@@ -18,6 +17,7 @@ import { createPages } from '../login/pages/pages.js';
 import { createPreferences } from '../notifications/preferences/preferences.js';
 import { createTimeZones } from '../notifications/preferences/time-zones.js';
 import { createSimulator } from '../notifications/simulator.js';
+import { createRevocationStreams, type RevocationTimes } from '../sessions/revocations/streams.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
@@ -63,7 +63,7 @@ export interface Domains {
 
 export interface ServicesOptions {
   readonly consoleOutput: ConsoleOutput;
-  readonly streamTimes: Partial<StreamTimes>;
+  readonly streamTimes: Partial<RevocationTimes>;
   readonly imageTimeout: number | undefined;
   readonly blockInterval: number | undefined;
 }
@@ -163,6 +163,10 @@ async function createParts(base: Base, options: ServicesOptions) {
   const eventStreams = lifecycle.add(createEventStreams({ database, log, times: options.streamTimes }), (part) =>
     part.close(),
   );
+  const revocationStreams = lifecycle.add(
+    createRevocationStreams({ database, log, times: options.streamTimes }),
+    (part) => part.close(),
+  );
   const webhooks = createWebhookDomain(base, { users: users.users, mails: messaging.operatorMails });
   const admission = await createAdmissionServices(base, options.blockInterval);
   const statistics = createStatistics(database);
@@ -185,6 +189,7 @@ async function createParts(base: Base, options: ServicesOptions) {
     account,
     login,
     eventStreams,
+    revocationStreams,
     webhooks,
     admission,
     statistics,
@@ -294,6 +299,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     apiKeys: sessions.apiKeys,
     blocks: admission.blocks,
     eventStreams: parts.eventStreams,
+    revocationStreams: parts.revocationStreams,
     webhooks: webhooks.services.webhooks,
     webhookDeliveries: webhooks.services.webhookDeliveries,
     testWebhook: webhooks.services.testWebhook,

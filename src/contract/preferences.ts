@@ -31,6 +31,7 @@ const PreferenceCategory = Type.Object(
     title: Type.String(),
     description: Type.String(),
     is_locked: Type.Boolean({ description: 'Whether the category is critical, so that nobody can turn it off.' }),
+    has_digest: Type.Boolean({ description: 'Whether its mails can come as a digest: `digest` for email.' }),
     cells: Type.Object({ inbox: Cell, push: Cell, email: Cell, sms: Cell }, { title: 'PreferenceCells' }),
   },
   {
@@ -40,6 +41,7 @@ const PreferenceCategory = Type.Object(
         title: 'Bills',
         description: 'New bills and reminders',
         is_locked: false,
+        has_digest: false,
         cells: {
           inbox: { value: 'on' as const, default: 'on' as const, is_chosen: false },
           push: { value: 'off' as const, default: 'on' as const, is_chosen: true },

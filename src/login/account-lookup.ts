@@ -61,7 +61,7 @@ export interface AccountOnDevice extends Account {
   readonly knownDevice: string | undefined;
 }
 
-/** The commit does not wait for the disk. A crash loses only the counts of the last half second (decision 8). */
+/** `set_config` lets the commit not wait for the disk. A crash loses only the counts of the last half second (decision 8). */
 const identifyAccount = statement<
   RequestCount & { digest: Buffer },
   { readonly wait: number | null; readonly user_id: string | null }
@@ -76,8 +76,9 @@ const identifyAccount = statement<
 interface LookupValues extends GuessLimitValues {
   readonly userId: string;
   readonly deviceId: string;
-  /** The key of the request limit for unknown devices. `knownDeviceKey` is that of this device. */
+  /** The key of the request limit that all unknown devices of the account share. Null: no limit. */
   readonly unknownDeviceKey: Buffer | null;
+  /** The key of the request limit of this device, if the user has logged in on it before. */
   readonly knownDeviceKey: Buffer | null;
   readonly limitSize: number;
   readonly limitWindow: number;
@@ -89,7 +90,7 @@ type LookupRow = AccountRow & GuessAttempt & { readonly known_device: string | n
 
 /**
  * Locks the row of the request limit, and then that of the guess budget. Each CTE reads the rows of the CTE before it,
- * so a request that has to wait takes no guess.
+ * so a request over its limit (`wait` is not null) takes no guess.
  */
 const lookUpAccount = statement<LookupValues, LookupRow>(
   'login_enter',
@@ -150,7 +151,7 @@ export function createAccountLookup(options: {
   return {
     async identify(identity, address) {
       const values = { ...limits.loginCountByAddress(address), digest: identityDigest(identity) };
-      // All requests of an address lock the row of its limit, so they use at most a fifth of the connections, as a user does.
+      // The network takes the place of a user: its requests lock the same row, so they share a queue of a fifth of the connections.
       const [row] = await database.user(network(address)).query(identifyAccount(values));
       refuseOverLimit(row?.wait);
       return row?.user_id ?? derivedUserId(keys, identity);

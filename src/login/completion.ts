@@ -62,7 +62,7 @@ export interface ApprovedLogin {
   readonly origin: Origin;
   /** The correct PIN; undefined if the login has none. */
   readonly pin: string | undefined;
-  /** The work of the authenticator: stores the password with the current hash parameters. */
+  /** Stores a new hash of the password, if its hash has other parameters than new ones. */
   readonly rehash?: (() => Promise<void> | undefined) | undefined;
 }
 

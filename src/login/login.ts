@@ -38,9 +38,9 @@ export interface Login {
 }
 
 export interface LoginOptions extends SecondStepOptions, OpeningOptions, RequestRules {
-  /** For codes. Undefined: there is none. */
+  /** The check before a code is sent. Undefined: `HUMAN_CHECK` is off. */
   readonly humanCheck: HumanCheck | undefined;
-  /** Undefined: there are none. */
+  /** Undefined: `GUESTS` is off. */
   readonly guests: Guests | undefined;
   readonly authenticators: readonly Authenticator[];
 }
@@ -91,11 +91,14 @@ export function createLogin(options: LoginOptions): Login {
     { secret = '', pin }: TokenRequest,
   ): Promise<LoginResult> {
     const { user, knownDevice, guess } = await lookup.findToGuess(attempt);
+    // A login is valid while its epoch is that of its user.
     const login = { ...attempt, epoch: user?.epoch ?? 0, knownDevice };
     const { origin } = attempt;
     let next: LoginStep | undefined;
     let since = 0;
+    // `evaluate` stores a wrong guess. A right one is stored by `approve` below, in the statement that inserts the login.
     const guessResult = await guess.evaluate(async () => {
+      // From here on, `afterFailure` makes all failures take the same time. The wait for the guess does not count.
       since = performance.now();
       const secretRight = await authenticator.verify(user, { secret, authenticationId: login.id, origin });
       const pinRight = await isPinCorrect(pins, pinPolicy, user, pin, origin);

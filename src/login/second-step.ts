@@ -50,6 +50,7 @@ interface CheckedAnswer extends Answer {
   readonly givenId: string;
   /** Whether this answer takes a PIN. */
   readonly checksPin: boolean;
+  /** The digest of the `Idempotency-Key`. */
   readonly approvalKey: Buffer | undefined;
   readonly origin: Origin;
 }
@@ -76,7 +77,7 @@ export function createSecondStep(
   async function answer(givenId: string, input: Answer, origin: Origin): Promise<LoginResult> {
     const id = parseId(givenId);
     await limits.countLoginByAddress(origin.clientAddress);
-    // The request contains only the id of the login, and not that of its user.
+    // The request contains only the id of the login, and not that of its user. Factor 2: the login waits for its second factor.
     const owner = id === undefined ? undefined : await findAuthenticationOwner(database, id);
     const checksPin = owner?.factor !== 2 && takesPin(registry.get(owner?.authenticator ?? ''));
     if (checksPin && pinPolicy === 'required' && input.pin === undefined) {
@@ -97,7 +98,7 @@ export function createSecondStep(
   const checkPin = (user: AccountUser | undefined, pin: string | undefined, origin: Origin) =>
     isPinCorrect(pins, pinPolicy, user, pin, origin);
 
-  /** @param identified a secret that was evaluated already; its login has a user */
+  /** @param identified the result, if the secret itself has named the user and was evaluated for it; then it is not evaluated again */
   async function decide(
     owner: AuthenticationOwner,
     identified: Evaluated | undefined,
@@ -117,16 +118,17 @@ export function createSecondStep(
     const guessResult = await guess.evaluate(async () => {
       evaluated ??= await evaluate(owner, user, input.secret, approvalKey, origin);
       const pinRight = !checksPin || (await checkPin(user, input.pin, origin));
-      // The login is no longer open, so no secret was evaluated. Because this throws, no guess counts.
+      // The login is no longer open, so no secret was evaluated. An error in here counts no guess.
       if (evaluated === undefined) throw countAndReject(givenId);
       const { open, done } = evaluated;
       const areRight = evaluated.isRight && pinRight && !open.pin_refused;
       if (user !== undefined && areRight) next = steps.next(user, open, done);
       signsUp = areRight && evaluated.isNewcomer === true;
       if (signsUp) return 'neutral';
-      // `neutral` for the results `locked` and `next_step`, which are handled below.
+      // Neither wrong nor right yet (`neutral`): a locked account, and a login that needs a further step.
       return guessResults[decideStep(user, { areRight, hasNextStep: next !== undefined })];
     });
+    // The right code of an address that nobody has makes the user. Then this runs again, for a login with a user.
     if (evaluated !== undefined && signsUp) {
       const open = await options.signUp(evaluated.open, origin);
       if (open === undefined) throw countAndReject(givenId);

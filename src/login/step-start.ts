@@ -26,6 +26,7 @@ export function createStepStart({ steps, messages }: StepStartOptions) {
     login: ProvenLogin & Pick<NewAuthentication, 'knownDevice' | 'origin'>,
   ): Promise<StartedStep> => {
     const challenge = await steps.begin(step, user, login);
+    // The default values are for a step without a message. `admit` does not use them.
     const { channel = 'email', recipient = '' } = challenge.message ?? {};
     const { userId } = user;
     const address = { type: addressTypeOf(channel), canonical: recipient };

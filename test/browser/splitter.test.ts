@@ -199,6 +199,8 @@ test('a friend joins the dinner club and hears of a dinner, mutes it, and leaves
   await click(grace.page, 'Join Dinner club');
   await grace.page.getByRole('switch', { name: 'Dinner club Push' }).click();
   await look(grace.page, 'club');
+  // The news of the club come as one mail a day, unless a member chooses otherwise.
+  expect(await grace.page.getByRole('combobox', { name: 'Dinners of the club Email' }).inputValue()).toBe('digest');
   await click(alan.page, 'New bill');
   for (const [name, value] of Object.entries({ title: 'the Ritz', total: '90', friends: 'grace' }))
     await alan.page.fill(`dialog input[name=${name}]`, value);

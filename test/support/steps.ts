@@ -37,9 +37,9 @@ export function createStepParts(database: Database) {
     answer: async ({ id }) => ({ outcome: 'sent', provider: 'test', reference: id }),
     pause: 0,
   };
-  const sender: StepSender = {
-    channel: 'email',
-    heldFor: () => (paused.has('email') ? 5 : 0),
+  const senderOf = (channel: StepSender['channel']): StepSender => ({
+    channel,
+    heldFor: () => (paused.has(channel) ? 5 : 0),
     pauseBefore: async () => provider.pause,
     async send(message) {
       handedOver.push(message);
@@ -49,21 +49,21 @@ export function createStepParts(database: Database) {
     recordUnknownMailbox: async (_tx, { to }, _provider, store) => {
       if (await store()) suppressed.add(to);
     },
-  };
+  });
   const shared = {
     ...{ database, categories, lockHolds, timeZone: 'UTC', ttl: limits, counters: createCounters() },
     readAddresses: async (_handle: unknown, _channel: string, addresses: readonly string[]) =>
       new Map(addresses.map((each) => [each, { isSuppressed: suppressed.has(each), isAllowedOut: true }])),
   };
   const due = createDueSteps({
-    ...{ ...shared, channels: ['push', 'email'] },
+    ...{ ...shared, channels: ['push', 'email', 'sms'] },
     isPaused: (channel) => paused.has(channel),
     onPushes: () => undefined,
   });
   /** The errors of messages that could not be made. */
   const errors: unknown[] = [];
   const send = createStepSending({
-    ...{ ...shared, senders: [sender], app: 'Splitter' },
+    ...{ ...shared, senders: [senderOf('email'), senderOf('sms')], app: 'Splitter' },
     onError: (error) => errors.push(error),
   });
   const notifications = createNotifications({
@@ -116,7 +116,7 @@ export function createStepParts(database: Database) {
       await database.query(testSql('delete from graphile_worker._private_jobs'));
       for (const job of waiting) await send('email', job);
     },
-    send: (job: StepJob) => send('email', job),
+    send: (job: StepJob, channel: StepSender['channel'] = 'email') => send(channel, job),
     /** The mail of a notification, as `state/reason`; undefined: it has none. */
     async mailOf({
       user_id: userId,

@@ -1412,7 +1412,7 @@ export type MessageTemplate = {
 export type Metadata = Readonly<Record<string, unknown>>;
 
 export type MetricStatistics = {
-  readonly metric: 'logins.approved' | 'logins.failed' | 'locks' | 'devices.new' | 'sessions.created' | 'sessions.verified' | 'messages.sent' | 'messages.failed' | 'messages.expired' | 'messages.delivered' | 'messages.undelivered' | 'mail.events' | 'pushes.sent' | 'pushes.failed' | 'pushes.gone' | 'pushes.expired' | 'pushes.dropped' | 'steps.sent' | 'steps.delivered' | 'steps.bounced' | 'steps.complained' | 'steps.failed' | 'steps.skipped' | 'steps.expired' | 'steps.dropped' | 'webhooks.delivered' | 'webhooks.failed' | 'notifications.published' | 'notifications.pushed' | 'streams.open' | 'queue.jobs' | 'queue.latency' | 'database.size' | 'queue.age';
+  readonly metric: 'logins.approved' | 'logins.failed' | 'locks' | 'devices.new' | 'sessions.created' | 'sessions.verified' | 'messages.sent' | 'messages.failed' | 'messages.expired' | 'messages.delivered' | 'messages.undelivered' | 'mail.events' | 'pushes.sent' | 'pushes.failed' | 'pushes.gone' | 'pushes.expired' | 'pushes.dropped' | 'pushes.held' | 'steps.held' | 'steps.digesting' | 'steps.sent' | 'steps.delivered' | 'steps.bounced' | 'steps.complained' | 'steps.failed' | 'steps.skipped' | 'steps.expired' | 'steps.dropped' | 'webhooks.delivered' | 'webhooks.failed' | 'notifications.published' | 'notifications.pushed' | 'streams.open' | 'queue.jobs' | 'queue.latency' | 'database.size' | 'queue.age';
   /** counter: events in the bucket. average: the average over the bucket. maximum: the highest value in the bucket. mean: the mean of the events in the bucket. */
   readonly kind: 'counter' | 'average' | 'maximum' | 'mean';
   /** The value over the whole time. */
@@ -1924,6 +1924,8 @@ export type PreferenceCategory = {
   readonly description: string;
   /** Whether the category is critical, so that nobody can turn it off. */
   readonly is_locked: boolean;
+  /** Whether its mails can come as a digest: `digest` for email. */
+  readonly has_digest: boolean;
   readonly cells: PreferenceCells;
 };
 
@@ -3430,6 +3432,12 @@ export type CreateAccessTokenData = {
   readonly body: AccessTokenRequest;
 };
 export type CreateAccessTokenResponse = AccessToken;
+
+export type StreamRevocationsData = {
+  readonly url: '/v1/revocations';
+  readonly body?: never;
+};
+export type StreamRevocationsResponse = unknown;
 
 export type CreateAudienceData = {
   readonly url: '/admin/v1/audiences';
@@ -5047,7 +5055,7 @@ export type StreamEventsResponse = unknown;
 export type GetStatisticsData = {
   readonly url: '/admin/v1/stats';
   readonly query: {
-    /** One or more metrics, joined by a comma: logins.approved, logins.failed, locks, devices.new, sessions.created, sessions.verified, messages.sent, messages.failed, messages.expired, messages.delivered, messages.undelivered, mail.events, pushes.sent, pushes.failed, pushes.gone, pushes.expired, pushes.dropped, steps.sent, steps.delivered, steps.bounced, steps.complained, steps.failed, steps.skipped, steps.expired, steps.dropped, webhooks.delivered, webhooks.failed, notifications.published, notifications.pushed, streams.open, queue.jobs, queue.latency, database.size, queue.age. */
+    /** One or more metrics, joined by a comma: logins.approved, logins.failed, locks, devices.new, sessions.created, sessions.verified, messages.sent, messages.failed, messages.expired, messages.delivered, messages.undelivered, mail.events, pushes.sent, pushes.failed, pushes.gone, pushes.expired, pushes.dropped, pushes.held, steps.held, steps.digesting, steps.sent, steps.delivered, steps.bounced, steps.complained, steps.failed, steps.skipped, steps.expired, steps.dropped, webhooks.delivered, webhooks.failed, notifications.published, notifications.pushed, streams.open, queue.jobs, queue.latency, database.size, queue.age. */
     readonly metric: string;
     /** Where the first bucket starts, rounded down to the step: YYYY-MM-DD HH:MM:SS or RFC 3339. The default is a day before `to`. */
     readonly from?: string | undefined;

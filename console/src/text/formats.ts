@@ -13,6 +13,8 @@ export interface Formats {
   axisTime(date: Date, areDays: boolean): string;
   /** A day as a heading: Today, Yesterday, Thu 19 Nov. */
   day(at: string): string;
+  /** A day and a time of day in a time zone: `['Mon 3 Jun 2030', '22:30']`. */
+  inZone(zone: string, at: string): readonly [day: string, time: string];
   number(value: number, scale?: 'exact' | 'axis' | 'figure'): string;
   percent(part: number): string;
   /** `8 minutes`, `2 days`: the largest whole unit. */
@@ -48,6 +50,15 @@ export function createFormats(language: Language, text: Texts['common']): Format
       if (days === 0) return text.today;
       if (days === 1) return text.yesterday;
       return (date.getFullYear() === new Date().getFullYear() ? heading : ofAnyYear).format(date);
+    },
+    inZone(timeZone, at) {
+      const date = new Date(at);
+      const of = (options: Intl.DateTimeFormatOptions) =>
+        new Intl.DateTimeFormat(locale, { ...options, timeZone }).format(date);
+      return [
+        of({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' }),
+        of({ hour: '2-digit', minute: '2-digit' }),
+      ];
     },
     number(value, scale = 'exact') {
       const size = Math.abs(value);

@@ -13,6 +13,8 @@ export { coreOf } from './core.js';
 export { ForeignAnswerError, NetworkError, UsageError } from './errors.js';
 // Whether the user is a guest, for elements.
 export { isGuest } from './guests.js';
+// Streams of server-sent events.
+export { readEvents } from './inbox/events.js';
 // Filters of notifications as the service takes them.
 export { filterText } from './inbox/filter.js';
 // Lists that are read page by page.

@@ -11,7 +11,7 @@ export interface MachineState {
 }
 
 export type StepMembers<S> = S extends unknown ? Omit<S, 'busy' | 'issue'> : never;
-/** What an input leads to: a state to enter, or the state that was entered already. */
+/** What an input leads to: a state that was entered already, or a function that enters one, if the user has not gone on meanwhile. */
 export type Outcome<S> = S | (() => S);
 /** Runs the work of an input, unless its step has ended or another input is in progress. */
 export type RunInput<S> = (input: unknown, work: (signal: AbortSignal) => Promise<Outcome<S>>) => Promise<S>;
@@ -51,6 +51,7 @@ export function createMachine<S extends MachineState>(
     const runInput: RunInput<S> = (input, work) => {
       const key = JSON.stringify(input);
       if (step !== currentStep) return refuse('This state has ended. Use `current`.');
+      // The same input again, such as a second click, gets the same promise.
       if (pending !== undefined) {
         return pending.key === key ? pending.next : refuse('This is busy. Wait for the promise of the earlier call.');
       }

@@ -17,6 +17,13 @@ export interface Call extends Abortable {
   readonly expects?: string;
   /** Gets the headers of each answer, also of a problem. */
   readonly onHeaders?: (headers: Headers) => void;
+  /** Whose session it needs: that of the first request with the same owner. */
+  readonly owner?: Owner | undefined;
+}
+
+/** The user of something that takes several requests. The first session sets it. Requests with the session of another user reject. */
+export interface Owner {
+  id?: string | undefined;
 }
 
 /** Sends requests and classifies their answers. */
@@ -38,7 +45,8 @@ export interface TransportOptions {
 }
 
 export function createTransport({ base, fetch, locale, timeout, cookies }: TransportOptions): Transport {
-  async function send<T>(call: Call, endsWithHead: boolean, read: (answer: Response) => Promise<T>): Promise<T> {
+  /** @param hasEndlessBody the time limit covers only the start of the answer */
+  async function send<T>(call: Call, hasEndlessBody: boolean, read: (answer: Response) => Promise<T>): Promise<T> {
     const { method = 'GET', path, query = {}, body, signal, authorization } = call;
     const parameters = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
@@ -53,7 +61,7 @@ export function createTransport({ base, fetch, locale, timeout, cookies }: Trans
       ...(isJson && { 'content-type': 'application/json' }),
     };
     const url = base + path + (parameters.length > 0 ? `?${parameters.join('&')}` : '');
-    return withTimeout(signal, timeout, endsWithHead, async (combinedSignal) => {
+    return withTimeout(signal, timeout, hasEndlessBody, async (combinedSignal) => {
       const answer = await (fetch ?? globalThis.fetch)(url, {
         ...{
           method,
@@ -95,11 +103,14 @@ export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs a request with a time limit of its own beside the caller's signal, even if the `fetch` of the app ignores signals. */
+/**
+ * Runs a request with a time limit of its own beside the caller's signal, even if the `fetch` of the app ignores signals.
+ * @param hasEndlessBody the caller's signal still ends the body after this has returned
+ */
 async function withTimeout<T>(
   signal: AbortSignal | undefined,
   milliseconds: number,
-  streams: boolean,
+  hasEndlessBody: boolean,
   request: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   throwIfAborted(signal);
@@ -113,7 +124,7 @@ async function withTimeout<T>(
   let isRunning = false;
   try {
     const answer = await forCaller(request(controller.signal), controller.signal);
-    isRunning = streams;
+    isRunning = hasEndlessBody;
     return answer;
   } catch (error) {
     throwIfAborted(signal);

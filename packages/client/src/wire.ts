@@ -45,6 +45,7 @@ export interface ProblemStatuses {
   readonly last_way_in: 409;
   readonly has_role: 409;
   readonly support_login_ended: 409;
+  readonly upgrade_in_progress: 409;
   readonly audience_exists: 409;
   readonly test_identity_exists: 409;
   readonly request_in_progress: 409;
@@ -671,6 +672,8 @@ export type PreferenceCategory = {
   readonly description: string;
   /** Whether the category is critical, so that nobody can turn it off. */
   readonly is_locked: boolean;
+  /** Whether its mails can come as a digest: `digest` for email. */
+  readonly has_digest: boolean;
   readonly cells: PreferenceCells;
 };
 

@@ -16,6 +16,7 @@ export {
   type Snapshot,
   toDate,
 } from '@postern/client';
+export type { LocalSession } from './access-tokens/local.js';
 export type { Administration } from './admin/administration.js';
 export type { ImportOptions, ImportResult, ImportUsers } from './admin/import-users.js';
 export type { Lock, NewUser, Users } from './admin/users.js';
@@ -45,6 +46,7 @@ export {
   honoSession,
   type SessionMiddlewareOptions,
   sessionOf,
+  type Verifier,
   withSession,
 } from './sessions/middleware.js';
 export { type StepUpOptions, stepUpRefusalOf } from './sessions/step-up.js';

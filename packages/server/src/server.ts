@@ -1,9 +1,12 @@
-import { baseOf } from '@postern/client/internal';
+import { baseOf, forCaller } from '@postern/client/internal';
+import { createLocalVerifier, type LocalSession, type LocalVerifier } from './access-tokens/local.js';
 import { type Administration, createAdministration } from './admin/administration.js';
 import { type Connection, connectionKey, createConnection } from './connection.js';
 import type { PosternServerOptions } from './options.js';
 import { createPublishing, type Publishing } from './publishing/publishing.js';
-import { createVerify, type Verify } from './sessions/verify.js';
+import type { RequestLike } from './sessions/tokens.js';
+import { createVerify, type Verify, type VerifyOptions } from './sessions/verify.js';
+import type { Session } from './wire.js';
 
 /** A connection of a backend to Postern. */
 export interface PosternServer extends Publishing, Administration {
@@ -13,6 +16,8 @@ export interface PosternServer extends Publishing, Administration {
    * the session (no network, 503): answer 503. Checks of one token at the same time share a request.
    */
   readonly verify: Verify;
+  /** Ends the stream that `verify` with `local` reads, so that the process can end. */
+  close(): void;
 }
 
 /**
@@ -36,12 +41,21 @@ export function createPosternServer(options: PosternServerOptions): PosternServe
   // Builds load the modules of an app without its environment. Only a use without an address is a mistake.
   const base = options?.url === undefined ? undefined : checkedBase();
   const connection = createConnection(() => base ?? checkedBase(), options ?? {});
+  const verifySession = createVerify(connection.base, options ?? {});
+  let local: LocalVerifier | undefined;
+  const verify = (async (request, { local: isLocal = false, ...more } = {}) => {
+    if (!isLocal) return verifySession(request, more);
+    more.signal?.throwIfAborted();
+    local ??= createLocalVerifier(connection, options ?? {});
+    return forCaller(local.verify(request), more.signal);
+  }) as (request: RequestLike | string, options?: VerifyOptions) => Promise<Session | LocalSession | null> as Verify;
   const server: PosternServer & { readonly [connectionKey]: Connection } = {
     [connectionKey]: connection,
     get url() {
       return new URL(`${connection.base()}/`);
     },
-    verify: createVerify(connection.base, options ?? {}),
+    verify,
+    close: () => local?.close(),
     ...createPublishing(connection),
     ...createAdministration(connection),
   };

@@ -104,7 +104,7 @@ export async function createStepDomain(
     onPushes: () => push.onPublished?.(),
   });
   const closeDigests = createDigestClosing({ database, categories });
-  const release = createQuietRelease({ database, counters });
+  const release = createQuietRelease(database);
   const tasks = senders.map(
     ({ channel }) => [stepTask(channel), (job: unknown) => send(channel, job as StepJob)] as const,
   );

@@ -147,7 +147,7 @@ function deliveryFamilies(totalsOf: TotalsOf): Family[] {
     ),
     counter(
       'postern_pushes_total',
-      'Pushes to devices, when their outcome is final. gone: the push service says that the token is no longer valid. dropped: the push was not sent, because it is no longer wanted.',
+      'Pushes to devices, when their outcome is final. held: quiet hours hold it; it is counted again later. gone: the push service says that the token is no longer valid. dropped: the push was not sent, because it is no longer wanted.',
       outcomes(
         {
           sent: 'pushes.sent',
@@ -155,13 +155,14 @@ function deliveryFamilies(totalsOf: TotalsOf): Family[] {
           gone: 'pushes.gone',
           expired: 'pushes.expired',
           dropped: 'pushes.dropped',
+          held: 'pushes.held',
         },
         (channel) => ({ channel }),
       ),
     ),
     counter(
       'postern_steps_total',
-      'Mails and SMS of notifications, when their outcome is final, and steps that were not carried out. A sent message is counted again when the provider reports what became of it.',
+      'Mails and SMS of notifications, when their outcome is final, and steps that were not carried out. held: quiet hours hold it; digesting: it joins a digest; both are counted again later. A sent message is counted again when the provider reports what became of it.',
       outcomes(
         {
           sent: 'steps.sent',
@@ -172,6 +173,8 @@ function deliveryFamilies(totalsOf: TotalsOf): Family[] {
           skipped: 'steps.skipped',
           expired: 'steps.expired',
           dropped: 'steps.dropped',
+          held: 'steps.held',
+          digesting: 'steps.digesting',
         },
         (channel) => ({ channel }),
       ),

@@ -147,7 +147,10 @@ export function createEventStreams({ database, log, ...options }: EventStreamsOp
 }
 
 /** Ends the stream if its client has lost its right. After any other failure, the next check tries again. */
-async function checkRight(stream: EventStream, end: (stream: EventStream) => void): Promise<void> {
+export async function checkRight<Stream extends Connection & { readonly recheck: () => Promise<void> }>(
+  stream: Stream,
+  end: (stream: Stream) => void,
+): Promise<void> {
   const checkedAt = performance.now();
   try {
     await stream.recheck();
@@ -178,10 +181,13 @@ async function deliver(database: Database, feed: EventFeed, streams: readonly Ev
   }
 }
 
-const isReading = ({ hasEnded, blockedAt }: EventStream) => !hasEnded && blockedAt === undefined;
+export const isReading = ({ hasEnded, blockedAt }: Connection) => !hasEnded && blockedAt === undefined;
 
-function groupByPosition(streams: readonly EventStream[]): Iterable<EventStream[]> {
-  const groups = new Map<string, EventStream[]>();
+/** The streams that can be written to, by their positions. */
+export function groupByPosition<Stream extends Connection & { readonly position: Position }>(
+  streams: readonly Stream[],
+): Iterable<Stream[]> {
+  const groups = new Map<string, Stream[]>();
   for (const stream of streams.filter(isReading)) {
     const text = positionText(stream.position);
     const others = groups.get(text);

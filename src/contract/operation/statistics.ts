@@ -59,6 +59,17 @@ export const metrics = {
     about: 'Pushes that were not sent, because the notification or the device is gone, or because of a mute',
     labels: 'the channel',
   },
+  'pushes.held': { kind: 'counter', about: 'Pushes that quiet hours hold', labels: 'the channel' },
+  'steps.held': {
+    kind: 'counter',
+    about: 'Mails and SMS of notifications that quiet hours hold',
+    labels: 'the channel',
+  },
+  'steps.digesting': {
+    kind: 'counter',
+    about: 'Notifications that join a digest instead of a mail of their own',
+    labels: 'the channel',
+  },
   'steps.sent': {
     kind: 'counter',
     about: 'Mails and SMS of notifications that a provider has accepted',

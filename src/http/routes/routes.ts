@@ -49,6 +49,7 @@ import type { AccessTokens } from '../../sessions/access-tokens/access-tokens.js
 import type { Audiences } from '../../sessions/access-tokens/audiences.js';
 import type { ApiKeys } from '../../sessions/api-keys.js';
 import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
+import type { RevocationStreams } from '../../sessions/revocations/streams.js';
 import type { Sessions } from '../../sessions/sessions.js';
 import type { SetUpLinks } from '../../sessions/setup-links.js';
 import type { SupportLogins } from '../../sessions/support-logins.js';
@@ -139,6 +140,7 @@ import { adminPreferenceRoutes, preferenceRoutes } from './v1/preferences.js';
 import { recoveryRoutes } from './v1/recoveries.js';
 import { recoveryCancellationRoutes } from './v1/recovery-cancellations.js';
 import { registrationRoutes } from './v1/registrations.js';
+import { revocationRoutes } from './v1/revocations.js';
 import { sessionRoutes } from './v1/sessions.js';
 import { loginRoutes, tokenRoutes } from './v1/tokens.js';
 import { topicRoutes } from './v1/topics.js';
@@ -150,6 +152,7 @@ export interface Services extends WebhookServices, Pick<PageServices, 'pages' | 
   readonly takeOverProof: ConsoleSessionServices['takeOverProof'];
   readonly accessTokens: AccessTokens;
   readonly audiences: Audiences;
+  readonly revocationStreams: RevocationStreams;
   readonly supportLogins: SupportLogins;
   /** The database, for routes that do their work in one transaction. */
   readonly database: Database;
@@ -252,6 +255,7 @@ export function registerRoutes(
   loginOptionRoutes(app, services);
   sessionRoutes(app, services);
   accessTokenRoutes(app, services);
+  revocationRoutes(app, services);
   adminAudienceRoutes(app, services);
   deviceRoutes(app, services);
   accountRoutes(app, services);

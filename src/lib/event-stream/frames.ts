@@ -26,6 +26,11 @@ export function message(id: string | number, data: object): string {
   return `id: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
+/** An event with a name. @param id undefined: the id before it stays */
+export function event(name: string, id: string | undefined, data: object): string {
+  return `event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
+}
+
 /** Tells the client to read the list again, because the server does not know all events since the client's position. */
 export function reset(id: string | number): string {
   return `event: reset\nid: ${id}\ndata: ${JSON.stringify({ after: `${id}` })}\n\n`;

@@ -13,12 +13,13 @@ export interface StreamLimit {
  */
 const maxPerClient = 20;
 
-export function createStreamLimit(): StreamLimit {
+/** @param max the maximum number of streams of one client in one process */
+export function createStreamLimit(max = maxPerClient): StreamLimit {
   const counts = new Map<string, number>();
   return {
     acquire(client) {
       const count = counts.get(client) ?? 0;
-      if (count >= maxPerClient) throw new Problem('too_many_streams', { retryAfter: 30 });
+      if (count >= max) throw new Problem('too_many_streams', { retryAfter: 30 });
       counts.set(client, count + 1);
     },
     release(client) {

@@ -17,7 +17,7 @@ export interface RedirectPages {
   readPageVisit(state: string, browser: string | undefined): Promise<PageVisit | RedirectPage>;
   /**
    * Answers the app, once. A repeat gets the same result for 60 s.
-   * @param login the login of the pages, or that the user has refused
+   * @param login the user's login at the pages; `refused` if the user has refused the app
    */
   answerPageVisit(state: string, browser: string | undefined, login: PageLogin | 'refused'): Promise<Returned>;
 }
@@ -84,6 +84,7 @@ export function createRedirectPages(
       const isAnswered = resultOf(login, state) !== undefined;
       const { to = '', code, loginHint, prompt, maxAge } = login.state;
       const app = entryOf(redirectUris, to);
+      // An answer that is not kept any more cannot be repeated: then the app has its code already, or the login is over.
       if (app === undefined || (!isAnswered && (!login.isOpen || code !== undefined))) return ended(login);
       return { app, loginHint, prompt, maxAge, createdAt: login.createdAt, now: login.now, isAnswered };
     },
@@ -95,6 +96,7 @@ export function createRedirectPages(
       const code = secretText();
       const isRefused = answer === 'refused';
       const next = isRefused ? toApp(login, { error: 'access_denied' }) : passed(login, code);
+      // Where the function returns undefined, nothing changes and `isStored` is false.
       const isStored = await changeRedirectState(database, login, (current) => {
         if (!current.isOpen || current.state.code !== undefined) return;
         const until = current.now + shortly;

@@ -80,6 +80,7 @@ export function createRedirectResults({ database, redirectUris, publicUrl, healt
     return result ?? toApp(login, { error: 'expired' });
   }
 
+  /** After a right login: back to the app with a code, or to the page of a test that has passed. */
   function passed(login: RedirectLogin, code: string): Returned {
     return login.state.test === undefined ? toApp(login, { code }) : { page: 'test_passed' };
   }

@@ -16,7 +16,7 @@ export interface StepFacts {
     | {
         readonly isExpired: boolean;
         readonly isRead: boolean;
-        /** Whether the user does not want it in the inbox. Then it counts as read for steps that ask for it. */
+        /** Whether the user has turned off the inbox for its category. Then it counts as read for steps of the condition `unread`. */
         readonly isHidden?: boolean;
       }
     | undefined;
@@ -35,7 +35,7 @@ export interface StepFacts {
         readonly isCritical: boolean;
         readonly byDefault: CellChoice;
         readonly hasDigest?: boolean;
-        /** What happens to what the cap does not let through. Absent: it has no cap. */
+        /** What happens to a notification over the cap. Absent: the category has no cap. */
         readonly overflow?: 'drop' | 'digest' | undefined;
       }
     | undefined;
@@ -50,8 +50,8 @@ export interface StepFacts {
   /** Whether as many notifications as the cap of the category allows have reached the user by the channel. */
   readonly isCapped?: boolean;
   /**
-   * `open`, also if it is absent: the notification can join the digest; `member`: it was in one; `past`: it came before the one that is
-   * open, and was in none.
+   * Absent or `open`: the notification can join the present digest. `member`: a closed digest contains it. `past`: it is older than the
+   * present digest, and was in none.
    */
   readonly digest?: 'open' | 'member' | 'past';
   /** Whether the delivery is a digest itself. */
@@ -134,7 +134,7 @@ export function decide(facts: StepFacts): Decision {
   return facts.isAllowedOut ? { state: 'send' } : skipped('sandbox');
 }
 
-/** What the digest and the cap of a category make of a step. */
+/** Whether the step joins a digest, or is skipped because of one or of the cap. Undefined: neither. */
 function limit(facts: StepFacts, choice: CellChoice): Decision | undefined {
   const { channel, category, digest = 'open' } = facts;
   const hasDigest = channel === 'email' && category?.hasDigest === true;

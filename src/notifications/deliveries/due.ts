@@ -282,7 +282,10 @@ class Outcomes {
     for (const { place, category: name, ...items } of this.#joins.values()) {
       const category = categories.get(name);
       // Without its category, the job of the mail finds out that it was deleted.
-      this.#send(place, category === undefined ? items : await joinDigests(tx, items, { category, zone }));
+      const alone = category === undefined ? items : await joinDigests(tx, items, { category, zone });
+      this.#send(place, alone);
+      const joined = items.ids.length - alone.ids.length;
+      if (joined > 0) tx.onCommit(() => counters.add('steps.digesting', 'email', joined));
     }
     for (const [place, { userIds, ids }] of this.#sends) {
       const step = this.steps[place];

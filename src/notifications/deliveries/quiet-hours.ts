@@ -1,13 +1,12 @@
 import type { Database, Transaction } from '../../database/database.js';
 import { literal, type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
-import type { Counters } from '../../statistics/counters.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
 import { stepPriority } from './queue.js';
 
 /**
- * SQL: when the quiet hours end in which a time lies, from a row of `preferences`; null: it lies in none. It calls the function only for
- * users who have quiet hours.
+ * SQL: the end of the quiet hours at the time `now`, from a row of `preferences`. Null: there are none at that time. It calls the function
+ * only for users who have quiet hours.
  * @param zone DEFAULT_TIME_ZONE
  */
 export const quietUntil = (zone: SqlPart, now: SqlPart = sql`db_now()`): Sql =>
@@ -22,11 +21,22 @@ interface Attempt {
   readonly zone: string;
 }
 
+/** SQL: the columns of pushes that are held again, because the one that stood for them is not sent. */
+const heldAgain = sql`state = 'held', reason = 'quiet_hours', held_at = db_now(), updated_at = db_now(), collapsed_into = null`;
+
+/** SQL: part of a statement with \`delivery\`. What a push stood for is held with it, and counted again on release. */
+const heldWithIt = sql`
+    members as (
+      update push_deliveries member set ${heldAgain}
+      from delivery
+      where member.user_id = delivery.user_id and member.collapsed_into = delivery.id and member.state = 'dropped'
+    ),`;
+
 /**
- * Holds a delivery until the user's quiet hours end. It reads the choices under a lock: a change at the same time either is seen here,
- * or finds the row of `quiet_holds`. Returns no row if there are no quiet hours any more.
+ * Holds a delivery until the user's quiet hours end. The lock on the preferences orders it with a change of the quiet hours: a change
+ * before it is seen here, and a change after it finds the row of `quiet_holds`. Returns no row if there are no quiet hours any more.
  */
-const hold = (name: string, table: Sql) =>
+const hold = (name: string, { table, more }: { table: Sql; more: { readonly columns: Sql; readonly parts: Sql } }) =>
   statement<Attempt, { user_id: string }>(
     name,
     (p) => sql`
@@ -34,22 +44,46 @@ const hold = (name: string, table: Sql) =>
       select preferences.user_id, ${quietUntil(p.zone)} as ends from preferences where preferences.user_id = ${p.userId} for share
     ),
     delivery as (
-      update ${table} d set state = 'held', reason = 'quiet_hours', held_at = db_now(), updated_at = db_now()
+      update ${table} d set state = 'held', reason = 'quiet_hours', held_at = db_now(), updated_at = db_now()${more.columns}
       from quiet
       where quiet.ends is not null and d.user_id = ${p.userId} and d.id = ${p.id} and d.state = 'queued' and d.attempts = ${p.attempt}
-      returning d.user_id, quiet.ends
-    )
-    insert into quiet_holds (user_id, held_until) select user_id, ends from delivery
+      returning d.user_id, d.id, quiet.ends
+    ),${more.parts}
+    held as (select user_id, ends from delivery)
+    insert into quiet_holds (user_id, held_until) select user_id, ends from held
     on conflict (user_id) do update set held_until = least(quiet_holds.held_until, excluded.held_until)
     returning user_id`,
   );
-export const holdStep = hold('step_delivery_hold', sql`step_deliveries`);
-export const holdPush = hold('push_delivery_hold', sql`push_deliveries`);
+export const holdStep = hold('step_delivery_hold', {
+  table: sql`step_deliveries`,
+  more: { columns: sql``, parts: sql`` },
+});
+export const holdPush = hold('push_delivery_hold', {
+  table: sql`push_deliveries`,
+  more: { columns: sql`, collapsed = null`, parts: heldWithIt },
+});
+
+/**
+ * For a push that stands for others and is refused: the others are held again, and released at once if there are no quiet hours. So the
+ * next newest stands for what is left.
+ */
+export const separatePush = statement<Omit<Attempt, 'zone'>>(
+  'push_delivery_separate',
+  (p) => sql`
+    with delivery as (
+      update push_deliveries set collapsed = null
+      where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt} and collapsed is not null
+      returning user_id, id
+    ),${heldWithIt}
+    held as (select user_id from delivery)
+    insert into quiet_holds (user_id, held_until) select user_id, db_now() from held
+    on conflict (user_id) do update set held_until = least(quiet_holds.held_until, excluded.held_until)`,
+);
 
 /** The maximum number of users whose deliveries one run releases. */
 const usersPerRun = 100;
 /** More held pushes of a category for a device than this become one. */
-const maxSinglePushes = 3;
+export const maxSinglePushes = 3;
 
 const takeDue = statement<object, { user_id: string }>(
   'quiet_holds_take',
@@ -60,8 +94,8 @@ const takeDue = statement<object, { user_id: string }>(
     returning user_id`,
 );
 
-/** SQL: the columns of a delivery that is released, except its reason. */
-const released = sql`state = 'queued', held_at = null, updated_at = db_now(),
+/** SQL: the columns of a delivery whose time of waiting ends, except its state and its reason. */
+const released = sql`held_at = null, updated_at = db_now(),
         holds = coalesce(holds, '{}') + tstzmultirange(tstzrange(held_at, greatest(held_at, db_now())))`;
 
 /** It locks in the order in which a digest that closes does. */
@@ -74,7 +108,7 @@ const releaseSteps = statement<{ userIds: readonly string[] }>(
       order by user_id, id for update
     ),
     delivery as (
-      update step_deliveries d set ${released}, reason = 'waiting'
+      update step_deliveries d set ${released}, state = 'queued', reason = 'waiting'
       from held where d.user_id = held.user_id and d.id = held.id
       returning d.user_id, d.id, d.channel, d.attempts, d.created_at
     )
@@ -86,10 +120,11 @@ const releaseSteps = statement<{ userIds: readonly string[] }>(
 );
 
 /**
- * Releases pushes. Of those that a device would still get, more than `maxSinglePushes` of one category become one: the newest stands
- * for all. Those that are needless by now are decided about like the others, so that each says why it is not sent.
+ * Releases pushes. If a device has more than `maxSinglePushes` live ones of a category, only the newest is sent, with their number. A
+ * push is live if its notification exists, is not read and has not expired. The others go back to the queue too: the decision before
+ * the attempt says why each is not sent.
  */
-const releasePushes = statement<{ userIds: readonly string[] }, { channel: string | null; collapsed: number }>(
+const releasePushes = statement<{ userIds: readonly string[] }>(
   'push_deliveries_release',
   (p) => sql`
     with held as materialized (
@@ -109,12 +144,13 @@ const releasePushes = statement<{ userIds: readonly string[] }, { channel: strin
     ranked as materialized (
       select user_id, id, is_live,
              row_number() over (partition by user_id, device_id, category_name, is_live order by sequence desc) as place,
+             first_value(id) over (partition by user_id, device_id, category_name, is_live order by sequence desc) as newest_id,
              count(*) over (partition by user_id, device_id, category_name, is_live) as count
       from known
     ),
     delivery as (
       update push_deliveries d
-      set ${released}, reason = 'waiting',
+      set ${released}, state = 'queued', reason = 'waiting',
           collapsed = case when is_live and count > ${literal(maxSinglePushes)} then count end
       from ranked
       where d.user_id = ranked.user_id and d.id = ranked.id
@@ -122,19 +158,15 @@ const releasePushes = statement<{ userIds: readonly string[] }, { channel: strin
       returning d.user_id, d.id, d.channel, d.attempts
     ),
     dropped as (
-      update push_deliveries d set state = 'dropped', reason = 'collapsed', held_at = null, updated_at = db_now()
+      update push_deliveries d set ${released}, state = 'dropped', reason = 'collapsed', collapsed_into = newest_id
       from ranked
       where d.user_id = ranked.user_id and d.id = ranked.id
         and is_live and count > ${literal(maxSinglePushes)} and place > 1
-      returning d.channel
-    ),
-    jobs as (
-      select count(*) from graphile_worker.add_jobs(array(
-        select row('push.send.' || channel, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts),
-                   null, null, null, null, 10, null)::graphile_worker.job_spec
-        from delivery order by id))
     )
-    select channel, count(channel)::integer as collapsed from jobs left join dropped on true group by channel`,
+    select count(*) from graphile_worker.add_jobs(array(
+      select row('push.send.' || channel, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts),
+                 null, null, null, null, 10, null)::graphile_worker.job_spec
+      from delivery order by id))`,
 );
 
 /**
@@ -142,22 +174,15 @@ const releasePushes = statement<{ userIds: readonly string[] }, { channel: strin
  * directly before it is sent.
  * @returns whether a user had such deliveries
  */
-export function createQuietRelease({
-  database,
-  counters,
-}: {
-  readonly database: Database;
-  readonly counters: Counters;
-}): () => Promise<boolean> {
+export function createQuietRelease(database: Database): () => Promise<boolean> {
   return () =>
     database.transaction(async (tx: Transaction) => {
       const users = await tx.query(takeDue({}));
       if (users.length === 0) return false;
       const userIds = users.map(({ user_id }) => user_id);
+      // Pushes first: a message with `undelivered` asks whether they were sent.
+      await tx.query(releasePushes({ userIds }));
       await tx.query(releaseSteps({ userIds }));
-      for (const { channel, collapsed } of await tx.query(releasePushes({ userIds }))) {
-        if (channel !== null) tx.onCommit(() => counters.add('pushes.dropped', channel, collapsed));
-      }
       return true;
     });
 }

@@ -252,7 +252,8 @@ export function createStepSending(options: StepSendingOptions): SendStep {
       await tx.query(removeDelivery(keyOf(job)));
       return true;
     });
-    if (!hasJoined) await repeat(channel, job, 1);
+    if (!hasJoined) return repeat(channel, job, 1);
+    counters.add('steps.digesting', channel);
   }
 
   /**
@@ -398,7 +399,8 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     if ('heldUntil' in target) {
       const held = await user.query(holdStep({ ...keyOf(job), zone: options.timeZone }));
       // The user has just changed the quiet hours.
-      return held.length > 0 ? undefined : repeat(channel, job, 1);
+      if (held.length === 0) return repeat(channel, job, 1);
+      return counters.add('steps.held', channel);
     }
     if ('state' in target && target.state === 'digesting') return join(channel, job, row);
     if ('state' in target) return void (await settle(user, channel, job, target));

@@ -35,10 +35,17 @@ export interface Preferences {
   ): Promise<PreferencesView>;
   /**
    * Changes the cells that are named. The last write of each cell wins, also under parallel requests.
+   * @param options.isOwn whether it is a request with a login of the user, who chooses only for topics that the user sees: open ones and
+   * those of subscriptions. A support login is one, although its origin is the operator.
    * @returns whether a value differs from before
    * @throws Problem `validation_failed`, `not_found`
    */
-  change(tx: Transaction, userId: string, changes: PreferenceChanges, origin: Origin): Promise<boolean>;
+  change(
+    tx: Transaction,
+    userId: string,
+    changes: PreferenceChanges,
+    options: { readonly isOwn: boolean; readonly origin: Origin },
+  ): Promise<boolean>;
 }
 
 /** The preferences of users that are being created. `ImportedPreferences` of the import describes the methods. */
@@ -111,7 +118,7 @@ const writeChoices = statement<Stored>(
         topics = excluded.topics`,
 );
 
-/** @param isOwn whether the user asks, who sees only open topics and those of subscriptions */
+/** @param isOwn see `Preferences.change` */
 const selectTopics = statement<{ userId: string; keys: readonly string[]; isOwn: boolean }, { key: string }>(
   'preferences_topics',
   (p) => sql`
@@ -212,9 +219,9 @@ export function createPreferences({
         ),
       };
     },
-    async change(tx, userId, changes, origin) {
+    async change(tx, userId, changes, { isOwn, origin }) {
       await categories.refreshFor(tx, Object.keys(changes.categories ?? {}));
-      const topics = await topicsOf(tx, userId, { changes, origin });
+      const topics = await topicsOf(tx, userId, { changes, isOwn });
       const zones = namesZone(changes) ? await timeZones.names(tx) : noZones;
       throwIfErrors(changeErrors(changes, { categories, zones, topics }));
       const [locked] = await tx.query(lockUser({ userId }));
@@ -267,11 +274,11 @@ const valuesOf = (cells: CategoryChoices) =>
 async function topicsOf(
   tx: Queryable,
   userId: string,
-  { changes: { topics = {} }, origin }: { readonly changes: PreferenceChanges; readonly origin: Origin },
+  { changes: { topics = {} }, isOwn }: { readonly changes: PreferenceChanges; readonly isOwn: boolean },
 ): Promise<ReadonlySet<string>> {
   const keys = Object.keys(topics);
   if (keys.length === 0) return new Set();
-  const rows = await tx.query(selectTopics({ userId, keys, isOwn: origin.actor === 'user' }));
+  const rows = await tx.query(selectTopics({ userId, keys, isOwn }));
   return new Set(rows.map(({ key }) => key));
 }
 
@@ -306,6 +313,7 @@ function categoryView(
     title: textFor(category.title, language) ?? category.name,
     description: textFor(category.description, language) ?? category.name,
     is_locked: category.is_critical,
+    has_digest: category.digest !== null,
     cells: byCell((channel) => {
       const byDefault = category.defaults[channel];
       // A category that became critical ignores what was chosen before.

@@ -83,6 +83,7 @@ interface Item {
   readonly userId: string;
   readonly id: string;
   readonly publishedAt: string;
+  /** The trace (`traceparent`) of the request that published it. */
   readonly cause: string | null;
 }
 
@@ -128,7 +129,7 @@ export function fanOutPushes(
   });
 }
 
-/** Keeps items for a later step. The others of their rows are done. */
+/** Changes rows so that they have only the items that wait for a later step. */
 async function keep(tx: Queryable, later: readonly DeferredItem<Item>[]): Promise<void> {
   if (later.length === 0) return;
   await tx.query(

@@ -4,7 +4,7 @@ import type { Database, Queryable } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 import { backOff } from '../../lib/back-off.js';
 import type { Counters } from '../../statistics/counters.js';
-import { holdPush } from '../deliveries/quiet-hours.js';
+import { holdPush, separatePush } from '../deliveries/quiet-hours.js';
 import { type AttemptKey, type DeliveryRow, keyOf } from './attempt.js';
 import type { Wait } from './call-limits.js';
 import { type PushJob, retryPriority, sendTask } from './deliveries.js';
@@ -24,7 +24,7 @@ const countOf = {
 
 const settleDelivery = statement<
   AttemptKey & { state: EndState; reason: DeliveryReason; error: string | null; newAttempts: number },
-  { id: string }
+  { collapsed: number | null }
 >(
   'push_delivery_settle',
   (p) => sql`
@@ -32,7 +32,7 @@ const settleDelivery = statement<
     set state = ${p.state}, reason = ${p.reason}, last_error = coalesce(${p.error}, last_error),
         attempts = attempts + ${p.newAttempts}, updated_at = db_now()
     where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}
-    returning id`,
+    returning collapsed`,
 );
 
 /**
@@ -75,8 +75,8 @@ const countForDevice = statement<{ userId: string; deviceId: string }, { is_full
 
 /** Stores how an attempt ended, and adds the job of the next attempt if there is one. */
 export interface Outcomes {
-  /** The push ends. */
-  settle(handle: Queryable, channel: PushChannel, job: PushJob, end: End): Promise<void>;
+  /** The push ends without a call of the push service. Others for which it stands are decided about instead. */
+  refuse(channel: PushChannel, job: PushJob, row: DeliveryRow, end: End): Promise<void>;
   /** Quiet hours hold the push. */
   hold(channel: PushChannel, job: PushJob): Promise<void>;
   /** The push service was called with this token. `secondsLeft`: until the push expires. */
@@ -106,13 +106,25 @@ export function createOutcomes(options: {
     const { state, reason, error = null, attempted } = end;
     const values = { ...keyOf(job), state, reason, error, newAttempts: attempted === true ? 1 : 0 };
     const [settled] = await handle.query(settleDelivery(values));
-    if (settled !== undefined) counters.add(countOf[state], channel);
+    if (settled === undefined) return;
+    counters.add(countOf[state], channel);
+    if (settled.collapsed !== null) counters.add('pushes.dropped', channel, settled.collapsed - 1);
+  }
+
+  async function refuse(channel: PushChannel, job: PushJob, row: DeliveryRow, end: End): Promise<void> {
+    const user = database.user(job.user_id);
+    if (row.collapsed === null) return settle(user, channel, job, end);
+    await user.transaction(async (tx) => {
+      await tx.query(separatePush(keyOf(job)));
+      await settle(tx, channel, job, end);
+    });
   }
 
   async function hold(channel: PushChannel, job: PushJob): Promise<void> {
     const held = await database.user(job.user_id).query(holdPush({ ...keyOf(job), zone }));
     // The user has just changed the quiet hours.
-    if (held.length === 0) await postpone(channel, job, { waitMs: 1000, isSilent: false });
+    if (held.length === 0) return postpone(channel, job, { waitMs: 1000, isSilent: false });
+    counters.add('pushes.held', channel);
   }
 
   async function record(
@@ -169,5 +181,5 @@ export function createOutcomes(options: {
     await postpone(channel, job, wait);
   }
 
-  return { settle, hold, record, postpone, waitForHost };
+  return { refuse, hold, record, postpone, waitForHost };
 }

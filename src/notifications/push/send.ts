@@ -37,7 +37,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
   const { database, calls } = options;
   const senders = new Map(options.senders.map((sender) => [sender.channel, sender]));
   const prepare = createPreparation(options);
-  const { settle, hold, record, postpone, waitForHost } = createOutcomes(options);
+  const { refuse, hold, record, postpone, waitForHost } = createOutcomes(options);
 
   async function attempt(channel: PushChannel, { token, message, registeredAt }: Prepared): Promise<PushOutcome> {
     try {
@@ -79,7 +79,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
       if (held > 0) return await postpone(channel, job, { waitMs: held * 1000, isSilent: false });
       const prepared = await prepare(channel, job, row);
       if ('heldUntil' in prepared) return await hold(channel, job);
-      if ('state' in prepared) return await settle(user, channel, job, prepared);
+      if ('state' in prepared) return await refuse(channel, job, row, prepared);
       await attemptWithinLimits(channel, job, row, prepared);
     } finally {
       userCall.end();

@@ -284,8 +284,9 @@ function textOf(item: Item, withExtra: boolean): string {
 }
 
 function isWanted({ filter, history }: Stream, change: ChangeRow, notification: Notification | null): boolean {
-  const { change_sequence: place, sequence } = change;
-  if (history !== undefined && place <= history.end && sequence <= history.after) return false;
+  const { change_sequence: changeSequence, sequence } = change;
+  // An old change of a notification that the client has not asked for.
+  if (history !== undefined && changeSequence <= history.end && sequence <= history.after) return false;
   return notification === null || matchesNotification(filter, notification, change.category);
 }
 

@@ -105,7 +105,7 @@ export function createStreams(options: StreamsOptions): Streams {
         if (sink.destroyed) return streamLimit.release(userId);
         const warningLeadMs = Math.min(maxLead, remaining * leadPart);
         // Sets all properties here, so that all streams have the same shape in V8, which reads objects of different shapes
-        // more slowly. Thousands of streams are read for one publication.
+        // more slowly. Thousands of streams are read for one publication. -1: nothing was sent yet, or it is not asked for.
         const stream: Stream = {
           userId,
           sessionId,

@@ -1,4 +1,5 @@
 import { createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import {
   type AccessToken,
@@ -15,6 +16,7 @@ import { sql, statement } from '../../database/sql.js';
 import { type SecretKeys, unreadableProblem } from '../../lib/crypto/secret-keys.js';
 import { Problem } from '../../lib/problem.js';
 import { loginEnd } from '../../limits/login-policies.js';
+import { tellRevocationsOf } from '../revocations/feed.js';
 import { validSessions } from '../verifier.js';
 import { claimsOf, maxPayloadBytes, sizeOf } from './payload.js';
 import { decryptSigningKey, publishedSigningKeys } from './signing-keys.js';
@@ -78,19 +80,32 @@ interface LoginRow {
   /** Seconds since 1970. */
   readonly now: number;
   readonly ends_at: number;
+  readonly roles: readonly string[];
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** When a revocation of this login or of all logins of the user was last told. Null: never. Seconds since 1970. */
+  readonly told_at: number | null;
+  /** Whether such a revocation has no time yet. */
+  readonly has_untold: boolean;
 }
 
-/** The logins of many sessions, and in the same snapshot the tag of keys and audiences. */
+/**
+ * The logins of many sessions, and in the same snapshot the tag of keys and audiences, the roles and claims, and the revocations. The
+ * time is not later than the snapshot. So a token that was issued without knowledge of a revocation is not newer than its `told_at`.
+ */
 const findLogins = statement<{ userIds: string; ids: string }, LoginRow>(
   'access_token_logins',
   (p) => sql`
-  select requested.place::int as place, state.tag, found.*
+  select requested.place::int as place, state.tag, found.*, told.*
   from (select ${stateTag} as tag) state
   cross join unnest((select ${p.userIds}::uuid[]), (select ${p.ids}::uuid[])) with ordinality requested (user_id, id, place)
   cross join lateral (
     select a.id as sid, (a.challenge ->> 'redirect')::jsonb ->> 'to' as app,
-           extract(epoch from db_now())::float8 as now, extract(epoch from ${loginEnd})::float8 as ends_at
-    from ${validSessions} and s.user_id = requested.user_id and s.id = requested.id limit 1) found`,
+           extract(epoch from db_transaction_time())::float8 as now, extract(epoch from ${loginEnd})::float8 as ends_at,
+           u.roles, u.claims
+    from ${validSessions} and s.user_id = requested.user_id and s.id = requested.id limit 1) found
+  cross join lateral (
+    select extract(epoch from max(r.told_at))::float8 as told_at, coalesce(bool_or(r.told_at is null), false) as has_untold
+    from revocations r where r.user_id = requested.user_id and (r.sid is null or r.sid = found.sid)) told`,
 );
 
 /** The audiences and keys of one tag. */
@@ -135,6 +150,23 @@ export function createAccessTokens(options: {
     return sessions.map((_, index) => byPlace.get(index + 1));
   });
 
+  /**
+   * The login of a session, in a second after that of every revocation that its next token could be taken for. A token of the same
+   * second would be refused.
+   * @throws Problem `invalid_session_token`
+   */
+  async function loginAfterRevocations(session: Session): Promise<LoginRow> {
+    for (let attempt = 1; ; attempt += 1) {
+      const login = await loginOf(session);
+      if (login === undefined) throw new Problem('invalid_session_token');
+      const next = Math.floor(login.told_at ?? 0) + 1;
+      // After a step back of the clock, the second may be far: then services that read the feed refuse the token.
+      if (attempt > 3 || (!login.has_untold && login.now >= next)) return login;
+      if (login.has_untold) await tellRevocationsOf(database, session.user_id);
+      else await wait(Math.min(next - login.now, 1) * 1000 + 1);
+    }
+  }
+
   function createSigner({ id, alg, private_key }: KeyRow): Signer {
     const pem = decryptSigningKey(keys, id, private_key);
     if (pem === undefined) throw unreadableProblem(keys, private_key, 'a signing key of access tokens');
@@ -153,8 +185,7 @@ export function createAccessTokens(options: {
     async issue(session, { audience: uri, ttl: requested }) {
       // Without PUBLIC_URL there is no audience, unless it was there before.
       if (issuer === undefined) throw new Problem('unknown_audience');
-      const login = await loginOf(session);
-      if (login === undefined) throw new Problem('invalid_session_token');
+      const login = await loginAfterRevocations(session);
       const current = await stateOf(login.tag);
       const audience = current.audiences.get(uri);
       if (audience === undefined) throw new Problem('unknown_audience');
@@ -171,8 +202,8 @@ export function createAccessTokens(options: {
         ...{ iat, exp, auth_time: secondsOf(session.authenticated_at), amr: session.amr },
         ...(session.proven_at !== null && { proven_at: secondsOf(session.proven_at) }),
         ...(session.act !== undefined && { act: session.act }),
-        ...(audience.roles && { roles: session.roles }),
-        ...(audience.claims.length > 0 && { claims: claimsOf(session.claims, audience.claims) }),
+        ...(audience.roles && { roles: login.roles }),
+        ...(audience.claims.length > 0 && { claims: claimsOf(login.claims, audience.claims) }),
       };
       if (sizeOf(payload) > maxPayloadBytes) {
         throw new Problem('claims_too_large', { params: { max: maxPayloadBytes } });

@@ -131,7 +131,7 @@ export async function publishedSigningKeys(handle: Queryable): Promise<SigningPu
 
 /**
  * `planned`: the next key signs once it was published for 24 hours. `now`: it signs at once. `revoke`: the current key is also
- * withdrawn at once, so that its tokens are refused as soon as verifiers read the keys again.
+ * withdrawn at once: readers of revocations refuse its tokens, and others as soon as they read the keys again.
  */
 export type RotationMode = 'planned' | 'now' | 'revoke';
 

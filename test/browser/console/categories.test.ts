@@ -9,7 +9,11 @@ import { createConsolePages } from '../../support/console-pages.js';
 let postern: TestApp;
 let browser: Browser;
 beforeAll(async () => {
-  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', NOTIFICATION_TYPES: 'payment,pool' });
+  postern = await startTestApp({
+    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', NOTIFICATION_TYPES: 'payment,pool' },
+    // Mails have a link to unsubscribe.
+    PUBLIC_URL: 'http://localhost:8080',
+  });
   browser = await launchBrowser();
 });
 afterAll(async () => {
@@ -94,6 +98,73 @@ test('all faults are at their fields at once, and nothing is saved', async () =>
   await page.getByRole('textbox', { name: 'Schema of data' }).fill('{');
   await button(page, 'Save').click();
   await page.getByText('This is not JSON.').waitFor();
+});
+
+test('an operator gives a category a digest and a cap, and simulates a night', async () => {
+  await admin('PUT', '/categories/club', {
+    steps: [{ channel: 'push' }, { channel: 'email', after: '1h', if: 'unread' }],
+  });
+  const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = await open('/console/categories/club', {
+    as: await operator(),
+  });
+  await page.getByLabel('Mails can come as a digest').check();
+  const digest = group(page, 'Digest');
+  await digest.getByLabel('When').selectOption('every week');
+  await digest.getByLabel('Day').selectOption('Tue');
+  await digest.getByLabel('At', { exact: true }).fill('08:30');
+  await digest.getByLabel('Shown at most').fill('10');
+  await page.getByLabel('Limit how many reach a user').check();
+  const cap = group(page, 'Cap');
+  await cap.getByLabel('At most').fill('nothing');
+  await cap.getByLabel('Within').fill('2d');
+  await cap.getByLabel('Beyond it').selectOption('into the digest');
+  await button(page, 'Save').click();
+  await page.getByText('1 field needs a correction.').waitFor();
+  expect(await cap.getByLabel('At most').getAttribute('aria-invalid')).toBe('true');
+  await cap.getByLabel('At most').fill('2');
+  await button(page, 'Save').click();
+  await expect
+    .poll(() => categoryOf('club'))
+    .toMatchObject({
+      digest: { every: 'weekly tue 08:30', max_items: 10 },
+      cap: { count: 2, per: '2d', overflow: 'digest' },
+    });
+
+  await button(page, 'Simulate…').click();
+  const simulator = page.getByRole('region', { name: 'Simulator' });
+  const result = page.getByRole('region', { name: 'What happens' });
+  await simulator.getByLabel('Time zone').selectOption('Europe/Madrid');
+  await simulator.getByLabel('Mail', { exact: true }).selectOption('Digest');
+  const times = ['2030-06-03T18:00', '2030-06-03T22:30', '2030-06-03T23:15'];
+  for (const [place, time] of times.entries())
+    await group(page, `Notification ${place + 1}`)
+      .getByLabel('Published')
+      .fill(time);
+  await result.getByText('Mail sent: notifications 1, 2, and 3').waitFor();
+  await result.getByText('Push on hold: notification 2').waitFor();
+  await result
+    .getByText(/^Until Tue,? 4 Jun 2030, 07:00\./)
+    .first()
+    .waitFor();
+  // What is read meanwhile is not pushed in the morning.
+  await group(page, 'Notification 2').getByLabel('Read').fill('2030-06-04T06:00');
+  await result.getByText('Mail sent: notifications 1 and 3').waitFor();
+  await result.getByText('Notification 2 is read').waitFor();
+  await result.getByText('Push not sent: notification 2').waitFor();
+  await button(page, 'Add a notification').click();
+  await expect.poll(() => group(page, 'Notification 4').getByLabel('Published').inputValue()).toBe('2030-06-04T00:15');
+  await group(page, 'Notification 4').getByLabel('Data').fill('{');
+  await group(page, 'Notification 4').getByText('This is not JSON.').waitFor();
+  await button(page, 'Remove notification 4').click();
+  await simulator.getByLabel('Quiet hours').uncheck();
+  await result.getByText('Push pushed: notification 2').waitFor();
+  await expectAccessible();
+  await expectNoErrorsOrSidewaysScroll();
+  // Without the digest, nothing refers to it.
+  await page.getByLabel('Mails can come as a digest').uncheck();
+  await button(page, 'Save').click();
+  await expect.poll(async () => (await categoryOf('club')).digest).toBeNull();
+  expect((await categoryOf('club')).cap?.overflow).toBe('drop');
 });
 
 test('a category that is off in the inbox warns about a step that asks whether it is read', async () => {
@@ -196,6 +267,8 @@ test.each([
   await admin('PUT', '/categories/phone', {
     title: { en: 'W'.repeat(255), es: 'فواتير' },
     templates: { 'sms.es': { text: '{{description}}' } },
+    digest: { every: '1h' },
+    cap: { count: 3, per: '1d' },
   });
   const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = await open('/console/categories', {
     ...{ as: await operator(), width: 390, language },
@@ -206,6 +279,8 @@ test.each([
   await templates(page)
     .or(page.getByRole('region', { name: 'Textos de los canales' }))
     .waitFor();
+  await button(page, /^Simul(ate|ar)…$/).click();
+  await page.getByText(/Notification 3 is published|Se publica la notificación 3/).waitFor();
   await expectAccessible();
   await expectNoErrorsOrSidewaysScroll();
 });

@@ -43,6 +43,47 @@ test('a cell, a channel and the time zone are saved at once, and the page hears 
   await expectNoErrorsOrSidewaysScroll();
 });
 
+test('mails of a category with a digest come alone, as a summary or not at all', async () => {
+  await define('club', { title: { en: 'Club' }, digest: { every: 'daily 09:00' } });
+  const user = await createUser(pages.app);
+  const { page } = await preferencesOf(user);
+  const cell = page.getByRole('combobox', { name: 'Club Email' });
+  await expect.poll(() => cell.locator('option').allTextContents()).toEqual(['On', 'Off', 'Summary']);
+  await cell.selectOption('Summary');
+  await expect.poll(async () => (await stored(user)).categories.club?.cells.email.value).toBe('digest');
+  expect(await page.getByRole('switch', { name: 'Club Push' }).count()).toBe(1);
+  expect(await page.getByRole('switch', { name: 'Bills Email' }).count()).toBe(1);
+});
+
+test('quiet hours are turned on and off, and their times and days saved', async () => {
+  const user = await createUser(pages.app);
+  const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = await preferencesOf(user);
+  const hours = async () => (await stored(user)).quiet_hours;
+  const from = page.getByLabel('From');
+  expect(await from.isVisible()).toBe(false);
+  await page.getByRole('switch', { name: 'Quiet hours' }).press('Space');
+  await expect.poll(hours).toEqual({ from: '22:00', until: '07:00' });
+  await from.fill('21:30');
+  await page.getByLabel('Until').fill('06:15');
+  await page.getByLabel('Until').blur();
+  await expect.poll(hours).toEqual({ from: '21:30', until: '06:15' });
+  for (const day of ['Sat', 'Sun']) {
+    await page.getByRole('checkbox', { name: day }).uncheck();
+    await expect.poll(async () => (await hours())?.days?.includes(day.toLowerCase() as 'sat')).toBe(false);
+  }
+  expect(await hours()).toEqual({ from: '21:30', until: '06:15', days: ['mon', 'tue', 'wed', 'thu', 'fri'] });
+  // Quiet hours without a length would be none.
+  await from.fill('06:15');
+  await from.blur();
+  await page.getByText('Choose two different times.').waitFor();
+  expect((await hours())?.from).toBe('21:30');
+  await expectAccessible();
+  await expectNoErrorsOrSidewaysScroll();
+  await page.getByRole('switch', { name: 'Quiet hours' }).press('Space');
+  await expect.poll(hours).toBeNull();
+  await expect.poll(() => from.isVisible()).toBe(false);
+});
+
 test('a channel that is off disables its cells, and says that only what cannot be turned off arrives', async () => {
   const user = await createUser(pages.app);
   const { page } = await preferencesOf(user);

@@ -123,7 +123,9 @@ describe('external:<external id>', () => {
     const document = await postern.api<{ paths: Record<string, Record<string, unknown>> }>('GET', '/openapi.json');
     const paths = Object.keys(document.body.paths).filter((path) => path.startsWith('/admin/v1/users/{id}'));
     expect(paths.length).toBeGreaterThan(15);
-    for (const path of paths.filter((each) => 'get' in (document.body.paths[each] ?? {}))) {
+    const readable = paths.filter((each) => 'get' in (document.body.paths[each] ?? {}));
+    // One path also names something of the user, which this user does not have.
+    for (const path of readable.filter((each) => !each.includes('{login_id}'))) {
       const rest = path.replace('/admin/v1/users/{id}', '');
       const [known, unknown] = [
         await admin('GET', pathTo(externalId) + rest),

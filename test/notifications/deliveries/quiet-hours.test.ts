@@ -7,7 +7,6 @@ import { createQuietRelease } from '../../../src/notifications/deliveries/quiet-
 import { traceSteps } from '../../../src/notifications/deliveries/trace.js';
 import { createReadPositions } from '../../../src/notifications/inbox/read-position.js';
 import { createPreferences } from '../../../src/notifications/preferences/preferences.js';
-import { createCounters } from '../../../src/statistics/counters.js';
 import { stepClock } from '../../support/clock.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { eventually } from '../../support/eventually.js';
@@ -178,7 +177,7 @@ describe('a delivery', () => {
     parts = createStepParts(database);
     parts.putCategory('billing', { steps: [{ channel: 'email' }] });
     parts.putCategory('alarm', { is_critical: true, steps: [{ channel: 'email' }] });
-    release = createQuietRelease({ database, counters: createCounters() });
+    release = createQuietRelease(database);
   });
   afterEach(async () => {
     await stepClock(database, '0');
@@ -197,7 +196,8 @@ describe('a delivery', () => {
       record: async () => undefined,
       timeZone: 'UTC',
     });
-    return database.transaction((tx) => preferences.change(tx, userId, changes, { actor: 'user' }));
+    const options = { isOwn: true, origin: { actor: 'user' } } as const;
+    return database.transaction((tx) => preferences.change(tx, userId, changes, options));
   };
   const publish = (userId: string, more: object = {}): Promise<Notification> =>
     parts.notifications.publishOne({

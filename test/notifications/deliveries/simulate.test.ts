@@ -10,7 +10,6 @@ import { createQuietRelease } from '../../../src/notifications/deliveries/quiet-
 import { type SimulatedOutcome, simulate } from '../../../src/notifications/deliveries/simulate.js';
 import { createTimeZones } from '../../../src/notifications/preferences/time-zones.js';
 import { createSimulator } from '../../../src/notifications/simulator.js';
-import { createCounters } from '../../../src/statistics/counters.js';
 import { stepClock } from '../../support/clock.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { testSql } from '../../support/sql.js';
@@ -156,7 +155,7 @@ describe('the service does what the simulator says', () => {
   async function compare(each: Scenario): Promise<void> {
     const parts = createStepParts(database);
     parts.putCategory('club', categoryOf(each));
-    const release = createQuietRelease({ database, counters: createCounters() });
+    const release = createQuietRelease(database);
     const close = createDigestClosing({ database, categories: parts.categories });
     const [userId = ''] = await parts.createPeople(1);
     const quietHours = each.quiet && { from: each.quiet[0] ?? '', until: each.quiet[1] ?? '' };

@@ -34,6 +34,7 @@ const headersOfSession = ({ id, user_id, device_id, expires_at, roles }: Session
   `postern-session-id: ${id}`,
   `postern-session-expires-at: ${expires_at}`,
   `postern-roles: ${roles.join(',')}`,
+  'postern-act: ',
 ];
 
 const admitsAll = { admits: () => true, admitsSession: () => true, headersOf: () => [] };

@@ -14,12 +14,16 @@ export interface TimelineEntry {
   readonly detail?: ReactNode;
 }
 
-/** Events, newest first, with days as headings. Pass repeated events as one entry, such as "25 refusals in 31 minutes". */
-export function Timeline({ entries }: { entries: readonly TimelineEntry[] }) {
-  const { day } = useFormats();
+/**
+ * Events, newest first or oldest first, with days as headings. Pass repeated events as one entry, such as "25 refusals in 31 minutes".
+ *
+ * @param zone the time zone of the times. Without it: that of the reader
+ */
+export function Timeline({ entries, zone }: { entries: readonly TimelineEntry[]; zone?: string }) {
+  const { day, inZone } = useFormats();
   const days = new Map<string, TimelineEntry[]>();
   for (const entry of entries) {
-    const heading = day(entry.time);
+    const heading = zone === undefined ? day(entry.time) : inZone(zone, entry.time)[0];
     days.set(heading, [...(days.get(heading) ?? []), entry]);
   }
   return (
@@ -31,7 +35,11 @@ export function Timeline({ entries }: { entries: readonly TimelineEntry[] }) {
             {dayEntries.map((entry) => (
               <li key={entry.id} className={styles.entry}>
                 <span className={styles.at}>
-                  <Time value={entry.time} isTimeOnly />
+                  {zone === undefined ? (
+                    <Time value={entry.time} isTimeOnly />
+                  ) : (
+                    <time dateTime={entry.time}>{inZone(zone, entry.time)[1]}</time>
+                  )}
                 </span>
                 <span className={styles[entry.tone]}>
                   <Icon name={entry.icon} />

@@ -15,9 +15,11 @@ import styles from './categories.module.css';
 import { draftFaults, draftOf, inputOf, templateName } from './draft.js';
 import { type Faults, faultsOf } from './faults.js';
 import { ReachFields, SchemaField, TextFields } from './fields.js';
+import { LimitFields } from './limit-fields.js';
 import { Preview } from './preview.js';
 import { categoriesKey, categoryQuery, putCategory, titleOf } from './queries.js';
 import { RemoveDialog } from './remove-dialog.js';
+import { Simulator } from './simulator.js';
 import { TemplateFields } from './template-fields.js';
 
 /** One category: all of its fields, and what its messages look like. */
@@ -63,8 +65,9 @@ function CategoryView({ category }: { category: Category }) {
   const hasOwnFaults = Object.keys(ownFaults).length > 0;
   const names = draft.templates.map(templateName);
   const isShown = (field: string) =>
-    /^(title|description|defaults)\.|^steps(\.\d+\.(channel|after|if))?$|^ttl$|^data_schema/.test(field) ||
-    names.some((name) => field === `templates.${name}` || field.startsWith(`templates.${name}.`));
+    /^(title|description|defaults)\.|^steps(\.\d+\.(channel|after|if))?$|^ttl$|^(cap|digest)(\.|$)|^data_schema/.test(
+      field,
+    ) || names.some((name) => field === `templates.${name}` || field.startsWith(`templates.${name}.`));
   const faults = faultsOf(save.error, wasTried ? ownFaults : {}, isShown);
   const change = (next: Partial<typeof draft>) => setDraft({ ...draft, ...next });
   const submit = () => {
@@ -97,6 +100,9 @@ function CategoryView({ category }: { category: Category }) {
           <Panel title={text.howItReaches}>
             <ReachFields {...props} />
           </Panel>
+          <Panel title={text.limits}>
+            <LimitFields {...props} />
+          </Panel>
           <Panel title={text.templates}>
             <TemplateFields {...props} />
           </Panel>
@@ -126,6 +132,7 @@ function CategoryView({ category }: { category: Category }) {
           <Preview category={category} isUnsaved={isChanged} />
         </div>
       </div>
+      <Simulator category={category} isUnsaved={isChanged} />
       {isRemoving && <RemoveDialog name={category.name} isBuiltIn={isBuiltIn} onClose={() => setIsRemoving(false)} />}
     </Page>
   );

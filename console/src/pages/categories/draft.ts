@@ -1,4 +1,12 @@
-import type { Category, CategoryInput, MessageTemplate, StepChannel, StepCondition } from '../../api/schema.js';
+import type {
+  CapOverflow,
+  Category,
+  CategoryInput,
+  MessageTemplate,
+  StepChannel,
+  StepCondition,
+  Weekday,
+} from '../../api/schema.js';
 import { channels } from './queries.js';
 
 /** What users see in one language. */
@@ -17,14 +25,30 @@ export interface DraftTemplate extends Readonly<Record<'subject' | 'title' | 'te
   readonly locale: string;
 }
 
+export interface DraftCap {
+  readonly count: string;
+  readonly per: string;
+  readonly overflow: CapOverflow;
+}
+/** When a digest closes: a time after its first notification, or a time of the week on the wall clock of the user. */
+export interface DraftDigest {
+  readonly schedule: 'after' | 'daily' | 'weekly';
+  readonly length: string;
+  readonly day: Weekday;
+  readonly time: string;
+  readonly maxItems: string;
+}
+export const newCap: DraftCap = { count: '3', per: '1d', overflow: 'drop' };
+export const newDigest: DraftDigest = { schedule: 'daily', length: '1h', day: 'mon', time: '09:00', maxItems: '20' };
+
 /** A category as the form has it. */
 export interface Draft {
   readonly texts: readonly DraftText[];
   readonly isCritical: boolean;
   readonly steps: readonly DraftStep[];
   readonly defaults: Category['defaults'];
-  /** They have no fields yet, and stay as they are. */
-  readonly limits: Pick<Category, 'cap' | 'digest'>;
+  readonly cap: DraftCap | null;
+  readonly digest: DraftDigest | null;
   readonly ttl: string;
   /** JSON, or empty. */
   readonly schema: string;
@@ -52,7 +76,8 @@ export function draftOf(category: Category): Draft {
       title: title[locale] ?? '',
       description: description[locale] ?? '',
     })),
-    limits: { cap, digest },
+    cap: cap && { count: String(cap.count), per: cap.per, overflow: cap.overflow },
+    digest: digest && { ...scheduleOf(digest.every), maxItems: String(digest.max_items) },
     ...{ isCritical, steps, defaults, ttl: ttl ?? '', schema: schema === null ? '' : JSON.stringify(schema, null, 2) },
     templates: Object.entries(category.templates)
       .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -63,6 +88,19 @@ export function draftOf(category: Category): Draft {
         return [{ channel, locale: locale.join('.'), ...parts }];
       }),
   };
+}
+
+function scheduleOf(every: string): Omit<DraftDigest, 'maxItems'> {
+  const [kind = '', ...rest] = every.split(' ');
+  const time = rest.at(-1) ?? newDigest.time;
+  if (kind === 'daily') return { ...newDigest, schedule: 'daily', time };
+  if (kind === 'weekly') return { ...newDigest, schedule: 'weekly', day: rest[0] as Weekday, time };
+  return { ...newDigest, schedule: 'after', length: every };
+}
+
+function everyOf({ schedule, length, day, time }: DraftDigest): string {
+  if (schedule === 'after') return length.trim();
+  return schedule === 'daily' ? `daily ${time}` : `weekly ${day} ${time}`;
 }
 
 /** The parts of a text that a channel has, beside `text`. */
@@ -102,7 +140,7 @@ export function draftFaults(draft: Draft, texts: { readonly twice: string; reado
 
 /** The body of the request. @throws SyntaxError if the schema is no JSON */
 export function inputOf(draft: Draft): CategoryInput {
-  const { texts, isCritical, steps, defaults, limits, ttl, schema, templates } = draft;
+  const { texts, isCritical, steps, defaults, cap, digest, ttl, schema, templates } = draft;
   const localized = (part: 'title' | 'description') =>
     Object.fromEntries(
       texts.flatMap((text) => (text[part].trim() === '' ? [] : [[text.locale.trim(), text[part].trim()]])),
@@ -110,7 +148,9 @@ export function inputOf(draft: Draft): CategoryInput {
   return {
     ...{ title: localized('title'), description: localized('description'), is_critical: isCritical, defaults },
     steps: steps.map((step) => ({ ...step, after: step.after.trim() })),
-    ...limits,
+    // The service refuses what is no number.
+    cap: cap && { count: Number(cap.count), per: cap.per.trim(), overflow: cap.overflow },
+    digest: digest && { every: everyOf(digest), max_items: Number(digest.maxItems) },
     ttl: ttl.trim() === '' ? null : ttl.trim(),
     data_schema: schema.trim() === '' ? null : JSON.parse(schema),
     templates: Object.fromEntries(templates.map((template) => [templateName(template), templateOf(template)])),

@@ -169,7 +169,7 @@ export function ReachFields({ draft, faults, onChange }: FieldsProps) {
             options={[
               ['on', text.on],
               ['off', text.off],
-              ...(channel === 'email' && draft.limits.digest !== null ? ([['digest', text.digest]] as const) : []),
+              ...(channel === 'email' && draft.digest !== null ? ([['digest', text.digest]] as const) : []),
             ]}
             onChoose={(next) => onChange({ defaults: { ...defaults, [channel]: next } })}
           />

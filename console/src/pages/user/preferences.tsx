@@ -3,6 +3,7 @@ import { request } from '../../api/client.js';
 import type {
   ChangeUserPreferencesData,
   PreferenceCategory,
+  QuietHours,
   StepChannel,
   User,
   Preferences as UserPreferences,
@@ -14,7 +15,9 @@ import { Loaded } from '../../components/state/state.js';
 import { UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useFormats, useText } from '../../text/text.js';
+import { zones } from '../publications/zoned-time.js';
 import { preferencesQuery, refresh } from './queries.js';
+import { QuietHoursFields } from './quiet-hours.js';
 import styles from './user.module.css';
 
 const channels = ['push', 'email', 'sms'] as const satisfies readonly StepChannel[];
@@ -50,9 +53,11 @@ export function Preferences({ user, mayChange }: { user: User; mayChange: boolea
             {Object.entries(preferences.categories).map(([name, category]) => (
               <Category key={name} {...{ name, category, preferences, isFixed }} onChange={save.mutate} />
             ))}
-            <p className={styles.quiet}>
-              {text.zone}: {preferences.time_zone ?? text.noZone}
-            </p>
+            <Quiet
+              {...{ preferences, isFixed: !mayChange }}
+              chosen={save.isPending ? (save.variables.quiet_hours as QuietHours | null | undefined) : undefined}
+              onChange={save.mutate}
+            />
           </div>
         )}
       </Loaded>
@@ -106,7 +111,7 @@ function Category({ name, category, preferences, isFixed, onChange }: CategoryPr
   const whenOf = useWhen();
   const { user, categories } = useText();
   const text = user.preferences;
-  const { title, is_locked: isLocked, cells } = category;
+  const { title, is_locked: isLocked, has_digest: hasDigest, cells } = category;
   const hintOf = (cell: keyof typeof cells) => {
     if (cell === 'inbox') return cells.inbox.value === 'off' ? text.inboxOff : undefined;
     return preferences.channels[cell] === 'off' ? text.channelOff : undefined;
@@ -130,13 +135,43 @@ function Category({ name, category, preferences, isFixed, onChange }: CategoryPr
                 ['', text.byDefault(text[initial])],
                 ['on', text.on],
                 ['off', text.off],
-                ...(value === 'digest' || initial === 'digest' ? ([['digest', text.digest]] as const) : []),
+                ...(cell === 'email' && (hasDigest || value === 'digest') ? ([['digest', text.digest]] as const) : []),
               ]}
               onChoose={(next) => onChange({ categories: { [name]: { [cell]: next === '' ? null : next } } })}
             />
           );
         })}
       </div>
+    </fieldset>
+  );
+}
+
+/** The quiet hours of the user, and the time zone of their clock. */
+function Quiet(props: PartProps & { chosen: QuietHours | null | undefined }) {
+  const { preferences, isFixed, chosen, onChange } = props;
+  const { quiet_hours: hours, time_zone: zone } = preferences;
+  const { user, common } = useText();
+  const text = user.preferences;
+  const names = zone === null ? zones() : [...new Set([zone, ...zones()])];
+  return (
+    <fieldset className={styles.setting}>
+      <legend>{text.quiet}</legend>
+      <QuietHoursFields
+        // What is being saved is shown at once.
+        value={chosen === undefined ? hours : chosen}
+        disabled={isFixed}
+        onChange={(next) => onChange({ quiet_hours: next === null ? null : { ...next } })}
+      />
+      <div className={styles.choices}>
+        <Select
+          label={common.timeZone}
+          disabled={isFixed}
+          value={zone ?? ''}
+          options={[['', text.noZone], ...names.map((name) => [name, name.replaceAll('_', ' ')] as const)]}
+          onChoose={(next) => onChange({ time_zone: next === '' ? null : next })}
+        />
+      </div>
+      <p className={styles.quiet}>{text.quietHint}</p>
     </fieldset>
   );
 }

@@ -166,8 +166,9 @@ export const user = {
     digest: 'Digest',
     channelOff: 'off as a whole',
     inboxOff: 'not in the inbox, not counted',
-    zone: 'Time zone',
-    noZone: 'none yet',
+    quiet: 'Quiet hours and time zone',
+    quietHint: 'Pushes, mails and SMS wait until the quiet hours end. Critical ones do not.',
+    noZone: 'None yet',
     addresses: {
       not_proven: 'the address is not proven',
       suppressed: 'the address is suppressed',

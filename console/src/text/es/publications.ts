@@ -58,7 +58,7 @@ export const publications: Texts['publications'] = {
   topic: 'Tema',
   topicHint: 'La recibe quien esté suscrito cuando se escriba su parte.',
   filter: 'Filtro',
-  filterHint: 'Como en las listas de usuarios, por ejemplo locale:es,status:active o topic:club.ajedrez.',
+  filterHint: 'Como en las listas de usuarios, por ejemplo locale:es o topic:club.ajedrez.',
   everyoneHint: 'La reciben todos los usuarios que no están desactivados.',
   when: 'Inicio',
   now: 'Ahora mismo',

@@ -169,8 +169,9 @@ export const user: Texts['user'] = {
     digest: 'Resumen',
     channelOff: 'desactivado del todo',
     inboxOff: 'no está en la bandeja ni se cuenta',
-    zone: 'Zona horaria',
-    noZone: 'aún ninguna',
+    quiet: 'Horas de silencio y zona horaria',
+    quietHint: 'Los push, correos y SMS esperan a que terminen. Los críticos no.',
+    noZone: 'Aún ninguna',
     addresses: {
       not_proven: 'la dirección no está probada',
       suppressed: 'la dirección está suprimida',

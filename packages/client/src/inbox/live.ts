@@ -17,8 +17,8 @@ export const pollPauseMs = 15_000;
 /** The longest pause in milliseconds between openings that nobody answers. */
 const maxSilentPauseMs = 300_000;
 /**
- * The pause in milliseconds after a number of openings in a row that nobody answered. A service worker of the page may go on waiting
- * for each of them for minutes, and over HTTP/1.1 a browser has six connections.
+ * The pause in milliseconds after a number of openings in a row that nobody answered. Each may keep a connection for minutes, if a
+ * service worker of the page waits for its end, and over HTTP/1.1 a browser has six connections.
  */
 const pauseAfterSilence = (openings: number) =>
   openings && Math.min(pollPauseMs * 4 ** (openings - 1), maxSilentPauseMs);
@@ -45,7 +45,7 @@ export function canPass(error: unknown): boolean {
  * Follows an inbox. It connects again by itself, and polls while no stream can be opened and in tabs that the user does not see. It
  * ends when the signal aborts, or the loop or the login ends.
  *
- * @param given the last position, which the stream updates; absent: that of the query
+ * @param given where to start; this function updates it. Absent: it starts at `query.after`
  */
 export async function* follow(
   core: StreamCore,
@@ -58,6 +58,7 @@ export async function* follow(
   const ended = new AbortController();
   const end = () => ended.abort();
   const removeListeners = [core.onClose(end), onAbort(signal, end)];
+  // A failure is a stream that was not stable. A silent opening is one that got no answer at all.
   let failures = 0;
   let silentOpenings = 0;
   let sinceSilence = stopwatch();
@@ -102,7 +103,7 @@ export async function* follow(
         }
         // A proxy may have held the stream back for long: news must not wait for the longest pause, too.
         if (mayStream) pause = pauseAfter(lifetime() > openingMs * 2 ? 0 : failures);
-        // The user came to the tab during the poll.
+        // The user came to the tab during the poll: open a stream at once.
         else if (!polls && wasHidden && !isHidden()) continue;
       } catch (error) {
         if (ended.signal.aborted) break;

@@ -31,6 +31,7 @@ export function createViewUpdates(
       const { current } = postern;
       if (current.status === 'starting') return;
       const nextUser = current.status === 'signed_in' ? current.user_id : undefined;
+      // Nothing changes, if the view follows this user already, or nobody as before.
       if (nextUser === user && (running !== undefined || nextUser === undefined)) return;
       stop();
       // What a snapshot or an earlier subscription showed stays until the list is read again.
@@ -64,6 +65,7 @@ export function createViewUpdates(
     const current = view;
     let marker: Marker | undefined;
     let failure: unknown;
+    // Shows the position at once, as if the service had it.
     current.sent.add(sequence);
     current.show();
     try {

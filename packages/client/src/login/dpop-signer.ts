@@ -37,7 +37,7 @@ const encode = (bytes: Uint8Array) =>
     .replaceAll('=', '');
 const encodeJson = (value: object) => encode(bytesOf(JSON.stringify(value)));
 
-/** The problem that Postern would answer with. It is not asked, because a request without a proof would warn the user. */
+/** The answer of Postern to a request without a proof. No such request is sent: Postern would warn the user of a copied token. */
 const keyLost = () =>
   new ProblemError(
     401,

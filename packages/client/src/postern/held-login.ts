@@ -18,20 +18,20 @@ export interface HeldLogin {
   cached?: { readonly session: HeldSession; readonly isFresh: () => boolean } | undefined;
   /** The start, which finds out who is signed in. Undefined: it has not begun, or it failed. */
   loading?: Promise<void> | undefined;
-  /** Whether a start could not read the storage. A later one does not wait for it again. */
+  /** Whether the start has waited for the storage in vain. It does not wait again. */
   hasGivenUp?: boolean;
   /** The request for a session that all callers share. */
   renewing?: Promise<HeldSession | null> | undefined;
   /** Resolves when Postern knows of the last logout, or cannot be asked. */
   ending?: Promise<boolean>;
   readonly state: MutableStore<AuthState>;
-  /** Tells the listeners, unless they know it already. @param onDone called before them */
+  /** Shows a state to the listeners, unless it is the one that they have. @param onDone called before they are */
   show(next: SettledAuthState, onDone?: () => void): void;
   /** @param onDone called before the listeners of the client */
   set(next: StoredLogin | undefined, reason: SignOutReason, error?: unknown, onDone?: () => void): void;
   /** Changes of the login wait for each other, so that the storage and this client agree after them. */
   inOrder<T>(change: () => Promise<T>): Promise<T>;
-  /** Reads the login from the storage. @param refused a token that Postern has refused: in the storage it counts as none */
+  /** Reads the login from the storage. @param refused a token that Postern has refused. If the storage still has it, it is deleted */
   readAgain(
     reason: SignOutReason,
     refused?: { readonly token: string | undefined; readonly error: unknown },
@@ -44,8 +44,9 @@ const userOf = (shown: AuthState) => 'user_id' in shown && shown.user_id;
 
 /** Creates what holds the login of a client. */
 export function createHeldLogin(storage: PosternStorage, safe: SafeStorage, openTabs: () => void): HeldLogin {
-  /** The number of reads of the storage, and of the read that changed the version last. Infinite if something else did. */
+  /** The number of reads of the storage so far. */
   let reads = 0;
+  /** The number of the read that changed the version last. Infinite if something else changed it. */
   let changedBy = 0;
   let lastChange: Promise<unknown> = Promise.resolve();
   const state = createStore<AuthState>({ status: 'starting' });
@@ -68,7 +69,7 @@ export function createHeldLogin(storage: PosternStorage, safe: SafeStorage, open
       held.show(next ? signedIn(next) : { status: 'signed_out', reason, ...(problem && { problem }) }, onDone);
     },
     inOrder(change) {
-      // Before the storage changes, so that a change of another tab after it is noticed.
+      // Listens to other tabs before the storage changes, so that none of their later changes is missed.
       openTabs();
       const result = lastChange.then(change, change);
       lastChange = result;

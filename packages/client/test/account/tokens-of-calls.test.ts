@@ -4,7 +4,9 @@ import { codeTo } from '../../../../test/support/account.js';
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { createFactors, originOf } from '../../../../test/support/factors.js';
 import { type OpenIdProvider, startOpenIdProvider } from '../../../../test/support/openid-provider.js';
+import { signInWithRole } from '../../../../test/support/operators.js';
 import { type CreationOptions, makePasskey } from '../../../../test/support/software-authenticator.js';
+import { askForLogin } from '../../../../test/support/support-logins.js';
 import { newEmail, newPhone, password } from '../../../../test/support/users.js';
 import {
   type AccountClient,
@@ -21,7 +23,7 @@ let attic: OpenIdProvider;
 beforeAll(async () => {
   attic = await startOpenIdProvider(['shop']);
   app = await startTestApp({
-    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'optional' },
+    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'optional', SUPPORT_CONSENT: 'on' },
     ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
     OIDC_PROVIDERS: JSON.stringify({ attic: { issuer: attic.url, client_ids: ['shop'] } }),
   });
@@ -73,11 +75,16 @@ const changes: Record<string, Change> = {
     await account.unlinkIdentity(linked, { proof });
   },
   'other logins': (account) => account.logOutEverywhere(),
+  'support logins': async (account, { id }) => {
+    const asked = await askForLogin(app, await signInWithRole(app, 'operator'), id);
+    await account.allowSupportLogin(asked.body.id);
+    await account.endSupportLogin(asked.body.id);
+  },
 };
 /** They change nothing, end this login on purpose, or leave the page and end on the next one. */
 const others = [
   ...['get', 'listPasskeys', 'listIdentities', 'activity', 'export', 'proofChoices', 'deleteAccount'],
-  ...['linkProvider', 'resumeLink', 'resumeProof'],
+  ...['linkProvider', 'resumeLink', 'resumeProof', 'supportLogins'],
 ];
 
 test('each change is tried here', async () => {

@@ -9,6 +9,7 @@ const category = (fields: object = {}) => ({
     title: 'Bills',
     description: 'New bills',
     is_locked: false,
+    has_digest: false,
     cells: { inbox: on, push: on, email: on, sms: off },
   },
   ...fields,

@@ -27,8 +27,8 @@ export interface PreferencesEvents {
  * `<postern-preferences>`: lets users choose what they are notified about, and where, and join and leave topics. Each change is saved at once, and undone if the service
  * refuses it.
  *
- * Parts: `section`, `heading`, `list`, `row`, `name`, `value`, `warning`, `head`, `cells`, `cell`, `label`, `switch`, `select`, `icon`,
- * `link`, `button`, `hint`, `skeleton`, `issue`.
+ * Parts: `section`, `heading`, `list`, `row`, `name`, `value`, `warning`, `head`, `cells`, `cell`, `label`, `switch`, `select`, `input`,
+ * `checkbox`, `icon`, `link`, `button`, `hint`, `skeleton`, `issue`.
  *
  * @example
  * ```ts

@@ -36,6 +36,15 @@ h2 { padding-bottom: 10px; }
 .foot:empty { display: none; }
 select { min-width: 0; max-width: 100%; min-height: 36px; padding: 4px 8px; border: 1px solid var(--_control); border-radius: var(--_radius);
   background: var(--_ground); color: var(--_ink); font: inherit; cursor: pointer; }
+.times, .days { flex-wrap: wrap; }
+.time { display: flex; align-items: center; gap: 8px; }
+.times .issue { flex-basis: 100%; margin: 0; }
+.times .issue:empty { display: none; }
+.days > span { flex-basis: 100%; }
+.day { display: flex; align-items: center; gap: 6px; min-height: 32px; cursor: pointer; }
+.day input { width: 18px; height: 18px; margin: 0; accent-color: var(--_accent); }
+input[type=time] { min-height: 36px; padding: 4px 8px; border: 1px solid var(--_control); border-radius: var(--_radius);
+  background: var(--_ground); color: var(--_ink); font: inherit; }
 .zone select { width: min(18rem, 50cqw); }
 .waiting { display: grid; gap: 10px; padding: var(--_space); }
 .waiting .short { width: 9rem; height: 14px; }
@@ -58,5 +67,5 @@ select { min-width: 0; max-width: 100%; min-height: 36px; padding: 4px 8px; bord
   .zone { flex-direction: column; align-items: stretch; }
   .zone select { width: 100%; }
 }
-@media (pointer: coarse) { select { min-height: 44px; font-size: max(1em, 16px); } }
+@media (pointer: coarse) { select, input[type=time] { min-height: 44px; font-size: max(1em, 16px); } }
 `;

@@ -8,6 +8,7 @@ import type {
 import { type Child, element, icon, replaceContent } from '../base/dom.js';
 import { fill, isFallback, withoutMarks } from '../base/texts.js';
 import { webAddress } from '../base/web-address.js';
+import { createQuietHours, quietHoursOf } from './quiet-hours.js';
 import type { PreferencesTexts } from './texts.js';
 
 const lockPath = 'M5.5 9h9a1 1 0 0 1 1 1v6a1 1 0 0 1-1 1h-9a1 1 0 0 1-1-1v-6a1 1 0 0 1 1-1zM7 9V6.5a3 3 0 0 1 6 0V9';
@@ -35,18 +36,21 @@ const titleOf = (name: string, title: string) =>
   title === name ? name.charAt(0).toUpperCase() + name.slice(1).replace(/[_.-]+/g, ' ') : title;
 
 /** What a cell offers: a summary only where the service has one. */
-const valuesOf = ({ value, default: initial }: PreferenceCell): readonly string[] => [
-  ...new Set<string>(['on', 'off', initial, value]),
+const valuesOf = ({ value, default: initial }: PreferenceCell, hasDigest: boolean): readonly string[] => [
+  ...new Set<string>(['on', 'off', initial, value, ...(hasDigest ? ['digest'] : [])]),
 ];
+const hasDigest = (column: string, category: Category) => column === 'email' && category.has_digest;
 
 /** What the nodes of the page depend on, without what changes in them. */
 const shapeOf = ({ channels, addresses, categories }: Preferences): string =>
   JSON.stringify([
     Object.keys(channels),
     addresses,
-    Object.entries(categories).map(([name, { title, description, is_locked: isLocked, cells }]) => [
-      ...[name, title, description, isLocked],
-      Object.values(cells).map((cell) => (isLocked ? cell.value : valuesOf(cell).length > 2)),
+    Object.entries(categories).map(([name, category]) => [
+      ...[name, category.title, category.description, category.is_locked],
+      Object.entries(category.cells).map(([column, cell]) =>
+        category.is_locked ? cell.value : valuesOf(cell, hasDigest(column, category)).length > 2,
+      ),
     ]),
   ]);
 
@@ -59,7 +63,7 @@ export function createTable({ words, language, accountUrl, content, change }: Ta
   let updates: Update[] = [];
   let shape = '';
 
-  const section = (name: 'channels' | 'categories' | 'time_zone', ...children: Child[]) =>
+  const section = (name: 'channels' | 'categories' | 'quiet_hours' | 'time_zone', ...children: Child[]) =>
     element(
       'section',
       { part: 'section', 'aria-labelledby': name },
@@ -132,13 +136,13 @@ export function createTable({ words, language, accountUrl, content, change }: Ta
       element('span', { class: 'sr-only' }, text),
     );
   }
-  function choiceCell(name: string, column: CellName, cell: PreferenceCell): HTMLElement {
+  function choiceCell(name: string, column: CellName, category: Category): HTMLElement {
     const key = `${name} ${column}`;
     const labels = `title-${name} label-${name}-${column}`;
     const read = ({ categories }: Preferences) => categories[name]?.cells[column].value as string | undefined;
     const choose = (value: string) =>
       change({ categories: { [name]: { [column]: value as PreferenceCell['value'] } } });
-    const values = valuesOf(cell);
+    const values = valuesOf(category.cells[column], hasDigest(column, category));
     let control: HTMLInputElement | HTMLSelectElement;
     if (values.length === 2)
       control = switchOf(
@@ -187,7 +191,7 @@ export function createTable({ words, language, accountUrl, content, change }: Ta
         'div',
         { class: 'cells', part: 'cells' },
         ...columns.map((column) =>
-          isLocked ? lockedCell(column, cells[column].value === 'on') : choiceCell(name, column, cells[column]),
+          isLocked ? lockedCell(column, cells[column].value === 'on') : choiceCell(name, column, category),
         ),
       ),
     );
@@ -209,6 +213,21 @@ export function createTable({ words, language, accountUrl, content, change }: Ta
         element('ul', {}, ...all.map(([name, category]) => categoryRow(name, category, columns))),
       ),
     );
+  }
+
+  function quietSection(): HTMLElement {
+    const { rows, show } = createQuietHours(words, language, change);
+    updates.push(show);
+    const box = switchOf(
+      'quiet',
+      'quiet_hours',
+      ({ quiet_hours: hours }) => hours !== null,
+      (isOn) => change({ quiet_hours: quietHoursOf(isOn) }),
+    );
+    const hint = element('span', { class: 'value muted', part: 'value', id: 'hint-quiet' }, words.quiet_hint);
+    box.setAttribute('aria-describedby', hint.id);
+    const first = element('div', { class: 'line', part: 'row' }, element('div', { class: 'description' }, hint), box);
+    return section('quiet_hours', element('div', { class: 'lines', part: 'list' }, first, ...rows));
   }
 
   function zoneSection(preferences: Preferences): HTMLElement {
@@ -263,6 +282,7 @@ export function createTable({ words, language, accountUrl, content, change }: Ta
             ),
           ),
           categorySection(preferences),
+          quietSection(),
           zoneSection(preferences),
         );
         if (key !== undefined) content.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus();

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { english as englishActivity } from '../../src/account/activity-texts.js';
 import { english as englishDialog } from '../../src/account/dialog-texts.js';
 import { spanish as spanishAccount } from '../../src/account/es.js';
+import { english as englishSupport } from '../../src/account/support-texts.js';
 import { english as englishAccount } from '../../src/account/texts.js';
 import { english as englishErrors } from '../../src/base/error-texts.js';
 import { countText, fill, isFallback, withLater, withoutMarks } from '../../src/base/texts.js';
@@ -24,7 +25,11 @@ test.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, str
   ['the inbox', { ...englishInbox, ...englishList, ...englishPushes, ...englishItems }, spanishInbox],
   ['the preferences', englishPreferences, spanishPreferences],
   ['sign-in', { ...englishErrors, ...englishSignIn, ...englishLater, ...englishEnrolment }, spanishSignIn],
-  ['the account', { ...englishErrors, ...englishAccount, ...englishActivity, ...englishDialog }, spanishAccount],
+  [
+    'the account',
+    { ...englishErrors, ...englishAccount, ...englishActivity, ...englishDialog, ...englishSupport },
+    spanishAccount,
+  ],
 ])(
   'the Spanish texts of %s have the same keys and places for values as the English ones',
   (_name, english, spanish) => {

@@ -1,6 +1,6 @@
 import type { MaybePromise } from '@postern/client';
 import { UsageError } from '@postern/client/internal';
-import type { PosternServer } from '../server.js';
+import type { LocalSession } from '../access-tokens/local.js';
 import type { Session } from '../wire.js';
 import { type Refusal, readOnlyRefusalOf, refusalOf } from './answers.js';
 import { createStepUpCheck, type StepUpOptions } from './step-up.js';
@@ -12,8 +12,13 @@ export interface SessionMiddlewareOptions extends Omit<VerifyOptions, 'signal'>,
   readonly optional?: boolean | undefined;
 }
 
+/** A client of `createPosternServer`, or what a test has in place of it. */
+export interface Verifier {
+  verify(request: RequestLike, options?: VerifyOptions): Promise<Session | LocalSession | null>;
+}
+
 // A separate map: the requests themselves are not changed.
-const sessions = new WeakMap<object, Session | null>();
+const sessions = new WeakMap<object, Session | LocalSession | null>();
 
 /** Checks a request. @returns the refusal to answer; undefined to call the route */
 type Guard = (
@@ -22,13 +27,13 @@ type Guard = (
 ) => Promise<Refusal | undefined>;
 
 function createGuard(
-  { verify }: Pick<PosternServer, 'verify'>,
-  { optional = false, maxAge, ...stepUp }: SessionMiddlewareOptions,
+  { verify }: Verifier,
+  { optional = false, maxAge, local = false, ...stepUp }: SessionMiddlewareOptions,
 ): Guard {
   const checkStepUp = createStepUpCheck(stepUp);
   return async (request, keys) => {
     try {
-      const session = await verify(request, { maxAge });
+      const session = await verify(request, local ? { local } : { maxAge });
       if (session === null && !optional) return refusalOf(session);
       const insufficient =
         session === null ? undefined : (readOnlyRefusalOf(session, request.method) ?? checkStepUp(session));
@@ -73,7 +78,7 @@ interface NodeResponse {
  * ```
  */
 export function expressSession(
-  postern: Pick<PosternServer, 'verify'>,
+  postern: Verifier,
   options: SessionMiddlewareOptions = {},
 ): (request: NodeRequest, response: NodeResponse, next: (error?: unknown) => void) => void {
   const guard = createGuard(postern, options);
@@ -106,7 +111,7 @@ interface FastifyReplyLike {
  * ```
  */
 export function fastifySession(
-  postern: Pick<PosternServer, 'verify'>,
+  postern: Verifier,
   options: SessionMiddlewareOptions = {},
 ): (request: NodeRequest, reply: FastifyReplyLike) => Promise<unknown> {
   const guard = createGuard(postern, options);
@@ -137,7 +142,7 @@ interface HonoContext {
  * ```
  */
 export function honoSession(
-  postern: Pick<PosternServer, 'verify'>,
+  postern: Verifier,
   options: SessionMiddlewareOptions = {},
 ): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
   const guard = createGuard(postern, options);
@@ -162,7 +167,7 @@ export function honoSession(
  * ```
  */
 export function withSession<A extends readonly unknown[]>(
-  postern: Pick<PosternServer, 'verify'>,
+  postern: Verifier,
   handler: (request: Request, session: Session, ...rest: A) => MaybePromise<Response>,
   options: Omit<SessionMiddlewareOptions, 'optional'> = {},
 ): (request: Request, ...rest: A) => Promise<Response> {
@@ -183,10 +188,12 @@ export function withSession<A extends readonly unknown[]>(
  *
  * export const whoIs = (request: object) => sessionOf(request).user_id;
  * ```
+ * Behind a middleware with `local`: `sessionOf<LocalSession>(request)`.
+ *
  * @throws UsageError if no middleware has checked the request, so a route without its guard fails
  */
-export function sessionOf(request: object): Session {
-  const session = findSession(request);
+export function sessionOf<S extends Session | LocalSession = Session>(request: object): S {
+  const session = findSession<S>(request);
   if (session === null)
     throw new UsageError('This request has no session: use findSession behind an optional middleware.');
   return session;
@@ -203,12 +210,12 @@ export function sessionOf(request: object): Session {
  * ```
  * @throws UsageError if no middleware has checked the request
  */
-export function findSession(request: object): Session | null {
+export function findSession<S extends Session | LocalSession = Session>(request: object): S | null {
   const session = sessions.get(request);
   if (session === undefined) {
     throw new UsageError(
       'No middleware has checked this request. Mount expressSession, fastifySession or honoSession.',
     );
   }
-  return session;
+  return session as S | null;
 }

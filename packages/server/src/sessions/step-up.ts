@@ -13,6 +13,9 @@ export interface StepUpOptions {
   readonly factor?: boolean | undefined;
 }
 
+/** What a session or an access token says about its login. */
+type Proofs = Pick<Session, 'authenticated_at' | 'proven_at' | 'amr' | 'act'>;
+
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 function millisecondsOf(within: number | string): number {
@@ -28,10 +31,7 @@ function millisecondsOf(within: number | string): number {
  *
  * @throws UsageError for options that are not valid
  */
-export function createStepUpCheck({
-  within,
-  factor = false,
-}: StepUpOptions): (session: Session) => Refusal | undefined {
+export function createStepUpCheck({ within, factor = false }: StepUpOptions): (session: Proofs) => Refusal | undefined {
   const maxAgeMs = within === undefined ? undefined : millisecondsOf(within);
   const seconds = maxAgeMs === undefined ? undefined : Math.floor(maxAgeMs / 1000);
   const title = 'This needs a recent proof of who you are.';
@@ -84,6 +84,6 @@ function isWithin(time: string, maxAgeMs: number): boolean {
  * }
  * ```
  */
-export function stepUpRefusalOf(session: Session, options: StepUpOptions): Refusal | undefined {
+export function stepUpRefusalOf(session: Proofs, options: StepUpOptions): Refusal | undefined {
   return createStepUpCheck(options)(session);
 }

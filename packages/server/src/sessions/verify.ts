@@ -1,5 +1,6 @@
 import { type Abortable, isPosternError, isProblem } from '@postern/client';
 import { type Call, forCaller, stopwatch, UsageError } from '@postern/client/internal';
+import type { LocalSession } from '../access-tokens/local.js';
 import { createLazyTransport } from '../connection.js';
 import type { PosternServerOptions } from '../options.js';
 import type { Session } from '../wire.js';
@@ -11,10 +12,27 @@ export interface VerifyOptions extends Abortable {
    * Otherwise this process caches valid sessions for this time.
    */
   readonly maxAge?: number | undefined;
+  /**
+   * Checks an access token of this audience in this process, without a request. A stream tells which tokens have been revoked. It needs
+   * `audience`, `issuer` and an API key with the scope `sessions:verify`.
+   */
+  readonly local?: boolean | undefined;
 }
 
 /** @returns the session of a request; null without a valid session @throws PosternError if Postern cannot check it */
-export type Verify = (request: RequestLike | `pss_${string}`, options?: VerifyOptions) => Promise<Session | null>;
+export interface Verify {
+  (request: RequestLike | string, options: VerifyOptions & { readonly local: true }): Promise<LocalSession | null>;
+  (
+    request: RequestLike | `pss_${string}`,
+    options?: VerifyOptions & { readonly local?: false | undefined },
+  ): Promise<Session | null>;
+}
+
+/** Checks the session token of a request. */
+export type VerifySession = (
+  request: RequestLike | string,
+  options?: Pick<VerifyOptions, 'maxAge' | 'signal'>,
+) => Promise<Session | null>;
 
 /** The checks of one token. */
 interface Checks {
@@ -38,7 +56,7 @@ const maxCached = 10_000;
  * Creates the function that checks sessions. Calls in the same turn of the event loop share one request. A later call must not get
  * the answer of a request that is already sent, because the session may have ended since: later calls share the next request.
  */
-export function createVerify(base: () => string, options: Omit<PosternServerOptions, 'url'>): Verify {
+export function createVerify(base: () => string, options: Omit<PosternServerOptions, 'url'>): VerifySession {
   const { fetch, timeout = defaultTimeoutMs } = options;
   const transport = createLazyTransport({ base, fetch, timeout });
   const checks = new Map<string, Checks>();

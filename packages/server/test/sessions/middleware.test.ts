@@ -77,10 +77,10 @@ describe.each(Object.entries(frameworks))('%s', (_, start) => {
       ...backend,
       server: {
         ...server,
-        verify: async () => {
+        verify: (async () => {
           const session = await server.verify(token);
           return session && { ...session, ...(act && { act }) };
-        },
+        }) as Backend['server']['verify'],
       },
     });
     const statuses = async (act: Session['act']) => {

@@ -59,7 +59,7 @@ export function preferenceRoutes(app: App, { preferences, database }: Preference
       const { user_id: userId } = sessionOf(request);
       const language = languageOf(request.headers['accept-language']);
       const view = await database.user(userId).transaction(async (tx) => {
-        await preferences.change(tx, userId, request.body, originOf(request));
+        await preferences.change(tx, userId, request.body, { isOwn: true, origin: originOf(request) });
         return preferences.get(tx, userId, { language });
       });
       return reply.send(view);
@@ -108,7 +108,8 @@ export function adminPreferenceRoutes(app: App, { preferences, database, users }
       const language = preferredLanguage(request.headers['accept-language']);
       const view = await database.user(id).transaction(async (tx) => {
         requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
-        const isChanged = await preferences.change(tx, id, request.body, originOf(request));
+        const change = { isOwn: false, origin: originOf(request) };
+        const isChanged = await preferences.change(tx, id, request.body, change);
         // A change that changes nothing only reads.
         if (!isChanged) requireScope(callerOf(request), 'users:read');
         return preferences.get(tx, id, { language, times: true });

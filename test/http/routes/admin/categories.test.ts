@@ -33,6 +33,8 @@ const builtIn = {
   steps: [{ channel: 'push', after: '0s', if: 'always' }],
   defaults: { inbox: 'on', push: 'on', email: 'on', sms: 'on' },
   ttl: null,
+  cap: null,
+  digest: null,
   data_schema: null,
   templates: {},
 };
@@ -43,6 +45,8 @@ const billing = {
   steps: [],
   defaults: { inbox: 'on', push: 'off', email: 'on', sms: 'off' },
   ttl: '2d',
+  cap: { count: 3, per: '1h', overflow: 'drop' },
+  digest: { every: 'daily 09:00', max_items: 7 },
   data_schema: { type: 'object', properties: { sum: { type: 'number' } } },
   templates: { 'push.en': { title: '{{actor}}', text: '{{data.sum | currency "EUR"}}' } },
 };
@@ -213,7 +217,7 @@ describe('a refusal', () => {
         ['2.steps.1.channel', 'invalid_choice'],
         ['2.steps.2.after', 'invalid_duration'],
         ['2.steps.2.channel', 'channel_not_available'],
-        ['3.cap', 'unknown_member'],
+        ['3.cap.per', 'required'],
         ['3.data_schema.typ', 'bad_schema'],
         ['3.defaults.fax', 'unknown_member'],
         ['3.defaults.push', 'invalid_choice'],

@@ -221,7 +221,7 @@ test('the export of a user has the reports, and the deletion of the user removes
     { id: message.id, provider: 'webhook', complained_at: expect.any(String), delivered_at: null },
   ]);
   expect(body.suppressions).toEqual([{ id: expect.any(String), reason: 'complaint', created_at: expect.any(String) }]);
-  expect(JSON.stringify(body)).not.toContain('digest');
+  expect(JSON.stringify(body)).not.toMatch(/digest(?!s")/);
   await admin('DELETE', `/users/${user.id}`);
   await eventually('the rows to be gone', async () => {
     const rows = await postern.database.query(testSql('select from mail_deliveries where user_id = $1', [user.id]));

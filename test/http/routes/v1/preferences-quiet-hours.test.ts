@@ -113,6 +113,71 @@ test('count only what the user has not read meanwhile, and speak the language of
   expect(textsTo(token)).toEqual([{ title: 'Facturas', body: '4 notificaciones nuevas' }]);
 });
 
+/** The state and the reason of each push, once every one of them is in one of the states. */
+const statesOf = (ids: readonly string[], ...states: string[]) =>
+  Promise.all(ids.map(async (id) => stateOf(id, ...states).then(({ state, reason }) => `${state}/${reason}`)));
+/** Waits until pushes have been released and are held again. */
+const heldAgain = (ids: readonly string[]) =>
+  eventually('the pushes to be held again', async () => {
+    const rows = await app.database.query(
+      testSql(
+        `select from push_deliveries where notification_id = any ($1::uuid[]) and state = 'held' and holds is not null
+           and collapsed is null and collapsed_into is null`,
+        [ids],
+      ),
+    );
+    return rows.length === ids.length || undefined;
+  });
+
+test('hold all of them again when they become longer, and none is lost', async () => {
+  const { user, session, token } = await newPerson();
+  await beQuiet(session);
+  const ids = await publishHeld(user.id, 5);
+  await change(session, { quiet_hours: { from: clock(-1), until: clock(4) } });
+  await heldAgain(ids);
+  expect(textsTo(token)).toEqual([]);
+  await change(session, { quiet_hours: null });
+  await stateOf(ids[4] ?? '', 'sent');
+  expect(textsTo(token)).toEqual([{ title: 'Bills', body: '5 new notifications' }]);
+  expect(await statesOf(ids.slice(0, 4), 'dropped')).toEqual(Array(4).fill('dropped/collapsed'));
+});
+
+test('do not lose the others when the push that stands for all is refused', async () => {
+  const { user, session, token } = await newPerson();
+  await beQuiet(session);
+  const ids = await publishHeld(user.id, 4);
+  const loud = async (key: string) => {
+    const body = { user_id: user.id, notification_type: 'pool', category: 'billing', notification_key: key };
+    const { id } = (
+      await app.api<Notification>('POST', '/admin/v1/notifications', {
+        bearer: app.adminKey,
+        body: { ...body, description: 'Noise' },
+      })
+    ).body;
+    await stateOf(id, 'held');
+    return id;
+  };
+  const noise = [await loud('noise'), await loud('noise')];
+  await app.api('POST', '/v1/notifications/mutes', { bearer: session, body: { filter: 'notification_key:noise' } });
+  await change(session, { quiet_hours: null });
+  expect(await statesOf(noise, 'muted', 'sent')).toEqual(['muted/muted', 'muted/muted']);
+  expect(await statesOf(ids.slice(3), 'sent')).toEqual(['sent/accepted']);
+  expect(await statesOf(ids.slice(0, 3), 'dropped')).toEqual(Array(3).fill('dropped/collapsed'));
+  expect(textsTo(token)).toEqual([{ title: 'Bills', body: '4 new notifications' }]);
+});
+
+test('say of each push why it is not sent when none of them is wanted any more', async () => {
+  const { user, session, token } = await newPerson();
+  await beQuiet(session);
+  const ids = await publishHeld(user.id, 4);
+  await change(session, { categories: { billing: { push: 'off' } }, quiet_hours: null });
+  await eventually('the end of all pushes', async () => {
+    const states = await statesOf(ids, 'dropped', 'held', 'queued');
+    return states.every((state) => state === 'dropped/preference_off') || undefined;
+  });
+  expect(textsTo(token)).toEqual([]);
+});
+
 test('leave three pushes as they are, and say until when they are held', async () => {
   const { user, session, token } = await newPerson();
   await beQuiet(session);

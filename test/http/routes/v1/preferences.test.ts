@@ -55,7 +55,7 @@ test('shows defaults until the user chooses, and again when the choice is taken 
     channels: { push: 'on', email: 'on', sms: 'on' },
   });
   expect(before.body.categories.billing).toEqual({
-    ...{ title: 'Bills', description: 'billing', is_locked: false },
+    ...{ title: 'Bills', description: 'billing', is_locked: false, has_digest: false },
     cells: {
       inbox: { value: 'on', default: 'on', is_chosen: false },
       push: { value: 'on', default: 'on', is_chosen: false },

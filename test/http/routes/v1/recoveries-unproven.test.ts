@@ -202,6 +202,7 @@ const keptTables: Readonly<Record<string, string>> = {
   former_names: 'belong to the audit trail',
   setup_links: 'belong to the operator',
   session_changes: 'record invalidations',
+  revocations: 'record what has ended',
   used_dpop_proofs: 'keep proofs from being used again',
   images: 'an image that no notification shows is removed by the clean-up',
   outbox: 'records what was sent',

@@ -12,9 +12,11 @@ import { createAdministration } from '../../../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { originOf } from '../../../support/factors.js';
 import { clientId, type Issuer, startIssuer } from '../../../support/issuer.js';
+import { signInWithRole } from '../../../support/operators.js';
 import { raceRounds } from '../../../support/rounds.js';
 import { type CreationOptions, makePasskey } from '../../../support/software-authenticator.js';
 import { testSql } from '../../../support/sql.js';
+import { logInAs } from '../../../support/support-logins.js';
 import { createUser, newEmail, newPhone } from '../../../support/users.js';
 
 /** Guests: users without a credential, and how they become users or join an account. */
@@ -392,6 +394,17 @@ describe('a merge', () => {
     expect((await merge(one, one.token)).status).toBe(400);
     expect((await merge({ bearer: another.bearer }, one.token)).status).toBe(200);
     expect((await postern.api('PUT', '/v1/account/guest', { body: { token: one.token } })).status).toBe(401);
+  });
+
+  test('are refused for the token of a support login, with which an operator would take the guest over', async () => {
+    const operator = await signInWithRole(postern, 'operator');
+    const [one, who] = [await guest(), await person()];
+    for (const write of [false, true]) {
+      const { token } = await logInAs(postern, operator, one.id, { write });
+      const { status, body } = await merge(who, token);
+      expect([status, body.errors[0]?.code]).toEqual([400, 'guest_rejected']);
+    }
+    expect((await accountOf(one.bearer)).id).toBe(one.id);
   });
 });
 

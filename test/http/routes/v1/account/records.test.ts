@@ -119,7 +119,7 @@ describe('the export', () => {
     expect(body.notification_states).toMatchObject([{ sequence: 3, is_read: null, is_archived: true }]);
     const locked = body.activity?.find(({ type }) => type === 'user.locked');
     expect(locked).toMatchObject({ by: 'operator', address: null, data: {} });
-    expect(text).not.toMatch(/argon2|digest|sealed|hash|suspected fraud|key:/);
+    expect(text).not.toMatch(/argon2|digest(?!s")|sealed|hash|suspected fraud|key:/);
   });
 
   test('is the same for operators, who need the read scope', async () => {

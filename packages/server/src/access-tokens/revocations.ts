@@ -1,0 +1,159 @@
+import { anySignal, NetworkError, readEvents, wait } from '@postern/client/internal';
+import type { Connection } from '../connection.js';
+
+/** What Postern has told about access tokens, from the stream `GET /v1/revocations`. */
+export interface Revocations {
+  /**
+   * Resolves when all revocations up to some seconds ago are known.
+   * @returns the time of the database, in seconds since 1970
+   * @throws NetworkError before the first beat, and 15 seconds after the last one
+   */
+  current(): number | Promise<number>;
+  /** Whether a token of this login, user and key that was issued at `iat` is refused. */
+  isRevoked(ids: readonly string[], iat: number): boolean;
+  /** Ends the stream. */
+  close(): void;
+}
+
+/** The age in milliseconds of the last beat beyond which nothing is accepted. */
+const maxAgeMs = 15_000;
+/** The time in seconds after which a revocation is forgotten: no token is valid for so long. */
+const keptSeconds = 20 * 60;
+/** The stream is opened again if a beat is later than this, as measured from the first one. A proxy may hold beats back. */
+const maxLateMs = 7500;
+/** Or earlier than this: then the clock of the database was set forward. */
+const maxEarlyMs = 1000;
+/** The longest pause between two connections, and the longest wait of a check for the first beat. */
+const maxPauseMs = 5000;
+const maxWaitMs = 2000;
+
+/** A beat. The times are in milliseconds: those of the database since 1970, and those of `performance.now()` here. */
+interface Beat {
+  readonly through: number;
+  readonly now: number;
+  readonly receivedAt: number;
+}
+
+/**
+ * Reads the stream from the first use on, and opens it again whenever it ends. The age of a beat is `now` - `through`, which the
+ * database has measured, and the time that has passed here since it came. A proxy that holds beats back makes this too small. So `now`
+ * is also compared with the first beat of the connection, which cannot be older than the request: only differences of the same clock
+ * are compared.
+ */
+export function createRevocations(connection: Connection): Revocations {
+  const revoked = new Map<string, number>();
+  const closing = new AbortController();
+  let isRunning = false;
+  let lastEventId: string | undefined;
+  let beat: Beat | undefined;
+  /** The first `now` of a connection, and when its request was sent. */
+  let anchor: Pick<Beat, 'now'> & { readonly sentAt: number } = { now: 0, sentAt: 0 };
+  let onReady = () => {};
+  const ready = new Promise<void>((resolve) => {
+    onReady = resolve;
+  });
+  let failure: unknown;
+
+  function age(): number {
+    if (beat === undefined) return Number.POSITIVE_INFINITY;
+    const here = performance.now();
+    const sinceAnchor = anchor.now + (here - anchor.sentAt) - beat.through;
+    return Math.max(beat.now - beat.through + (here - beat.receivedAt), sinceAnchor);
+  }
+
+  function add(data: string): void {
+    const { sid, sub, kid, before } = JSON.parse(data) as Record<string, string | undefined>;
+    const id = sid ?? sub ?? kid;
+    const second = Math.floor(Date.parse(`${before}`) / 1000);
+    if (id === undefined || !(second > 0)) throw new Error('A revocation cannot be read.');
+    const former = revoked.get(id) ?? 0;
+    // The oldest are first.
+    revoked.delete(id);
+    revoked.set(id, Math.max(former, second));
+  }
+
+  function forget(now: number): void {
+    for (const [id, second] of revoked) {
+      if (second * 1000 > now - keptSeconds * 1000) return;
+      revoked.delete(id);
+    }
+  }
+
+  async function read(): Promise<void> {
+    const sentAt = performance.now();
+    const stop = new AbortController();
+    const signal = anySignal(closing.signal, stop.signal);
+    let isFirst = true;
+    const answer = await connection.raw({
+      path: '/v1/revocations',
+      headers: { accept: 'text/event-stream', ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) },
+      signal,
+    });
+    if (answer.body === null) throw new Error('The stream of revocations has no body.');
+    try {
+      for await (const { event, data, id } of readEvents(answer.body, signal)) {
+        if (event === 'revocation') add(data);
+        if (event === 'beat') {
+          const { through, now } = JSON.parse(data) as Record<string, string>;
+          const next = { through: Date.parse(`${through}`), now: Date.parse(`${now}`), receivedAt: performance.now() };
+          if (!(next.now >= next.through)) throw new Error('A beat cannot be read.');
+          if (isFirst) anchor = { now: next.now, sentAt };
+          isFirst = false;
+          beat = next;
+          forget(next.now);
+          if (age() < maxAgeMs) {
+            failure = undefined;
+            onReady();
+          }
+          const late = anchor.now + (next.receivedAt - anchor.sentAt) - next.now;
+          // A new connection measures anew.
+          if (late > maxLateMs || late < -maxEarlyMs) return;
+        }
+        // After the event: it is sent again if it could not be read.
+        if (id !== undefined) lastEventId = id === '' ? undefined : id;
+      }
+    } finally {
+      stop.abort();
+    }
+  }
+
+  async function run(): Promise<void> {
+    let pause = 0;
+    while (!closing.signal.aborted) {
+      const startedAt = performance.now();
+      await read().catch((error: unknown) => {
+        failure = error;
+      });
+      // A stream that lasted is opened again at once.
+      pause = performance.now() - startedAt > maxPauseMs ? 100 : Math.min(maxPauseMs, pause * 2 + 100);
+      await wait(pause * (0.5 + Math.random() / 2), closing.signal).catch(() => undefined);
+    }
+  }
+
+  const unavailable = () => {
+    // A wrong key or scope is a mistake of the operator, but an outage for users: nobody is logged out.
+    return new NetworkError(true, failure ?? new Error('No beat of Postern has arrived in time.'));
+  };
+  const timeNow = (last: Beat) => (last.now + (performance.now() - last.receivedAt)) / 1000;
+
+  async function firstBeat(): Promise<number> {
+    const waiting = new AbortController();
+    await Promise.race([ready, wait(Math.min(connection.timeout, maxWaitMs), waiting.signal)]);
+    waiting.abort();
+    if (beat === undefined || age() >= maxAgeMs) throw unavailable();
+    return timeNow(beat);
+  }
+
+  return {
+    current() {
+      if (closing.signal.aborted) throw unavailable();
+      if (!isRunning) void run();
+      isRunning = true;
+      if (beat === undefined) return firstBeat();
+      if (age() >= maxAgeMs) throw unavailable();
+      return timeNow(beat);
+    },
+    isRevoked: (ids, iat) => ids.some((id) => iat <= (revoked.get(id) ?? Number.NEGATIVE_INFINITY)),
+    close: () => closing.abort(),
+  };
+}
