@@ -14,6 +14,7 @@ const titles = {
     packages: '`node bench/packages.mjs`',
     redirects: '`node bench/redirects.mjs`',
     'access-tokens': '`node bench/access-tokens.mjs`',
+    revocations: '`node bench/revocations.mjs`',
     webhooks: '`node bench/webhooks.mjs`',
     publications: '`node bench/publications.mjs`',
     steps: '`node bench/steps.mjs`',

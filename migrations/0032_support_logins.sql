@@ -28,6 +28,9 @@ create index support_logins_by_created_at on support_logins (created_at);
 -- The operator who uses the login as the user, and whether it may change something. Null: the login is the user's own.
 alter table authentications add column acting_operator uuid, add column acting_writes boolean;
 
+-- The former release would take a support login for a login of the user's own, so nobody gets its token while a process of it runs.
+alter table instances add column knows_support_logins boolean not null default false;
+
 -- Support logins end with the rights of their operator, and when their user gets a role, a lock, or is deactivated. A trigger, so that
 -- a change by hand in SQL counts too.
 create function end_support_logins() returns trigger language plpgsql as $$

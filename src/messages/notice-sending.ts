@@ -101,8 +101,6 @@ const hourlyLimits: Readonly<Partial<Record<NoticeKind, number>>> = {
   new_device: 20,
   device_removed: 20,
   logged_out: 20,
-  support_login: 20,
-  support_login_asked: 20,
   token_misused: 3,
   token_shared: 3,
 };

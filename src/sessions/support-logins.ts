@@ -2,7 +2,7 @@ import { recordEvent } from '../audit/events.js';
 import type { IssuedSupportLogin, NewSupportLogin, OwnSupportLogin, SupportLogin } from '../contract/support-login.js';
 import type { Database, Queryable, Transaction } from '../database/database.js';
 import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
-import { bound, type Sql, sql, statement } from '../database/sql.js';
+import { bound, type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import type { FilterFields } from '../lib/filter/fields.js';
@@ -10,6 +10,7 @@ import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { Problem } from '../lib/problem.js';
 import type { Notices } from '../messages/notices.js';
+import { isSeen } from '../statistics/instances.js';
 import { validSessions } from './verifier.js';
 
 /**
@@ -20,13 +21,13 @@ export interface SupportLogins {
   /**
    * Creates a support login. The former one of this operator for this user ends. With SUPPORT_CONSENT=on it waits for the user, and
    * the result has no token.
-   * @throws Problem `not_found`, `has_role`, `account_unusable`, `account_locked`, `invalid_session_token`
+   * @throws Problem `not_found`, `has_role`, `account_unusable`, `account_locked`, `invalid_session_token`, `upgrade_in_progress`
    */
   create(tx: Transaction, request: SupportRequest): Promise<IssuedSupportLogin>;
   /**
    * A support login. The first call of its operator after the user has allowed it gets the token.
    * @param operator undefined: the caller gets no token
-   * @throws Problem `not_found`, `invalid_session_token`
+   * @throws Problem `not_found`, and for a login that is allowed all of `create`
    */
   take(tx: Transaction, key: SupportKey, operator: ActingOperator | undefined): Promise<IssuedSupportLogin>;
   list(userId: string, request: ListRequest): Promise<Page<SupportLogin>>;
@@ -120,11 +121,12 @@ interface UserRow {
   readonly is_locked: boolean;
 }
 
+const userOf = (userId: SqlPart): Sql => sql`
+  select u.role, u.status = 'active' as is_active, ${lockHolds} as is_locked from users u where u.id = ${userId}`;
+const readUser = statement<{ userId: string }, UserRow>('support_login_read_user', (p) => userOf(p.userId));
 const lockUser = statement<{ userId: string }, UserRow>(
   'support_login_user',
-  (p) => sql`
-  select u.role, u.status = 'active' as is_active, ${lockHolds} as is_locked from users u where u.id = ${p.userId}
-  for no key update`,
+  (p) => sql`${userOf(p.userId)} for no key update`,
 );
 
 /** SQL: two CTEs that end the support logins of the condition, and their logins. */
@@ -146,6 +148,12 @@ const endFormer = statement<{ userId: string; operatorId: string }, { id: string
 const endOne = statement<SupportKey, { id: string }>(
   'support_login_end',
   (p) => sql`with ${endWhere(sql`s.user_id = ${p.userId} and s.id = ${p.id}`)} select id from ended`,
+);
+
+/** A process of a release before support logins, which would take the token for a login of the user's own. */
+const findFormer = statement<object, { id: string }>(
+  'support_login_former_process',
+  () => sql`select id from instances where not knows_support_logins and ${isSeen} limit 1`,
 );
 
 interface NewValues extends SupportKey {
@@ -184,6 +192,14 @@ const allowOne = statement<SupportKey>(
   where s.user_id = ${p.userId} and s.id = ${p.id}`,
 );
 
+/** The login whose row says already that it has ended, too. */
+const endLogin = statement<SupportKey>(
+  'support_login_end_login',
+  (p) => sql`
+  update authentications set ended_at = db_now(), updated_at = db_now()
+  where user_id = ${p.userId} and id = ${p.id} and ended_at is null`,
+);
+
 const refuseOne = statement<SupportKey>(
   'support_login_refuse',
   (p) => sql`update support_logins set is_refused = true where user_id = ${p.userId} and id = ${p.id}`,
@@ -213,6 +229,21 @@ export function createSupportLogins(options: {
     if (operator === undefined) throw new Problem('invalid_session_token');
   }
 
+  /**
+   * The lock makes a change of the user wait, which then ends the support login. Call it before you lock the support login: the trigger
+   * has the same order.
+   */
+  async function lockUsable(tx: Queryable, userId: string): Promise<void> {
+    // Without a lock first: two operators who try each other would wait in a cycle.
+    for (const one of [readUser, lockUser]) {
+      const [user] = await tx.query(one({ userId }));
+      if (user === undefined) throw new Problem('not_found');
+      if (user.role !== 'user') throw new Problem('has_role');
+      if (!user.is_active) throw new Problem('account_unusable');
+      if (user.is_locked) throw new Problem('account_locked');
+    }
+  }
+
   async function find(handle: Queryable, key: SupportKey): Promise<SupportLogin> {
     const [login] = await handle.query(findOne(key));
     if (login === undefined) throw new Problem('not_found');
@@ -226,6 +257,8 @@ export function createSupportLogins(options: {
 
   /** Creates the token of a login that is allowed, and tells the user. */
   async function issue(tx: Queryable, key: SupportKey, origin: Origin): Promise<IssuedSupportLogin> {
+    const former = await tx.query(findFormer({}));
+    if (former.length > 0) throw new Problem('upgrade_in_progress');
     const { token, digest } = newToken('authentication', [key.userId, key.id]);
     await tx.query(insertLogin({ ...key, digest }));
     const login = await find(tx, key);
@@ -236,6 +269,7 @@ export function createSupportLogins(options: {
 
   async function end(tx: Queryable, key: SupportKey, origin: Origin, isRefusal: boolean): Promise<void> {
     const { status: before } = await findLocked(tx, key);
+    await tx.query(endLogin(key));
     if (!['pending', 'allowed', 'active'].includes(before)) return;
     await tx.query(endOne(key));
     const isRefused = isRefusal && before === 'pending';
@@ -247,11 +281,7 @@ export function createSupportLogins(options: {
   return {
     async create(tx, { userId, input: { reason, write = false }, operator }) {
       await lockRights(operator, tx);
-      const [user] = await tx.query(lockUser({ userId }));
-      if (user === undefined) throw new Problem('not_found');
-      if (user.role !== 'user') throw new Problem('has_role');
-      if (!user.is_active) throw new Problem('account_unusable');
-      if (user.is_locked) throw new Problem('account_locked');
+      await lockUsable(tx, userId);
       const { userId: operatorId, origin } = operator;
       for (const { id } of await tx.query(endFormer({ userId, operatorId }))) {
         await recordEvent(tx, { userId, type: 'support_login.ended', origin, data: { support_login_id: id } });
@@ -265,11 +295,12 @@ export function createSupportLogins(options: {
       return login;
     },
     async take(tx, key, operator) {
-      if (operator === undefined) return find(tx, key);
+      const seen = await find(tx, key);
+      if (seen.operator_id !== operator?.userId || seen.status !== 'allowed') return seen;
       await lockRights(operator, tx);
+      await lockUsable(tx, key.userId);
       const login = await findLocked(tx, key);
-      const isOwn = login.operator_id === operator.userId && login.status === 'allowed';
-      return isOwn ? issue(tx, key, operator.origin) : login;
+      return login.status === 'allowed' ? issue(tx, key, operator.origin) : login;
     },
     list: (userId, request) => readPage<SupportLogin>(database.user(userId), sourceOf(userId, operatorsList), request),
     end: (tx, key, origin) => end(tx, key, origin, false),

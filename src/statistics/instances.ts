@@ -5,11 +5,14 @@ import { sql, statement } from '../database/sql.js';
 /** A process that was not seen for this time is lost. A process without counts is seen every 30 seconds. */
 const lostAfter = sql`interval '90 seconds'`;
 
+/** SQL: whether a row of `instances` is that of a process that is not lost. */
+export const isSeen = sql`seen_at >= db_now() - ${lostAfter}`;
+
 const selectInstances = statement<{ self: string }, Instance>(
   'instances_list',
   (p) => sql`
   select id, host, process_id, worker, version, node, streams, id = ${p.self}::uuid as is_self,
-         seen_at < db_now() - ${lostAfter} as is_lost, started_at, seen_at
+         not ${isSeen} as is_lost, started_at, seen_at
   from instances order by started_at, id`,
 );
 

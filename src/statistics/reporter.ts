@@ -69,9 +69,9 @@ const writeCounts = statement<FlushValues>(
   (p) => sql`
   with clock as materialized (select db_now() as now),
   new_flush as (
-    insert into instances as existing (id, host, process_id, worker, version, node, streams, flushes, started_at, seen_at)
+    insert into instances as existing (id, host, process_id, worker, version, node, streams, flushes, started_at, seen_at, knows_support_logins)
     select ${p.id}::uuid, ${p.host}, ${p.processId}::int, ${p.worker}::int, ${p.version}, ${p.node}, ${p.streams}::int,
-           ${p.flush}::bigint, now, now from clock
+           ${p.flush}::bigint, now, now, true from clock
     on conflict (id) do update set flushes = excluded.flushes, streams = excluded.streams, seen_at = excluded.seen_at
     where existing.flushes < excluded.flushes
     returning seen_at as now)

@@ -5,10 +5,12 @@ import type { Notification } from '../../src/contract/notification.js';
 import type { User } from '../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { signInWithRole } from '../support/operators.js';
 import { type FcmFake, startFcm } from '../support/push-fakes/fcm.js';
 import { queriesOf } from '../support/queries.js';
 import { raceRounds } from '../support/rounds.js';
 import { testSql } from '../support/sql.js';
+import { askForLogin } from '../support/support-logins.js';
 import { codeOf, createUser, newEmail, newPhone, password, passwordLogin, signIn, smsLogin } from '../support/users.js';
 
 let fcm: FcmFake;
@@ -252,6 +254,14 @@ describe('the first device of a user', () => {
       expect(await noticesTo(user)).toEqual([`email.new_device ${user.email}`]);
     }
   });
+});
+
+test('each support login is reported, however many there are in an hour', async () => {
+  const { user } = await newOwner();
+  const operator = await signInWithRole(postern, 'operator');
+  for (let count = 0; count < 21; count += 1) expect((await askForLogin(postern, operator, user.id)).status).toBe(201);
+  const reported = (await noticesTo(user)).filter((message) => message === `email.support_login ${user.email}`);
+  expect(reported).toHaveLength(21);
 });
 
 describe('a guess lock', () => {

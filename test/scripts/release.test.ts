@@ -70,5 +70,21 @@ test('the workflow publishes what the script makes, with provenance', () => {
   expect(workflow).toContain('npm run release --');
   expect(workflow).toContain('--provenance');
   expect(workflow).toContain('id-token: write');
-  expect(workflow).toContain('--sbom=true');
+  expect(workflow).toContain('--sbom=');
+});
+
+test('the workflow runs only images with a digest, and logs in to the registry after them', () => {
+  const image =
+    readPage('.github/workflows/release.yml')
+      .split(/^ {2}(?=\w+:$)/m)
+      .find((job) => job.startsWith('image:')) ?? '';
+  const steps = image.split('\n      - ');
+  const indexOf = (text: string) => steps.findIndex((step) => step.includes(text));
+  const helpers = ['docker run --privileged', '--driver-opt image=', '--sbom=generator='];
+  for (const helper of helpers) expect(steps[indexOf(helper)]).toMatch(/[\w./:-]+@sha256:[0-9a-f]{64}/);
+  expect(image.match(/docker run|buildx create|--sbom/g)).toHaveLength(helpers.length);
+  expect(indexOf('docker login')).toBeGreaterThan(indexOf('docker run --privileged'));
+  expect(indexOf('docker login')).toBeGreaterThan(indexOf('docker buildx create'));
+  // It must run before the login, and not with the first build after it.
+  expect(steps[indexOf('docker buildx create')]).toContain('--bootstrap');
 });

@@ -5,7 +5,7 @@ import type { SafeStorage } from './postern/login-storage.js';
 import type { TabEvent } from './postern/tabs.js';
 import type { TokenRequests } from './postern/token-requests.js';
 import type { PosternStorage } from './storage/storage.js';
-import type { Call, TransportOptions } from './transport.js';
+import type { Call, Owner, TransportOptions } from './transport.js';
 import type { PasskeyAdapter, Postern, PosternOptions } from './types.js';
 
 export type { SafeStorage, StoredLogin } from './postern/login-storage.js';
@@ -14,7 +14,7 @@ export type { SafeStorage, StoredLogin } from './postern/login-storage.js';
 export type SendWithProof = (isMissing?: (answer: Response) => Promise<boolean>) => Promise<Response>;
 
 /** What `enableStepUp` adds to `postern.fetch`: sends the request, and again after a proof if the API wants one. */
-export type StepUp = (send: SendWithProof, ...request: Parameters<Fetch>) => Promise<Response>;
+export type StepUp = (send: SendWithProof, owner: Owner, ...request: Parameters<Fetch>) => Promise<Response>;
 
 /** The parts of a client that its features use. */
 export interface Core {

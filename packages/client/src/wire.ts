@@ -45,6 +45,7 @@ export interface ProblemStatuses {
   readonly last_way_in: 409;
   readonly has_role: 409;
   readonly support_login_ended: 409;
+  readonly upgrade_in_progress: 409;
   readonly audience_exists: 409;
   readonly test_identity_exists: 409;
   readonly request_in_progress: 409;

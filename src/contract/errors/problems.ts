@@ -278,6 +278,12 @@ export const errors = {
     'Este acceso de soporte ha terminado.',
     'It was refused, has ended or has expired. The operator can ask again.',
   ),
+  upgrade_in_progress: error(
+    409,
+    'An older release of Postern still runs on this database.',
+    'Una versión anterior de Postern sigue en marcha con esta base de datos.',
+    'The older release would take a support login for a login of the user. Finish the upgrade, then try again. A process that has crashed counts for 90 seconds.',
+  ),
   audience_exists: error(
     409,
     'There is an audience with this uri already.',

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Category, RenderedMessage } from '../../contract/category.js';
 import type { Database, Queryable, Transaction } from '../../database/database.js';
 import { literal, type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
+import { backOff } from '../../lib/back-off.js';
 import { newId } from '../../lib/ids.js';
 import { preferredLanguage } from '../../lib/language.js';
 import type { KnownCategories } from '../categories/categories.js';
@@ -15,6 +16,8 @@ import { stepPriority } from './queue.js';
 
 /** The newest members of a digest that its row names. What comes before them is only counted. */
 const maxMembers = 1000;
+/** Only so many of the newest notifications of a user can be in a digest: a close must end long before the statement timeout. */
+const maxLookedAt = 20_000;
 
 /** What counts for users without a choice. Null: the category is critical, and asks for no choice. */
 const defaultOf = (category: Category | undefined): CellChoice | null =>
@@ -88,11 +91,19 @@ interface DueRow {
 }
 
 /** The digests that are due, the oldest first. Those that another instance has locked are skipped. */
-const takeDue = statement<object, DueRow>(
+const takeDue = statement<{ max: number }, DueRow>(
   'digests_take',
-  () => sql`
+  (p) => sql`
     select user_id, category from digests where due_at <= (select db_now())
-    order by due_at limit ${literal(digestsPerRun)} for update skip locked`,
+    order by due_at limit ${p.max}::integer for update skip locked`,
+);
+
+/** Another instance may have closed the digest meanwhile. */
+const postpone = statement<{ userId: string; category: string; seconds: number }>(
+  'digest_postpone',
+  (p) => sql`
+    update digests set due_at = db_now() + ${p.seconds}::float8 * interval '1 second', updated_at = db_now()
+    where user_id = ${p.userId} and category = ${p.category} and channel = 'email' and due_at <= db_now()`,
 );
 
 /**
@@ -138,7 +149,7 @@ const close = statement<
         select listed.id, listed.sequence
         from (
           select id, sequence, topic from notifications
-          where user_id = due.user_id and sequence > due.closed_through and ${categoryOf} = due.category
+          where user_id = due.user_id and sequence > greatest(due.closed_through, due.head - ${literal(maxLookedAt)}) and ${categoryOf} = due.category
             and is_hidden is not true and coalesce(expires_at > db_now(), true)
         ) listed ${joinReadState(sql`due.user_id`, sql`listed.sequence`)}
         where not ${isReadNow(sql`listed.sequence`)}
@@ -176,30 +187,67 @@ const close = statement<
       from delivery order by id))`,
 );
 
+/** The most digests whose failures are remembered. */
+const maxRemembered = 1000;
+
 /**
- * Creates the function that closes digests that are due. One transaction does all of it, so a process that dies loses and repeats
- * nothing.
- * @returns whether a digest was due
+ * Creates the function that closes digests that are due. One transaction closes all of them, so a process that dies loses and repeats
+ * nothing. After a failure, the next run takes half as many; a digest that fails alone a second time is due later, with back-off. So none
+ * holds up the others.
+ * @returns whether a digest was due. It throws what the database throws
  */
 export function createDigestClosing({
   database,
-  categories: known,
+  categories,
 }: {
   readonly database: Database;
   readonly categories: Pick<KnownCategories, 'get' | 'refreshFor'>;
 }): () => Promise<boolean> {
-  return () =>
-    database.transaction(async (tx: Transaction) => {
-      const due = await tx.query(takeDue({}));
-      if (due.length === 0) return false;
-      const userIds = due.map(({ user_id }) => user_id);
-      await tx.query(lockSingles({ userIds }));
-      const categories = due.map(({ category }) => category);
-      await known.refreshFor(tx, [...new Set(categories)]);
-      const defaults = categories.map((name) => defaultOf(known.get(name)));
-      await tx.query(close({ userIds, categories, defaults, ids: due.map(() => newId()) }));
-      return true;
-    });
+  let size = digestsPerRun;
+  /** How often each digest failed alone. */
+  const failures = new Map<string, number>();
+
+  async function failed(due: readonly DueRow[]): Promise<void> {
+    const [alone, ...more] = due;
+    size = Math.max(1, Math.floor(due.length / 2));
+    if (alone === undefined || more.length > 0) return;
+    const key = `${alone.user_id} ${alone.category}`;
+    const count = (failures.get(key) ?? 0) + 1;
+    if (failures.size >= maxRemembered) failures.clear();
+    failures.set(key, count);
+    // The first failure may be that of a connection.
+    if (count === 1) return;
+    await database.query(postpone({ userId: alone.user_id, category: alone.category, seconds: backOff(count - 1) }));
+  }
+
+  return async () => {
+    let due: readonly DueRow[] = [];
+    try {
+      await database.transaction(async (tx) => {
+        due = await tx.query(takeDue({ max: size }));
+        if (due.length > 0) await closeAll(tx, due, categories);
+      });
+    } catch (error) {
+      await failed(due);
+      throw error;
+    }
+    size = Math.min(digestsPerRun, size * 2);
+    for (const { user_id: userId, category } of due) failures.delete(`${userId} ${category}`);
+    return due.length > 0;
+  };
+}
+
+async function closeAll(
+  tx: Transaction,
+  due: readonly DueRow[],
+  known: Pick<KnownCategories, 'get' | 'refreshFor'>,
+): Promise<void> {
+  const userIds = due.map(({ user_id }) => user_id);
+  await tx.query(lockSingles({ userIds }));
+  const categories = due.map(({ category }) => category);
+  await known.refreshFor(tx, [...new Set(categories)]);
+  const defaults = categories.map((name) => defaultOf(known.get(name)));
+  await tx.query(close({ userIds, categories, defaults, ids: due.map(() => newId()) }));
 }
 
 /** A member of a digest as its mail shows it. */

@@ -35,12 +35,24 @@ export interface Preferences {
   ): Promise<PreferencesView>;
   /**
    * Changes the cells that are named. The last write of each cell wins, also under parallel requests.
+   * @param options.isOwn whether it is a request with a login of the user, who chooses only for topics that the user sees: open ones and
+   * those of subscriptions. A support login is one, although its origin is the operator.
    * @returns whether a value differs from before
    * @throws Problem `validation_failed`, `not_found`
    */
-  change(tx: Transaction, userId: string, changes: PreferenceChanges, origin: Origin): Promise<boolean>;
+  change(
+    tx: Transaction,
+    userId: string,
+    changes: PreferenceChanges,
+    options: { readonly isOwn: boolean; readonly origin: Origin },
+  ): Promise<boolean>;
   /** The errors of a change in its meaning. Its body may have any form. */
-  errorsOf(handle: Queryable, userId: string, body: unknown, origin: Origin): Promise<FieldError[]>;
+  errorsOf(
+    handle: Queryable,
+    userId: string,
+    body: unknown,
+    options: { readonly isOwn: boolean },
+  ): Promise<FieldError[]>;
 }
 
 /** The preferences of users that are being created. `ImportedPreferences` of the import describes the methods. */
@@ -107,7 +119,7 @@ const writeChoices = statement<Stored>(
         topics = excluded.topics`,
 );
 
-/** @param isOwn whether the user asks, who sees only open topics and those of subscriptions */
+/** @param isOwn see `Preferences.change` */
 const selectTopics = statement<{ userId: string; keys: readonly string[]; isOwn: boolean }, { key: string }>(
   'preferences_topics',
   (p) => sql`
@@ -187,17 +199,17 @@ export function createPreferences({
   async function errorsOf(
     handle: Queryable,
     userId: string,
-    { changes, origin }: { readonly changes: Loose; readonly origin: Origin },
+    { changes, isOwn }: { readonly changes: Loose; readonly isOwn: boolean },
   ): Promise<FieldError[]> {
     await categories.refreshFor(handle, namesIn(changes.categories));
-    const topics = await topicsOf(handle, userId, { keys: namesIn(changes.topics), origin });
+    const topics = await topicsOf(handle, userId, { keys: namesIn(changes.topics), isOwn });
     const zones = namesZone(changes) ? await timeZones.names(handle) : noZones;
     return changeErrors(changes, { categories, zones, topics });
   }
 
   return {
-    errorsOf: async (handle, userId, body, origin) =>
-      isJsonObject(body) ? errorsOf(handle, userId, { changes: body, origin }) : [],
+    errorsOf: async (handle, userId, body, { isOwn }) =>
+      isJsonObject(body) ? errorsOf(handle, userId, { changes: body, isOwn }) : [],
     async get(handle, userId, { language, times = false }) {
       const [user] = await handle.query(selectUser({ userId }));
       if (user === undefined) throw new Problem('not_found');
@@ -221,8 +233,8 @@ export function createPreferences({
         ),
       };
     },
-    async change(tx, userId, changes, origin) {
-      throwIfErrors(await errorsOf(tx, userId, { changes, origin }));
+    async change(tx, userId, changes, { isOwn, origin }) {
+      throwIfErrors(await errorsOf(tx, userId, { changes, isOwn }));
       const [locked] = await tx.query(lockUser({ userId }));
       if (locked === undefined) throw new Problem('not_found');
       const [before = noChoices] = await tx.query(selectChoices({ userId }));
@@ -278,10 +290,10 @@ const valuesOf = (cells: CategoryChoices) =>
 async function topicsOf(
   tx: Queryable,
   userId: string,
-  { keys, origin }: { readonly keys: readonly string[]; readonly origin: Origin },
+  { keys, isOwn }: { readonly keys: readonly string[]; readonly isOwn: boolean },
 ): Promise<ReadonlySet<string>> {
   if (keys.length === 0) return new Set();
-  const rows = await tx.query(selectTopics({ userId, keys, isOwn: origin.actor === 'user' }));
+  const rows = await tx.query(selectTopics({ userId, keys, isOwn }));
   return new Set(rows.map(({ key }) => key));
 }
 

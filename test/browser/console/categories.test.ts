@@ -157,7 +157,7 @@ test('an operator gives a category a digest and a cap, and simulates a night', a
   await group(page, 'Notification 4').getByText('This is not JSON.').waitFor();
   await button(page, 'Remove notification 4').click();
   await simulator.getByLabel('Quiet hours').uncheck();
-  await result.getByText('Push pushed: notification 3').waitFor();
+  await result.getByText('Push pushed: notification 2').waitFor();
   await expectAccessible();
   await expectNoErrorsOrSidewaysScroll();
   // Without the digest, nothing refers to it.

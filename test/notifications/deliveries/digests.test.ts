@@ -278,6 +278,72 @@ describe('a digest', () => {
     expect(texts()).toEqual(Array.from({ length: 20 }, () => ['two', 'one']));
   });
 
+  describe('that cannot be closed', () => {
+    /** Refuses to close digests on a condition for the rows `changed` of one statement. */
+    const refuse = async (when: string) => {
+      await database.query(
+        testSql(`create function refuse_digests() returns trigger language plpgsql as $$
+                 begin if exists (select from changed where due_at is null) and (${when}) then raise 'too much'; end if; return null; end $$`),
+      );
+      await database.query(
+        testSql(`create trigger refuse_digests after update on digests referencing new table as changed
+                 for each statement execute function refuse_digests()`),
+      );
+    };
+    afterEach(() => database.query(testSql('drop function if exists refuse_digests cascade')));
+    const people = async (count: number) => {
+      for (const each of await parts.createPeople(count)) {
+        userId = each;
+        await publish('one');
+      }
+      await parts.runDue();
+      await at('61 minutes');
+    };
+    /** Runs as the relay does: it goes on after a failure. */
+    const runs = async (count: number) => {
+      for (let number = 0; number < count; number += 1) await close().catch(() => undefined);
+    };
+
+    test('together with so many is closed with fewer', async () => {
+      await refuse('(select count(*) from changed) > 3');
+      await people(20);
+      await runs(3 + 20);
+      await parts.runJobs();
+      expect(parts.handedOver).toHaveLength(20);
+    });
+
+    test('at all is due later, and the others are closed', async () => {
+      await people(1);
+      const broken = userId;
+      await refuse(`exists (select from changed where user_id = '${broken}')`);
+      await at('0');
+      await people(9);
+      await runs(5 + 4);
+      await parts.runJobs();
+      expect(parts.handedOver.map(({ userId: to }) => to)).not.toContain(broken);
+      expect(parts.handedOver).toHaveLength(9);
+      await database.query(testSql('drop function refuse_digests cascade'));
+      await runs(1);
+      await parts.runJobs();
+      expect(parts.handedOver).toHaveLength(9);
+      await at('2 hours');
+      await runs(1);
+      await parts.runJobs();
+      expect(parts.handedOver).toHaveLength(10);
+    });
+
+    test('because it is long has the newest only', async () => {
+      await publish('old');
+      const last = await publish('new');
+      await parts.runDue();
+      await database.query(testSql('update notifications set sequence = sequence + 20000 where id = $1', [last.id]));
+      await at('61 minutes');
+      await close();
+      await parts.runJobs();
+      expect(texts()).toEqual([['new']]);
+    });
+  });
+
   test('has each notification in exactly one, while others are published, read and sent at the same time', async () => {
     parts.putCategory('club', {
       steps: [{ channel: 'email' }],

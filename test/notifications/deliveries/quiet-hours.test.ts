@@ -207,7 +207,8 @@ describe('a delivery', () => {
       isSuppressed: async () => false,
       record: async () => undefined,
     });
-    return database.transaction((tx) => preferences.change(tx, userId, changes, { actor: 'user' }));
+    const options = { isOwn: true, origin: { actor: 'user' } } as const;
+    return database.transaction((tx) => preferences.change(tx, userId, changes, options));
   };
   const publish = (userId: string, more: object = {}): Promise<Notification> =>
     parts.notifications.publishOne({

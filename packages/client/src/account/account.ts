@@ -227,10 +227,11 @@ export function createAccount(
     async setPassword(password, { currentPassword, ...options }: PasswordOptions = {}) {
       const current = currentPassword === undefined ? {} : { current_password: currentPassword };
       const request = change('PUT', 'password', { password, ...current });
-      const proof = currentPassword === undefined ? options.proof : await proofWith(core, currentPassword, options);
+      const own = { ...options, owner: {} };
+      const proof = currentPassword === undefined ? options.proof : await proofWith(core, currentPassword, own);
       // Only pages that change a password load this code.
       const { replaceToken } = await loadPart(() => import('./replace-token.js'));
-      const changed = await callWithProof<ChangedPassword>('set_password', request, { ...options, proof }, (call) =>
+      const changed = await callWithProof<ChangedPassword>('set_password', request, { ...own, proof }, (call) =>
         replaceToken(core, call),
       );
       const { token: _token, authentication_id: _id, ...account } = changed;
@@ -297,9 +298,9 @@ export function createAccount(
 }
 
 /** The password itself where the account accepts it as a proof, so that the user is asked once. */
-async function proofWith(core: Core, currentPassword: string, { proof, signal }: PasswordOptions): Promise<unknown> {
+async function proofWith(core: Core, currentPassword: string, { proof, ...options }: ProofOptions): Promise<unknown> {
   if (proof !== undefined) return proof;
-  const choices = await choicesFor(core, 'set_password', { signal });
+  const choices = await choicesFor(core, 'set_password', options);
   return choices.some(({ type }) => type === 'password') ? passwordProof(currentPassword) : undefined;
 }
 

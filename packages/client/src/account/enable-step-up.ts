@@ -1,4 +1,5 @@
 import { coreOf, type StepUp } from '../core.js';
+import { SignedOutError } from '../errors.js';
 import type { Unsubscribe } from '../platform.js';
 import { loadPart } from '../transport.js';
 import type { Postern } from '../types.js';
@@ -7,7 +8,7 @@ import type { Prover } from './proofs.js';
 /**
  * From now on, `postern.fetch` asks `prove` if your API answers 401 with `insufficient_user_authentication` (RFC 9470), as the
  * middlewares of `@postern/server` do for `within` and `factor`. Then it repeats the request once. Requests at the same time share one
- * proof. If there is none, the request rejects as `stepUp` does. A request whose body is a stream cannot be repeated: it gets the 401.
+ * proof. If there is none, the request rejects as `stepUp` does, and also if another user has logged in meanwhile. A request whose body is a stream cannot be repeated: it gets the 401.
  *
  * The code that asks is loaded with the first such answer.
  *
@@ -33,7 +34,7 @@ export function enableStepUp(postern: Postern, { prove }: { readonly prove: Prov
   /** How often the user has given a proof. */
   let count = 0;
   const isMissing = async (answer: Response) => (await missingProof(answer)) !== undefined;
-  const own: StepUp = async (send, input, { body, signal } = {}) => {
+  const own: StepUp = async (send, owner, input, { body, signal } = {}) => {
     for (;;) {
       const before = count;
       const answer = await send(isMissing);
@@ -43,6 +44,8 @@ export function enableStepUp(postern: Postern, { prove }: { readonly prove: Prov
       // Otherwise, the user has proven it while this request was on its way.
       if (before === count) {
         const { stepUp } = await loadPart(() => import('./step-up.js'));
+        // The proof of another user, who has logged in since, would not help: `send` rejects then.
+        if (core.held.login?.user_id !== owner.id) throw new SignedOutError();
         const ofCaller = signal ?? (input instanceof Request ? input.signal : undefined);
         await stepUp(postern, { prove, factor: missing.factor, signal: ofCaller });
         count += 1;

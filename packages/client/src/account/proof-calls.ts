@@ -1,11 +1,11 @@
 import type { Core } from '../core.js';
 import { CancelledError, isProblem, UsageError } from '../errors.js';
 import { type Abortable, throwIfAborted } from '../platform.js';
-import type { Call } from '../transport.js';
+import type { Call, Owner } from '../transport.js';
 import { type AccountOperation, bodyOf, isProof } from './proof.js';
 import { choicesFor, type ProofRequest, type Prover } from './proofs.js';
 
-export type ProofOptions = Abortable & { readonly proof?: unknown };
+export type ProofOptions = Abortable & { readonly proof?: unknown; readonly owner?: Owner };
 
 /** A guest can do these without a proof. */
 const firstCredential = /^(set_email|set_phone|add_passkey|link_identity)$/;
@@ -21,7 +21,7 @@ export function createProofCalls(core: Core, prove: Prover | undefined) {
   return async function callWithProof<T>(
     operation: AccountOperation,
     call: Pick<Call, 'path' | 'method'> & { readonly body?: object },
-    { proof = prove, signal }: ProofOptions = {},
+    { proof = prove, signal, owner = {} }: ProofOptions = {},
     sendCall: (call: Call) => Promise<T> = core.call,
   ): Promise<T> {
     const send = (candidate: unknown) => {
@@ -30,17 +30,17 @@ export function createProofCalls(core: Core, prove: Prover | undefined) {
           `\`proof\` must be made by passwordProof, totpProof, pinProof or a choice of the request.`,
         );
       }
-      return sendCall({ ...call, body: { ...call.body, proof: bodyOf(candidate) }, signal });
+      return sendCall({ ...call, body: { ...call.body, proof: bodyOf(candidate) }, signal, owner });
     };
     if (typeof proof !== 'function') return send(proof);
     let problem: ProofRequest['problem'] = null;
     for (;;) {
-      const choices = await choicesFor(core, operation, { signal });
+      const choices = await choicesFor(core, operation, { signal, owner });
       const onlyProviders = choices.every(({ type }) => type === 'provider');
       // A guest has nothing to prove, and a login at a provider may be proof enough.
       if (choices.length === 0 ? firstCredential.test(operation) : onlyProviders && address.test(operation)) {
         try {
-          return await sendCall({ ...call, signal });
+          return await sendCall({ ...call, signal, owner });
         } catch (error) {
           if (!isProblem(error, 'validation_failed') || !error.field('proof')) throw error;
         }

@@ -3,7 +3,7 @@ import type { Problem } from '../errors.js';
 import type { RedirectOptions } from '../login/redirects.js';
 import type { Abortable } from '../platform.js';
 import type { OidcProvider } from '../registered.js';
-import { loadPart } from '../transport.js';
+import { type Call, loadPart } from '../transport.js';
 import type { PasskeyAdapter } from '../types.js';
 import type { AccountDetails, ProofOption, ProofStart, ProofType, StartedProof } from '../wire.js';
 import {
@@ -76,9 +76,9 @@ const lifetimeMs = 300_000;
 export async function choicesFor<O extends AccountOperation>(
   core: Core,
   operation: O,
-  { signal }: Abortable = {},
+  { signal, owner }: Pick<Call, 'signal' | 'owner'> = {},
 ): Promise<ProofRequest<O>['choices']> {
-  const { proofs } = await core.call<AccountDetails>({ path: '/v1/account', signal, expects: 'proofs' });
+  const { proofs } = await core.call<AccountDetails>({ path: '/v1/account', signal, owner, expects: 'proofs' });
   const purpose = operation.endsWith('_pin') ? 'pin' : 'account';
   // Neither a code nor a provider alone removes another secret.
   const isRemoval = ['remove_pin', 'remove_totp', 'renew_recovery_codes'].includes(operation);

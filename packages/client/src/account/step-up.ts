@@ -90,7 +90,8 @@ export async function resumeStepUp(postern: Postern, address = platform().locati
 
 /** Asks the user, until the login has what is wanted or another tab has proven it. */
 async function proveAgain(core: Core, prove: Prover, factor: boolean): Promise<void> {
-  const before = await core.call<Session>(checkCall);
+  const owner = {};
+  const before = await core.call<Session>({ ...checkCall, owner });
   const isEnough = ({ proven_at, amr }: Session) => proven_at !== before.proven_at && (!factor || hasFactor(amr));
   const controller = new AbortController();
   const { signal } = controller;
@@ -114,7 +115,7 @@ async function proveAgain(core: Core, prove: Prover, factor: boolean): Promise<v
         if (choices.length === 0) throw new EnrolmentRequiredError();
         return prove({ ...request, choices, signal });
       };
-      const { token } = await createProofCalls(core, ask)<RecordedProof>('step_up', proofCall, { signal });
+      const { token } = await createProofCalls(core, ask)<RecordedProof>('step_up', proofCall, { signal, owner });
       session = await takeSession(core, token);
       // Another proof of the same kinds would not help: the service decides whether this is enough.
       if (session?.amr.length === amr.length) break;

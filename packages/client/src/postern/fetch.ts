@@ -30,11 +30,13 @@ export async function fetchWithSession(
     headers.set('authorization', authorization);
     return (fetch ?? globalThis.fetch)(request?.clone() ?? input, { ...init, headers });
   };
+  const owner = {};
   const send: SendWithProof = (isMissing) =>
     withSession(
+      owner,
       init.signal ?? request?.signal,
       attempt,
       async (answer) => answer.status === 401 && canRepeat && !(await isMissing?.(answer)),
     );
-  return stepUp ? stepUp(send, input, init) : send();
+  return stepUp ? stepUp(send, owner, input, init) : send();
 }

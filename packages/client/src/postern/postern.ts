@@ -78,7 +78,8 @@ export function createPostern(options: PosternOptions): Postern {
       }
       return withHumanCheck<never>(core, request, (call) => transport.json({ ...call, onHeaders: tokens.storeNonce }));
     },
-    call: <T>(request: Call) => withHumanCheck<T>(core, request, (call) => core.callWith(call, transport.json<T>)),
+    // The solution of a human check goes on with the same session: nobody else's.
+    call: <T>(request: Call) => core.callWith(request, (call) => withHumanCheck<T>(core, call, transport.json<T>)),
     raw: (request) => core.callWith(request, transport.raw),
     callWith: (request, send) => callWithSession(core, request, send),
     onResume: (wake) => (options.onResume ?? onResumeOfPage)(wake),

@@ -1,11 +1,12 @@
 import type { Core } from '../core.js';
 import { isProblem, isUnauthorized, SignedOutError } from '../errors.js';
-import { type Call, loadPart } from '../transport.js';
+import { type Call, loadPart, type Owner } from '../transport.js';
 import { getSession } from './get-session.js';
 import { withRetry } from './retry.js';
 
-/** Sends with a session, and once more with a new one after a 401. */
+/** Sends with a session, and once more with a new one of the same user after a 401. */
 export type WithSession = <T>(
+  owner: Owner,
   signal: AbortSignal | undefined,
   send: (bearer: string) => Promise<T>,
   mustRepeat?: (result: T) => Promise<boolean>,
@@ -14,13 +15,16 @@ export type WithSession = <T>(
 /** Does what `WithSession` says, with the sessions of a client. */
 export async function withSession<T>(
   core: Core,
+  owner: Owner,
   signal: AbortSignal | undefined,
   send: (bearer: string) => Promise<T>,
   mustRepeat?: (result: T) => Promise<boolean>,
 ): Promise<T> {
   for (let isFirst = true; ; isFirst = false) {
     const session = await getSession(core, { signal });
-    if (session === null) throw new SignedOutError();
+    // Nothing that one user began goes on as another one.
+    if (session?.user_id !== (owner.id ?? session?.user_id) || session === null) throw new SignedOutError();
+    owner.id = session.user_id;
     try {
       const result = await send(`Bearer ${session.token}`);
       if (!isFirst || !(await mustRepeat?.(result))) return result;
@@ -34,9 +38,10 @@ export async function withSession<T>(
 
 /** Sends a request to Postern with a session, by `json` or `raw` of the transport. */
 export function callWithSession<T>(core: Core, request: Call, send: (call: Call) => Promise<T>): Promise<T> {
+  const { owner = {} } = request;
   const attempt = () =>
     // `send` throws at a 401, so no result means that the request must be repeated.
-    withSession<T>(core, request.signal, (authorization) => send({ ...request, authorization }));
+    withSession<T>(core, owner, request.signal, (authorization) => send({ ...request, authorization }));
   // A change may have taken effect although its answer was lost, so only the caller can decide to repeat it.
   return request.method === undefined ? withRetry(attempt, core.isClosed, request.signal) : attempt();
 }

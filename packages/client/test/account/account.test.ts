@@ -116,6 +116,22 @@ describe('a dialog for proofs', () => {
     expect(asked).toHaveLength(1);
   });
 
+  test('that another user closes by a login changes nothing of either user', async () => {
+    const network = createNetwork();
+    const { postern } = await signedIn(app, { fetch: network.fetch });
+    const { user: other } = await signedIn(app);
+    const account = createAccount(postern, {
+      async prove() {
+        await createLogin(postern)
+          .start()
+          .password({ identity: other.username ?? '', password });
+        return passwordProof(password);
+      },
+    });
+    await expect(account.deleteAccount()).rejects.toMatchObject({ kind: 'signed_out' });
+    expect(network.count('DELETE /v1/account')).toBe(0);
+  });
+
   test('that answers after the signal aborted changes nothing', async () => {
     const network = createNetwork();
     const { postern } = await signedIn(app, { fetch: network.fetch });

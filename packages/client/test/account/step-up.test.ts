@@ -20,7 +20,7 @@ import {
   stepUp,
   totpProof,
 } from '../../src/index.js';
-import { clientOf, signedIn } from '../support.js';
+import { clientOf, createNetwork, signedIn } from '../support.js';
 
 let app: TestApp;
 let api: Server;
@@ -215,6 +215,29 @@ describe('postern.fetch', () => {
     await expect(pay(postern)).rejects.toMatchObject({ kind: 'signed_out' });
     expect(paid).toEqual([]);
   });
+
+  test.each([
+    ['', false],
+    [', and has proven it', true],
+  ])('asks no other user, who has logged in before the refusal arrived%s, and repeats nothing', async (_, isProven) => {
+    const { postern } = await visitor();
+    const { user: other } = await signedIn(app);
+    const { asked, prove } = passwordDialog();
+    enableStepUp(postern, { prove });
+    let release = () => {};
+    const late = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const slow = await sendWithLateAnswer(postern, late);
+    await createLogin(postern)
+      .start()
+      .password({ identity: other.username ?? '', password });
+    await makeOld(other.id);
+    if (isProven) expect((await pay(postern)).status).toBe(200);
+    release();
+    await expect(slow.answer).rejects.toMatchObject({ kind: 'signed_out' });
+    expect([asked.length, paid.map(({ by }) => by)]).toEqual(isProven ? [1, [other.id]] : [0, []]);
+  });
 });
 
 /** Sends a request, whose refusal comes only when `late` resolves. */
@@ -282,6 +305,23 @@ describe('a second factor', () => {
 });
 
 describe('stepUp', () => {
+  test('sends the proof of one user never as another one, who has logged in while the dialog was open', async () => {
+    const network = createNetwork();
+    const { postern } = await visitor({ fetch: network.fetch });
+    const { user: other } = await signedIn(app);
+    await expect(
+      stepUp(postern, {
+        async prove() {
+          await createLogin(postern)
+            .start()
+            .password({ identity: other.username ?? '', password });
+          return passwordProof(password);
+        },
+      }),
+    ).rejects.toMatchObject({ kind: 'signed_out' });
+    expect(network.count('PUT /v1/account/session-proof')).toBe(0);
+  });
+
   test('rejects if nobody is signed in, and sends nothing', async () => {
     const postern = clientOf(app);
     clients.push(postern);

@@ -3,6 +3,7 @@ import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { createUser, password } from '../../../../test/support/users.js';
 import {
+  createAccount,
   createLogin,
   createPostern,
   isPosternError,
@@ -60,6 +61,34 @@ describe('sessions', () => {
     expect((await devices(postern)).status).toBe(401);
     expect(network.count('GET /v1/devices')).toBe(2);
     expect(postern.current.status).toBe('signed_in');
+  });
+
+  test.each<[string, () => Response, (postern: Postern) => Promise<unknown>]>([
+    [
+      'a request of the app, after a 401',
+      () => problem(401, 'invalid_session_token'),
+      (postern) => postern.fetch(`${app.url}/v1/account`),
+    ],
+    ['a call, after a 401', () => problem(401, 'invalid_session_token'), (postern) => createAccount(postern).get()],
+    [
+      'a call, after a pause',
+      () => problem(503, 'overloaded', { 'retry-after': '0' }),
+      (postern) => createAccount(postern).get(),
+    ],
+  ])('of another user, who has logged in meanwhile, repeat nothing: %s', async (_, refusal, send) => {
+    const network = createNetwork();
+    const { postern } = await signedIn(app, { fetch: network.fetch });
+    const { user: other } = await signedIn(app);
+    network.answer = async (request, number) => {
+      if (request !== 'GET /v1/account' || number > 1) return undefined;
+      await createLogin(postern)
+        .start()
+        .password({ identity: other.username ?? '', password });
+      return refusal();
+    };
+    await expect(send(postern)).rejects.toMatchObject({ kind: 'signed_out' });
+    expect(network.count('GET /v1/account')).toBe(1);
+    expect(await postern.getSession()).toMatchObject({ user_id: other.id });
   });
 
   test('are renewed before they expire, whatever the clock of the device shows', async () => {

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { createAdministration } from '../../../../test/support/administration.js';
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { eventually } from '../../../../test/support/eventually.js';
+import { startFaultyProxy } from '../../../../test/support/fault-injection/proxy.js';
 import { createUser, signIn } from '../../../../test/support/users.js';
 import {
   createPosternServer,
@@ -137,6 +138,23 @@ describe('with a real Postern', () => {
         eventually('the refusal', async () => ((await server.verify(accessToken, local)) === null ? true : undefined)),
       ),
     );
+  });
+
+  test('a logout while the connection is broken is known after it', async () => {
+    const proxy = await startFaultyProxy({ port: Number(new URL(app.url).port) });
+    const server = verifier(`http://127.0.0.1:${proxy.port}`, app.adminKey);
+    const [leaving, staying] = [await holder(), await holder()];
+    for (const { accessToken } of [leaving, staying])
+      expect((await settled(server, accessToken)).session).not.toBeNull();
+    proxy.down();
+    await leaving.logOut();
+    await proxy.up();
+    await eventually('the refusal', async () =>
+      (await server.verify(leaving.accessToken, local)) === null ? true : undefined,
+    );
+    expect((await server.verify(staying.accessToken, local))?.user_id).toBe(staying.user.id);
+    server.close();
+    await proxy.close();
   });
 
   test('a key without the scope is an outage, never a logout', async () => {

@@ -59,14 +59,14 @@ export function preferenceRoutes(app: App, { preferences, database }: Preference
       access: 'session',
       checkFaultyBody(body, { request }) {
         const { user_id: userId } = sessionOf(request);
-        return preferences.errorsOf(database.user(userId), userId, body, originOf(request));
+        return preferences.errorsOf(database.user(userId), userId, body, { isOwn: true });
       },
     },
     async handler(request, reply) {
       const { user_id: userId } = sessionOf(request);
       const language = languageOf(request.headers['accept-language']);
       const view = await database.user(userId).transaction(async (tx) => {
-        await preferences.change(tx, userId, request.body, originOf(request));
+        await preferences.change(tx, userId, request.body, { isOwn: true, origin: originOf(request) });
         return preferences.get(tx, userId, { language });
       });
       return reply.send(view);
@@ -114,7 +114,7 @@ export function adminPreferenceRoutes(app: App, { preferences, database, users }
       ...{ recentProof: 'needed', problems: ['not_found'] },
       checkFaultyBody(body, { request }) {
         const id = pathId(request.params as Static<typeof IdParams>);
-        return preferences.errorsOf(database.user(id), id, body, originOf(request));
+        return preferences.errorsOf(database.user(id), id, body, { isOwn: false });
       },
     },
     async handler(request, reply) {
@@ -122,7 +122,8 @@ export function adminPreferenceRoutes(app: App, { preferences, database, users }
       const language = preferredLanguage(request.headers['accept-language']);
       const view = await database.user(id).transaction(async (tx) => {
         requireRightToChange(callerOf(request), await users.getForUpdate(tx, id));
-        const isChanged = await preferences.change(tx, id, request.body, originOf(request));
+        const change = { isOwn: false, origin: originOf(request) };
+        const isChanged = await preferences.change(tx, id, request.body, change);
         // A change that changes nothing only reads.
         if (!isChanged) requireScope(callerOf(request), 'users:read');
         return preferences.get(tx, id, { language, times: true });

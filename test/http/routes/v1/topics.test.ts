@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Preferences } from '../../../../src/contract/preferences.js';
 import type { OwnTopic } from '../../../../src/contract/topic.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
+import { signInWithRole } from '../../../support/operators.js';
+import { logInAs } from '../../../support/support-logins.js';
 import { createUser, signIn } from '../../../support/users.js';
 
 let app: TestApp;
@@ -98,6 +100,20 @@ describe('a preference for a topic', () => {
       ['topics.open', 'invalid_type'],
     ]);
     expect((await person.preferences({})).body.topics).toEqual({});
+  });
+
+  test('is set by a support login only for topics that the user sees', async () => {
+    const operator = await signInWithRole(app, 'operator');
+    const user = await createUser(app);
+    const { session } = await logInAs(app, operator, user.id, { write: true });
+    const set = (topics: object) =>
+      app.api<Preferences & ProblemAnswer>('PATCH', '/v1/preferences', { bearer: session.token, body: { topics } });
+    const refused = await set({ hidden: { push: 'off' } });
+    expect([refused.status, refused.body.errors?.map(({ field, code }) => [field, code])]).toEqual([
+      422,
+      [['topics.hidden', 'unknown_topic']],
+    ]);
+    expect((await set({ open: { push: 'off' } })).body.topics).toEqual({ open: { push: 'off' } });
   });
 
   test('is set by operators for any topic', async () => {

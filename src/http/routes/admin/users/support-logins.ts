@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { ErrorCode } from '../../../../contract/errors/problems.js';
 import { IssuedSupportLogin, NewSupportLogin, SupportLogin } from '../../../../contract/support-login.js';
 import type { Database } from '../../../../database/database.js';
 import { Problem } from '../../../../lib/problem.js';
@@ -10,7 +11,7 @@ import {
 import type { Users } from '../../../../users/users.js';
 import { listRoutes } from '../../../lists/list-routes.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { type App, type Caller, callerOf, originOf } from '../../../requests/route.js';
+import { type App, callerOf, originOf } from '../../../requests/route.js';
 
 interface SupportLoginServices {
   readonly supportLogins: SupportLogins;
@@ -24,6 +25,13 @@ const Params = Type.Object({
 });
 
 const url = '/admin/v1/users/:id/support-logins';
+const issueProblems: ErrorCode[] = [
+  'not_found',
+  'has_role',
+  'account_unusable',
+  'account_locked',
+  'upgrade_in_progress',
+];
 
 /** Routes with which an operator logs in as a user. */
 export function adminSupportLoginRoutes(app: App, { supportLogins, users, database }: SupportLoginServices): void {
@@ -46,14 +54,13 @@ export function adminSupportLoginRoutes(app: App, { supportLogins, users, databa
     config: {
       access: { scope: 'admin' },
       recentProof: 'needed',
-      problems: ['session_required', 'not_found', 'has_role', 'account_unusable', 'account_locked'],
+      problems: ['session_required', ...issueProblems],
     },
-    preValidation: (request, _reply, done) => {
-      done(operatorOf(callerOf(request)) === undefined ? new Problem('session_required') : undefined);
+    async preValidation(request) {
+      requireActingOperator(request);
     },
     async handler(request, reply) {
-      const operator = actingOperatorOf(request);
-      if (operator === undefined) throw new Problem('session_required');
+      const operator = requireActingOperator(request);
       const userId = pathId(request.params);
       const login = await database
         .user(userId)
@@ -95,7 +102,7 @@ export function adminSupportLoginRoutes(app: App, { supportLogins, users, databa
       params: Params,
       response: { 200: { ...IssuedSupportLogin, description: 'The support login.' } },
     },
-    config: { access: { scope: 'admin' }, recentProof: 'needed', problems: ['not_found'] },
+    config: { access: { scope: 'admin' }, recentProof: 'needed', problems: issueProblems },
     async handler(request) {
       const key = keyOf(request.params);
       const operator = request.method === 'HEAD' ? undefined : actingOperatorOf(request);
@@ -129,11 +136,13 @@ const keyOf = ({ id, login_id }: { readonly id: string; readonly login_id: strin
 });
 
 /** Undefined for an API key. */
-function operatorOf({ userId, sessionId }: Caller) {
-  return userId === undefined || sessionId === undefined ? undefined : { userId, sessionId };
+function actingOperatorOf(request: Parameters<typeof callerOf>[0]): ActingOperator | undefined {
+  const { userId, sessionId } = callerOf(request);
+  return userId === undefined || sessionId === undefined ? undefined : { userId, sessionId, origin: originOf(request) };
 }
 
-function actingOperatorOf(request: Parameters<typeof callerOf>[0]): ActingOperator | undefined {
-  const operator = operatorOf(callerOf(request));
-  return operator && { ...operator, origin: originOf(request) };
+function requireActingOperator(request: Parameters<typeof callerOf>[0]): ActingOperator {
+  const operator = actingOperatorOf(request);
+  if (operator === undefined) throw new Problem('session_required');
+  return operator;
 }

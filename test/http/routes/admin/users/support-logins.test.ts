@@ -164,6 +164,38 @@ describe('POST /admin/v1/users/{id}/support-logins', () => {
   });
 });
 
+describe('while a process of a release before support logins runs', () => {
+  test('nobody gets a token, because that process would take it for a login of the user’s own', async () => {
+    const operator = await signInWithRole(postern, 'operator');
+    const user = await createUser(postern);
+    const id = randomUUID();
+    await postern.database.query(
+      testSql(
+        `insert into instances (id, host, process_id, version, node, streams, flushes, started_at, seen_at)
+         values ($1, 'old.example', 1, '0.0.9', 'v24.0.0', 0, 1, db_now(), db_now())`,
+        [id],
+      ),
+    );
+    try {
+      expect(codeOf(await askForLogin(postern, operator, user.id))).toEqual([409, 'upgrade_in_progress']);
+      await postern.database.query(
+        testSql(`update instances set seen_at = db_now() - interval '91 seconds' where id = $1`, [id]),
+      );
+      expect((await askForLogin(postern, operator, user.id)).status).toBe(201);
+    } finally {
+      await postern.database.query(testSql('delete from instances where id = $1', [id]));
+    }
+  });
+});
+
+test('two operators who try each other both get has_role', async () => {
+  const [one, two] = [await signInWithRole(postern, 'operator'), await signInWithRole(postern, 'operator')];
+  for (let round = 0; round < raceRounds * 5; round += 1) {
+    const answers = await Promise.all([askForLogin(postern, one, two.user.id), askForLogin(other, two, one.user.id)]);
+    expect(answers.map(codeOf)).toEqual(Array(2).fill([409, 'has_role']));
+  }
+});
+
 describe('a support login ends', () => {
   const ends: readonly (readonly [
     string,

@@ -8,6 +8,7 @@ import { stepClock } from '../../../../support/clock.js';
 import { eventually } from '../../../../support/eventually.js';
 import { ageLogin, signInWithRole } from '../../../../support/operators.js';
 import { raceRounds } from '../../../../support/rounds.js';
+import { testSql } from '../../../../support/sql.js';
 import { askForLogin, verify } from '../../../../support/support-logins.js';
 import { createUser, signIn } from '../../../../support/users.js';
 
@@ -199,6 +200,53 @@ describe('many requests at once, on two instances', () => {
       if (token !== undefined) expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(401);
     }
   });
+});
+
+describe('a change of the user while the operator takes the token', () => {
+  test.each([
+    ['a role', "role = 'support'"],
+    ['a lock', "lock_kind = 'permanent'"],
+  ])('%s waits for it, and ends the login', async (_, change) => {
+    const { operator, user, answer, take } = await waiting();
+    await answer('PUT');
+    const waiters = (count: number) =>
+      eventually(`${count} statements that wait`, async () => {
+        const [row] = await postern.database.query(
+          testSql<{ count: string }>(
+            "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+          ),
+        );
+        return Number(row?.count) >= count ? true : undefined;
+      });
+    // The token is there, and its transaction waits to record the event.
+    const { taken, changed } = await postern.database.user(user.id).transaction(async (tx) => {
+      await tx.query(testSql('lock table events in exclusive mode'));
+      const taken = take(operator, other);
+      await waiters(1);
+      const changed = other.database.query(testSql(`update users set ${change} where id = $1`, [user.id]));
+      await waiters(2);
+      return { taken, changed };
+    });
+    const { token = '' } = (await taken).body;
+    expect(token).toMatch(/^psa_/);
+    await changed;
+    await postern.database.query(testSql("update users set role = 'user', lock_kind = null where id = $1", [user.id]));
+    expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(401);
+    expect((await take()).body.status).toBe('ended');
+  });
+});
+
+test('the end ends the login, whatever the status of its support login', async () => {
+  const { user, asked, answer, take } = await waiting();
+  await answer('PUT');
+  const { token = '' } = (await take()).body;
+  const { body: session } = await postern.api<{ token: string }>('POST', '/v1/sessions', { basic: token });
+  await postern.database.query(
+    testSql('update support_logins set ended_at = db_now() where user_id = $1 and id = $2', [user.id, asked.body.id]),
+  );
+  expect((await verify(postern, session.token)).status).toBe(200);
+  expect((await answer('DELETE')).status).toBe(204);
+  expect((await verify(postern, session.token)).status).toBe(401);
 });
 
 test('export, erasure: the user gets what is stored, and the reason goes with the user', async () => {
