@@ -81,7 +81,7 @@ const CategoryCapInput = Type.Unsafe<(Omit<CategoryCap, 'overflow'> & { overflow
   type: ['object', 'null'],
   title: 'CategoryCapInput',
   properties: {
-    count: Type.Integer({ minimum: 1, maximum: 100 }),
+    count: Type.Integer({ minimum: 1, maximum: 1000 }),
     per: Type.String({ maxLength: 10 }),
     overflow: Type.Enum(capOverflows, { title: 'CapOverflow', description: 'The default is drop.' }),
   },
@@ -93,7 +93,7 @@ const CategoryDigestInput = Type.Unsafe<{ every: string; max_items?: number } | 
   title: 'CategoryDigestInput',
   properties: {
     every: Type.String({ maxLength: 20 }),
-    max_items: Type.Integer({ minimum: 1, maximum: 100, description: 'The default is 20.' }),
+    max_items: Type.Integer({ minimum: 1, maximum: 1000, description: 'The default is 20.' }),
   },
   required: ['every'],
   description: digestDescription,

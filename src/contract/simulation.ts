@@ -80,7 +80,10 @@ export const Simulation = Type.Object(
             description: 'The place of the event in the request, from 0. Of several: of the newest.',
           }),
           channel: Type.Enum(stepChannels, { title: 'StepChannel' }),
-          outcome: Type.Enum(stepStates, { title: 'SimulatedOutcome', description: 'As in the delivery status.' }),
+          outcome: Type.Enum(stepStates, {
+            title: 'SimulatedOutcome',
+            description: 'As in the delivery status. Of a push that is refused: skipped, with the exact reason.',
+          }),
           reason: Type.Optional(
             Type.Enum([...(Object.keys(stepReasons) as (keyof typeof stepReasons)[]), 'collapsed'] as const, {
               title: 'SimulatedReason',

@@ -183,6 +183,18 @@ describe('all categories', () => {
 });
 
 describe('a refusal', () => {
+  test('is for limits above 1000 only', async () => {
+    const limits = (count: number) => ({
+      ...{ cap: { count, per: '1d' }, digest: { every: '1h', max_items: count } },
+    });
+    expect((await refused('PUT', '/categories/large', limits(1001))).errors.sort()).toEqual([
+      ['cap.count', 'too_large'],
+      ['digest.max_items', 'too_large'],
+    ]);
+    expect((await admin('PUT', '/categories/large', limits(1000))).status).toBe(201);
+    expect((await admin('DELETE', '/categories/large')).status).toBe(204);
+  });
+
   test('names the faults of form and of meaning of all categories together, and nothing is applied', async () => {
     const before = await list();
     const answer = await refused('PUT', '/categories', [
