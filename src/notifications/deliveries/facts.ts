@@ -40,12 +40,14 @@ export interface FactParts {
   readonly lockHolds: Sql;
 }
 
+/** SQL: whether a delivery of the notification was sent, or one of a digest that contains it. */
 const wasSent = ({ userId, notificationId }: FactParts): Sql => sql`(
              exists (select from push_deliveries sent_push
                      where sent_push.user_id = ${userId} and sent_push.notification_id = ${notificationId}
                        and sent_push.state = 'sent')
              or exists (select from step_deliveries sent_step
-                        where sent_step.user_id = ${userId} and sent_step.notification_id = ${notificationId}
+                        where sent_step.user_id = ${userId}
+                          and (sent_step.notification_id = ${notificationId} or sent_step.member_ids @> array[${notificationId}])
                           and sent_step.state in ('sent', 'delivered', 'complained')))`;
 
 /** The state of a user and of the user's addresses. */

@@ -135,6 +135,8 @@ class Run {
     closedThrough: -1,
     dueAt: undefined as number | undefined,
     members: new Set<number>(),
+    /** The members whose mail was sent. */
+    sent: new Set<number>(),
   };
   readonly #isHidden: boolean;
   /** Milliseconds in which the cap counts. */
@@ -185,7 +187,7 @@ class Run {
       },
       isLate: at - dueAt - held >= lifetime(category.ttl, ttl[channel]),
       user: { isActive: person.isActive ?? true, isLocked: person.isLocked ?? false },
-      wasDelivered: Object.values(this.#sent).some((sent) => sent.has(place)),
+      wasDelivered: [...Object.values(this.#sent), this.#digest.sent].some((sent) => sent.has(place)),
       address: address === 'suppressed' ? 'proven' : address,
       isSuppressed: address === 'suppressed',
       category: categoryFacts(category, channel),
@@ -210,8 +212,9 @@ class Run {
   }
 
   #send(message: Message, at: number): void {
-    // A digest does not count for the cap, and its members are known otherwise. Its mail names those that are still unread.
-    if (!message.isDigest) this.#sent[message.channel].add(Math.max(...message.events), at);
+    // A digest does not count for the cap. Its mail names those that are still unread.
+    if (message.isDigest) for (const place of message.events) this.#digest.sent.add(place);
+    else this.#sent[message.channel].add(Math.max(...message.events), at);
     const events = message.isDigest ? message.events.filter((each) => !this.#isRead(each, at)) : message.events;
     this.#record({ ...message, events }, { at, outcome: 'sent', reason: 'accepted' });
   }

@@ -68,6 +68,17 @@ async function run(): Promise<void> {
   while (await close());
   await parts.runJobs();
 }
+/** Why steps of a notification were not carried out. */
+const refusalsOf = async ({ id }: Notification): Promise<string[]> => {
+  const rows = await database.query<{ refusal: string }>(
+    testSql(
+      `select channel || ' ' || state || '/' || reason as refusal from step_refusals where notification_ids @> array[$1::uuid]
+       order by created_at, id`,
+      [id],
+    ),
+  );
+  return rows.map(({ refusal }) => refusal);
+};
 const texts = () => parts.handedOver.map(({ content }) => content.text.split('\n\n'));
 const at = (interval: string) => stepClock(database, interval);
 
@@ -106,6 +117,21 @@ describe('a digest', () => {
     await run();
     expect(parts.handedOver).toEqual([]);
     expect(await database.query(testSql('select from step_deliveries where user_id = $1', [userId]))).toEqual([]);
+  });
+
+  test('is the mail of each of its notifications: no later step with "undelivered" goes out', async () => {
+    parts.putCategory('club', {
+      steps: [{ channel: 'email' }, { channel: 'sms', after: '2h', if: 'undelivered' }],
+      ...{ defaults: { email: 'digest' }, digest: { every: '1h', max_items: 3 } },
+    });
+    const all = [await publish('one'), await publish('two'), await publish('three')];
+    await run();
+    await at('61 minutes');
+    await run();
+    expect(texts()).toEqual([['three', 'two', 'one']]);
+    await at('121 minutes');
+    await parts.runDue();
+    for (const each of all) expect(await refusalsOf(each)).toEqual(['sms skipped/already_delivered']);
   });
 
   test('leaves out what was read or deleted between its end and its mail', async () => {

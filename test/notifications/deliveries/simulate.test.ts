@@ -143,6 +143,19 @@ describe('a simulation', () => {
     ]);
   });
 
+  test('counts a digest as the mail of each of its notifications', () => {
+    const category = completeCategory('club', {
+      steps: [{ channel: 'email' }, { channel: 'sms', after: '2h', if: 'undelivered' }],
+      ...{ defaults: { email: 'digest' }, digest: { every: '15m', max_items: 100 } },
+    });
+    const events = [{ at: 0 }, { at: minute }, { at: 2 * minute }];
+    const calendar = { quietUntil: () => null, digestDue: (at: number) => at + 15 * minute };
+    const timeline = simulate({ category, events, person: {}, ttl, calendar });
+    expect(timeline.filter(({ channel }) => channel === 'sms')).toMatchObject(
+      events.map(() => ({ outcome: 'skipped', reason: 'already_delivered' })),
+    );
+  });
+
   test('of ten times as many events takes about ten times as long', () => {
     const category = completeCategory('club', {
       steps: [{ channel: 'push' }, { channel: 'email', after: '1h' }, { channel: 'sms', after: '30d' }],
