@@ -139,7 +139,8 @@ function limit(facts: StepFacts, choice: CellChoice): Decision | undefined {
   const { channel, category, digest = 'open' } = facts;
   const hasDigest = channel === 'email' && category?.hasDigest === true;
   if (hasDigest && digest === 'member') return skipped('already_delivered');
-  const canJoin = hasDigest && digest === 'open';
+  // A digest has only what is in the inbox.
+  const canJoin = hasDigest && digest === 'open' && facts.notification?.isHidden !== true;
   if (canJoin && choice === 'digest') return { state: 'digesting', reason: 'digest' };
   if (facts.isCapped !== true) return undefined;
   return canJoin && category?.overflow === 'digest' ? { state: 'digesting', reason: 'cap' } : skipped('cap');

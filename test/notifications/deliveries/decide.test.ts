@@ -60,6 +60,7 @@ describe('decide', () => {
   });
 
   const digested = { isCritical: false, byDefault: 'digest', hasDigest: true, overflow: 'digest' } as const;
+  const hidden = { isExpired: false, isRead: false, isHidden: true };
   test.each<readonly [string, Partial<StepFacts>]>([
     ['digesting/digest', { channel: 'email', category: digested }],
     ['digesting/digest', { channel: 'email', category: digested, isCapped: true, quietUntil: 'later' }],
@@ -73,6 +74,9 @@ describe('decide', () => {
     ['skipped/cap', { channel: 'email', category: digested, isCapped: true, digest: 'past' }],
     ['send', { channel: 'email', category: digested, digest: 'past' }],
     ['skipped/already_delivered', { channel: 'email', category: digested, digest: 'member' }],
+    // A digest has nothing that the user keeps out of the inbox.
+    ['send', { channel: 'email', category: digested, notification: hidden }],
+    ['skipped/cap', { channel: 'email', category: digested, notification: hidden, isCapped: true }],
     // What was handed over goes on, and a digest is in no digest.
     ['send', { channel: 'email', category: digested, wasHandedOver: true, isCapped: true }],
     ['send', { channel: 'email', category: digested, isDigest: true, isCapped: true }],

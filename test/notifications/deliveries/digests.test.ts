@@ -247,6 +247,18 @@ describe('a digest', () => {
     expect(await parts.mailOf(plain)).toBe('sent/accepted');
   });
 
+  test('has nothing that the user keeps out of the inbox: that has a mail of its own', async () => {
+    const notification = await publish('hidden');
+    await database.query(testSql('update notifications set is_hidden = true where id = $1', [notification.id]));
+    await publish('shown');
+    await run();
+    expect(texts()).toEqual([['hidden']]);
+    expect(await parts.mailOf(notification)).toBe('sent/accepted');
+    await at('61 minutes');
+    await run();
+    expect(texts()).toEqual([['hidden'], ['shown']]);
+  });
+
   test('of a category that has become critical ignores choices', async () => {
     await publish('one');
     await parts.runDue();
