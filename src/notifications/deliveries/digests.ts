@@ -5,6 +5,7 @@ import { literal, type Sql, type SqlPart, sql, statement } from '../../database/
 import { backOff } from '../../lib/back-off.js';
 import { newId } from '../../lib/ids.js';
 import { preferredLanguage } from '../../lib/language.js';
+import { parseDuration } from '../../lib/times.js';
 import type { KnownCategories } from '../categories/categories.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
@@ -22,6 +23,10 @@ const maxLookedAt = 20_000;
 /** What counts for users without a choice. Null: the category is critical, and asks for no choice. */
 const defaultOf = (category: Category | undefined): CellChoice | null =>
   category?.is_critical ? null : (category?.defaults.email ?? 'on');
+
+/** Milliseconds from a notification of the category to its mail. */
+const delayOf = (category: Category | undefined): number =>
+  parseDuration(category?.steps.find(({ channel }) => channel === 'email')?.after ?? '') ?? 0;
 
 /** SQL: what a user has chosen about mails of a notification: for its topic, else for its category. Null: nothing. */
 export const mailChoice = ({
@@ -121,14 +126,19 @@ const lockSingles = statement<{ userIds: readonly string[] }, { id: string }>(
 
 /**
  * Closes digests: finds the members, writes the mail and its job, and removes the mails of members that would be sent alone. An empty
- * digest has no mail. A notification is no member if the user has turned mails of its topic or category off; `defaults` holds the choice
- * for those without one. A critical category asks for none: its default is null.
+ * digest has no mail. A notification is no member if it was read, has expired, or the user has turned mails of its topic or category off;
+ * `defaults` holds the choice for those without one. A critical category asks for none: its default is null.
+ *
+ * Why a notification is no member is stored, unless its step is not due yet or has a mail of its own. A step may have been refused before:
+ * to look that up for each notification would take too long. Who asks gets the first reason.
  */
 const close = statement<
   {
     readonly userIds: readonly string[];
     readonly categories: readonly string[];
     readonly defaults: readonly (CellChoice | null)[];
+    /** Milliseconds from the notification to its mail. */
+    readonly delays: readonly number[];
     readonly ids: readonly string[];
   },
   { mails: number }
@@ -136,31 +146,44 @@ const close = statement<
   'digests_close',
   (p) => sql`
     with due as materialized (
-      select d.user_id, d.category, d.closed_through, new.id, new.by_default,
+      select d.user_id, d.category, d.closed_through, new.id, new.by_default, new.delay,
              (select max(sequence) from notifications where user_id = d.user_id) as head, preferences.topics, preferences.categories
-      from unnest(${p.userIds}::uuid[], ${p.categories}::text[], ${p.defaults}::text[], ${p.ids}::uuid[])
-             as new (user_id, category, by_default, id)
+      from unnest(${p.userIds}::uuid[], ${p.categories}::text[], ${p.defaults}::text[], ${p.delays}::float8[], ${p.ids}::uuid[])
+             as new (user_id, category, by_default, delay, id)
         join digests d on d.user_id = new.user_id and d.category = new.category and d.channel = 'email'
         left join preferences on preferences.user_id = d.user_id
     ),
-    member as materialized (
-      select due.id as digest_id, due.user_id, due.category, n.id, n.sequence
+    looked_at as materialized (
+      select due.id as digest_id, due.user_id, due.category, n.id, n.sequence, n.created_at, n.reason,
+             n.created_at <= db_now() - due.delay * interval '1 ms' as is_due
       from due cross join lateral (
-        select listed.id, listed.sequence
+        select listed.id, listed.sequence, listed.created_at,
+               case when listed.expires_at <= db_now() then 'notification_expired'
+                    when ${isReadNow(sql`listed.sequence`)} then 'read'
+                    when due.by_default is not null
+                      and coalesce(${mailChoice({ topics: sql`due.topics`, topic: sql`listed.topic`, categories: sql`due.categories`, category: sql`due.category` })},
+                                   due.by_default) = 'off' then 'preference_off' end as reason
         from (
-          select id, sequence, topic from notifications
+          select id, sequence, topic, created_at, expires_at from notifications
           where user_id = due.user_id and sequence > greatest(due.closed_through, due.head - ${literal(maxLookedAt)}) and ${categoryOf} = due.category
-            and is_hidden is not true and coalesce(expires_at > db_now(), true)
+            and is_hidden is not true
         ) listed ${joinReadState(sql`due.user_id`, sql`listed.sequence`)}
-        where not ${isReadNow(sql`listed.sequence`)}
-          and (due.by_default is null
-               or coalesce(${mailChoice({ topics: sql`due.topics`, topic: sql`listed.topic`, categories: sql`due.categories`, category: sql`due.category` })},
-                           due.by_default) <> 'off')
-          and not exists (
+        where not exists (
             select from step_deliveries sent
             where sent.user_id = due.user_id and sent.notification_id = listed.id and sent.channel = 'email'
               and sent.member_ids is null and sent.first_attempt_at is not null)
       ) n
+    ),
+    member as (select * from looked_at where reason is null),
+    refused as (
+      insert into step_refusals (id, notification_ids, channel, state, reason, published_at, created_at)
+      select gen_random_uuid(), array_agg(id), 'email', case reason when 'notification_expired' then 'expired' else 'skipped' end, reason,
+             min(created_at), db_now()
+      from looked_at
+      where is_due and reason is not null and not exists (
+        select from step_deliveries own
+        where own.user_id = looked_at.user_id and own.notification_id = looked_at.id and own.channel = 'email')
+      group by reason, date_trunc('minute', created_at)
     ),
     closed as (
       update digests d
@@ -247,7 +270,8 @@ async function closeAll(
   const categories = due.map(({ category }) => category);
   await known.refreshFor(tx, [...new Set(categories)]);
   const defaults = categories.map((name) => defaultOf(known.get(name)));
-  await tx.query(close({ userIds, categories, defaults, ids: due.map(() => newId()) }));
+  const delays = categories.map((name) => delayOf(known.get(name)));
+  await tx.query(close({ userIds, categories, defaults, delays, ids: due.map(() => newId()) }));
 }
 
 /** A member of a digest as its mail shows it. */

@@ -134,6 +134,7 @@ class Run {
     begin: -1,
     closedThrough: -1,
     dueAt: undefined as number | undefined,
+    joined: new Set<number>(),
     members: new Set<number>(),
     /** The members whose mail was sent. */
     sent: new Set<number>(),
@@ -251,6 +252,7 @@ class Run {
       this.#digest.dueAt = this.input.calendar.digestDue(at);
       this.#tasks.add(this.#digest.dueAt, 'close');
     }
+    this.#digest.joined.add(place);
     this.#record(message, { at, outcome: 'digesting', reason, heldUntil: this.#digest.dueAt });
   }
 
@@ -260,7 +262,10 @@ class Run {
     let head = Math.max(this.#digest.begin, this.#digest.closedThrough);
     for (let place = this.#digest.begin + 1; (events[place]?.at ?? Number.POSITIVE_INFINITY) <= at; place += 1) {
       head = Math.max(head, place);
-      if (!this.#isHidden && !this.#isRead(place, at) && !this.#sent.email.has(place)) members.push(place);
+      if (this.#isHidden || this.#sent.email.has(place)) continue;
+      if (!this.#isRead(place, at)) members.push(place);
+      else if (this.#digest.joined.has(place))
+        this.#outcomes.push({ at, event: place, channel: 'email', outcome: 'skipped', reason: 'read' });
     }
     this.#digest.closedThrough = head;
     this.#digest.dueAt = undefined;

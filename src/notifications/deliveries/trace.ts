@@ -23,7 +23,7 @@ const isHeldStep = sql`(due_at <= db_now() and ${isHeld(sql`pending_steps.channe
 
 /**
  * Everything that is known about the steps of a notification. The rows of a publishing request are found by its time, which is at
- * most a minute before that of its last notification.
+ * most a minute before that of its last notification. Of several refusals of a step, the first counts.
  */
 const selectSteps = statement<{ userId: string; notificationId: string; publishedAt: string }, Row>(
   'step_trace',
@@ -34,9 +34,10 @@ const selectSteps = statement<{ userId: string; notificationId: string; publishe
     from step_deliveries
     where user_id = ${p.userId} and (notification_id = ${p.notificationId} or member_ids @> array[${p.notificationId}::uuid])
     union all
-    select channel, state, reason, null, 0, created_at, created_at, null from step_refusals
-    where published_at between ${p.publishedAt}::timestamptz - interval '1 minute' and ${p.publishedAt}::timestamptz
-      and notification_ids @> array[${p.notificationId}::uuid]
+    (select distinct on (channel) channel, state, reason, null, 0, created_at, created_at, null::timestamptz from step_refusals
+     where published_at between ${p.publishedAt}::timestamptz - interval '1 minute' and ${p.publishedAt}::timestamptz
+       and notification_ids @> array[${p.notificationId}::uuid]
+     order by channel, created_at, id)
     union all
     select channel, case when ${isHeldStep} then 'held' else 'none' end,
            case when ${isHeldStep} then 'channel_paused' else 'not_due' end, null, 0, null, due_at, null from pending_steps

@@ -5,6 +5,7 @@ import type { Notification } from '../../../src/contract/notification.js';
 import type { Database } from '../../../src/database/database.js';
 import { completeCategory } from '../../../src/notifications/categories/category.js';
 import { createDigestClosing, renderDigest } from '../../../src/notifications/deliveries/digests.js';
+import { traceSteps } from '../../../src/notifications/deliveries/trace.js';
 import { createReadPositions } from '../../../src/notifications/inbox/read-position.js';
 import { TemplateTooLarge } from '../../../src/notifications/templates/render.js';
 import { stepClock } from '../../support/clock.js';
@@ -117,6 +118,47 @@ describe('a digest', () => {
     await run();
     expect(parts.handedOver).toEqual([]);
     expect(await database.query(testSql('select from step_deliveries where user_id = $1', [userId]))).toEqual([]);
+    expect(await parts.mailOf(first)).toBe('skipped/read');
+  });
+
+  test('tells why a notification that waited for it is not in it', async () => {
+    const [one, two] = [await publish('one'), await publish('two')];
+    const [expired, off, kept] = [await publish('expired'), await publish('off'), await publish('kept')];
+    await setTopic(off, 'chess');
+    await run();
+    await database.query(testSql('update notifications set expires_at = db_now() where id = $1', [expired.id]));
+    await chooseMail({}, { chess: 'off' });
+    await read(two);
+    await at('61 minutes');
+    await run();
+    expect(texts()).toEqual([['kept']]);
+    const told = async (each: Notification) => [await parts.mailOf(each), await refusalsOf(each)];
+    for (const each of [one, two]) expect(await told(each)).toEqual(['skipped/read', ['email skipped/read']]);
+    expect(await told(expired)).toEqual(['expired/notification_expired', ['email expired/notification_expired']]);
+    expect(await told(off)).toEqual(['skipped/preference_off', ['email skipped/preference_off']]);
+    expect(await told(kept)).toEqual(['sent/accepted', []]);
+  });
+
+  test('tells only the first reason, and nothing about a mail that is not due', async () => {
+    parts.putCategory('club', {
+      steps: [{ channel: 'email', after: '30m' }],
+      ...{ defaults: { email: 'digest' }, digest: { every: '1h', max_items: 3 } },
+    });
+    const [digested, refused] = [await publish('digested'), await publish('refused')];
+    await setTopic(refused, 'chess');
+    await chooseMail({}, { chess: 'off' });
+    await at('31 minutes');
+    await parts.runDue();
+    await at('70 minutes');
+    const later = await publish('later');
+    await read(later);
+    await at('92 minutes');
+    await close();
+    expect(await refusalsOf(later)).toEqual([]);
+    expect(await refusalsOf(digested)).toEqual(['email skipped/read']);
+    const { user_id: ownerId, id: notificationId, created_at: publishedAt } = refused;
+    const { email } = await traceSteps(database, { userId: ownerId, notificationId, publishedAt });
+    expect(email.map(({ reason }) => reason)).toEqual(['preference_off']);
   });
 
   test('is the mail of each of its notifications: no later step with "undelivered" goes out', async () => {

@@ -143,6 +143,19 @@ describe('a simulation', () => {
     ]);
   });
 
+  test('tells that a notification was read before its digest closed', () => {
+    const category = completeCategory('club', {
+      ...{ steps: [{ channel: 'email' }], defaults: { email: 'digest' }, digest: { every: '15m', max_items: 100 } },
+    });
+    const events = [{ at: 0, readAt: 2 * minute }, { at: minute }];
+    const calendar = { quietUntil: () => null, digestDue: (at: number) => at + 15 * minute };
+    const timeline = simulate({ category, events, person: {}, ttl, calendar });
+    expect(timeline.slice(2)).toEqual([
+      { at: 15 * minute, event: 0, channel: 'email', outcome: 'skipped', reason: 'read' },
+      { at: 15 * minute, event: 1, channel: 'email', outcome: 'sent', reason: 'accepted' },
+    ]);
+  });
+
   test('counts a digest as the mail of each of its notifications', () => {
     const category = completeCategory('club', {
       steps: [{ channel: 'email' }, { channel: 'sms', after: '2h', if: 'undelivered' }],
