@@ -140,8 +140,11 @@ function limit(facts: StepFacts, choice: CellChoice): Decision | undefined {
   const hasDigest = channel === 'email' && category?.hasDigest === true;
   if (hasDigest && digest === 'member') return skipped('already_delivered');
   // A digest has only what is in the inbox.
-  const canJoin = hasDigest && digest === 'open' && facts.notification?.isHidden !== true;
+  const isDigested = hasDigest && facts.notification?.isHidden !== true;
+  const canJoin = isDigested && digest === 'open';
   if (canJoin && choice === 'digest') return { state: 'digesting', reason: 'digest' };
+  // The digest of its time has left it out for that. What is unread came too late for it, and is sent alone.
+  if (isDigested && digest === 'past' && choice === 'digest' && facts.notification?.isRead) return skipped('read');
   if (facts.isCapped !== true) return undefined;
   return canJoin && category?.overflow === 'digest' ? { state: 'digesting', reason: 'cap' } : skipped('cap');
 }

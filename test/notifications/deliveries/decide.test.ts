@@ -60,6 +60,8 @@ describe('decide', () => {
   });
 
   const digested = { isCritical: false, byDefault: 'digest', hasDigest: true, overflow: 'digest' } as const;
+  const read = { isExpired: false, isRead: true };
+  const chosenOn = { chosen: { channel: undefined, category: 'on' } } as const;
   const hidden = { isExpired: false, isRead: false, isHidden: true };
   test.each<readonly [string, Partial<StepFacts>]>([
     ['digesting/digest', { channel: 'email', category: digested }],
@@ -73,6 +75,12 @@ describe('decide', () => {
     ['skipped/cap', { category: digested, isCapped: true }],
     ['skipped/cap', { channel: 'email', category: digested, isCapped: true, digest: 'past' }],
     ['send', { channel: 'email', category: digested, digest: 'past' }],
+    // Read, so it was in no digest.
+    ['skipped/read', { channel: 'email', category: digested, digest: 'past', notification: read }],
+    ['skipped/read', { channel: 'email', category: digested, digest: 'past', notification: read, isCapped: true }],
+    ['skipped/already_delivered', { channel: 'email', category: digested, digest: 'member', notification: read }],
+    ['send', { channel: 'email', category: digested, digest: 'past', notification: read, ...chosenOn }],
+    ['send', { channel: 'email', category: digested, digest: 'past', notification: { ...hidden, isRead: true } }],
     ['skipped/already_delivered', { channel: 'email', category: digested, digest: 'member' }],
     // A digest has nothing that the user keeps out of the inbox.
     ['send', { channel: 'email', category: digested, notification: hidden }],

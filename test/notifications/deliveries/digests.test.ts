@@ -161,6 +161,23 @@ describe('a digest', () => {
     expect(email.map(({ reason }) => reason)).toEqual(['preference_off']);
   });
 
+  test('that has closed without a notification that was read leaves no mail of it for later', async () => {
+    await publish('first');
+    await parts.runDue();
+    parts.putCategory('club', {
+      steps: [{ channel: 'email', after: '2h' }],
+      ...{ defaults: { email: 'digest' }, digest: { every: '1h', max_items: 3 } },
+    });
+    const late = [await publish('read'), await publish('unread')];
+    await read(late[0] as Notification);
+    await at('61 minutes');
+    await close();
+    await at('121 minutes');
+    await run();
+    expect(texts()).toEqual([['unread']]);
+    expect(await parts.mailOf(late[0] as Notification)).toBe('skipped/read');
+  });
+
   test('is the mail of each of its notifications: no later step with "undelivered" goes out', async () => {
     parts.putCategory('club', {
       steps: [{ channel: 'email' }, { channel: 'sms', after: '2h', if: 'undelivered' }],
