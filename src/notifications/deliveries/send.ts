@@ -269,10 +269,17 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     const user = database.user(job.user_id);
     if (category.cap === null || digest !== null) return (await user.query(markHandedOver(keyOf(job)))).length > 0;
     const step = { userId: job.user_id, notificationId: row.notification_id, channel };
-    return user.transaction(async (tx) => {
-      if (!(await takeCap(tx, step, category))) return false;
-      return (await tx.query(markHandedOver(keyOf(job)))).length > 0;
-    });
+    try {
+      return await user.transaction(async (tx) => {
+        // First, because it waits for a digest that is closing: a delivery that is gone takes no place.
+        if ((await tx.query(markHandedOver(keyOf(job)))).length === 0) return false;
+        if (!(await takeCap(tx, step, category))) throw new NoPlace();
+        return true;
+      });
+    } catch (error) {
+      if (error instanceof NoPlace) return false;
+      throw error;
+    }
   }
 
   async function render(
@@ -417,6 +424,9 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     await record(sender, job, row, { target, message, outcome: await sender.send(message) });
   };
 }
+
+/** Rolls back the mark of a hand-over: another delivery took the last place below the cap. */
+class NoPlace extends Error {}
 
 /** What a delivery that is sent needs. */
 interface Target {

@@ -633,6 +633,47 @@ describe('a cap', () => {
     expect(parts.handedOver).toHaveLength(5);
   });
 
+  /** Sends the only job while another transaction has done this, and commits that when the sending waits for it. */
+  const sendBeside = async (statement: string, values: readonly unknown[]): Promise<void> => {
+    const [job] = await parts.jobs();
+    if (job === undefined) throw new Error('there is no job');
+    let sending: Promise<void> | undefined;
+    await database.transaction(async (tx) => {
+      await tx.query(testSql(statement, values));
+      sending = parts.send(job);
+      await eventually('the sending to wait', async () => {
+        const rows = await database.query(
+          testSql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+        );
+        return rows.length > 0 || undefined;
+      });
+    });
+    await sending;
+    expect(parts.handedOver).toEqual([]);
+  };
+
+  test('keeps no place for a mail that a closing digest takes meanwhile', async () => {
+    capped();
+    await publish('one');
+    await parts.runDue();
+    await sendBeside('delete from step_deliveries where user_id = $1', [userId]);
+    expect(await database.query(testSql('select from category_caps where user_id = $1', [userId]))).toEqual([]);
+  });
+
+  test('skips a mail whose place another one takes in the last moment', async () => {
+    capped({ cap: { count: 1, per: '1d' } });
+    const notification = await publish('one');
+    await parts.runDue();
+    await sendBeside(
+      `insert into category_caps (user_id, name, notification_ids, times, updated_at)
+       values ($1, 'email.club', array[gen_random_uuid()], array[db_now()], db_now())`,
+      [userId],
+    );
+    await parts.runJobs();
+    expect(parts.handedOver).toEqual([]);
+    expect(await parts.mailOf(notification)).toBe('skipped/cap');
+  });
+
   test('with the overflow digest loses nothing: the others come with the digest', async () => {
     capped({ cap: { count: 2, per: '1d', overflow: 'digest' }, digest: { every: '1h' } });
     const all = [await publish('one'), await publish('two'), await publish('three'), await publish('four')];
