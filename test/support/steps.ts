@@ -1,4 +1,4 @@
-import type { CategoryInput } from '../../src/contract/category.js';
+import type { CategoryInput, StepChannel } from '../../src/contract/category.js';
 import type { StepAttempt } from '../../src/contract/push.js';
 import type { Database } from '../../src/database/database.js';
 import { lockHolds } from '../../src/identities/accounts.js';
@@ -18,8 +18,11 @@ import { testSql } from './sql.js';
 const hour = 3_600_000;
 const limits = { email: 72 * hour, sms: 72 * hour, push: 72 * hour };
 
-/** The engine of steps without a queue: a test carries out due steps and jobs one by one, and plays the provider of mails. */
-export function createStepParts(database: Database) {
+/**
+ * The engine of steps without a queue: a test carries out due steps and jobs one by one, and plays the provider of mails.
+ * @param channels those that have a provider
+ */
+export function createStepParts(database: Database, channels: readonly StepChannel[] = ['push', 'email', 'sms']) {
   let all = allCategories([], types);
   const categories: KnownCategories = {
     get: (name) => all.get(name),
@@ -56,7 +59,7 @@ export function createStepParts(database: Database) {
       new Map(addresses.map((each) => [each, { isSuppressed: suppressed.has(each), isAllowedOut: true }])),
   };
   const due = createDueSteps({
-    ...{ ...shared, channels: ['push', 'email', 'sms'] },
+    ...{ ...shared, channels },
     isPaused: (channel) => paused.has(channel),
     onPushes: () => undefined,
   });

@@ -194,6 +194,7 @@ describe('a step that is due', () => {
   });
 
   test('of a channel without a provider fails, and says so', async () => {
+    parts = createStepParts(database, ['push', 'email']);
     const users = await parts.createPeople(2);
     parts.putCategory('sms', { steps: [{ channel: 'sms' }] });
     await database.query(
