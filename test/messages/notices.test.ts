@@ -271,6 +271,8 @@ describe('the question for a support login, and its start, reach the inbox and p
     const operator = await signInWithRole(app, 'operator');
     const asked = await askForLogin(app, operator, user.id);
     expect(asked.body.status).toBe('pending');
+    // The jobs of two notices may run at the same time, and the order in the inbox is that of the jobs.
+    await settled(app);
     await app.api('PUT', `/v1/account/support-logins/${asked.body.id}`, { bearer: session });
     const path = `/admin/v1/users/${user.id}/support-logins/${asked.body.id}`;
     expect((await app.api<{ status: string }>('GET', path, { bearer: operator.bearer })).body.status).toBe('active');
