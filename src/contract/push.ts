@@ -85,7 +85,7 @@ export const deliveryReasons = {
   channel_paused: 'Pushes are paused. It is sent when the pause ends.',
   quiet_hours: 'The user has quiet hours now. When they end, it is decided again whether the push is sent.',
   cap: 'As many notifications of this category as it may send have been pushed to the user.',
-  collapsed: 'Quiet hours held several pushes of this category. One of them, with their number, stands for all.',
+  collapsed: 'Quiet hours held several pushes of this category. One of them was sent, with their number.',
   retrying: 'The last attempt failed; it is tried again.',
   accepted:
     'The push service accepted it. Whether it is shown depends on the settings and the connection of the phone.',

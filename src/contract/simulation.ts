@@ -94,7 +94,7 @@ export const Simulation = Type.Object(
           ),
           events: Type.Optional(
             Type.Array(Type.Integer(), {
-              description: 'The places of all events that it stands for, if there are several.',
+              description: 'The places of all its events, if there are several.',
             }),
           ),
         },

@@ -2725,7 +2725,7 @@ export type SimulatedStep = {
   readonly reason?: SimulatedReason | undefined;
   /** When it is decided about again, or when its digest closes. */
   readonly held_until?: string | undefined;
-  /** The places of all events that it stands for, if there are several. */
+  /** The places of all its events, if there are several. */
   readonly events?: readonly number[] | undefined;
 };
 

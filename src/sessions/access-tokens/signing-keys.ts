@@ -10,7 +10,7 @@ import type { Origin } from '../../lib/origin.js';
 
 /*
  * The keys that sign access tokens. Each algorithm has one key that signs, and the next one, which is published already, so that
- * whoever keeps the published keys knows it before it signs. The key that signs is the one with the latest `signs_since` that has
+ * a service that keeps the published keys knows it before it signs. The key that signs is the one with the latest `signs_since` that has
  * come: so a rotation can be planned, and happens on all instances at the same time of the database.
  */
 

@@ -11,7 +11,7 @@ import type { Handle } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 
 /*
- * The revocations in the order in which they become visible. A row has no `told_at` at first: whoever sees it first writes the time,
+ * The revocations in the order in which they become visible. A row has no `told_at` at first: the first reader that sees it writes the time,
  * which is then later than the commit, and later than every token that was issued without knowledge of the row.
  */
 

@@ -253,7 +253,7 @@ async function checkRights(
 
 /**
  * Reads what is new and writes it. Streams at the same position share the reads.
- * @returns the streams that must be sent the last 20 minutes again: the server has started anew
+ * @returns the streams that must be sent the last 20 minutes again: the server was started again
  */
 async function deliver(
   feed: Feed<Revocation>,

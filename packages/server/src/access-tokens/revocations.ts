@@ -106,7 +106,7 @@ export function createRevocations(connection: Connection): Revocations {
             onReady();
           }
           const late = anchor.now + (next.receivedAt - anchor.sentAt) - next.now;
-          // A new connection measures anew.
+          // A new connection begins to measure again.
           if (late > maxLateMs || late < -maxEarlyMs) return;
         }
         // After the event: it is sent again if it could not be read.
