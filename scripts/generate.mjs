@@ -311,7 +311,7 @@ ${meanings.map(([name, meaning]) => `| \`{${name}}\` | ${meaning} |`).join('\n')
 
 ## Kinds
 
-The inbox shows the text of \`push\`, if \`NOTICES\` contains \`inbox\`.
+The inbox shows the text of \`push\`.
 
 | Name | Channels | When | Placeholders |
 |---|---|---|---|

@@ -6,12 +6,13 @@ import { expiryTasks } from '../database/maintenance/expiry.js';
 import { startMaintenance } from '../database/maintenance/tasks.js';
 import { type JobGroup, type Queue, startQueue } from '../delivery/queue.js';
 import { reencryptionTask } from '../keys/old-keys.js';
+import { alwaysShownNotices } from '../messages/kinds.js';
 import type { ShowNotice } from '../messages/notice-sending.js';
 import { startImageCleanup } from '../notifications/images/cleanup.js';
 import { eraseImagesOf, type RemoveImageFrom } from '../notifications/images/erase.js';
 import { anonymiseActor } from '../notifications/inbox/anonymise-actor.js';
 import { erasePublished } from '../notifications/publications/erase.js';
-import { noticeType } from '../notifications/push/notice.js';
+import { inboxTypeOf } from '../notifications/push/notice.js';
 import { preferencesTask } from '../notifications/retention/preferences.js';
 import { notificationTables } from '../notifications/retention/retention.js';
 import { statesTask } from '../notifications/retention/states.js';
@@ -113,19 +114,25 @@ function otherTasks({ config, database, signals }: Base, domains: Domains): JobG
       await eraseImagesOf({ database, storage: notifications.storage, hide }, userId);
     },
     'user.next_pin': (job) => services.pinRecoveries.apply((job as { user_id: string }).user_id),
-    ...messaging.noticeTasks(showNotice(config.APP_NAME, domains)),
+    ...messaging.noticeTasks(showNotice(config, domains)),
   };
 }
 
 /** Shows notices that are not messages: in the inbox, if it is a channel of notices, and as a push with the same id. */
-function showNotice(title: string, { services, messaging, push }: Domains): ShowNotice {
+function showNotice(
+  { APP_NAME: title, NOTIFICATION_TYPES: types }: Base['config'],
+  { services, messaging, push }: Domains,
+): ShowNotice {
   const { channels } = messaging.notices;
+  const type = inboxTypeOf(types);
   return async (tx, { id, userId, kind, text, exceptDevice }) => {
-    const content = { user_id: userId, notification_type: noticeType, notification_key: kind, description: text };
-    const inboxEntry = channels.includes('inbox')
-      ? await services.notifications.publishWithoutPush(tx, content)
-      : { id, sequence: null };
-    if (!channels.includes('push')) return;
+    const isAlwaysShown = alwaysShownNotices.includes(kind);
+    const content = { user_id: userId, notification_type: type, notification_key: kind, description: text };
+    const inboxEntry =
+      isAlwaysShown || channels.includes('inbox')
+        ? await services.notifications.publishWithoutPush(tx, content, { isAlwaysShown })
+        : { id, sequence: null };
+    if (!isAlwaysShown && !channels.includes('push')) return;
     const { id: noticeId, sequence } = inboxEntry;
     await push.pushNotice(tx, { id: noticeId, sequence, userId, kind, title, body: text, exceptDevice });
   };

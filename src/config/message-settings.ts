@@ -12,7 +12,7 @@ export const messageSettings = {
     parse: notices,
     fallback: 'push,email',
     about:
-      'The channels of notices of logins on new devices, of locks after wrong secrets and of changed credentials: push, email, sms and inbox, joined by commas. Channels that are not configured are skipped (inbox is configured if NOTIFICATION_TYPES contains security). none: no notices.',
+      'The channels of notices of logins on new devices, of locks after wrong secrets and of changed credentials: push, email, sms and inbox, joined by commas. Channels that are not configured are skipped (inbox is configured if NOTIFICATION_TYPES contains security). none: no notices. Notices of support logins always come to the inbox and as pushes.',
   },
   TEMPLATES_DIR: {
     parse: (text: string) => ok(resolve(text)),

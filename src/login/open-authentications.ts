@@ -156,7 +156,8 @@ export interface NextStep extends Pick<Challenge, 'state' | 'lifetime'> {
 }
 
 /**
- * Makes an open login wait for its next answer, once, and queues the message of the challenge.
+ * Makes an open login wait for its next answer, once, and queues the message of the challenge. It keeps how a browser was redirected: its
+ * access tokens name the app, and its approval takes over when a login of the pages was made.
  * @returns undefined if a parallel right answer was first
  */
 export async function awaitNextStep(
@@ -164,12 +165,13 @@ export async function awaitNextStep(
   open: OpenAuthentication,
   { state, lifetime, message, factor, guesses, hasNewEpoch }: NextStep,
 ): Promise<AuthenticationRecord | undefined> {
+  const { redirect } = open.challenge;
   const [row] = await handle.query(
     setNextStep({
       userId: open.user_id,
       id: open.id,
       answered: open.challenge,
-      challenge: state,
+      challenge: redirect === undefined ? state : { ...state, redirect },
       lifetimeSeconds: lifetime,
       factor,
       guesses,

@@ -70,10 +70,7 @@ export function createSecondStepWrites(
     { challenge, message }: StartedStep,
   ): Promise<LoginResult> {
     const link = evaluated.link ?? evaluated.open.challenge.link;
-    // Which login of the pages it came from: its approval takes over when that one was made.
-    const redirect = evaluated.open.authenticator === 'page' ? evaluated.open.challenge.redirect : undefined;
-    const kept = { ...(link !== undefined && { link }), ...(redirect !== undefined && { redirect }) };
-    const next = { ...challenge, state: { ...challenge.state, ...kept } };
+    const next = link === undefined ? challenge : { ...challenge, state: { ...challenge.state, link } };
     const { written } = await withEffect(evaluated, user, (handle, { hasNewEpoch = false }) =>
       awaitNextStep(handle, evaluated.open, { ...next, message, factor: 2, guesses: 0, hasNewEpoch }),
     );

@@ -51,6 +51,12 @@ export const noticeKinds = {
 } as const;
 export type NoticeKind = keyof typeof noticeKinds;
 
+/**
+ * Notices that always come to the inbox and as pushes, whatever NOTICES says: another person wants to act as the user, or does, and only
+ * the user can prevent it.
+ */
+export const alwaysShownNotices: readonly NoticeKind[] = ['support_login_asked', 'support_login'];
+
 /** Notices that a message with a code replaces, by SMS and by mail. */
 export const noticesReplacedByCodes: readonly NoticeKind[] = ['pin_recovery'];
 

@@ -4,7 +4,7 @@ import { type Sql, type SqlPart, sql, statement } from '../database/sql.js';
 import { currentCause } from '../database/traced.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
-import type { NoticeKind } from './kinds.js';
+import { alwaysShownNotices, type NoticeKind } from './kinds.js';
 
 /** The queue's task that creates the messages of a notice. */
 export const noticeTask = 'notice.send';
@@ -59,12 +59,12 @@ const insertNotice = statement<NoticeValues>(
     ${addJob} from notice`,
 );
 
-/** @param channels the channels to use. If there is none, `notify` writes nothing. */
+/** @param channels the channels to use. If there is none, `notify` writes only notices of `alwaysShownNotices`. */
 export function createNotices(channels: readonly NoticeChannel[]): Notices {
   return {
     channels,
     async notify(tx, { userId, kind, origin, former }) {
-      if (channels.length === 0) return;
+      if (channels.length === 0 && !alwaysShownNotices.includes(kind)) return;
       await tx.query(
         insertNotice({
           userId,

@@ -264,6 +264,43 @@ test('each support login is reported, however many there are in an hour', async 
   expect(reported).toHaveLength(21);
 });
 
+describe('the question for a support login, and its start, reach the inbox and push', () => {
+  /** Asks the user and logs in. @returns the notifications of the user, the newest first, and how many pushes arrived */
+  async function reached(app: TestApp) {
+    const { user, token, session } = await newOwner({}, app);
+    const operator = await signInWithRole(app, 'operator');
+    const asked = await askForLogin(app, operator, user.id);
+    expect(asked.body.status).toBe('pending');
+    // The jobs of two notices may run at the same time, and the order in the inbox is that of the jobs.
+    await settled(app);
+    await app.api('PUT', `/v1/account/support-logins/${asked.body.id}`, { bearer: session });
+    const path = `/admin/v1/users/${user.id}/support-logins/${asked.body.id}`;
+    expect((await app.api<{ status: string }>('GET', path, { bearer: operator.bearer })).body.status).toBe('active');
+    expect(await noticesTo(user, app)).toEqual([]);
+    const { body } = await app.api<Notification[]>('GET', '/v1/notifications', { bearer: session });
+    const shown = body.map(({ notification_type: type, notification_key: key }) => `${type} ${key}`);
+    const pushes = await eventually('two pushes', async () => (pushedTo(token)[1] ? pushedTo(token) : undefined));
+    expect(pushes.map((push) => body.some(({ id }) => JSON.stringify(push).includes(id)))).toEqual([true, true]);
+    return shown;
+  }
+
+  test('with NOTICES=none, as a type that clients know, whatever its category says', async () => {
+    const app = await startOther({ NOTICES: 'none', SUPPORT_CONSENT: 'on' });
+    const body = { defaults: { inbox: 'off' }, data_schema: { type: 'object', required: ['amount'] } };
+    const defined = await app.api('PUT', '/admin/v1/categories/request', { bearer: app.adminKey, body });
+    expect(defined.status, defined.text).toBeLessThan(300);
+    expect(await reached(app)).toEqual(['request support_login', 'request support_login_asked']);
+  });
+
+  test('as the first type where there is no request, and as security where that is listed', async () => {
+    const named = await startOther({ NOTICES: 'none', SUPPORT_CONSENT: 'on', NOTIFICATION_TYPES: 'news,pool' });
+    expect(await reached(named)).toEqual(['news support_login', 'news support_login_asked']);
+    const types = 'payment,request,security';
+    const listed = await startOther({ NOTICES: 'sms', SUPPORT_CONSENT: 'on', NOTIFICATION_TYPES: types });
+    expect(await reached(listed)).toEqual(['security support_login', 'security support_login_asked']);
+  });
+});
+
 describe('a guess lock', () => {
   const guess = (name: string | null) =>
     postern.api('POST', '/v1/tokens', { body: passwordLogin(name, 'not the password') });

@@ -57,12 +57,13 @@ export function createSessionServices(
     verifyApiKey: apiKeys.verify,
   };
   const takeOverProof: Services['takeOverProof'] = (token) => takeOverSessionProof(database, token);
+  const clientIds = config.REDIRECT_URIS ?? [];
   const tokenOptions = { database, keys, issuer: config.PUBLIC_URL };
   const accessTokens = createAccessTokens({
     ...tokenOptions,
-    appOf: (address) => entryOf(config.REDIRECT_URIS ?? [], address),
+    appOf: (address) => entryOf(clientIds, address),
   });
-  const audiences = createAudiences(tokenOptions);
+  const audiences = createAudiences({ ...tokenOptions, clientIds });
   const supportLogins = createSupportLogins({ database, notices, needsConsent: config.SUPPORT_CONSENT === 'on' });
   return { sessions, dpopVerifier, apiKeys, verifiers, takeOverProof, accessTokens, audiences, supportLogins };
 }

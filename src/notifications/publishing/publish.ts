@@ -50,7 +50,11 @@ export interface Publisher {
   publishOne(request: NotificationInput, numbers?: ExactNumbers): Promise<Notification>;
 
   /** Publishes one notification to one user without the steps of its category: the caller pushes it in another way. */
-  publishWithoutPush(tx: Transaction, input: NotificationInput): Promise<Notification>;
+  publishWithoutPush(
+    tx: Transaction,
+    input: NotificationInput,
+    options: { readonly isAlwaysShown: boolean },
+  ): Promise<Notification>;
 
   /**
    * Publishes one notification to these users, or to none of them.
@@ -167,8 +171,10 @@ export function createPublisher(options: PublisherOptions): Publisher {
       signalCommitted([notification], rules);
       return notification;
     },
-    async publishWithoutPush(tx, input) {
-      const [notification] = await publish(tx, { ...rules, pushes: false }, readItems(input, []));
+    async publishWithoutPush(tx, input, { isAlwaysShown }) {
+      // The category may want data that this service does not have.
+      const known = { ...rules.categories, dataErrors: () => [], ...(isAlwaysShown && { isHidden: () => null }) };
+      const [notification] = await publish(tx, { ...rules, pushes: false, categories: known }, readItems(input, []));
       if (notification === undefined) throw new Error('one notification was published, and none was returned');
       return notification;
     },

@@ -19,6 +19,14 @@ export interface PushedNotice {
 /** The notification type of notices, in pushes and in the inbox. */
 export const noticeType = 'security';
 
+/**
+ * The notification type of notices in the inbox. Clients may know only the types that the operator lists, so without `security` it is
+ * `request`, which every client of the interface knows, or else the first.
+ * @param types NOTIFICATION_TYPES
+ */
+export const inboxTypeOf = (types: readonly string[]): string =>
+  [noticeType, 'request', ...types].find((type) => types.includes(type)) ?? noticeType;
+
 /** Pushes a notice to the user's devices. Mutes do not apply. */
 export async function pushNotice(
   tx: Queryable,

@@ -86,20 +86,24 @@ const deleteOne = statement<{ id: string }, Audience>(
   (p) => sql`delete from audiences where id = ${p.id} returning ${columns}`,
 );
 
-/** @param issuer PUBLIC_URL: what tokens have in `iss` */
+/**
+ * @param issuer PUBLIC_URL: what tokens have in `iss`
+ * @param clientIds REDIRECT_URIS: what tokens can have in `client_id`
+ */
 export function createAudiences(options: {
   readonly database: Handle;
   readonly keys: SecretKeys;
   readonly issuer: string | undefined;
+  readonly clientIds: readonly string[];
 }): Audiences {
-  const { database, keys, issuer } = options;
+  const { database, keys, issuer, clientIds } = options;
   const present = (audience: Audience | undefined): Audience => {
     if (audience === undefined) throw new Problem('not_found');
     return audience;
   };
   const saved = async (tx: Queryable, audience: Audience): Promise<SavedAudience> => ({
     ...audience,
-    too_large_for: issuer === undefined ? [] : await usersTooLargeFor(tx, audience, issuer),
+    too_large_for: issuer === undefined ? [] : await usersTooLargeFor(tx, audience, { issuer, clientIds }),
   });
   return {
     async create(tx, input, origin) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Audience } from '../../contract/access-token.js';
+import { authenticationMethods } from '../../contract/session.js';
 import type { Queryable } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 
@@ -34,27 +35,43 @@ const findLargest = statement<{ least: number }, UserRow>(
   order by octet_length(roles::text) + octet_length(claims::text) desc, id limit ${literal(maxRead)}`,
 );
 
+/** The bytes of the largest token for an audience, without roles and claims. A support login has proven nothing, but names its operator. */
+function largestOf({ uri, support }: Pick<Audience, 'uri' | 'support'>, { issuer, clientIds }: TokenMembers): number {
+  const [id, time] = [randomUUID(), 2_000_000_000];
+  const common = { iss: issuer, aud: uri, jti: id, sub: id, sid: id, iat: time, exp: time, auth_time: time };
+  const own = ['postern', ...clientIds].map((client_id) => ({
+    ...{ ...common, client_id, amr: authenticationMethods, proven_at: time },
+  }));
+  const supported = { ...common, client_id: 'postern', amr: [], act: { sub: id, write: false } };
+  return Math.max(...[...own, ...(support ? [supported] : [])].map(sizeOf));
+}
+
+/** What the tokens of this installation contain. */
+export interface TokenMembers {
+  /** PUBLIC_URL: `iss`. */
+  readonly issuer: string;
+  /** REDIRECT_URIS: the values of `client_id` beside `postern`. */
+  readonly clientIds: readonly string[];
+}
+
 /**
- * The ids of users whose roles and claims do not fit into a token for an audience, with all members that a token can have. It looks
- * at a bounded number of users, so it may miss some.
- * @param issuer what tokens have in `iss`
+ * The ids of users whose roles and claims do not fit into every token that an audience can get. It looks at a bounded number of users,
+ * so it may miss some.
  */
 export async function usersTooLargeFor(
   handle: Queryable,
-  { uri, roles: hasRoles, claims: names }: Audience,
-  issuer: string,
+  audience: Audience,
+  members: TokenMembers,
 ): Promise<string[]> {
+  const { roles: hasRoles, claims: names } = audience;
   if (!hasRoles && names.length === 0) return [];
-  const [id, time] = [randomUUID(), 2_000_000_000];
-  const common = {
-    ...{ iss: issuer, aud: uri, client_id: 'postern', jti: id, sub: id, sid: id, iat: time, exp: time },
-    ...{ auth_time: time, amr: ['pwd', 'otp', 'mfa'], proven_at: time },
-  };
-  const users = await handle.query(findLargest({ least: Math.max(0, maxPayloadBytes - sizeOf(common) - 100) }));
+  const size = largestOf(audience, members);
+  const users = await handle.query(findLargest({ least: Math.max(0, maxPayloadBytes - size - 100) }));
   return users
     .filter(({ roles, claims }) => {
       const held = { ...(hasRoles && { roles }), ...(names.length > 0 && { claims: claimsOf(claims, names) }) };
-      return sizeOf({ ...common, ...held }) > maxPayloadBytes;
+      // Without its braces and with the comma before it.
+      return size + sizeOf(held) - 1 > maxPayloadBytes;
     })
     .slice(0, maxNamed)
     .map((user) => user.id);

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { User } from '../../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
@@ -48,6 +49,17 @@ beforeEach(() => vendor.reset());
 
 const { begin, end, send, open, goThrough, logIn } = createRedirectSteps(() => ({ postern, vendor }));
 
+/** `client_id` of the access tokens of a login. */
+async function clientOf(token = ''): Promise<unknown> {
+  const uri = `https://${randomUUID()}.example.com`;
+  await postern.api('POST', '/admin/v1/audiences', { bearer: postern.adminKey, body: { uri } });
+  const { body: session } = await postern.api<{ token: string }>('POST', '/v1/sessions', { basic: token });
+  const { body } = await postern.api<{ access_token: string }>('POST', '/v1/access-tokens', {
+    ...{ bearer: session.token, body: { audience: uri } },
+  });
+  return decodeJwt(body.access_token).client_id;
+}
+
 async function linkedUser(provider = 'google'): Promise<User> {
   const user = await createUser(postern);
   await postern.api('PUT', `/admin/v1/users/${user.id}/external-identities`, {
@@ -78,6 +90,18 @@ describe('a login by redirect', () => {
     const { body } = await logIn();
     expect([body.status, body.challenge?.type, body.token]).toEqual(['pending', 'totp', undefined]);
     expect((await send(body.id, await app.code())).body.status).toBe('approved');
+  });
+
+  test('has its entry of REDIRECT_URIS as client_id in access tokens, also after a second factor', async () => {
+    const { person, enrolTotp } = createFactors(() => postern);
+    const who = await person();
+    const { app } = await enrolTotp(who);
+    await postern.api('PUT', `/admin/v1/users/${who.user.id}/external-identities`, {
+      ...{ bearer: postern.adminKey, body: { provider: 'google', subject: String(vendor.account.sub) } },
+    });
+    const { body } = await logIn();
+    const { token } = (await send(body.id, await app.code())).body;
+    expect(await clientOf(token)).toBe(returnTo);
   });
 
   test('begins with an address of this service and the time it ends', async () => {
@@ -430,6 +454,7 @@ describe('an address that a user has', () => {
     expect({ status: linked.status, login: linked.body.status, user: linked.body.user_id }).toEqual({
       ...{ status: 201, login: 'approved', user: user.id },
     });
+    expect(await clientOf(linked.body.token)).toBe(returnTo);
     expect((await logIn()).body.user_id).toBe(user.id);
     const notices = "select 1 from outbox where user_id = $1 and kind = 'email.external_identity_added'";
     expect(await postern.database.query(testSql(notices, [user.id]))).toHaveLength(1);
@@ -522,6 +547,7 @@ describe('an address whose mailbox the provider does not run', () => {
     });
     const signedUp = await send(body.id, await mailedCode(email));
     expect({ status: signedUp.status, login: signedUp.body.status }).toEqual({ status: 201, login: 'approved' });
+    expect(await clientOf(signedUp.body.token)).toBe(returnTo);
     const path = `/admin/v1/users/${signedUp.body.user_id}`;
     expect((await postern.api<User>('GET', path, { bearer: postern.adminKey })).body.email).toBe(email);
   });

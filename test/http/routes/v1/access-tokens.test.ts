@@ -12,6 +12,7 @@ import { allowInsecureRequests, validateJwtAccessToken } from 'oauth4webapi';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccessToken, Audience, SigningKey } from '../../../../src/contract/access-token.js';
+import { authenticationMethods } from '../../../../src/contract/session.js';
 import { createSecretKeys } from '../../../../src/lib/crypto/secret-keys.js';
 import { type RotationMode, rotateSigningKeys } from '../../../../src/sessions/access-tokens/signing-keys.js';
 import { fencesOf } from '../../../docs/markdown.js';
@@ -19,9 +20,12 @@ import { createAdministration } from '../../../support/administration.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { stepClock } from '../../../support/clock.js';
 import { eventually } from '../../../support/eventually.js';
+import { signInWithRole } from '../../../support/operators.js';
+import { logInAs } from '../../../support/support-logins.js';
 import { createUser, signIn } from '../../../support/users.js';
 
 const issuer = 'https://auth.example.com';
+const longEntry = `https://app.example.com/${'x'.repeat(150)}`;
 const secret = 'a secret key of more than 32 characters';
 let postern: TestApp;
 let other: TestApp;
@@ -106,6 +110,50 @@ describe('an access token', () => {
     const changed = await admin<{ too_large_for: string[] }>('PATCH', `/audiences/${body.id}`, { claims: ['b'] });
     expect(changed.body.too_large_for).toEqual([]);
     expect((await ask(session.token, body.uri)).status).toBe(201);
+  });
+
+  describe('is warned of before it is refused', () => {
+    const payloadOf = (token: string) => Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
+    const saveAudience = async (more: object, app = postern) =>
+      (
+        await app.api<Audience & { too_large_for: string[] }>('POST', '/admin/v1/audiences', {
+          ...{
+            bearer: postern.adminKey,
+            body: { uri: `https://api-${randomUUID()}.example.com`, claims: ['a'], ...more },
+          },
+        })
+      ).body;
+    const changeClaim = (id: string, a: string) => admin('PATCH', `/users/${id}`, { claims: { a } });
+
+    test('if it has all methods and the longest entry of REDIRECT_URIS', async () => {
+      const app = await postern.another({
+        REDIRECT_URIS: `http://127.0.0.1/done,${longEntry},https://app.example.com/`,
+      });
+      const audience = await saveAudience({}, app);
+      const [id, time] = [randomUUID(), 2_000_000_000];
+      const largest = {
+        ...{ iss: issuer, aud: audience.uri, client_id: longEntry, jti: id, sub: id, sid: id, iat: time, exp: time },
+        ...{ auth_time: time, amr: authenticationMethods, proven_at: time, claims: { a: '' } },
+      };
+      const room = 1024 - JSON.stringify(largest).length;
+      const fits = await createUser(postern, { claims: { a: 'x'.repeat(room) } });
+      const fitsNot = await createUser(postern, { claims: { a: 'x'.repeat(room + 1) } });
+      const { too_large_for: named } = await saveAudience({}, app);
+      await app.close();
+      expect([fits, fitsNot].map(({ id: userId }) => named.includes(userId))).toEqual([false, true]);
+    });
+
+    test('if it is that of a support login', async () => {
+      const operator = await signInWithRole(postern, 'operator');
+      const user = await createUser(postern, { claims: { a: 'x' } });
+      const { session } = await logInAs(postern, operator, user.id);
+      const audience = await saveAudience({ support: true });
+      const { access_token: small } = (await ask(session.token, audience.uri)).body;
+      await changeClaim(user.id, 'x'.repeat(1024 - payloadOf(small).length + 2));
+      const refusal = await ask(session.token, audience.uri);
+      expect([refusal.status, refusal.body.errors[0]?.code]).toEqual([422, 'claims_too_large']);
+      expect((await saveAudience({ support: true })).too_large_for).toContain(user.id);
+    });
   });
 
   test('passes the check of docs/access-tokens.md, which refuses one of another service', async () => {
