@@ -17,6 +17,7 @@ export const sections = [
       'recipes/openapi-clients',
       'recipes/reminder',
       'recipes/digest',
+      'recipes/quiet-hours',
       'recipes/move',
     ],
   },

@@ -24,20 +24,15 @@ async function admin({ url, apiKey }, method, path, body) {
   if (!answer.ok) throw new Error(await answer.text());
 }
 
-/**
- * A share that a friend has not read after `mailAfter` is mailed. The news of the club come as one mail a day, with what is not read.
- * People join and mute the club in their preferences, and choose the mail.
- */
+// A share that a friend has not read after `mailAfter` is mailed. The news of the club come as one mail a day, with what is not read.
+// People join and mute the club in their preferences, and choose the mail.
 async function defineNotifications({ mailAfter, ...service }) {
   const steps = [{ channel: 'push' }, { channel: 'email', after: mailAfter, if: 'unread' }];
   const title = { en: 'Shares that you owe', es: 'Lo que debes' };
   await admin(service, 'PUT', 'categories/request', { title, steps });
-  await admin(service, 'PUT', 'categories/pool', {
-    title: { en: 'Dinners of the club', es: 'Cenas del club' },
-    steps: [{ channel: 'push' }, { channel: 'email' }],
-    defaults: { email: 'digest' },
-    digest: { every: 'daily 09:00' },
-  });
+  const club = { title: { en: 'Dinners of the club', es: 'Cenas del club' }, digest: { every: 'daily 09:00' } };
+  const clubSteps = [{ channel: 'push' }, { channel: 'email' }];
+  await admin(service, 'PUT', 'categories/pool', { ...club, steps: clubSteps, defaults: { email: 'digest' } });
   await admin(service, 'PUT', 'topics/club.dinner', { title: 'Dinner club', is_open: true });
 }
 

@@ -143,7 +143,7 @@ export function baseOf(url: string | URL | undefined, caller = 'createPostern'):
   } catch {}
   if (!parts || parts[2]) {
     throw new UsageError(
-      `${caller} needs \`url\`: http or https, without user, query and fragment. A path works in pages only.`,
+      `${caller} needs \`url\`: http or https, without user, query and fragment. Only pages can use a path.`,
     );
   }
   return parts[0].replace(/\/+$/, '');

@@ -89,7 +89,7 @@ export function createPostern(options: PosternOptions): Postern {
     },
     isClosed: () => isClosed,
     requireOpen() {
-      if (isClosed) throw new UsageError('This client is closed. Create another one.');
+      if (isClosed) throw new UsageError('The client is closed.');
     },
   };
   return {
@@ -137,6 +137,6 @@ function checkOptions(options: PosternOptions) {
       "`storage` must be 'backend' or a storage such as indexedDbStorage(), not localStorage itself.",
     );
   }
-  if (!(timeout > 0)) throw new UsageError('`timeout` must be milliseconds above 0.');
+  if (!(timeout > 0)) throw new UsageError('`timeout` must be above 0.');
   return { base, storage, timeout };
 }

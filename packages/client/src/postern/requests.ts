@@ -23,8 +23,8 @@ export async function withSession<T>(
   for (let isFirst = true; ; isFirst = false) {
     const session = await getSession(core, { signal });
     // Nothing that one user began goes on as another one.
-    if (session?.user_id !== (owner.id ?? session?.user_id) || session === null) throw new SignedOutError();
-    owner.id = session.user_id;
+    owner.id ??= session?.user_id;
+    if (!session || session.user_id !== owner.id) throw new SignedOutError();
     try {
       const result = await send(`Bearer ${session.token}`);
       if (!isFirst || !(await mustRepeat?.(result))) return result;
@@ -38,12 +38,12 @@ export async function withSession<T>(
 
 /** Sends a request to Postern with a session, by `json` or `raw` of the transport. */
 export function callWithSession<T>(core: Core, request: Call, send: (call: Call) => Promise<T>): Promise<T> {
-  const { owner = {} } = request;
+  const { owner = {}, signal } = request;
   const attempt = () =>
     // `send` throws at a 401, so no result means that the request must be repeated.
-    withSession<T>(core, owner, request.signal, (authorization) => send({ ...request, authorization }));
+    withSession<T>(core, owner, signal, (authorization) => send({ ...request, authorization }));
   // A change may have taken effect although its answer was lost, so only the caller can decide to repeat it.
-  return request.method === undefined ? withRetry(attempt, core.isClosed, request.signal) : attempt();
+  return request.method === undefined ? withRetry(attempt, core.isClosed, signal) : attempt();
 }
 
 /** Sends a request, and again with a solution if the service asks for one. */
