@@ -51,6 +51,8 @@ const mostTime = 300;
 const leastSize = 50;
 /** The most notifications of a chunk while other requests wait. */
 const busyChunk = 500;
+/** The most notifications that a step of a recall removes: a removal takes several times as long as an insertion. */
+const recalledAtOnce = 500;
 
 type DueRow = PublicationRow & { readonly now_ms: number; readonly due_ms: number };
 
@@ -267,7 +269,7 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
 }
 
 async function work(tx: Transaction, options: FanOutOptions, row: DueRow, size: number): Promise<void> {
-  if (row.recall_requested_at !== null) return recallChunk(tx, options, row, size);
+  if (row.recall_requested_at !== null) return recallChunk(tx, options, row, Math.min(size, recalledAtOnce));
   if (row.status === 'scheduled') return startPublication(tx, options, row);
   if (row.status === 'running') return writeChunk(tx, options, row, size);
   throw new Error(`a publication is due and ${row.status}`);

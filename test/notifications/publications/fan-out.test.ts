@@ -257,7 +257,7 @@ test('a slow recall removes smaller parts of a chunk', async () => {
   const step = createStep({
     async remove(tx, userIds, ids) {
       sizes.push(userIds.length);
-      if (userIds.length > 1000) throw new Problem('storage_unavailable');
+      if (userIds.length > 300) throw new Problem('storage_unavailable');
       return removeAll(tx, userIds, ids);
     },
   });
@@ -267,7 +267,7 @@ test('a slow recall removes smaller parts of a chunk', async () => {
   }
   expect(await read(id)).toMatchObject({ removed: 5000 });
   expect(await rows('select count(*)::int as n from notifications')).toEqual([{ n: 0 }]);
-  expect(sizes[0]).toBeGreaterThan(1000);
+  expect(sizes[0]).toBeGreaterThan(300);
 });
 
 test('what became due while nothing ran starts with the first step of the next process, and once for all processes', async () => {
@@ -317,8 +317,9 @@ test('a recall of a slow publication, whose chunks are small, takes large steps'
     id,
   ]);
   let steps = 0;
-  for (; (await read(id))?.recall_finished_at === null; steps += 1) await step();
-  // As many notifications in each step as a chunk creates, unless the database is slow.
+  // A step that failed because the machine is busy is repeated later: nothing is due until then.
+  while ((await read(id))?.recall_finished_at === null) if ((await step()).isDone) steps += 1;
+  // Hundreds in each step, unless the database is slow.
   expect(steps).toBeLessThan(all / 20);
   expect(await rows('select removed::int from notification_publications where id = $1', [id])).toEqual([
     { removed: all },
