@@ -143,7 +143,7 @@ export function baseOf(url: string | URL | undefined, caller = 'createPostern'):
   } catch {}
   if (!parts || parts[2]) {
     throw new UsageError(
-      `${caller} needs \`url\`: http or https, without user, query and fragment. Only pages can use a path.`,
+      `${caller} needs \`url\`: http or https without user, query and fragment, or a path in pages only.`,
     );
   }
   return parts[0].replace(/\/+$/, '');

@@ -52,7 +52,7 @@ const client = ['createPostern, indexedDbStorage', 'client/src/index.ts'] as con
 /** What a page loads with the client, compressed by gzip, in bytes. */
 test.each<[string, number, string]>([
   ['defineInbox', 15_360, 'elements/src/inbox/index.ts'],
-  ['defineSignIn', 20_950, 'elements/src/sign-in/index.ts'],
+  ['defineSignIn', 21_000, 'elements/src/sign-in/index.ts'],
   ['defineAccount', 20_050, 'elements/src/account/index.ts'],
   ['definePreferences', 17_300, 'elements/src/preferences/index.ts'],
   ['defineStepUp', 14_400, 'elements/src/step-up/index.ts'],

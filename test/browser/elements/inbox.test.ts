@@ -288,7 +288,7 @@ test('if the code of the rows cannot be loaded, the list says so, and shows them
   let isBlocked = true;
   await context.route('**/list.js', (route) => (isBlocked ? route.abort() : route.continue()));
   const { page, events } = await inboxOf(user, { attributes: { layout: 'list' }, context });
-  await page.getByText('Notifications could not be loaded.').waitFor();
+  await page.getByText('Loading failed.').waitFor();
   expect(await events('error')).toMatchObject([{ kind: 'network' }]);
   expect(await page.evaluate('element.matches(":state(unread)")')).toBe(true);
   isBlocked = false;

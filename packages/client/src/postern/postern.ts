@@ -89,7 +89,7 @@ export function createPostern(options: PosternOptions): Postern {
     },
     isClosed: () => isClosed,
     requireOpen() {
-      if (isClosed) throw new UsageError('The client is closed.');
+      if (isClosed) throw new UsageError('It is closed. Create another.');
     },
   };
   return {
@@ -133,10 +133,8 @@ function checkOptions(options: PosternOptions) {
     storage !== 'backend' &&
     ![storage?.get, storage?.set, storage?.delete].every((member) => typeof member === 'function')
   ) {
-    throw new UsageError(
-      "`storage` must be 'backend' or a storage such as indexedDbStorage(), not localStorage itself.",
-    );
+    throw new UsageError("`storage` must be 'backend' or a storage such as indexedDbStorage(), not localStorage.");
   }
-  if (!(timeout > 0)) throw new UsageError('`timeout` must be above 0.');
+  if (!(timeout > 0)) throw new UsageError('`timeout`: milliseconds above 0.');
   return { base, storage, timeout };
 }

@@ -9,7 +9,7 @@ export const english = {
   unread_more: 'more than {count} unread',
   mark_all_read: 'Mark all as read',
   loading: 'Loading…',
-  not_loaded: 'Notifications could not be loaded.',
+  not_loaded: 'Loading failed.',
   try_again: 'Try again',
 };
 
