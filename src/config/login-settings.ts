@@ -56,7 +56,7 @@ export const accountSettings = {
     parse: choice('off', 'on'),
     fallback: 'off',
     about:
-      'on: an operator who wants to log in as a user gets a token only after the user has allowed it, in the account. off: the user is told, and can end it.',
+      'on: an operator who wants to log in as a user gets a token only after the user has allowed it, in the account. off: the user gets a notification, and can end it.',
   },
   GUESTS: {
     parse: choice('off', 'on'),

@@ -12,3 +12,12 @@ export async function stepClock(database: Database, interval: string): Promise<v
          as $$ select clock_timestamp() + interval '${interval}' $$`),
   );
 }
+
+/** The clock of a database shows this time, in milliseconds of Unix time, and stands still. `stepClock` ends it. */
+export async function holdClock(database: Database, time: number): Promise<void> {
+  await database.query(
+    testSql(
+      `create or replace function db_now() returns timestamptz language sql volatile as $$ select to_timestamp(${time / 1000}) $$`,
+    ),
+  );
+}

@@ -225,7 +225,7 @@ export const errors = {
   ),
   not_for_support_logins: error(
     403,
-    'An operator who has logged in as the user may not do this.',
+    'This login was made by an operator, and may not do this.',
     'Un operador que ha entrado como el usuario no puede hacer esto.',
     'A support login never changes credentials, addresses, factors and devices, never deletes or exports the account, and gets access tokens only for audiences with `support`. Only the user does this.',
   ),

@@ -18,7 +18,7 @@ import { fanOutPushes } from '../../../src/notifications/push/fan-out.js';
 import { createPushSending } from '../../../src/notifications/push/send.js';
 import { createSimulator } from '../../../src/notifications/simulator.js';
 import { createCounters } from '../../../src/statistics/counters.js';
-import { stepClock } from '../../support/clock.js';
+import { holdClock, stepClock } from '../../support/clock.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { types } from '../../support/inbox.js';
 import { testSql } from '../../support/sql.js';
@@ -68,14 +68,6 @@ beforeAll(async () => {
 });
 afterAll(() => fresh.drop());
 afterEach(() => stepClock(database, '0'));
-
-/** The database's clock shows this time, in milliseconds of Unix time, and stands still. */
-const setClock = (time: number) =>
-  database.query(
-    testSql(
-      `create or replace function db_now() returns timestamptz language sql volatile as $$ select to_timestamp(${time / 1000}) $$`,
-    ),
-  );
 
 /** The engine of steps together with that of pushes. What is handed over is named by its channel and the text of its notification. */
 function createService() {
@@ -183,7 +175,7 @@ async function compare(each: Scenario): Promise<void> {
   const { parts, handedOver, run } = createService();
   parts.putCategory('club', categoryOf(each));
   const begin = Date.UTC(2026, 9, 23, 10);
-  await setClock(begin);
+  await holdClock(database, begin);
   const quietHours = each.quiet && { from: each.quiet[0] ?? '', until: each.quiet[1] ?? '' };
   const userId = await createPerson(parts, each.zone, quietHours);
   // Two never share a minute, and reads come between the minutes of steps.
@@ -215,7 +207,7 @@ async function compare(each: Scenario): Promise<void> {
   const published: Notification[] = [];
   const real: string[] = [];
   for (const time of [...moments].sort((a, b) => a - b)) {
-    await setClock(time);
+    await holdClock(database, time);
     for (const event of events) {
       if (event.at !== time) continue;
       const content = { notification_type: 'payment', category: 'club', description: `n${published.length}` };

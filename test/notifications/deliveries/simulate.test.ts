@@ -10,7 +10,7 @@ import { createQuietRelease } from '../../../src/notifications/deliveries/quiet-
 import { type SimulatedOutcome, simulate } from '../../../src/notifications/deliveries/simulate.js';
 import { createTimeZones } from '../../../src/notifications/preferences/time-zones.js';
 import { createSimulator } from '../../../src/notifications/simulator.js';
-import { stepClock } from '../../support/clock.js';
+import { holdClock, stepClock } from '../../support/clock.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { testSql } from '../../support/sql.js';
 import { createStepParts } from '../../support/steps.js';
@@ -206,14 +206,6 @@ describe('the service does what the simulator says', () => {
   afterAll(() => fresh.drop());
   afterEach(() => stepClock(database, '0'));
 
-  /** The database's clock shows this time, in milliseconds of Unix time, and stands still. */
-  const setClock = (time: number) =>
-    database.query(
-      testSql(
-        `create or replace function db_now() returns timestamptz language sql volatile as $$ select to_timestamp(${time / 1000}) $$`,
-      ),
-    );
-
   async function compare(each: Scenario): Promise<void> {
     const parts = createStepParts(database);
     parts.putCategory('club', categoryOf(each));
@@ -250,7 +242,7 @@ describe('the service does what the simulator says', () => {
     );
     for (const { at, readAt } of events) for (const time of [at, readAt]) if (time !== undefined) moments.add(time);
     for (const time of [...moments].sort((a, b) => a - b)) {
-      await setClock(time);
+      await holdClock(database, time);
       for (const event of events) {
         if (event.at !== time) continue;
         const content = {

@@ -15,6 +15,7 @@ import { Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
 import { None, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
+import { filterValue } from '../../lib/filter-value.js';
 import { useText } from '../../text/text.js';
 import styles from './access.module.css';
 import { BlockForm } from './block-form.js';
@@ -23,9 +24,6 @@ import { End } from './end.js';
 interface BlockListProps {
   readonly read: (cursor: string | undefined, signal: AbortSignal, filter?: string) => Promise<GetBlockPageResponse>;
 }
-
-/** The filter for a part of an address. Separators of the grammar are escaped. */
-const addressFilter = (part: string) => `address:like:${part.replace(/[\\:,|;[\]]/g, '\\$&')}`;
 
 /** The blocked addresses and ranges, newest first. */
 export function BlockList({ read }: BlockListProps) {
@@ -36,7 +34,7 @@ export function BlockList({ read }: BlockListProps) {
   const close = () => setOpenBlock(undefined);
   const list = useList<Block, GetBlockPageResponse>({
     key: ['blocks', q ?? ''],
-    read: (cursor, signal) => read(cursor, signal, q === undefined ? undefined : addressFilter(q)),
+    read: (cursor, signal) => read(cursor, signal, q === undefined ? undefined : `address:like:${filterValue(q)}`),
     // Another operator may create or delete one.
     refreshMs: 15_000,
   });

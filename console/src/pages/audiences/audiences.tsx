@@ -21,15 +21,13 @@ import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
 import { Time, UserText } from '../../components/text/values.js';
+import { filterValue } from '../../lib/filter-value.js';
 import { useText } from '../../text/text.js';
 import styles from './audiences.module.css';
 import { EditAudience, NewAudience } from './forms.js';
 
 /** The columns of a CSV file. */
 const csvColumns = ['uri', 'alg', 'ttl', 'roles', 'claims', 'support', 'created_at', 'id'] as const;
-
-/** The filter for a part of an address. Separators of the grammar are escaped. */
-const uriFilter = (part: string) => `uri:like:${part.replace(/[\\:,|;[\]]/g, '\\$&')}`;
 
 /** The services that get access tokens, and the keys that sign them. */
 export function Audiences() {
@@ -45,7 +43,7 @@ export function Audiences() {
       query: {
         limit,
         ...(cursor !== undefined && { cursor }),
-        ...(query.q !== undefined && { filter: uriFilter(query.q) }),
+        ...(query.q !== undefined && { filter: `uri:like:${filterValue(query.q)}` }),
       },
       signal,
     });

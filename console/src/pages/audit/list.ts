@@ -1,6 +1,7 @@
 import { request } from '../../api/client.js';
 import type { AuditEvent, GetEventPageData, GetEventPageResponse } from '../../api/schema.js';
 import { csvLine } from '../../lib/csv.js';
+import { filterValue } from '../../lib/filter-value.js';
 
 /** The filters in the URL of the page. */
 export interface AuditSearch {
@@ -21,11 +22,11 @@ const fields = [
   ['request', 'request_id'],
 ] as const;
 
-/** The filter of the service. Separators of the grammar are escaped in a value. */
+/** The filter of the service. */
 export function filterOf(search: AuditSearch): string {
   const equalities = fields.flatMap(([name, field]) => {
     const value = search[name];
-    return value === undefined ? [] : [`${field}:eq:${value.replaceAll(/[\\,|;:]/g, '\\$&')}`];
+    return value === undefined ? [] : [`${field}:eq:${filterValue(value)}`];
   });
   const timeClauses = (operator: string, text: string | undefined) =>
     text === undefined || Number.isNaN(Date.parse(text))

@@ -12,6 +12,7 @@ import { ExportMenu } from '../../components/table/export-menu.js';
 import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
 import { Time, UserText } from '../../components/text/values.js';
+import { filterValue } from '../../lib/filter-value.js';
 import { useText } from '../../text/text.js';
 import { Expiry, KeyDetails } from './key-details.js';
 import styles from './keys.module.css';
@@ -19,9 +20,6 @@ import { NewKey } from './new-key.js';
 
 /** The columns of a CSV file. */
 const csvColumns = ['name', 'scopes', 'last_used_at', 'expires_at', 'created_at', 'id'] as const;
-
-/** The filter for a part of a name. Separators of the grammar are escaped. */
-const nameFilter = (part: string) => `name:like:${part.replace(/[\\:,|;[\]]/g, '\\$&')}`;
 
 /** The API keys: who may call the API, with which rights, and when they last did. */
 export function Keys() {
@@ -36,7 +34,7 @@ export function Keys() {
       query: {
         limit,
         ...(cursor !== undefined && { cursor }),
-        ...(query.q !== undefined && { filter: nameFilter(query.q) }),
+        ...(query.q !== undefined && { filter: `name:like:${filterValue(query.q)}` }),
       },
       signal,
     });

@@ -1,12 +1,12 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { useId } from 'react';
 import type { Topic } from '../../api/schema.js';
 import { useHasScope } from '../../app/operator.js';
 import { Field, Segments, TextArea } from '../../components/field/field.js';
 import { Notice } from '../../components/state/state.js';
 import { UserText } from '../../components/text/values.js';
 import { useText } from '../../text/text.js';
-import { useOptions } from '../notifications/options.js';
+import { OptionsField, useTypedPart } from '../notifications/options-field.js';
 import { readList, referencesOf } from '../notifications/read-ids.js';
 import { People } from '../notifications/recipients.js';
 import { readTopics, topicsKey } from '../topics/queries.js';
@@ -102,64 +102,28 @@ interface TopicFieldProps {
 function TopicField({ value, error, onChange }: TopicFieldProps) {
   const { publications: text, topics } = useText();
   const mayList = useHasScope()('notifications:configure');
-  const [isOpen, setIsOpen] = useState(false);
-  /** Nothing was typed since the list opened: it shows all. */
-  const [isWhole, setIsWhole] = useState(true);
-  const part = isWhole ? '' : value.trim();
+  const typed = useTypedPart(value);
   const { data } = useQuery({
-    queryKey: [...topicsKey, 'picker', part],
-    queryFn: ({ signal }) => readTopics(part, { limit: 8 })(undefined, signal),
-    enabled: mayList && isOpen,
+    queryKey: [...topicsKey, 'picker', typed.part],
+    queryFn: ({ signal }) => readTopics(typed.part, { limit: 8 })(undefined, signal),
+    enabled: mayList && typed.isOpen,
     placeholderData: keepPreviousData,
   });
-  const open = () => {
-    setIsOpen(true);
-    setIsWhole(true);
-  };
-  const { field, list, onKeyDown, restart } = useOptions<Topic>({
-    ...{ label: topics.title, options: isOpen ? (data?.data ?? []) : [], idOf: ({ key }) => key },
-    onChoose({ key }) {
-      onChange(key);
-      setIsOpen(false);
-    },
-    children: ({ key, title }) => (
-      <>
-        <UserText text={title} />
-        <UserText quiet text={key} />
-      </>
-    ),
-  });
   return (
-    <div className={styles.picker}>
-      <Field
-        {...field}
-        label={text.topic}
-        hint={text.topicHint}
-        error={error}
-        autoComplete="off"
-        autoCapitalize="off"
-        spellCheck={false}
-        value={value}
-        onClick={open}
-        onBlur={() => setIsOpen(false)}
-        onChange={(event) => {
-          onChange(event.currentTarget.value);
-          setIsOpen(true);
-          setIsWhole(false);
-          restart();
-        }}
-        onKeyDown={(event) => {
-          if (!isOpen && event.key === 'ArrowDown') {
-            event.preventDefault();
-            open();
-          } else if (isOpen && event.key === 'Escape') {
-            event.preventDefault();
-            event.stopPropagation();
-            setIsOpen(false);
-          } else onKeyDown(event);
-        }}
-      />
-      {list}
-    </div>
+    <OptionsField<Topic>
+      {...{ value, typed, error, onChange }}
+      label={text.topic}
+      listLabel={topics.title}
+      options={data?.data ?? []}
+      valueOf={({ key }) => key}
+      hint={text.topicHint}
+    >
+      {({ key, title }) => (
+        <>
+          <UserText text={title} />
+          <UserText quiet text={key} />
+        </>
+      )}
+    </OptionsField>
   );
 }

@@ -16,19 +16,17 @@ import type {
   Topic,
   TopicInput,
 } from '../../api/schema.js';
+import { filterValue } from '../../lib/filter-value.js';
 
 /** All queries of topics begin with this key, so that a change can read them again. */
 export const topicsKey = ['topics'] as const;
-
-/** A value of a filter, with the characters that separate conditions. */
-const escaped = (value: string) => value.replace(/[\\,|]/g, '\\$&');
 
 /** @param part a part of the title */
 export const readTopics =
   (part: string, { isOpen, limit = 50 }: { readonly isOpen?: string | undefined; readonly limit?: number } = {}) =>
   (cursor: string | undefined, signal: AbortSignal) => {
     const conditions = [
-      ...(part === '' ? [] : [`title:like:${escaped(part)}`]),
+      ...(part === '' ? [] : [`title:like:${filterValue(part)}`]),
       ...(isOpen === undefined ? [] : [`is_open:${isOpen}`]),
     ];
     const filter = conditions.length > 0 && { filter: conditions.join(',') };

@@ -24,7 +24,7 @@ import styles from './topics.module.css';
 /** The columns of a CSV file. */
 const csvColumns = ['key', 'title', 'is_open', 'created_at', 'updated_at'] as const;
 
-/** The topics, to which users are subscribed. */
+/** The page of the topics. Users can subscribe to them. */
 export function Topics() {
   const { topics: text } = useText();
   const { q, open } = useSearch({ from: '/topics' });

@@ -1,3 +1,5 @@
+import { filterValue } from '../../lib/filter-value.js';
+
 /** The members of the URL of the list of users. */
 export const members = [
   ...(['q', 'status', 'lock', 'role', 'appRole', 'factor', 'from', 'until', 'since', 'notSince', 'sort'] as const),
@@ -25,7 +27,7 @@ export function filterOf(query: UsersQuery): string | undefined {
   const clauses = [
     ...filterClause('status', query.status),
     ...filterClause('role', query.role),
-    ...filterClause('roles:eq', query.appRole?.trim().replace(/[\\,|]/g, '\\$&')),
+    ...filterClause('roles:eq', query.appRole && filterValue(query.appRole.trim())),
     ...filterClause('factor', query.factor),
     ...(locks[query.lock ?? ''] === undefined ? [] : [locks[query.lock ?? '']]),
     ...filterClause('created_at:gte', startOfDay(query.from)),

@@ -124,7 +124,7 @@ export const userDialogs = {
   },
   supportLogin: {
     title: (name: string) => `Sign in as ${name}`,
-    what: 'You get a token with which you see the app as this user does, for 30 minutes. The user is told, sees your reason and can end it at any time. The audit trail names you.',
+    what: 'You get a token with which you see the app as this user does, for 30 minutes. The user gets a notification, sees your reason and can end it at any time. The audit trail names you.',
     reason: 'Reason',
     reasonHint: 'Such as the number of the ticket. The user sees it.',
     write: 'I have to change something for the user',

@@ -195,7 +195,7 @@ function dryRunRoute(app: App, services: PublishServices): void {
       operationId: 'tryNotifications',
       summary: 'Publish without writing (dry run)',
       description:
-        'Validates the notifications and returns the recipients, their devices, and what would become of each step. Writes nothing.',
+        'Validates the notifications and returns the recipients, their devices, and what would happen to each step. Writes nothing.',
       tags: ['Administration'],
       body: NotificationInputs,
       response: { 200: { ...DryRun, description: 'What publishing would do.' } },
