@@ -3,7 +3,8 @@ import { SignJWT } from 'jose';
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../lib/json-object.js';
 import type { PushMessage, PushOutcome, PushSender } from '../../notifications/push/sender.js';
 import type { Outbound, OutboundResponse } from '../outbound.js';
-import { failureOutcome, isTransientStatus, plainWord, retryAfterSeconds } from './responses.js';
+import { retryAfterSeconds } from '../retry-after.js';
+import { failureOutcome, isTransientStatus, plainWord } from './responses.js';
 
 export interface FcmOptions {
   readonly account: {
