@@ -2,7 +2,7 @@ import type { Services } from '../../http/routes/routes.js';
 import { createUserReferences } from '../../identities/user-references.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
 import type { Notices } from '../../messages/notices.js';
-import type { NewPreferences } from '../../notifications/preferences/preferences.js';
+import type { NewPreferences } from '../../notifications/preferences/new-preferences.js';
 import { createSetUpLinks } from '../../sessions/setup-links.js';
 import { createActivity } from '../../users/activity.js';
 import { createUserBulk } from '../../users/bulk.js';
