@@ -8,7 +8,7 @@ import { type Context, card, isProvider, showLoginIssue, type View } from './vie
 
 /** The first view: who the user is. For a password, a second page asks for it. */
 export function startView(context: Context, first: LoginStart, notice: string | undefined): View {
-  const { words, ways, input, showFlow, signal } = context;
+  const { words, ways, input, offered, showFlow, signal } = context;
   let state = first;
   const waysWithForm = ways.filter((way) => way !== 'passkey' && !isProvider(way));
   const way = waysWithForm.find((name) => name === input.way) ?? waysWithForm[0];
@@ -26,7 +26,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
       }
       input.usedWay = way;
       if (way === 'password') await state.password({ identity, password, pin });
-      else if (way === 'sms' || way === 'email') await sendCode(state, context, way, identity);
+      else if (way === 'sms' || way === 'email') await sendCode(way, identity);
       else await state.custom(way, { identity: identity || undefined, secret, pin });
     },
   });
@@ -34,8 +34,16 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   signal.addEventListener('abort', () => autofillAbort.abort());
 
   const { nodes: buttons, hasVisible } = wayButtons(context, way, !asksPassword, choose);
-  const pinField = fields.find(({ name }) => name === 'pin');
-  const pinLink = pinField && context.recovery && forgotPin(context, form.node, pinField.reveal !== undefined);
+  const hasPin = fields.some(({ name }) => name === 'pin');
+  const pinLink = hasPin && context.recovery && linkButton(words.forgot_pin, () => showFlow('recover_pin'));
+  // While the PIN is hidden, nobody asks for it.
+  if (pinLink && fields.some(({ name, reveal }) => name === 'pin' && reveal !== undefined)) {
+    pinLink.hidden = true;
+    const showLink = () => {
+      pinLink.hidden = false;
+    };
+    form.node.querySelector('[name=pin]')?.addEventListener('focus', showLink, { once: true });
+  }
   const passwordLink =
     asksPassword && context.recovery && linkButton(words.forgot_password, () => showFlow('recover_password'));
   const guest = linkButton(words.guest, () => choose('guest', guest));
@@ -61,9 +69,13 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   // Without a form, errors of passkeys are shown below the buttons.
   if (way === undefined) node.insertBefore(form.node.querySelector('[role=alert]') as Node, node.lastChild);
   if (fields.some(({ autocomplete }) => autocomplete === 'webauthn')) {
-    atFirstUse(node, () => {
+    const offer = () => {
+      for (const type of triggers) node.removeEventListener(type, offer);
       void import('./autofill.js').then(({ offerPasskeys }) => offerPasskeys(context, form, autofillAbort));
-    });
+    };
+    // A page that nobody uses sends no request.
+    const triggers = ['pointerenter', 'focusin'];
+    for (const type of triggers) node.addEventListener(type, offer);
   }
 
   function showPage(page: 'identity' | 'password', nextWay = way): void {
@@ -87,9 +99,22 @@ export function startView(context: Context, first: LoginStart, notice: string | 
     autofillAbort.abort();
     if (name === 'passkey') void state.passkey();
     else if (name === 'guest') void state.guest();
-    else if (isProvider(name)) void askProvider(state, context, name);
-    else if (isAddressFor(name, identity)) void sendCode(state, context, name, identity);
+    else if (isProvider(name)) void askProvider(name);
+    else if (isAddressFor(name, identity)) void sendCode(name, identity);
     else showPage('identity', name);
+  }
+
+  /** Goes to a provider, or asks the function of the page for an id_token. */
+  function askProvider(name: string) {
+    const option = offered.logins.find(({ authenticator }) => authenticator === name);
+    if (option?.takes_redirect) return state.redirect(name as `oidc:${string}`);
+    return state.oidc(name.slice('oidc:'.length));
+  }
+  /** With a registration, the code of an address that nobody has makes an account. */
+  function sendCode(name: 'sms' | 'email', identity: string) {
+    const type = name === 'sms' ? 'phone' : 'email';
+    const signUp = context.registration && offered.registration.identity_types.includes(type);
+    return state[name]({ identity, signUp });
   }
 
   const update = (next: LoginStart) => {
@@ -109,39 +134,4 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   };
   update(first);
   return { node, update: (next) => next.step === 'start' && update(next), focus: () => form.focus() };
-}
-
-/** While the PIN is hidden, nobody asks for it. */
-function forgotPin({ words, showFlow }: Context, form: HTMLElement, isHidden: boolean): HTMLElement {
-  const link = linkButton(words.forgot_pin, () => showFlow('recover_pin'));
-  link.hidden = isHidden;
-  const show = () => {
-    link.hidden = false;
-  };
-  form.querySelector('[name=pin]')?.addEventListener('focus', show, { once: true });
-  return link;
-}
-
-/** A page that nobody uses sends no request. */
-function atFirstUse(node: HTMLElement, work: () => void): void {
-  const first = new AbortController();
-  const begin = () => {
-    first.abort();
-    work();
-  };
-  for (const type of ['pointerenter', 'focusin']) node.addEventListener(type, begin, { signal: first.signal });
-}
-
-/** Goes to a provider, or asks the function of the page for an id_token. */
-function askProvider(state: LoginStart, { offered }: Context, name: string) {
-  const option = offered.logins.find(({ authenticator }) => authenticator === name);
-  if (option?.takes_redirect) return state.redirect(name as `oidc:${string}`);
-  return state.oidc(name.slice('oidc:'.length));
-}
-
-/** With a registration, the code of an address that nobody has makes an account. */
-function sendCode(state: LoginStart, { registration, offered }: Context, name: 'sms' | 'email', identity: string) {
-  const type = name === 'sms' ? 'phone' : 'email';
-  const signUp = registration && offered.registration.identity_types.includes(type);
-  return state[name]({ identity, signUp });
 }
