@@ -6,16 +6,6 @@ import type { KnownCategories } from '../categories/categories.js';
 import { applyChanges, changeErrors, hasChoices, inboxChoicesOf, noChoices } from './choices.js';
 import { noZones, type TimeZones } from './time-zones.js';
 
-/** The preferences of users that are being created. `ImportedPreferences` of the import describes the methods. */
-export interface NewPreferences {
-  refreshFor(changes: readonly PreferenceChanges[]): Promise<void>;
-  errorsOf(changes: PreferenceChanges): FieldError[];
-  insert(
-    tx: Transaction,
-    users: readonly { readonly userId: string; readonly changes: PreferenceChanges }[],
-  ): Promise<void>;
-}
-
 const readClock = statement<object, { now: string }>('preferences_clock', () => sql`select db_now() as now`);
 
 const insertChoices = statement<{ users: string }>(
@@ -26,22 +16,26 @@ const insertChoices = statement<{ users: string }>(
     from jsonb_to_recordset(${p.users}::jsonb) as chosen (user_id uuid, time_zone text, quiet_hours jsonb, channels jsonb, categories jsonb)`,
 );
 
-/** Stores the preferences of new users, such as those of an import. */
+/** The preferences of users that are being created. `ImportedPreferences` of the import describes the methods. */
 export function createNewPreferences(
   handle: Queryable,
   { categories, timeZones }: { readonly categories: KnownCategories; readonly timeZones: TimeZones },
-): NewPreferences {
+) {
   let zones = noZones;
   return {
-    async refreshFor(changes) {
+    async refreshFor(changes: readonly PreferenceChanges[]): Promise<void> {
       await categories.refreshFor(
         handle,
         changes.flatMap((each) => Object.keys(each.categories ?? {})),
       );
       if (changes.some((each) => typeof each.time_zone === 'string')) zones = await timeZones.names(handle);
     },
-    errorsOf: (changes) => changeErrors(changes, { categories, zones, topics: undefined }),
-    async insert(tx, users) {
+    errorsOf: (changes: PreferenceChanges): FieldError[] =>
+      changeErrors(changes, { categories, zones, topics: undefined }),
+    async insert(
+      tx: Transaction,
+      users: readonly { readonly userId: string; readonly changes: PreferenceChanges }[],
+    ): Promise<void> {
       const [clock] = await tx.query(readClock({}));
       const now = clock?.now ?? '';
       const rows = users.map(({ userId, changes }) => ({
