@@ -14,7 +14,7 @@ import { BulkBar, ListFoot } from '../../components/table/bars.js';
 import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
-import { None, nameOf, Time, UserText } from '../../components/text/values.js';
+import { addressOf, None, nameOf, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useText } from '../../text/text.js';
 import { People } from '../notifications/recipients.js';
@@ -209,11 +209,11 @@ function useRemoval(topicKey: string, onRemoved: () => void) {
 
 function Person({ user }: { user: User }) {
   const name = nameOf(user);
-  const address = [user.email, user.username, user.phone].find((value) => value !== null && value !== name);
+  const address = addressOf(user);
   return (
     <div className={styles.identity}>
       <UserText strong text={name} />
-      {address == null ? <None /> : <UserText quiet text={address} />}
+      {address === '' ? <None /> : <UserText quiet text={address} />}
     </div>
   );
 }
