@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto';
+import { pbkdf2, randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
 import * as jose from 'jose';
 import {
   createLocalJWKSet,
@@ -333,6 +334,32 @@ describe('the keys', () => {
     await Promise.all(clients);
     expect(refusals).toEqual([]);
     expect(kids.size).toBeGreaterThanOrEqual(6);
+  });
+
+  test('of RSA sign a few tokens at a time, so that hashes of passwords need not wait for all of them', async () => {
+    const audience = await newAudience({ alg: 'RS256' });
+    const { accessTokens, verifiers } = postern.services;
+    const sessions = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const { session } = await signIn(postern, await createUser(postern));
+        return verifiers.verifySession(session.token);
+      }),
+    );
+    // Reads the keys.
+    await accessTokens.issue(sessions[0] ?? expect.unreachable('there are 20'), { audience: audience.uri });
+    const signed = { count: 0 };
+    const tokens = Array.from({ length: 5 }, () => sessions)
+      .flat()
+      .map(async (session) => {
+        await accessTokens.issue(session, { audience: audience.uri });
+        signed.count += 1;
+      });
+    await Promise.race(tokens);
+    // Libuv runs the work of its pool in the order in which it comes.
+    await promisify(pbkdf2)('secret', 'salt', 1, 32, 'sha256');
+    expect(signed.count).toBeLessThan(50);
+    await Promise.all(tokens);
+    expect(signed.count).toBe(100);
   });
 
   test('that were planned sign after 24 hours, and the former one stays published for an hour', async () => {
