@@ -22,6 +22,7 @@ import { startTestApp, type TestApp } from '../../../support/app.js';
 import { stepClock } from '../../../support/clock.js';
 import { eventually } from '../../../support/eventually.js';
 import { signInWithRole } from '../../../support/operators.js';
+import { testSql } from '../../../support/sql.js';
 import { logInAs } from '../../../support/support-logins.js';
 import { createUser, signIn } from '../../../support/users.js';
 
@@ -414,6 +415,30 @@ describe('audiences', () => {
       '/events?filter=type:eq:audience.created&limit=1',
     );
     expect(body).toMatchObject([{ data: { audience: audience.uri } }]);
+  });
+
+  test('are 100 at most, also if several are created at the same time', async () => {
+    const filled = 'https://filled.example.com/';
+    try {
+      await postern.database.query(
+        testSql(
+          `insert into audiences (id, uri, alg, ttl, roles, claims, support, created_at, updated_at)
+           select gen_random_uuid(), $1 || n, 'ES256', 300, false, '[]', false, now(), now()
+           from generate_series(1, 98 - (select count(*) from audiences)) n`,
+          [filled],
+        ),
+      );
+      const created = Array.from({ length: 6 }, async (_, index) => {
+        const answer = await admin<{ errors?: { code: string }[] }>('POST', '/audiences', {
+          uri: `${filled}last/${index}`,
+        });
+        return answer.body.errors?.[0]?.code ?? answer.status;
+      });
+      const answers = await Promise.all(created);
+      expect(answers.toSorted()).toEqual([201, 201, ...Array(4).fill('too_many_items')]);
+    } finally {
+      await postern.database.query(testSql('delete from audiences where uri like $1', [`${filled}%`]));
+    }
   });
 
   test('need PUBLIC_URL', async () => {
