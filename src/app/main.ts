@@ -62,6 +62,8 @@ export interface StartOptions {
   readonly queryTimeout?: number;
   /** Connections that the workers of the queue share; for tests, which start many services. */
   readonly queueConnections?: number;
+  /** Milliseconds between two searches for a new primary of the database; for tests, whose server has one connection more for each. */
+  readonly watchInterval?: number;
   /** Milliseconds between two reads of the blocked addresses, and of the categories; for tests. */
   readonly blockInterval?: number;
   /** Milliseconds between two writes of statistics; for tests. */
@@ -102,6 +104,7 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     hashThreads: options.hashThreads,
     queryTimeout: options.queryTimeout,
     outboundTimeout: options.outboundTimeout,
+    watchInterval: options.watchInterval,
   });
   const { database } = base;
   await reportUnreadable(base);

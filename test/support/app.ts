@@ -93,6 +93,7 @@ export async function startTestApp(
 const quick: StartOptions = {
   statisticsInterval: 3_600_000,
   blockInterval: 3_600_000,
+  watchInterval: 3_600_000,
   imageTimeout: 120_000,
   hashThreads: fastHashes,
   queueConnections: 1,
@@ -116,7 +117,7 @@ async function startInstance(
     databaseEnv: { DATABASE_URL: ownerUrl },
     ...{ url, administrationUrl, metricsUrl: metrics?.url, app, services, database, config, printed, logged },
     adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
-    api: createApi(url, conformanceOf(app)),
+    api: createApi(url, conformanceOf(app, config)),
     another: (more = {}, others = {}) =>
       startInstance(
         { ...env, ...more },
@@ -130,17 +131,17 @@ async function startInstance(
   };
 }
 
-/** By the routes of a service. Only requests depend on other settings, and the checks of answers do not read their schemas. */
+/** By the settings that choose the routes of a service. Only requests depend on others, and the checks of answers do not read their schemas. */
 const conformances = new Map<string, Conformance>();
 
 /**
  * The checks of the document of a service. To generate a document and to compile its schemas takes longer than the rest of a
  * start, so services with the same routes share the checks.
  */
-function conformanceOf(app: App): Conformance {
-  const routes = app.printRoutes({ commonPrefix: false });
-  const conforms = conformances.get(routes) ?? createConformance(JSON.parse(JSON.stringify(app.swagger())) as OpenApi);
-  conformances.set(routes, conforms);
+function conformanceOf(app: App, { CONSOLE, CONSOLE_PORT, PAGES, PUBLIC_URL, API_DOCS }: Config): Conformance {
+  const choice = [CONSOLE, CONSOLE_PORT === undefined, PAGES, PUBLIC_URL === undefined, API_DOCS].join(' ');
+  const conforms = conformances.get(choice) ?? createConformance(JSON.parse(JSON.stringify(app.swagger())) as OpenApi);
+  conformances.set(choice, conforms);
   return conforms;
 }
 
