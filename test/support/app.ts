@@ -88,7 +88,7 @@ export async function startTestApp(
 /**
  * Statistics are written only at the start and at the stop, and blocks by other processes are not read: tests that hold
  * locks or count statements expect no other statements. Images may wait for a busy machine. Hashes are fast, because real ones would take most of the time
- * of the tests. All workers of the queue connect at the start, which would be half of the connections.
+ * of the tests. All workers of the queue connect at the start, which would be half of the connections, and each one polls.
  */
 const quick: StartOptions = {
   statisticsInterval: 3_600_000,
@@ -97,10 +97,14 @@ const quick: StartOptions = {
   imageTimeout: 120_000,
   hashThreads: fastHashes,
   queueConnections: 1,
+  queueConcurrency: 4,
 };
 
+/** For tests in which many jobs run or hang at a time. */
+export const wholeQueue: StartOptions = { queueConcurrency: undefined };
+
 /** For tests in which a provider hangs: it does so for longer than the test takes, also on a busy machine. */
-export const patient: StartOptions = { outboundTimeout: 150_000 };
+export const patient: StartOptions = { ...wholeQueue, outboundTimeout: 150_000 };
 
 async function startInstance(
   env: Readonly<Record<string, string>>,
