@@ -7,7 +7,7 @@ import type { Database } from '../../../src/database/database.js';
 import { completeCategory } from '../../../src/notifications/categories/category.js';
 import { createDigestClosing } from '../../../src/notifications/deliveries/digests.js';
 import { createQuietRelease } from '../../../src/notifications/deliveries/quiet-hours.js';
-import { type SimulatedOutcome, simulate } from '../../../src/notifications/deliveries/simulate.js';
+import { type SimulatedOutcome, simulate } from '../../../src/notifications/deliveries/timeline.js';
 import { createTimeZones } from '../../../src/notifications/preferences/time-zones.js';
 import { createSimulator } from '../../../src/notifications/simulator.js';
 import { holdClock, stepClock } from '../../support/clock.js';

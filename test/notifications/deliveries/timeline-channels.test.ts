@@ -24,7 +24,7 @@ import { types } from '../../support/inbox.js';
 import { testSql } from '../../support/sql.js';
 import { createStepParts } from '../../support/steps.js';
 
-/** Pushes and SMS. `simulate.test.ts` compares mails and digests. */
+/** Pushes and SMS. `timeline.test.ts` compares mails and digests. */
 
 const [minute, hour] = [60_000, 3_600_000];
 const ttl = { push: 72 * hour, email: 72 * hour, sms: 72 * hour };
