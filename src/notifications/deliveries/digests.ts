@@ -13,6 +13,7 @@ import { countText } from '../templates/count-text.js';
 import { inOneLine, TemplateTooLarge } from '../templates/render.js';
 import { createTexts, type MessageValues, renderMessage, textFor } from '../templates/templates.js';
 import type { CellChoice } from './decide.js';
+import { recordDeliveries } from './outcome.js';
 import { stepPriority } from './queue.js';
 
 /** The newest members of a digest that its row names. What comes before them is only counted. */
@@ -175,15 +176,20 @@ const close = statement<
       ) n
     ),
     member as (select * from looked_at where reason is null),
-    refused as (
-      insert into step_refusals (id, notification_ids, channel, state, reason, published_at, created_at)
-      select gen_random_uuid(), array_agg(id), 'email', case reason when 'notification_expired' then 'expired' else 'skipped' end, reason,
-             min(created_at), db_now()
+    refusal as (
+      select user_id, null::uuid as delivery_id, id as notification_id, 'email' as channel, null::uuid as device_id, category,
+             case reason when 'notification_expired' then 'expired' else 'skipped' end as state, reason, created_at
       from looked_at
       where is_due and reason is not null and not exists (
         select from step_deliveries own
         where own.user_id = looked_at.user_id and own.notification_id = looked_at.id and own.channel = 'email')
-      group by reason, date_trunc('minute', created_at)
+    ),
+    refused as (
+      insert into step_refusals (id, notification_ids, channel, state, reason, published_at, created_at)
+      select gen_random_uuid(), array_agg(notification_id), channel, state, reason, min(created_at), db_now()
+      from refusal group by channel, state, reason, date_trunc('minute', created_at)
+    ),
+    event as (${recordDeliveries(sql`refusal`)}
     ),
     closed as (
       update digests d

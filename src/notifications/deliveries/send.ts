@@ -20,6 +20,7 @@ import {
   plainAddress,
   type ReadAddresses,
 } from './facts.js';
+import { countSteps, recordDeliveries } from './outcome.js';
 import { type MessageChannel, type StepJob, stepPriority, stepTask } from './queue.js';
 import { holdStep, quietUntil } from './quiet-hours.js';
 import type { StepMessage, StepOutcome, StepSender } from './sender.js';
@@ -60,6 +61,14 @@ interface DeliveryRow extends FactColumns {
   description: string | null;
   extra: { data?: Record<string, unknown>; url?: string } | null;
 }
+
+/** A delivery whose attempt has begun. */
+interface ReadDelivery extends DeliveryRow {
+  readonly channel: MessageChannel;
+  /** When it was due, without the time for which it was held, by `performance.now()`. */
+  readonly dueAt: number;
+}
+const categoryNameOf = (row: DeliveryRow): string | null => row.digest_category ?? row.category;
 
 interface AttemptKey {
   readonly userId: string;
@@ -130,6 +139,7 @@ const settleDelivery = statement<
     provider: string | null;
     reference: string | null;
     newAttempts: number;
+    category: string | null;
   },
   { state: Sent['state'] }
 >('step_delivery_settle', (p) => {
@@ -137,13 +147,18 @@ const settleDelivery = statement<
   const isUndelivered = sql`(${p.state}::text = 'sent' and reason = 'undelivered'
              and (provider, provider_reference) = (${p.provider}::text, ${p.reference}::text))`;
   return sql`
+    with settled as (
     update step_deliveries
     set state = case when ${isUndelivered} then 'bounced' else ${p.state} end,
         reason = case when ${isUndelivered} then reason else ${p.reason} end, last_error = coalesce(${p.error}, last_error),
         provider = coalesce(${p.provider}, provider), provider_reference = coalesce(${p.reference}, provider_reference),
         attempts = attempts + ${p.newAttempts}, updated_at = db_now()
     where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}
-    returning state`;
+    returning user_id, id as delivery_id, notification_id, channel, null::uuid as device_id, ${p.category}::text as category, state, reason
+    ),
+    event as (${recordDeliveries(sql`settled`)}
+    )
+    select state from settled`;
 });
 
 /** Counts the attempt and adds the job of the next one. If the job of the counted attempt runs again, it finds no row. */
@@ -182,6 +197,8 @@ export interface StepSendingOptions {
   /** The time zone of users who have chosen none: DEFAULT_TIME_ZONE. */
   readonly timeZone: string;
   readonly counters: Counters;
+  /** Called for each message that a provider has accepted, with the seconds since it was due, without those for which it was held. */
+  readonly onSent?: ((lag: number) => void) | undefined;
   /** Called when a message could not be made, because of a bug. */
   readonly onError: (error: unknown, channel: MessageChannel) => void;
 }
@@ -195,12 +212,24 @@ export function createStepSending(options: StepSendingOptions): SendStep {
   const senders = new Map(options.senders.map((sender) => [sender.channel, sender]));
   const readDelivery = selectDelivery(options.lockHolds);
 
-  async function settle(handle: Queryable, channel: MessageChannel, job: StepJob, end: End | Sent): Promise<boolean> {
+  async function settle(handle: Queryable, job: StepJob, row: ReadDelivery, end: End | Sent): Promise<boolean> {
     const { state, reason, error = null, provider = null, reference = null, attempted = false } = end;
-    const values = { ...keyOf(job), state, reason, error, provider, reference, newAttempts: attempted ? 1 : 0 };
+    const category = categoryNameOf(row);
+    const values = {
+      ...keyOf(job),
+      state,
+      reason,
+      error,
+      provider,
+      reference,
+      newAttempts: attempted ? 1 : 0,
+      category,
+    };
     const [settled] = await handle.query(settleDelivery(values));
-    if (settled !== undefined) counters.add(`steps.${settled.state}`, channel);
-    return settled !== undefined;
+    if (settled === undefined) return false;
+    countSteps(counters, { channel: row.channel, category, outcome: settled.state });
+    if (settled.state === 'sent') options.onSent?.((performance.now() - row.dueAt) / 1000);
+    return true;
   }
 
   async function repeat(channel: MessageChannel, job: StepJob, seconds: number, ahead = 0): Promise<void> {
@@ -214,7 +243,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     job: StepJob,
     stored: DeliveryRow,
   ): Promise<End | Hold | Join | Target> {
-    const name = stored.digest_category ?? stored.category;
+    const name = categoryNameOf(stored);
     if (name !== null) await categories.refreshFor(handle, [name]);
     const category = categories.get(name ?? '');
     const { member_ids: ids } = stored;
@@ -242,7 +271,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
   }
 
   /** The notification comes with the next digest, and has no mail of its own. Else the job runs again: the digest has just closed. */
-  async function join(channel: MessageChannel, job: StepJob, row: DeliveryRow): Promise<void> {
+  async function join(channel: MessageChannel, job: StepJob, row: ReadDelivery): Promise<void> {
     const category = categories.get(row.category ?? '');
     const hasJoined = await database.user(job.user_id).transaction(async (tx) => {
       if (category === undefined) return false;
@@ -253,7 +282,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
       return true;
     });
     if (!hasJoined) return repeat(channel, job, 1);
-    counters.add('steps.digesting', channel);
+    countSteps(counters, { channel, category: row.category, outcome: 'digesting' });
   }
 
   /**
@@ -336,7 +365,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
   async function record(
     sender: StepSender,
     job: StepJob,
-    row: DeliveryRow,
+    row: ReadDelivery,
     { target, message, outcome }: Attempt,
   ): Promise<void> {
     const { channel } = sender;
@@ -345,7 +374,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
       case 'sent':
         return user.transaction((tx) =>
           sender.recordAccepted(tx, message, outcome, () =>
-            settle(tx, channel, job, {
+            settle(tx, job, row, {
               state: 'sent',
               reason: 'accepted',
               ...{ provider: outcome.provider, reference: outcome.reference },
@@ -357,7 +386,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
         return user.transaction(async (tx) => {
           const { reason, error, provider } = outcome;
           const state = outcome.isUnknownMailbox ? 'bounced' : 'failed';
-          const store = () => settle(tx, channel, job, { state, reason, error, provider, attempted: true });
+          const store = () => settle(tx, job, row, { state, reason, error, provider, attempted: true });
           await (outcome.isUnknownMailbox ? sender.recordUnknownMailbox(tx, message, provider ?? '', store) : store());
         });
       case 'retry':
@@ -369,14 +398,14 @@ export function createStepSending(options: StepSendingOptions): SendStep {
   async function tryAgain(
     channel: MessageChannel,
     job: StepJob,
-    row: DeliveryRow,
+    row: ReadDelivery,
     target: Target,
     { error, afterSeconds = 0 }: { readonly error: string; readonly afterSeconds?: number | undefined },
   ): Promise<void> {
     const user = database.user(job.user_id);
     const seconds = Math.max(afterSeconds, backOff(row.attempts));
     if (expiryOf(channel, row, target) - Date.parse(row.created_at) <= (row.age + seconds) * 1000) {
-      await settle(user, channel, job, { state: 'expired', reason: 'ttl', error, attempted: true });
+      await settle(user, job, row, { state: 'expired', reason: 'ttl', error, attempted: true });
       return;
     }
     const values = { ...keyOf(job), error, seconds, task: stepTask(channel), cause: job.traceparent ?? null };
@@ -399,23 +428,24 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     const held = sender.heldFor();
     if (held > 0) return repeat(channel, job, held);
     const user = database.user(job.user_id);
-    const [row] = await user.query(readDelivery({ ...keyOf(job), channel, zone: options.timeZone }));
-    if (row === undefined) return;
+    const [found] = await user.query(readDelivery({ ...keyOf(job), channel, zone: options.timeZone }));
+    if (found === undefined) return;
+    const row = { ...found, channel, dueAt: performance.now() - 1000 * (found.age - found.held) };
     // Before the question for those ahead: what is not sent must not wait for them.
     const target = await decideNow(user, channel, job, row);
     if ('heldUntil' in target) {
       const held = await user.query(holdStep({ ...keyOf(job), zone: options.timeZone }));
       // The user has just changed the quiet hours.
       if (held.length === 0) return repeat(channel, job, 1);
-      return counters.add('steps.held', channel);
+      return countSteps(counters, { channel, category: row.category, outcome: 'held' });
     }
     if ('state' in target && target.state === 'digesting') return join(channel, job, row);
-    if ('state' in target) return void (await settle(user, channel, job, target));
+    if ('state' in target) return void (await settle(user, job, row, target));
     if (row.ahead > 0) return repeat(channel, job, row.ahead / 3, row.ahead);
     const pause = await sender.pauseBefore({ userId: job.user_id, to: target.to });
     if (pause > 0) return repeat(channel, job, pause / 1000);
     const message = await renderOrLog(channel, job, row, target);
-    if (message !== undefined && 'state' in message) return void (await settle(user, channel, job, message));
+    if (message !== undefined && 'state' in message) return void (await settle(user, job, row, message));
     // A job of a delivery that is gone by now finds no row.
     if (!row.was_handed_over && !(await begin(channel, job, row, target))) return repeat(channel, job, 1);
     if (message === undefined) {
