@@ -4,12 +4,12 @@ import type { Database, Queryable } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 import { backOff } from '../../lib/back-off.js';
 import type { Counters } from '../../statistics/counters.js';
-import { countDeliveries, type DeliveryOutcome, recordDeliveries } from '../deliveries/outcome.js';
+import { countDeliveries, recordDeliveries } from '../deliveries/outcome.js';
 import { holdPush, separatePush } from '../deliveries/quiet-hours.js';
 import { type AttemptKey, type DeliveryRow, keyOf } from './attempt.js';
 import type { Wait } from './call-limits.js';
 import { type PushJob, retryPriority, sendTask } from './deliveries.js';
-import type { End, EndState } from './end.js';
+import { type End, type EndState, outcomeOf } from './end.js';
 import type { PushOptions } from './plan.js';
 import type { Prepared } from './prepare.js';
 import type { PushOutcome } from './sender.js';
@@ -22,10 +22,6 @@ const countOf = {
   dropped: 'pushes.dropped',
   muted: 'pushes.dropped',
 } as const satisfies Record<EndState, Metric>;
-const outcomeOf = {
-  ...{ sent: 'sent', failed: 'failed', gone: 'failed', expired: 'expired', dropped: 'dropped', muted: 'dropped' },
-} as const satisfies Record<EndState, DeliveryOutcome>;
-
 /** A push before an attempt, and what is known about its notification. */
 export interface KnownDelivery extends DeliveryRow {
   /** Null: the notification was deleted, or the push is about a notice. */

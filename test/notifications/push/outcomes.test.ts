@@ -79,6 +79,20 @@ test('each push of a notification is counted by category, and an event of webhoo
   expect(metrics.value('postern_delivery_lag_seconds_count')).toBe(1);
 });
 
+test('a push that its user does not want is counted, and no event', async () => {
+  const phone = await newPhone('android');
+  const count = async () =>
+    (await scrape(app.metricsUrl ?? '')).value('postern_deliveries_total', { channel: 'push', outcome: 'dropped' });
+  const before = await count();
+  await app.api('PATCH', '/v1/preferences', {
+    ...{ bearer: phone.session, body: { categories: { payment: { push: 'off' } } } },
+  });
+  const notification = await publish(phone.user);
+  await pushInState(notification.id, 'dropped');
+  expect((await count()) - before).toBe(1);
+  expect(await eventsOf(phone.user.id)).toEqual([]);
+});
+
 test('a push about the account is neither', async () => {
   const before = (await scrape(app.metricsUrl ?? '')).value('postern_deliveries_total');
   const phone = await newPhone('android');
