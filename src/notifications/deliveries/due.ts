@@ -6,6 +6,7 @@ import { newId } from '../../lib/ids.js';
 import type { Counters } from '../../statistics/counters.js';
 import type { KnownCategories } from '../categories/categories.js';
 import { heldSince } from '../channels/held.js';
+import { countSteps, recordDeliveries } from './announce.js';
 import { type Decision, decide, type Refusal, type StepFacts } from './decide.js';
 import { joinDigests } from './digests.js';
 import {
@@ -18,7 +19,6 @@ import {
   plainAddress,
   type ReadAddresses,
 } from './facts.js';
-import { countSteps, recordDeliveries } from './outcome.js';
 import { insertDeliveries } from './queue.js';
 import { insertDuePushes } from './steps.js';
 

@@ -4,7 +4,7 @@ import type { Transaction } from '../../database/database.js';
 import { type Sql, sql, statement } from '../../database/sql.js';
 import type { Counters } from '../../statistics/counters.js';
 import { categoryOf } from '../inbox/filter-fields.js';
-import { countSteps, type DeliveryOutcome, recordDeliveries } from './outcome.js';
+import { countSteps, type DeliveryOutcome, recordDeliveries } from './announce.js';
 
 /** What a provider reports about a message that it has accepted. */
 export interface StepReport {

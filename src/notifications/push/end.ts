@@ -1,5 +1,5 @@
 import type { DeliveryReason, DeliveryState } from '../../contract/push.js';
-import type { DeliveryOutcome } from '../deliveries/outcome.js';
+import type { DeliveryOutcome } from '../deliveries/announce.js';
 
 /** The final states of a push. */
 export type EndState = Exclude<DeliveryState, 'queued' | 'held'>;

@@ -1,7 +1,7 @@
 import type { Handle, Queryable } from '../../database/database.js';
 import { literal, sql, statement, unprepared } from '../../database/sql.js';
 import type { Counters } from '../../statistics/counters.js';
-import { countDeliveries } from '../deliveries/outcome.js';
+import { countDeliveries } from '../deliveries/announce.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { insertDeliveries, type NewDelivery } from './deliveries.js';
