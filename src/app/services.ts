@@ -231,6 +231,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     redirects,
     publicUrl: publicUrlOf(config),
     redirectLimits: limits,
+    preferenceLimits: limits,
     sessions: sessions.sessions,
     dpopVerifier: sessions.dpopVerifier,
     takeOverProof: sessions.takeOverProof,

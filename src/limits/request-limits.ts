@@ -38,7 +38,7 @@ export interface RequestLimits {
    */
   countOwnUsername(userId: string): Promise<void>;
   /**
-   * Counts a change of the states of a user's own notifications: 1,000 an hour.
+   * Counts a change of the states of a user's own notifications, subscriptions or preferences: 1,000 an hour.
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countOwnStates(userId: string): Promise<void>;

@@ -53,8 +53,11 @@ export function createStepParts(database: Database, channels: readonly StepChann
       if (await store()) suppressed.add(to);
     },
   });
+  const counters = createCounters({ withTotals: true });
+  /** Seconds from when each accepted message was due. */
+  const lags: number[] = [];
   const shared = {
-    ...{ database, categories, lockHolds, timeZone: 'UTC', ttl: limits, counters: createCounters() },
+    ...{ database, categories, lockHolds, timeZone: 'UTC', ttl: limits, counters },
     readAddresses: async (_handle: unknown, _channel: string, addresses: readonly string[]) =>
       new Map(addresses.map((each) => [each, { isSuppressed: suppressed.has(each), isAllowedOut: true }])),
   };
@@ -67,6 +70,7 @@ export function createStepParts(database: Database, channels: readonly StepChann
   const errors: unknown[] = [];
   const send = createStepSending({
     ...{ ...shared, senders: [senderOf('email'), senderOf('sms')], app: 'Splitter' },
+    onSent: (lag) => lags.push(lag),
     onError: (error) => errors.push(error),
   });
   const notifications = createNotifications({
@@ -77,7 +81,7 @@ export function createStepParts(database: Database, channels: readonly StepChann
     limitExpensive: (_userId, read) => read(),
   });
   return {
-    ...{ due, categories, notifications, handedOver, provider, suppressed, paused, errors },
+    ...{ due, categories, notifications, handedOver, provider, suppressed, paused, errors, counters, lags },
     putCategory(name: string, input: CategoryInput) {
       all = allCategories(
         [...[...all.values()].filter((each) => each.name !== name), completeCategory(name, input)],

@@ -50,7 +50,7 @@ const concurrency: Readonly<Record<PushChannel, number>> = { apns: 16, fcm: 16, 
 
 /** Creates push for the configured channels. */
 export async function createPushDomain(
-  { config, log, lifecycle, outbound, database, tracing, statistics: { counters } }: Base,
+  { config, log, lifecycle, outbound, database, tracing, meters, statistics: { counters } }: Base,
   categories: KnownCategories,
   { isPaused, waitOf }: Pick<Channels, 'isPaused' | 'waitOf'>,
 ): Promise<PushDomain> {
@@ -84,6 +84,7 @@ export async function createPushDomain(
     heldFor: () => waitOf('push'),
     onError: (error, channel) => log.error({ err: error, channel }, 'a push could not be sent'),
     counters,
+    onSent: meters?.deliveryLag.observe,
     calls: createCallLimits(),
   });
   const tasksOf = (channel: PushChannel): Record<string, Task> => ({

@@ -95,6 +95,7 @@ export async function createStepDomain(
     senders,
     ttl: stepTtl(config),
     app: config.APP_NAME,
+    onSent: base.meters?.deliveryLag.observe,
     onError: (error, channel) => log.error({ err: error, channel }, 'a message of a notification could not be made'),
   });
   const step = createDueSteps({

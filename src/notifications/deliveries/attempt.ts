@@ -12,7 +12,12 @@ export interface Attempt {
   readonly job: AttemptJob;
   /** The delivery before the attempt. */
   readonly row: DeliveryRow;
+  /** When it was due, without the time for which it was held, by `performance.now()`. */
+  readonly dueAt: number;
 }
+
+/** The category of what is sent. Null: the notification was deleted. */
+export const categoryNameOf = ({ row }: Pick<Attempt, 'row'>): string | null => row.digest_category ?? row.category;
 
 /** Why a delivery ends. */
 export interface End {

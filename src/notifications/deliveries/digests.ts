@@ -7,6 +7,7 @@ import { parseDuration } from '../../lib/times.js';
 import type { KnownCategories } from '../categories/categories.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
+import { recordDeliveries } from './announce.js';
 import type { CellChoice } from './decide.js';
 import { stepPriority } from './queue.js';
 
@@ -170,15 +171,20 @@ const close = statement<
       ) n
     ),
     member as (select * from looked_at where reason is null),
-    refused as (
-      insert into step_refusals (id, notification_ids, channel, state, reason, published_at, created_at)
-      select gen_random_uuid(), array_agg(id), 'email', case reason when 'notification_expired' then 'expired' else 'skipped' end, reason,
-             min(created_at), db_now()
+    refusal as (
+      select user_id, null::uuid as delivery_id, id as notification_id, 'email' as channel, null::uuid as device_id, category,
+             case reason when 'notification_expired' then 'expired' else 'skipped' end as state, reason, created_at
       from looked_at
       where is_due and reason is not null and not exists (
         select from step_deliveries own
         where own.user_id = looked_at.user_id and own.notification_id = looked_at.id and own.channel = 'email')
-      group by reason, date_trunc('minute', created_at)
+    ),
+    refused as (
+      insert into step_refusals (id, notification_ids, channel, state, reason, published_at, created_at)
+      select gen_random_uuid(), array_agg(notification_id), channel, state, reason, min(created_at), db_now()
+      from refusal group by channel, state, reason, date_trunc('minute', created_at)
+    ),
+    event as (${recordDeliveries(sql`refusal`)}
     ),
     closed as (
       update digests d

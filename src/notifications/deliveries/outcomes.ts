@@ -2,7 +2,8 @@ import type { Database, Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { backOff } from '../../lib/back-off.js';
 import type { Counters } from '../../statistics/counters.js';
-import type { Attempt, End } from './attempt.js';
+import { countSteps, recordDeliveries } from './announce.js';
+import { type Attempt, categoryNameOf, type End } from './attempt.js';
 import { type AttemptKey, keyOf, postponeDelivery } from './jobs.js';
 import { stepPriority, stepTask } from './queue.js';
 import type { StepMessage, StepOutcome, StepSender } from './sender.js';
@@ -28,6 +29,7 @@ const settleDelivery = statement<
     provider: string | null;
     reference: string | null;
     newAttempts: number;
+    category: string | null;
   },
   { state: Result['state'] }
 >('step_delivery_settle', (p) => {
@@ -35,13 +37,18 @@ const settleDelivery = statement<
   const isUndelivered = sql`(${p.state}::text = 'sent' and reason = 'undelivered'
              and (provider, provider_reference) = (${p.provider}::text, ${p.reference}::text))`;
   return sql`
+    with settled as (
     update step_deliveries
     set state = case when ${isUndelivered} then 'bounced' else ${p.state} end,
         reason = case when ${isUndelivered} then reason else ${p.reason} end, last_error = coalesce(${p.error}, last_error),
         provider = coalesce(${p.provider}, provider), provider_reference = coalesce(${p.reference}, provider_reference),
         attempts = attempts + ${p.newAttempts}, updated_at = db_now()
     where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}
-    returning state`;
+    returning user_id, id as delivery_id, notification_id, channel, null::uuid as device_id, ${p.category}::text as category, state, reason
+    ),
+    event as (${recordDeliveries(sql`settled`)}
+    )
+    select state from settled`;
 });
 
 const postpone = postponeDelivery('step_delivery_postpone', {
@@ -71,17 +78,23 @@ export interface Outcomes {
 export function createOutcomes({
   database,
   counters,
+  onSent,
 }: {
   readonly database: Database;
   readonly counters: Counters;
+  readonly onSent?: ((lag: number) => void) | undefined;
 }): Outcomes {
   /** @returns false if the delivery is gone */
-  async function settle(handle: Queryable, { channel, job }: Attempt, result: Result): Promise<boolean> {
+  async function settle(handle: Queryable, attempt: Attempt, result: Result): Promise<boolean> {
     const { state, reason, error = null, provider = null, reference = null, attempted = false } = result;
-    const values = { ...keyOf(job), state, reason, error, provider, reference, newAttempts: attempted ? 1 : 0 };
-    const [settled] = await handle.query(settleDelivery(values));
-    if (settled !== undefined) counters.add(`steps.${settled.state}`, channel);
-    return settled !== undefined;
+    const { channel, job, dueAt } = attempt;
+    const category = categoryNameOf(attempt);
+    const stored = { state, reason, error, provider, reference, newAttempts: attempted ? 1 : 0 };
+    const [settled] = await handle.query(settleDelivery({ ...keyOf(job), ...stored, category }));
+    if (settled === undefined) return false;
+    countSteps(counters, { channel, category, outcome: settled.state });
+    if (settled.state === 'sent') onSent?.((performance.now() - dueAt) / 1000);
+    return true;
   }
 
   const retry: Outcomes['retry'] = async (attempt, { expiresAt }, { error, afterSeconds = 0 }) => {

@@ -28,6 +28,8 @@ export interface StepSendingOptions {
   /** The time zone of users who have chosen none: DEFAULT_TIME_ZONE. */
   readonly timeZone: string;
   readonly counters: Counters;
+  /** Called for each message that a provider has accepted, with the seconds since it was due, without those for which it was held. */
+  readonly onSent?: ((lag: number) => void) | undefined;
   /** Called when a message could not be made, because of a bug. */
   readonly onError: (error: unknown, channel: MessageChannel) => void;
 }
@@ -66,7 +68,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     const user = database.user(job.user_id);
     const [row] = await user.query(readDelivery({ ...keyOf(job), channel, zone: options.timeZone }));
     if (row === undefined) return;
-    const attempt: Attempt = { channel, job, row };
+    const attempt: Attempt = { channel, job, row, dueAt: performance.now() - 1000 * (row.age - row.held) };
     // Before the question for those ahead: what is not sent must not wait for them.
     const target = await findTarget(attempt);
     if ('state' in target) {

@@ -2,7 +2,8 @@ import type { Database } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import type { Counters } from '../../statistics/counters.js';
 import type { KnownCategories } from '../categories/categories.js';
-import type { Attempt } from './attempt.js';
+import { countSteps } from './announce.js';
+import { type Attempt, categoryNameOf } from './attempt.js';
 import { joinDigests } from './digests.js';
 import { type AttemptJob, type AttemptKey, keyOf } from './jobs.js';
 import { type MessageChannel, stepPriority, stepTask } from './queue.js';
@@ -50,11 +51,12 @@ export function createWaiting({
     await database.user(job.user_id).query(repeatLater({ task: stepTask(channel), job, seconds, ahead }));
   }
 
-  async function hold({ channel, job }: Attempt): Promise<void> {
+  async function hold(attempt: Attempt): Promise<void> {
+    const { channel, job } = attempt;
     const held = await database.user(job.user_id).query(holdStep({ ...keyOf(job), zone }));
     // The user has just changed the quiet hours.
     if (held.length === 0) return repeat(channel, job, 1);
-    counters.add('steps.held', channel);
+    countSteps(counters, { channel, category: categoryNameOf(attempt), outcome: 'held' });
   }
 
   async function joinDigest({ channel, job, row }: Attempt): Promise<void> {
@@ -69,7 +71,7 @@ export function createWaiting({
     });
     // The digest has just closed.
     if (!hasJoined) return repeat(channel, job, 1);
-    counters.add('steps.digesting', channel);
+    countSteps(counters, { channel, category: row.category, outcome: 'digesting' });
   }
 
   return { repeat, hold, joinDigest };

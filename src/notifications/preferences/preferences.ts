@@ -8,6 +8,7 @@ import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import type { KnownCategories } from '../categories/categories.js';
 import { quietUntil } from '../deliveries/quiet-hours.js';
+import { recordUserEvent } from '../inbox/webhook-events.js';
 import { textFor } from '../templates/templates.js';
 import {
   applyChanges,
@@ -225,6 +226,10 @@ export function createPreferences({
       const hidingTopics = inboxChoicesOf(changes.topics);
       if (hidingTopics.length > 0) await tx.query(noteTopicChoices({ keys: hidingTopics }));
       const isChanged = fields.length > 0;
+      if (isChanged) {
+        const data = JSON.stringify({ fields: fields.map(({ field }) => field) });
+        await tx.query(recordUserEvent({ userId, type: 'preference.changed', actor: origin.actor, data }));
+      }
       // A choice of the user has its time in the row.
       if (isChanged && origin.actor !== 'user') await record(tx, userId, origin, fields);
       return isChanged;
