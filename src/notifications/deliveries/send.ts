@@ -69,14 +69,14 @@ interface AttemptKey {
 const keyOf = (job: StepJob): AttemptKey => ({ userId: job.user_id, id: job.id, attempt: job.attempt });
 
 /**
- * More deliveries ahead than this are not counted: they only say how long to wait. So the many messages of one user look seldom, and
- * cost the others little.
+ * The count of earlier deliveries stops here. It only decides how long to wait: with many messages for one user, each of them checks
+ * rarely, and other users are not slowed down.
  */
 const maxAhead = 1000;
 
 /**
- * SQL: how many earlier deliveries to the same user by the same channel are still to be handed over. One that is tried again does
- * not hold up the next for longer than 60 s.
+ * SQL: the number of earlier deliveries to the same user by the same channel that were not handed over. A delivery that is retried delays
+ * the next one for at most 60 s.
  */
 const ahead: Sql = sql`(
              select count(*)::integer from (
@@ -86,7 +86,7 @@ const ahead: Sql = sql`(
                  and coalesce(b.first_attempt_at > db_now() - interval '60 seconds', true)
                limit ${literal(maxAhead)}) earlier)`;
 
-/** Returns no row when the attempt was made before, or the delivery has ended. */
+/** Returns no row if this attempt was made before, or if the delivery has ended. */
 const selectDelivery = (lockHolds: Sql): StatementWith<AttemptKey & { channel: string; zone: string }, DeliveryRow> =>
   statement<AttemptKey & { channel: string; zone: string }, DeliveryRow>('step_delivery_read', (p) => {
     const parts = {
@@ -172,7 +172,7 @@ export interface StepSendingOptions {
   readonly database: Database;
   readonly senders: readonly StepSender[];
   readonly categories: Pick<KnownCategories, 'get' | 'refreshFor'>;
-  /** Milliseconds: how late a step may be whose category says nothing. */
+  /** How late a step may be if its category has no `ttl`, in milliseconds. */
   readonly ttl: Readonly<Record<MessageChannel, number>>;
   readonly readAddresses: ReadAddresses;
   /** SQL: whether an operator's lock on the user `u` is in effect. */
@@ -207,7 +207,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     await database.user(job.user_id).query(repeatLater({ task: stepTask(channel), job, seconds, ahead }));
   }
 
-  /** Where the message goes, or why it is not sent. All data is read again, because it may have changed. */
+  /** Returns the address for the message, or why it is not sent. Reads all data again, because it may have changed. */
   async function decideNow(
     handle: Queryable,
     channel: MessageChannel,
@@ -241,7 +241,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     return { category, to: row.address, digest };
   }
 
-  /** The notification comes with the next digest, and has no mail of its own. Else the job runs again: the digest has just closed. */
+  /** Adds the notification to the next digest, and removes its single mail. If the digest has just closed, the job runs again. */
   async function join(channel: MessageChannel, job: StepJob, row: DeliveryRow): Promise<void> {
     const category = categories.get(row.category ?? '');
     const hasJoined = await database.user(job.user_id).transaction(async (tx) => {
@@ -258,7 +258,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
 
   /**
    * Marks the first hand-over, and counts it for the cap of the category.
-   * @returns false if the delivery must not be handed over now: its digest has closed meanwhile, or another one took the last place
+   * @returns false if the delivery must not be handed over now: its digest has closed meanwhile, or another delivery has reached the cap
    */
   async function begin(
     channel: MessageChannel,
@@ -271,7 +271,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     const step = { userId: job.user_id, notificationId: row.notification_id, channel };
     try {
       return await user.transaction(async (tx) => {
-        // First, because it waits for a digest that is closing: a delivery that is gone takes no place.
+        // First, because it waits for a digest that is closing. A delivery that the digest has removed must not count for the cap.
         if ((await tx.query(markHandedOver(keyOf(job)))).length === 0) return false;
         if (!(await takeCap(tx, step, category))) throw new NoPlace();
         return true;
@@ -383,7 +383,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     await user.query(postponeDelivery(values));
   }
 
-  /** An unexpected error, which is a bug, counts as a failed attempt: later messages of the user do not wait for its repair. */
+  /** Counts an unexpected error as a failed attempt, so that later messages of the user do not wait until the bug is fixed. */
   async function renderOrLog(channel: MessageChannel, job: StepJob, row: DeliveryRow, target: Target) {
     try {
       return await render(channel, job, row, target);
@@ -401,7 +401,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     const user = database.user(job.user_id);
     const [row] = await user.query(readDelivery({ ...keyOf(job), channel, zone: options.timeZone }));
     if (row === undefined) return;
-    // Before the question for those ahead: what is not sent must not wait for them.
+    // Before the check for earlier deliveries: a delivery that is not sent must not wait for them.
     const target = await decideNow(user, channel, job, row);
     if ('heldUntil' in target) {
       const held = await user.query(holdStep({ ...keyOf(job), zone: options.timeZone }));
@@ -416,7 +416,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     if (pause > 0) return repeat(channel, job, pause / 1000);
     const message = await renderOrLog(channel, job, row, target);
     if (message !== undefined && 'state' in message) return void (await settle(user, channel, job, message));
-    // A job of a delivery that is gone by now finds no row.
+    // If the delivery was removed meanwhile, the repeated job finds no row.
     if (!row.was_handed_over && !(await begin(channel, job, row, target))) return repeat(channel, job, 1);
     if (message === undefined) {
       return tryAgain(channel, job, row, target, { error: 'the message could not be made; see the log' });
@@ -425,7 +425,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
   };
 }
 
-/** Rolls back the mark of a hand-over: another delivery took the last place below the cap. */
+/** Rolls back the mark of a hand-over, because another delivery has reached the cap. */
 class NoPlace extends Error {}
 
 /** What a delivery that is sent needs. */
@@ -442,14 +442,14 @@ interface Attempt {
   readonly outcome: StepOutcome;
 }
 
-/** How a delivery went that a provider has accepted, or whose address does not exist. */
+/** The result of a delivery that a provider has accepted, or whose address does not exist. */
 interface Sent extends Omit<End, 'state'> {
   readonly state: 'sent' | 'bounced' | End['state'];
 }
 
 /**
- * A digest is about all of its members: there is a reason to send it while one of them is unread, and the user wants it while one of those
- * is wanted.
+ * The facts about a digest. It is sent if the user has not read at least one of its notifications, and wants mails about at least one of
+ * the unread ones.
  */
 const digestRow = (row: DeliveryRow, { unread, wanted }: DigestContent): DeliveryRow => ({
   ...row,

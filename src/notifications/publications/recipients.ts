@@ -2,7 +2,7 @@ import { type Handle, isStorageFailure, type Queryable } from '../../database/da
 import { bound, compose, literal, type Sql, sql } from '../../database/sql.js';
 import { maxChunk } from './pace.js';
 
-/** To whom a publication goes, as it is stored. */
+/** The recipients of a publication, as they are stored. */
 export type Target =
   | { readonly topic: string }
   | { readonly users: string }
@@ -18,9 +18,9 @@ export interface RecipientSource {
   readonly topicId: string | null;
 }
 
-/** The users that a chunk examines, for each that it may reach: 20,000 at most. */
+/** A chunk examines this many users for each recipient that it may have. */
 const examinedForEach = 10;
-/** The most users that a chunk examines. */
+/** The maximum number of users that a chunk examines: 20,000. */
 const maxExamined = maxChunk * examinedForEach;
 
 interface RecipientRow {
@@ -40,11 +40,10 @@ export interface RecipientPage {
 }
 
 /**
- * Reads the recipients of the next chunk, in the order of their ids: those who match now, and were there when the publication
- * started.
+ * Reads the recipients of the next chunk, in the order of their ids. They match now, and existed when the publication started.
  * @param after the last user of the chunk before
  * @param limit the most recipients
- * @param size what the database takes in time: a filter examines users in proportion to it
+ * @param size how many recipients the database writes in time. A filter examines users in proportion to it
  */
 export async function readRecipients(
   tx: Queryable,
@@ -58,7 +57,7 @@ export async function readRecipients(
   }: { readonly after: string; readonly startedAt: string; readonly limit: number; readonly size: number },
 ): Promise<RecipientPage> {
   const { target } = source;
-  // Before the users are read: each statement sees other rows, and an end that is read later could repeat or miss some.
+  // Read before the users: new users between two statements could move a later end, and some would be missed or repeated.
   const end = 'users' in target ? await lastExamined(tx, after, Math.min(maxExamined, size * examinedForEach)) : null;
   const from = await candidates(tx, userCondition, source, { after, end });
   const rows = await tx.query(
@@ -77,7 +76,7 @@ export async function readRecipients(
   };
 }
 
-/** SQL: what follows `from`: the users after one, with a condition. */
+/** SQL after `from`: the users after a position, and a condition. */
 async function candidates(
   tx: Queryable,
   userCondition: UserCondition,
@@ -111,7 +110,7 @@ async function lastExamined(tx: Queryable, after: string, examined: number): Pro
 
 type Counted = Pick<RecipientSource, 'target' | 'topicId'>;
 
-/** SQL: what follows `from`: who would be reached, if the publication started now. */
+/** SQL after `from`: the users whom the publication would reach if it started now. */
 async function matching(handle: Queryable, userCondition: UserCondition, { target, topicId }: Counted): Promise<Sql> {
   if ('topic' in target) {
     return sql`subscriptions s join users u on u.id = s.user_id
