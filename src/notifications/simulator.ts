@@ -137,7 +137,7 @@ async function withCalendar<Result>(
 
 const timeOf = (time: number): string => `${new Date(time).toISOString().slice(0, -1)}000Z`;
 
-/** The latest time of a request: what follows from it is still a time that the API can show. */
+/** The latest time of a request, so that the API can still show all times of the answer. */
 const latest = Date.UTC(9990, 0);
 
 /** The events of a request, and the errors in the meaning of those parts that have the right form. */

@@ -19,8 +19,8 @@ import { validSessions } from './verifier.js';
  */
 export interface SupportLogins {
   /**
-   * Creates a support login. The former one of this operator for this user ends. With SUPPORT_CONSENT=on it waits for the user, and
-   * the result has no token.
+   * Creates a support login. The former one of this operator for this user ends. With SUPPORT_CONSENT=on it waits for the user, and the
+   * result has no token.
    * @throws Problem `not_found`, `has_role`, `account_unusable`, `account_locked`, `invalid_session_token`, `upgrade_in_progress`
    */
   create(tx: Transaction, request: SupportRequest): Promise<IssuedSupportLogin>;
@@ -255,7 +255,7 @@ export function createSupportLogins(options: {
     return find(tx, key);
   }
 
-  /** Creates the token of a login that is allowed, and tells the user. */
+  /** Creates the token of an allowed login, and notifies the user. */
   async function issue(tx: Queryable, key: SupportKey, origin: Origin): Promise<IssuedSupportLogin> {
     const former = await tx.query(findFormer({}));
     if (former.length > 0) throw new Problem('upgrade_in_progress');

@@ -13,7 +13,7 @@ export type { SafeStorage, StoredLogin } from './postern/login-storage.js';
 /** Sends a request of the app. @param isMissing whether an answer says that the session needs a fresh proof */
 export type SendWithProof = (isMissing?: (answer: Response) => Promise<boolean>) => Promise<Response>;
 
-/** What `enableStepUp` adds to `postern.fetch`: sends the request, and again after a proof if the API wants one. */
+/** Added to `postern.fetch` by `enableStepUp`: sends the request, and repeats it after a proof if the API asks for one. */
 export type StepUp = (send: SendWithProof, owner: Owner, ...request: Parameters<Fetch>) => Promise<Response>;
 
 /** The parts of a client that its features use. */

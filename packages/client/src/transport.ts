@@ -17,7 +17,7 @@ export interface Call extends Abortable {
   readonly expects?: string;
   /** Gets the headers of each answer, also of a problem. */
   readonly onHeaders?: (headers: Headers) => void;
-  /** Whose session it needs: that of the first request with the same owner. */
+  /** The request needs the session of the same login as the first request with this owner. */
   readonly owner?: Owner | undefined;
 }
 

@@ -52,7 +52,9 @@ interface StepParts {
 }
 type SmsLimits = Pick<RequestLimits, 'countNotificationSms' | 'waitForNotificationSms'>;
 
-/** How many mails and SMS of notifications an instance sends at a time. One group has both, because each needs a connection to the database. */
+/**
+ * How many mails and SMS of notifications an instance sends at a time. One group has both, because each needs a connection to the database.
+ */
 const concurrency = pooledConnections;
 
 /** Milliseconds between two looks for steps that are due: no notice comes when their time comes. 99 % begin within a second. */
@@ -131,7 +133,7 @@ export async function createStepDomain(
   };
 }
 
-/** What forbids messages to addresses: the suppressions of mail, and OUTBOUND. */
+/** The rules that forbid messages to addresses: suppressions of mail, and OUTBOUND. */
 function createAddressReader({ suppressions }: Pick<Messaging, 'suppressions'>, config: Config): ReadAddresses {
   const isAllowedOut = createOutboundRule(config.OUTBOUND, config.OUTBOUND_ALLOWLIST);
   return async (handle: Queryable, channel, addresses) => {
@@ -145,7 +147,7 @@ function createAddressReader({ suppressions }: Pick<Messaging, 'suppressions'>, 
   };
 }
 
-/** What holds a channel back: a pause, and its rate. */
+/** The limits of a channel: a pause, and its rate. */
 interface Brakes {
   /** Seconds to wait because of a pause. */
   readonly heldFor: (channel: MessageChannel) => number;

@@ -195,7 +195,7 @@ function deliveryFamilies(totalsOf: TotalsOf): Family[] {
   ];
 }
 
-/** What the process uses now. */
+/** The present resource use of the process. */
 function resourceFamilies({ openStreams, runningJobs, pools }: ProcessSources): Family[] {
   return [
     gauge('postern_streams', 'Open notification streams.', singleSample(openStreams())),

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { writePrivateFile } from '../../lib/private-file.js';
 import { BackupError } from '../container/error.js';
 
-// A restored copy of an embedded server has the same system identifier as the original. A file next to the server's
-// folder tells them apart. No backup contains the file, and every restore writes a new id into it.
+// A restored copy of an embedded server has the same system identifier as the original. A file next to the server's folder distinguishes
+// them. No backup contains the file, and every restore writes a new id into it.
 
 const fileName = 'installation';
 

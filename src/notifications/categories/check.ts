@@ -38,8 +38,7 @@ export async function setErrors(
 }
 
 /**
- * The errors in the meaning of a category. Its form may be wrong too: what has another form is skipped, because the schema
- * reports it.
+ * The errors in the meaning of a category. Its form may be wrong too: what has another form is skipped, because the schema reports it.
  * @param path the prefix of field names: `3.`, or empty
  */
 export async function categoryErrors(
@@ -173,7 +172,7 @@ function digestErrors(digest: unknown, field: string): FieldError[] {
     : [{ field: `${field}.every`, code: 'invalid_schedule' }];
 }
 
-/** What needs the digest of the category, which it does not have. */
+/** Reports members that need a digest, if the category has none. */
 function digestUseErrors(
   { cap, digest, defaults }: Record<'cap' | 'digest' | 'defaults', unknown>,
   path: string,

@@ -35,7 +35,7 @@ interface Place {
   readonly indent: string;
 }
 
-/** The type of the values that a schema allows. What types cannot express, such as ranges, is left out. */
+/** The type of the values that a schema allows. Leaves out rules that types cannot express, such as ranges. */
 function typeOf(schema: unknown, place: Place): string {
   if (schema === false) return 'never';
   if (!isJsonObject(schema)) return noSchema;

@@ -143,7 +143,7 @@ function limit(facts: StepFacts, choice: CellChoice): Decision | undefined {
   const isDigested = hasDigest && facts.notification?.isHidden !== true;
   const canJoin = isDigested && digest === 'open';
   if (canJoin && choice === 'digest') return { state: 'digesting', reason: 'digest' };
-  // The digest of its time has left it out for that. What is unread came too late for it, and is sent alone.
+  // The digest of its time has left it out for that. An unread notification came too late for it, and is sent alone.
   if (isDigested && digest === 'past' && choice === 'digest' && facts.notification?.isRead) return skipped('read');
   if (facts.isCapped !== true) return undefined;
   return canJoin && category?.overflow === 'digest' ? { state: 'digesting', reason: 'cap' } : skipped('cap');

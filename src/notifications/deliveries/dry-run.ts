@@ -15,7 +15,7 @@ export interface StepSubject {
   readonly push: { readonly hasDevice: boolean; readonly isMuted: boolean };
 }
 
-/** What would become of the steps of a notification. */
+/** Predicts what happens to the steps of a notification. */
 export interface SubjectDecisions {
   /** Whether it would count as read and archived, because the user does not want it in the inbox. */
   readonly isHidden: boolean;

@@ -85,7 +85,7 @@ export const factJoins = ({ userId, notificationId }: FactParts): Sql => sql`
       left join users u on u.id = ${userId}
       left join preferences on preferences.user_id = ${userId}`;
 
-/** What is known about an address beside the user's row. */
+/** Facts about an address that are not in the user's row. */
 export interface AddressFacts {
   readonly isSuppressed: boolean;
   readonly isAllowedOut: boolean;
@@ -112,7 +112,7 @@ export interface FactOptions {
   readonly ttl: number;
   /** When the quiet hours of the user end; null or absent: there are none now. */
   readonly quietUntil?: string | null;
-  /** What the cap and the digest of the category say; absent: they were not asked for. */
+  /** The result of the cap and the digest of the category. Absent if they were not checked. */
   readonly limits?: Pick<StepFacts, 'isCapped' | 'digest' | 'isDigest'>;
   readonly categories: Pick<KnownCategories, 'get'>;
 }

@@ -39,7 +39,7 @@ export interface SimulatedOutcome {
   readonly reason?: StepReason | 'collapsed';
   /** When it is decided about again. */
   readonly heldUntil?: number;
-  /** The places of all events that it stands for, if there are several. */
+  /** The indexes of all its events, if there are several. */
   readonly events?: readonly number[];
 }
 
@@ -72,8 +72,8 @@ type Task =
 const ranks = { step: 0, release: 1, close: 2 } as const;
 
 /**
- * What the service would do with notifications of a category for one user: the decisions of `decide`, at the times at which the service
- * asks for them. Providers accept everything at once.
+ * Predicts what the service does with notifications of a category for one user. It calls `decide` at the same times as the service.
+ * Providers accept everything at once.
  */
 export function simulate(input: SimulationInput): SimulatedOutcome[] {
   return new Run(input).timeline();
@@ -83,7 +83,7 @@ const isBefore = (one: Task, other: Task): boolean =>
   one.at - other.at < 0 ||
   (one.at === other.at && (ranks[one.kind] - ranks[other.kind] || one.order - other.order) < 0);
 
-/** What is to be done, in the order of time. */
+/** The next actions, in the order of time. */
 class Tasks {
   readonly #tasks: Task[];
   #done = 0;

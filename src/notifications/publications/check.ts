@@ -53,7 +53,7 @@ export async function listedUsers(
 
 /**
  * The errors of a publication in its meaning, all at once.
- * @param body of any form: what has a wrong form is reported elsewhere
+ * @param body of any form. Faults of the form are reported elsewhere
  * @param isChange whether members may be missing
  */
 export async function publicationErrors(

@@ -39,8 +39,8 @@ const eraseId = statement<{ userId: string }>(
 );
 
 /**
- * What belongs to another user by now, because the deleted user was a guest who was merged: it goes on being a part of the publication,
- * which can be recalled. The other user may have other notifications of it.
+ * Keeps notifications that belong to another user now, because the deleted user was a guest who was merged. They stay a part of the
+ * publication, so a recall removes them. The other user may have other notifications of it.
  */
 const keepMoved = statement<{ userId: string }>(
   'publication_chunks_keep_moved',

@@ -24,7 +24,7 @@ export interface PlannedPush extends PushDevice {
   readonly end: End | undefined;
 }
 
-/** What decides whether a notification is pushed. */
+/** The facts that decide whether a notification is pushed. */
 export interface PushSubject {
   /** The part that a mute can filter by. */
   readonly notification: Parameters<typeof isMuted>[1];
@@ -52,8 +52,8 @@ export async function reachableByUser(
 }
 
 /**
- * Decides which devices get pushes. `read` returns the notifications of users who have mutes or have chosen something, by id; if a category is not pushed
- * to everybody, it returns all notifications. If it does not return a notification, the notification was deleted and is not
+ * Decides which devices get pushes. `read` returns the notifications of users who have mutes or have chosen something, by id; if a category
+ * is not pushed to everybody, it returns all notifications. If it does not return a notification, the notification was deleted and is not
  * pushed.
  *
  * @returns the pushes of each item, in the order of the items

@@ -28,8 +28,8 @@ import { decryptSigningKey, publishedSigningKeys } from './signing-keys.js';
 export interface AccessTokens {
   /**
    * @param session a valid session
-   * @throws Problem `unknown_audience` (also without PUBLIC_URL), `ttl_out_of_range`, `claims_too_large`,
-   *   `not_for_support_logins`, `invalid_session_token`, `secret_unreadable`
+   * @throws Problem `unknown_audience` (also without PUBLIC_URL), `ttl_out_of_range`, `claims_too_large`, `not_for_support_logins`,
+   * `invalid_session_token`, `secret_unreadable`
    */
   issue(session: Session, request: AccessTokenRequest): Promise<AccessToken>;
   publicKeys(): Promise<SigningPublicKey[]>;
@@ -82,7 +82,7 @@ interface LoginRow {
   readonly ends_at: number;
   readonly roles: readonly string[];
   readonly claims: Readonly<Record<string, unknown>>;
-  /** When a revocation of this login or of all logins of the user was last told. Null: never. Seconds since 1970. */
+  /** The time of the last revocation of this login, or of all logins of the user. Null: never. Seconds since 1970. */
   readonly told_at: number | null;
   /** Whether such a revocation has no time yet. */
   readonly has_untold: boolean;
@@ -151,8 +151,8 @@ export function createAccessTokens(options: {
   });
 
   /**
-   * The login of a session, in a second after that of every revocation that its next token could be taken for. A token of the same
-   * second would be refused.
+   * The login of a session, in a second after that of every revocation that its next token could be taken for. A token of the same second
+   * would be refused.
    * @throws Problem `invalid_session_token`
    */
   async function loginAfterRevocations(session: Session): Promise<LoginRow> {

@@ -15,7 +15,7 @@ import { literal, sql, statement } from '../../database/sql.js';
  * which is then later than the commit, and later than every token that was issued without knowledge of the row.
  */
 
-/** What a stream tells. One of `sid`, `sub` and `kid` is set. */
+/** An event of the stream. One of `sid`, `sub` and `kid` is set. */
 export type Revocation = { readonly before: string } & (
   | { readonly sid: string }
   | { readonly sub: string }

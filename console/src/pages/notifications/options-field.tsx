@@ -3,7 +3,7 @@ import { Field } from '../../components/field/field.js';
 import styles from './notifications.module.css';
 import { useOptions } from './options.js';
 
-/** What was typed since the list of a field with options was opened. */
+/** The text that was typed since the list of options was opened. */
 export function useTypedPart(value: string) {
   const [isOpen, setIsOpen] = useState(false);
   /** Nothing was typed since the list opened: it shows all. */
@@ -31,7 +31,7 @@ interface OptionsFieldProps<T> {
   readonly typed: ReturnType<typeof useTypedPart>;
   /** Those that match what was typed. */
   readonly options: readonly T[];
-  /** What the field has after the option was chosen. No two options have the same. */
+  /** The value of the field after the option was chosen. No two options have the same. */
   readonly valueOf: (option: T) => string;
   readonly onChange: (value: string) => void;
   readonly hint?: ReactNode;

@@ -27,7 +27,7 @@ interface ComposeProps {
   readonly onSave: (body: NewPublication | PublicationChange) => void;
   readonly isSaving: boolean;
   readonly error: unknown;
-  /** What the page says about the error instead of the error. */
+  /** The text that the page shows instead of the error. */
   readonly errorText?: string | undefined;
   readonly onDiscard?: (() => void) | undefined;
 }
@@ -62,7 +62,7 @@ export function Compose(props: ComposeProps) {
   });
   const isCurrent = check.data?.text === bodyText;
   const recipients = isCurrent ? check.data?.recipients : undefined;
-  // What is kept was checked when it was created.
+  // A stored value was checked when it was created.
   const isReady = isComplete && (isKept || recipients !== undefined);
   const checkError = check.variables?.text === bodyText ? check.error : null;
   const faults = faultsOf(checkError ?? error);

@@ -39,8 +39,8 @@ export interface FlowCode<State, Start> extends FlowStep<'code'> {
 
 export interface FlowOptions {
   /**
-   * Whether it survives a reload while it waits for the code. What it stores has no secret. With `storage: 'backend'`, it is in
-   * `localStorage`, else in the storage of the client. False by default.
+   * Whether it survives a reload while it waits for the code. It stores no secret. With `storage: 'backend'`, it is in `localStorage`, else
+   * in the storage of the client. False by default.
    */
   readonly resume?: boolean | undefined;
 }

@@ -14,7 +14,7 @@ type Part = 'list' | 'more' | 'marker';
 export function createViewReads(core: Core, inbox: Inbox, view: ViewRows, { filter, limit }: InboxViewOptions) {
   const ended = new AbortController();
   const { signal } = ended;
-  /** What could not be read, and is read again. */
+  /** A part that could not be read, and is read again. */
   const missing = new Set<Part>();
   let failures = 0;
   let isWaiting = false;

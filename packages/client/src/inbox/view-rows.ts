@@ -7,7 +7,7 @@ import type { InboxEvent, InboxSnapshot, InboxViewOptions } from './types.js';
 
 export type RowEvent = Extract<InboxEvent, { readonly type: 'put' | 'delete' }>;
 
-/** What a view has read, and what it shows of it. */
+/** The notifications that a view has read, and those that it shows. */
 export interface ViewRows {
   rows: readonly Notification[];
   /** Where the next page begins. Null: there is none. */

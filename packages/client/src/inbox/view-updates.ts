@@ -34,7 +34,7 @@ export function createViewUpdates(
       // Nothing changes, if the view follows this user already, or nobody as before.
       if (nextUser === user && (running !== undefined || nextUser === undefined)) return;
       stop();
-      // What a snapshot or an earlier subscription showed stays until the list is read again.
+      // Rows of a snapshot or of an earlier subscription stay until the list is read again.
       if (nextUser !== user) {
         view = createViewRows(core, store);
         store.set(nextUser === undefined ? { ...emptyInbox, loading: false, connection: 'offline' } : emptyInbox);

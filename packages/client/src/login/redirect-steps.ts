@@ -106,7 +106,7 @@ export function createRedirectSteps(
     }
   }
 
-  /** What a definite refusal leads to. Undefined: the same answer can be sent again. */
+  /** The state after a definite refusal. Undefined: the same answer can be sent again. */
   function afterRefusal(
     error: PosternError,
     authenticator: string,

@@ -189,7 +189,7 @@ export async function findReturn(core: Core, purpose: Purpose, address: string):
   };
 }
 
-/** Not `URLSearchParams`, of which React Native has only parts. The service adds its parameters after those of the address. */
+/** Without `URLSearchParams`, because React Native has only parts of it. The service adds its parameters after those of the address. */
 function parametersOf(address: string): Readonly<Record<string, string | undefined>> {
   const query = /^[^?#]*\?([^#]*)/.exec(address)?.[1] ?? '';
   const decode = (text: string) => {

@@ -48,7 +48,7 @@ export function createSteps(tools: LoginTools): Steps {
     return follow(await sendStart({ ...begin, ...(pin && { pin }) }, signal), request, signal, passkey);
   }
 
-  /** What an answer leads to. */
+  /** The state after an answer. */
   async function follow(
     answer: Authentication,
     begin: StartRequest,

@@ -82,7 +82,7 @@ export function createHeldLogin(storage: PosternStorage, safe: SafeStorage, open
       let stored = await limited(readLogin(storage), storageTimeoutMs).catch((error) => {
         throw refused?.error ?? error;
       });
-      // Reads may overlap: what an earlier one has found is older.
+      // Reads may overlap. The result of an earlier read is older.
       if (before !== held.version && changedBy > number) return;
       if (refused !== undefined && (stored === undefined || stored.token === refused.token)) {
         stored = undefined;

@@ -31,7 +31,7 @@ import { createTokenRequests } from './token-requests.js';
 export function createPostern(options: PosternOptions): Postern {
   const { base, storage: given, timeout } = checkOptions(options);
   const usesBackend = given === 'backend';
-  /** What it throws is an unhandled rejection, and stops nothing here. */
+  /** If it throws, the error becomes an unhandled rejection, and the caller continues. */
   const onError = async (error: unknown) => options.onError?.(error);
   const transportOptions = { base, locale: options.locale, timeout, cookies: usesBackend };
   const transport = createTransport({ ...transportOptions, fetch: options.fetch });

@@ -30,7 +30,7 @@ const zoneOfDevice = (): string | undefined => globalThis.Intl?.DateTimeFormat()
  */
 export function createPreferences(postern: Postern): PreferencesStore {
   const core = coreOf(postern);
-  /** What Postern has said last. */
+  /** The last answer of Postern. */
   let known: Preferences | null = null;
   /** The changes that Postern has not confirmed yet, in their order. */
   const pending = new Set<{ readonly changes: PreferenceChanges }>();

@@ -2,7 +2,7 @@ import type { PosternError } from '../errors.js';
 import type { Store } from '../store.js';
 import type { CellChoice, ChannelChoice, PreferenceCells, PreferenceChannels, Preferences } from '../wire.js';
 
-/** What reaches the user beside the inbox. */
+/** The messages that a user gets besides the inbox. */
 export type PreferenceChannel = keyof PreferenceChannels;
 /** Null takes a choice back, so that the default applies. */
 export type PreferenceChoices<Name extends string = PreferenceChannel, Choice = ChannelChoice> = {

@@ -28,7 +28,7 @@ export function takeChange(): BegunChange | undefined {
   }
 }
 
-/** What a browser that has come back from a provider brought. */
+/** The result after the browser has come back from a provider. */
 export type Returned =
   | { readonly kind: 'linked' }
   /** `begun`: the change that the user had begun, if this browser knows it. */

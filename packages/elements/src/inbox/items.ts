@@ -114,7 +114,7 @@ function extend(items: ItemsView, features: readonly string[], panel: PanelParts
   function show(): void {
     const { view, changeError } = items.current;
     for (const [index, button] of buttons.entries()) button.setAttribute('aria-pressed', `${parts[index] === view}`);
-    // What is archived or snoozed is not what "all" means.
+    // "All" does not include archived and snoozed notifications.
     panel.head.classList.toggle('elsewhere', view !== 'inbox');
     const text = changeError === null ? '' : words.push_failed;
     if (issue.textContent !== text) replaceContent(issue, text);

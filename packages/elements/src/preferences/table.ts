@@ -35,13 +35,13 @@ const cellsOf = (preferences: Preferences): CellName[] => ['inbox', ...channelsO
 const titleOf = (name: string, title: string) =>
   title === name ? name.charAt(0).toUpperCase() + name.slice(1).replace(/[_.-]+/g, ' ') : title;
 
-/** What a cell offers: a summary only where the service has one. */
+/** The choices of a cell. It has the summary only if the service offers one. */
 const valuesOf = ({ value, default: initial }: PreferenceCell, hasDigest: boolean): readonly string[] => [
   ...new Set<string>(['on', 'off', initial, value, ...(hasDigest ? ['digest'] : [])]),
 ];
 const hasDigest = (column: string, category: Category) => column === 'email' && category.has_digest;
 
-/** What the nodes of the page depend on, without what changes in them. */
+/** The values for which the page needs new nodes. Other values only change the nodes. */
 const shapeOf = ({ channels, addresses, categories }: Preferences): string =>
   JSON.stringify([
     Object.keys(channels),

@@ -43,8 +43,8 @@ const lastWayKey = 'postern.way';
  * registration.
  *
  * Parts: `card`, `form`, `heading`, `field`, `label`, `input`, `code`, `hint`, `button`, `button-primary`, `button-provider`,
- * `button-reveal`, `mark`, `icon`, `tag`, `link`, `divider`, `identity`, `notice`, `issue`, `countdown`, `qr`, `secret`,
- * `recovery-codes`, `recovery-code`. Slots: `logo`, `before`, `after`, and `locked`, for the text that users see if their account is locked.
+ * `button-reveal`, `mark`, `icon`, `tag`, `link`, `divider`, `identity`, `notice`, `issue`, `countdown`, `qr`, `secret`, `recovery-codes`,
+ * `recovery-code`. Slots: `logo`, `before`, `after`, and `locked`, for the text that users see if their account is locked.
  *
  * @example
  * ```ts
@@ -206,7 +206,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
         offeredLogins(postern, { signal }),
         ...['postern.guest', lastWayKey, 'postern.registration', 'postern.recovery'].map((key) => marks.get(key)),
       ]);
-      // What waited for a code when the page was closed.
+      // The flow that waited for a code when the page was closed.
       const open = JSON.parse(registration ?? recovery ?? 'null');
       if (open?.expiresAt > Date.now())
         this.#flow = registration ? 'register' : `recover_${open.request.purpose as 'pin'}`;

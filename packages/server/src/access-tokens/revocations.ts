@@ -1,7 +1,7 @@
 import { anySignal, NetworkError, readEvents, wait } from '@postern/client/internal';
 import type { Connection } from '../connection.js';
 
-/** What Postern has told about access tokens, from the stream `GET /v1/revocations`. */
+/** The revocations of access tokens, from the stream `GET /v1/revocations`. */
 export interface Revocations {
   /**
    * Resolves when all revocations up to some seconds ago are known.
@@ -35,10 +35,10 @@ interface Beat {
 }
 
 /**
- * Reads the stream from the first use on, and opens it again whenever it ends. The age of a beat is `now` - `through`, which the
- * database has measured, and the time that has passed here since it came. A proxy that holds beats back makes this too small. So `now`
- * is also compared with the first beat of the connection, which cannot be older than the request: only differences of the same clock
- * are compared.
+ * Reads the stream from the first use on, and opens it again whenever it ends. The age of a beat is `now` - `through`, by the clock of the
+ * database, plus the time since the beat arrived. If a proxy holds beats back, this age is too small. So a second age is computed from the
+ * first beat of the connection, which cannot be older than the request, and the larger age counts. Times of different clocks are never
+ * compared.
  */
 export function createRevocations(connection: Connection): Revocations {
   const revoked = new Map<string, number>();

@@ -52,9 +52,9 @@ export interface BrowserSession {
     Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', (request: Request) => Promise<Response>>
   >;
   /**
-   * The session of a page's visitor, by the cookie. Null if there is none. Calls with the same request object share one session. Only to read: changes need a session token. If neither
-   * `origin` nor the request shows https, a cookie of plain http counts too: another host of the same domain could have set it, and
-   * the page then shows the account of somebody else. So set `origin`.
+   * The session of a page's visitor, by the cookie. Null if there is none. Calls with the same request object share one session. Only to
+   * read: changes need a session token. If neither `origin` nor the request shows https, a cookie of plain http counts too: another host of
+   * the same domain could have set it, and the page then shows the account of somebody else. So set `origin`.
    */
   readonly session: (request: RequestLike) => Promise<PageSession | null>;
   /**
@@ -65,8 +65,8 @@ export interface BrowserSession {
 }
 
 /**
- * Keeps the login of a browser in an HttpOnly cookie. The page uses `createPostern({ url: '/auth', storage: 'backend' })`: it gets
- * session tokens, and never the authentication token.
+ * Keeps the login of a browser in an HttpOnly cookie. The page uses `createPostern({ url: '/auth', storage: 'backend' })`: it gets session
+ * tokens, and never the authentication token.
  *
  * @example
  * ```ts
@@ -168,7 +168,7 @@ type Transport = ReturnType<typeof createLazyTransport>;
 
 /**
  * @returns a function that reads the session of the cookie of a request; null without a valid cookie. One page gets one session, however
- *   often it asks
+ * often it asks
  */
 function createSessionReader(transport: Transport, loginIn: Browser['loginIn']) {
   const created = new WeakMap<object, { readonly token: string; readonly session: Promise<HeldSession | null> }>();
@@ -227,8 +227,8 @@ async function readSnapshot<Parts extends SnapshotParts>(
 }
 
 /**
- * The object that stands for a request. Frameworks without one, such as Next.js, have one object of headers for each request, around
- * which each call may put another object.
+ * The object that identifies a request. Frameworks without one, such as Next.js, have one object of headers for each request, around which
+ * each call may put another object.
  */
 function requestOf(request: RequestLike): object {
   const { headers } = 'headers' in request ? request : request.raw;

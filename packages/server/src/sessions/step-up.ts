@@ -54,8 +54,8 @@ export function createStepUpCheck({ within, factor = false }: StepUpOptions): (s
 }
 
 /**
- * Whether one of two factors was a device that the user has enrolled: an authenticator app or a passkey. Who reads the codes to an
- * address can recover the password too, so these two are not enough.
+ * Whether one of two factors was a device that the user has enrolled: an authenticator app or a passkey. Somebody who reads the codes to an
+ * address can also recover the password, so these two are not enough.
  */
 const hasFactor = (amr: Session['amr']) =>
   amr.includes('mfa') && amr.some((method) => method === 'otp' || method === 'hwk');

@@ -7,8 +7,8 @@ export interface Positions extends Pick<InboxStates, 'archived_through'> {
 }
 
 /**
- * The state of a notification after an answer. What was marked on its own is in the answer. All others follow the positions: those that
- * a position has passed since the last answer.
+ * The state of a notification after an answer. The answer has the notifications that were marked one by one. All others follow the
+ * positions: those that a position has passed since the last answer.
  *
  * @param from the positions of the last answer. Null: the answer is the first one, and has everything that was ever marked
  */

@@ -26,8 +26,8 @@ export interface StatefulNotification extends Notification {
 export type ItemState = NotificationItemState;
 
 /**
- * The notifications that a change concerns: the ids of at most 100, or all that match a filter up to a sequence. What arrives later stays
- * as it is. Without a filter: all.
+ * The notifications that a change concerns: the ids of at most 100, or all that match a filter up to a sequence. Later notifications do not
+ * change. Without a filter: all.
  */
 export type ItemsSelection =
   | readonly string[]
@@ -75,7 +75,7 @@ export interface ItemsSnapshot {
   readonly view: ItemsPart;
   /** Newest first, without gaps, with the changes that are being sent. */
   readonly items: readonly StatefulItem[];
-  /** What Postern has counted last, also while a change is being sent. */
+  /** The last count of Postern, also while a change is being sent. */
   readonly counts: InboxCounts;
   readonly connection: Connection;
   readonly hasMore: boolean;
