@@ -3,7 +3,7 @@ import { isJsonObject } from '../../lib/json-object.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The members of a JSON Schema that hold others by name, so that a reference can lead to them. */
+/** The members of a JSON Schema whose values are schemas by name. References can lead to these. */
 const noSchema = 'unknown';
 
 /**
@@ -105,7 +105,7 @@ function objectType(schema: Schema, { root, indent }: Place): string {
     const optional = mark === '?' ? ' | undefined' : '';
     return `${commentOf(text, inner)}${inner}readonly ${nameOf(name)}${mark}: ${type}${optional};\n`;
   });
-  // TypeScript wants the type of further members to fit the known ones too.
+  // In TypeScript, the type of additional members must include the types of the known ones.
   const more = isJsonObject(rest) || rest === true ? `${inner}readonly [name: string]: unknown;\n` : '';
   return `{\n${members.join('')}${more}${indent}}`;
 }

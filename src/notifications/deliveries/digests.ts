@@ -24,7 +24,7 @@ const maxLookedAt = 20_000;
 const defaultOf = (category: Category | undefined): CellChoice | null =>
   category?.is_critical ? null : (category?.defaults.email ?? 'on');
 
-/** Milliseconds from a notification of the category to its mail. */
+/** The delay of the category's mail, in milliseconds. */
 const delayOf = (category: Category | undefined): number =>
   parseDuration(category?.steps.find(({ channel }) => channel === 'email')?.after ?? '') ?? 0;
 
@@ -210,7 +210,7 @@ const close = statement<
       from delivery order by id))`,
 );
 
-/** The most digests whose failures are remembered. */
+/** The maximum number of digests whose failures are remembered. */
 const maxRemembered = 1000;
 
 /**
@@ -238,7 +238,7 @@ export function createDigestClosing({
     const count = (failures.get(key) ?? 0) + 1;
     if (failures.size >= maxRemembered) failures.clear();
     failures.set(key, count);
-    // The first failure may be that of a connection.
+    // The first failure may be a lost connection.
     if (count === 1) return;
     await database.query(postpone({ userId: alone.user_id, category: alone.category, seconds: backOff(count - 1) }));
   }
@@ -285,9 +285,9 @@ export interface DigestItem {
 export interface DigestContent {
   /** How many members are still unread. */
   readonly unread: number;
-  /** How many of them the user still wants as a mail. */
+  /** The number of them for which the user still wants mails. */
   readonly wanted: number;
-  /** The newest of those that are wanted: as many as the mail shows. */
+  /** The newest of the wanted ones, up to the number that the mail shows. */
   readonly items: readonly DigestItem[];
 }
 
@@ -318,7 +318,7 @@ const selectContent = statement<
     order by n.sequence desc`,
 );
 
-/** Reads what the mail of a digest shows: its members that are still unread and wanted, the newest first. */
+/** Reads the content of a digest's mail: the members that are still unread and wanted, the newest first. */
 export async function readDigest(
   handle: Queryable,
   userId: string,
@@ -336,7 +336,7 @@ export async function readDigest(
   return { unread: rows[0]?.unread ?? 0, wanted: rows[0]?.wanted ?? 0, items };
 }
 
-/** The most notifications that the mail of a digest shows, if its category has lost its `max_items`. */
+/** The maximum number of notifications in the mail of a digest, if its category has no `max_items` any more. */
 const defaultMaxItems = 20;
 
 /**

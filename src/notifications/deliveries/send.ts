@@ -42,7 +42,7 @@ interface DeliveryRow extends FactColumns {
   attempts: number;
   was_handed_over: boolean;
   created_at: string;
-  /** Seconds since the step was due, and for how many of them its channel was paused or quiet hours held it. */
+  /** Seconds since the step was due, and the seconds of these in which a pause or quiet hours held it. */
   age: number;
   held: number;
   quiet_until: string | null;
@@ -50,7 +50,7 @@ interface DeliveryRow extends FactColumns {
   digest_category: string | null;
   digest_count: number | null;
   member_ids: string[] | null;
-  /** How many deliveries are handed over before this one. */
+  /** The number of deliveries that must be handed over before this one. */
   ahead: number;
   address: string | null;
   locale: string | null;
@@ -298,7 +298,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     let content: RenderedMessage;
     try {
       const timeZone = row.time_zone ?? options.timeZone;
-      // Members that the row does not name are only counted.
+      // Members without a stored id are only counted.
       const total = (row.digest_count ?? 0) - (row.member_ids?.length ?? 0) + (digest?.wanted ?? 0);
       content =
         digest !== null

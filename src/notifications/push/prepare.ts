@@ -44,7 +44,7 @@ const selectNotification = statement<{ userId: string; id: string }, SubjectRow>
 export interface PreparationOptions extends Pick<PushOptions, 'devices' | 'fields' | 'categories'> {
   readonly database: Database;
   readonly urgency: PushMessage['urgency'];
-  /** Milliseconds after which a push expires whose category says nothing. */
+  /** How late a push may be if its category has no `ttl`, in milliseconds. */
   readonly ttl: number;
   /** The name of the app, for templates. */
   readonly app: string;

@@ -183,7 +183,7 @@ export function createAccessTokens(options: {
 
   return {
     async issue(session, { audience: uri, ttl: requested }) {
-      // Without PUBLIC_URL there is no audience, unless it was there before.
+      // Audiences need PUBLIC_URL. It may have been removed later.
       if (issuer === undefined) throw new Problem('unknown_audience');
       const login = await loginAfterRevocations(session);
       const current = await stateOf(login.tag);
