@@ -19,7 +19,7 @@ export type StepUp = (send: SendWithProof, owner: Owner, ...request: Parameters<
 /** The parts of a client that its features use. */
 export interface Core {
   readonly base: string;
-  /** How a worker can send requests as this client does. Undefined if only this client can, by a `fetch` of the app. */
+  /** How a worker can send the same requests. Undefined if the app has its own `fetch`, which only this client can use. */
   readonly transport: Omit<TransportOptions, 'fetch'> | undefined;
   readonly passkeys: PasskeyAdapter | undefined;
   /** Sends a request without a session. */

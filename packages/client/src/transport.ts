@@ -21,7 +21,7 @@ export interface Call extends Abortable {
   readonly owner?: Owner | undefined;
 }
 
-/** The user of something that takes several requests. The first session sets it. Requests with the session of another user reject. */
+/** The user of a group of requests. The first request sets it. Requests with the session of another user reject. */
 export interface Owner {
   id?: string | undefined;
 }

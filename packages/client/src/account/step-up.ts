@@ -123,7 +123,7 @@ async function proveAgain(core: Core, prove: Prover, factor: boolean): Promise<v
     tabs.notify('token');
   }
   const asked = askUntilEnough();
-  // Another tab may end the question before.
+  // Another tab may end the question first, so an error here must not be unhandled.
   asked.catch(() => {});
   try {
     await Promise.race([asked, isProvenElsewhere]);
@@ -131,7 +131,7 @@ async function proveAgain(core: Core, prove: Prover, factor: boolean): Promise<v
     controller.abort();
     tabs.close();
   }
-  // Nothing that one user began goes on as another one.
+  // An action of one user must not continue as another user.
   if (core.held.login?.user_id !== before.user_id) throw new SignedOutError();
 }
 

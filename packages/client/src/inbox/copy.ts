@@ -85,7 +85,7 @@ export interface InboxCopyOptions {
   readonly storeOf?: ((userId: string) => CopyStore) | undefined;
   /** The maximum number of changes of each request, 1 to 1000. 500 by default. */
   readonly limit?: number | undefined;
-  /** The notifications then have `extra`: what the app added, and their state, which the copy keeps up to date. */
+  /** Adds `extra` to the notifications: the data of the app, and the state, which the copy keeps up to date. */
   readonly include?: 'extra' | undefined;
 }
 
@@ -134,7 +134,7 @@ export function createInboxCopy(
           });
         syncing = { store, done };
       }
-      // For one caller only: a page that is shown twice, as in the strict mode of React, aborts its first call.
+      // The signal ends the wait of one caller only. For example, the strict mode of React aborts the first of two calls.
       await forCaller(syncing.done, signal);
     },
     async erase() {

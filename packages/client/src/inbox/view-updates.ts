@@ -31,7 +31,7 @@ export function createViewUpdates(
       const { current } = postern;
       if (current.status === 'starting') return;
       const nextUser = current.status === 'signed_in' ? current.user_id : undefined;
-      // Nothing changes, if the view follows this user already, or nobody as before.
+      // The view already follows this user, or still follows nobody.
       if (nextUser === user && (running !== undefined || nextUser === undefined)) return;
       stop();
       // Rows of a snapshot or of an earlier subscription stay until the list is read again.

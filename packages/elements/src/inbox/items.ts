@@ -51,7 +51,7 @@ export function createItemsList(
   };
 }
 
-/** Tells Postern once that the newest notification was seen, while there is something that was not. */
+/** Marks the newest notification as seen, once, if there are unseen ones. */
 function createSee(items: ItemsView): () => void {
   let seenThrough = 0;
   return () => {

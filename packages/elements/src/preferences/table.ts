@@ -31,7 +31,7 @@ type Update = (preferences: Preferences) => void;
 const channelsOf = ({ channels }: Preferences) => Object.keys(channels) as PreferenceChannel[];
 const cellsOf = (preferences: Preferences): CellName[] => ['inbox', ...channelsOf(preferences)];
 
-/** A name that nobody has given a title, as words. */
+/** The title of a category, or its name as words. */
 const titleOf = (name: string, title: string) =>
   title === name ? name.charAt(0).toUpperCase() + name.slice(1).replace(/[_.-]+/g, ' ') : title;
 
@@ -54,7 +54,7 @@ const shapeOf = ({ channels, addresses, categories }: Preferences): string =>
     ]),
   ]);
 
-/** An option holds text only, so it is marked itself if the text is in another language than the page. */
+/** An option can contain only text. So if the text is English in another page, the option itself has the `lang`. */
 const optionOf = (value: string, text: string) =>
   element('option', { value, ...(isFallback(text) && { lang: 'en', dir: 'ltr' }) }, withoutMarks(text));
 
@@ -292,7 +292,7 @@ export function createTable({ words, language, accountUrl, content, change }: Ta
   };
 }
 
-/** The time of day in a zone. A zone that this browser does not know has none. */
+/** The time of day in a zone, or a dash if this browser does not know the zone. */
 function timeIn(timeZone: string, language: string): string {
   try {
     return new Intl.DateTimeFormat(language, { timeZone, timeStyle: 'short' }).format(new Date());

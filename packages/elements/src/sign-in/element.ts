@@ -72,7 +72,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   #guestContinues = false;
   /** Ends a login that waits for the flow `address`. */
   #endAddress: () => void = () => undefined;
-  /** Keeps the login at a provider from the app until the question for an address is answered. */
+  /** Hides the login at a provider from the app until the user has answered the question for an address. */
   #hold: LoginHold | undefined;
   readonly #input: SignInInput = {
     ...{ identity: '', way: undefined, page: 'identity', usedWay: undefined, lastWay: null },
@@ -289,7 +289,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
         this.#flow = null;
       }
       if (state.step === 'redirect') this.#input.usedWay = state.authenticator;
-      // An app shows its own view as soon as the user is signed in, so it hears of it after the question for an address.
+      // The app learns of the login after the question for an address, because it may then replace this element.
       if (state.step === 'redirect') this.#hold ??= holdLogin(coreOf(postern));
       else if (previous.step === 'redirect' && (state.step !== 'done' || state.recovery_codes)) this.#release();
       if (state.step === 'done' && !state.recovery_codes) {
@@ -331,7 +331,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     if (flow === 'address') {
       return this.#viewLoadedLater(context, async () => {
         const part = await import('./address.js').catch(() => undefined);
-        // Without its code, the login ends as others do.
+        // If the code cannot be loaded, the login ends without the question.
         if (part === undefined) context.leaveAddress();
         return part?.addressView(context) ?? null;
       });
