@@ -42,7 +42,7 @@ export interface KnownCategories {
   dataErrors(name: string, ...parameters: Parameters<CheckData>): FieldError[];
   /**
    * Reads the categories again if one of the names is unknown: another instance may have just created it.
-   * @param handle the transaction of the caller, if there is one: the handle of the database would wait for a second connection
+   * @param handle the transaction of the caller, if there is one, so that no second connection is needed
    */
   refreshFor(handle: Queryable, names: Iterable<string>): Promise<void>;
 }

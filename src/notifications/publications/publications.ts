@@ -52,7 +52,7 @@ export interface MoveOptions {
 }
 
 export interface ChangeOptions extends MoveOptions {
-  /** Whether the request is for this tag. */
+  /** Whether `If-Match` of the request matches this tag. */
   readonly isExpected: (tag: string) => boolean;
 }
 

@@ -163,7 +163,7 @@ export function createPreparation({
       channel,
     });
     if ('unreachable' in target) return { state: 'dropped', reason: target.unreachable };
-    // A notice about the account is sent like a code.
+    // OUTBOUND does not hold back notices about the account, just like codes.
     if (!notice && !isAllowedOut(target.proven)) return { state: 'dropped', reason: 'sandbox' };
     const content = subject.contentFor(target);
     if ('state' in content) return content;

@@ -25,7 +25,7 @@ import type { RowTexts } from './texts.js';
 
 const parts = ['inbox', 'archived', 'snoozed'] as const;
 
-/** The list of an inbox with states, for the panel: as a list with a read position, and what it adds to it. */
+/** The list of an inbox with states. The panel uses it like a list with a read position, and adds the tabs and buttons. */
 export function createItemsList(
   postern: Postern,
   options: InboxOptions | undefined,

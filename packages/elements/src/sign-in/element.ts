@@ -172,7 +172,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     clientSignal.addEventListener('abort', () => {
       this.#offered = undefined;
       this.#flows = {};
-      // A page that removes the element leaves no room for a question.
+      // If the page removes the element, there is no question.
       if (this.#flow === 'address') this.#flow = null;
       this.#release();
       this.#endAddress();

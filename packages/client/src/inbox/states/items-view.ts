@@ -91,7 +91,7 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
     const user = userNow();
     const next = await states.counts({ by: countsBy });
     if (user !== userNow()) return;
-    // The same object, for components that render when it changes.
+    // Returns the same object as before if nothing has changed, so that components do not render again.
     if (JSON.stringify(next) !== JSON.stringify(counts)) counts = next;
     show();
   });
