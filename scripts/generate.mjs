@@ -237,7 +237,7 @@ ${wireTypes(components.schemas, names)}`;
 
 function configurationPage() {
   const row = ([name, { fallback, about, isSecret }]) => {
-    const file = isSecret === true ? ` Or its file: \`${name}_FILE\`.` : '';
+    const file = isSecret === true ? ' †' : '';
     return `| \`${name}\` | ${fallback === undefined ? '' : `\`${fallback}\``} | ${about}${file} |`;
   };
   const groups = Object.entries(settingGroups).map(
@@ -259,7 +259,7 @@ because no setting has such a name.
 
 A duration is a number and a unit: \`500ms\`, \`30s\`, \`15m\`, \`1h\`, \`365d\`. An empty value counts as unset.
 
-A setting with a secret can also be in a file, for example one of Docker, Kubernetes or systemd: \`SECRET_KEY_FILE\` names the
+A setting marked with † can also be in a file, for example one of Docker, Kubernetes or systemd: \`SECRET_KEY_FILE\` names the
 file of \`SECRET_KEY\`. The end of the last line does not belong to the value.
 
 ${groups.join('\n')}
@@ -348,8 +348,7 @@ ${short.map(([kind, text]) => `| \`${kind}\` | ${text} |`).join('\n')}
 
 ### Notices
 
-Notices of one table differ only in the sentence. Below the table you see where it stands: in the SMS (first line), and in the mail (the
-other lines). The push is the SMS without \`{app}: \`.
+The notices of a table share the text below it: first the SMS, then the mail. \`(sentence)\` is the sentence of the table. The push is the SMS without \`{app}: \`.
 
 ${notices.join('\n')}
 ### Mails
