@@ -133,8 +133,8 @@ export type AllowedProofs = (user: AccountUser) => readonly AcceptedProof[];
 export type AcceptedProof = ProofType | 'none' | 'login';
 
 /**
- * Whether the login of a session counts as a proof by itself: it is at most 10 minutes old, and was made by a provider at which
- * nobody can prove to be present. The user must have no provider that proves it.
+ * Whether the login of a session counts as a proof by itself. It must be at most 10 minutes old and made at a provider that cannot prove
+ * presence, and the user has no account at a provider that can.
  */
 export type LoginAsProof = (
   handle: Queryable,
@@ -166,10 +166,7 @@ export const firstCredentialProofs: AllowedProofs = (user) => [
   ...(user.isGuest ? (['none'] as const) : []),
 ];
 
-/**
- * Whether a user has neither an address nor a secret of Postern, so that no proof is possible except one by a provider. An
- * unproven address is an address too.
- */
+/** Whether a user has no address (an unproven one counts) and no secret of Postern, so that only a provider can give a proof. */
 export const hasOnlyProviders = (user: AccountUser): boolean =>
   ![user.email, user.phone, user.unproven.email, user.unproven.phone, user.passwordHash, user.pinHash].some(
     (one) => one !== undefined,
