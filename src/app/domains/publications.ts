@@ -80,17 +80,18 @@ export function createPublicationDomain(
 
 /** Connections that others take in a second from which the fan-out leaves time to them. Background work takes about ten. */
 const busyRate = 40;
+/** Connections that a step causes itself: its transaction, the signals after it, and the pushes of its notifications. */
+const ownConnections = 10;
 
 /** Whether requests have used the database since the last call, by how often connections were taken. */
 function createBusyCheck(database: Pick<Database, 'taken'>): () => boolean {
   let last = { at: performance.now(), taken: database.taken() };
   return () => {
     const now = { at: performance.now(), taken: database.taken() };
-    const seconds = Math.max(0.001, (now.at - last.at) / 1000);
-    // A step takes two itself: its transaction, and the signal after it.
-    const rate = (now.taken - last.taken - 2) / seconds;
+    const seconds = (now.at - last.at) / 1000;
+    const others = now.taken - last.taken - ownConnections;
     last = now;
-    return rate > busyRate;
+    return others > busyRate * seconds;
   };
 }
 

@@ -1,5 +1,5 @@
 import { type Handle, isStorageFailure, type Queryable } from '../../database/database.js';
-import { bound, compose, literal, type Sql, sql } from '../../database/sql.js';
+import { bound, compose, literal, type Sql, sql, statement } from '../../database/sql.js';
 import { maxChunk } from './pace.js';
 
 /** The recipients of a publication, as they are stored. */
@@ -18,17 +18,8 @@ export interface RecipientSource {
   readonly topicId: string | null;
 }
 
-/** A chunk examines this many users for each recipient that it may have. */
+/** A filter examines this many users for each recipient that the chunk may have: at most 20,000 in all. */
 const examinedForEach = 10;
-/** The maximum number of users that a chunk examines: 20,000. */
-const maxExamined = maxChunk * examinedForEach;
-
-interface RecipientRow {
-  id: string;
-  is_active: boolean;
-  /** Whether the user was deactivated after the start. */
-  is_late: boolean;
-}
 
 /** The recipients of one chunk. */
 export interface RecipientPage {
@@ -38,6 +29,15 @@ export interface RecipientPage {
   /** The last user that was examined. Null: there are no more users. */
   readonly position: string | null;
 }
+
+/**
+ * A setting that makes the planner read `page` by its key. Without statistics, as after the import of a list, each chunk would collect and
+ * sort * all users that follow.
+ */
+const readByKey = statement<Record<never, never>>(
+  'publication_recipients_by_key',
+  () => sql`set local enable_bitmapscan = off`,
+);
 
 /**
  * Reads the recipients of the next chunk, in the order of their ids. They match now, and existed when the publication started.
@@ -57,55 +57,39 @@ export async function readRecipients(
   }: { readonly after: string; readonly startedAt: string; readonly limit: number; readonly size: number },
 ): Promise<RecipientPage> {
   const { target } = source;
-  // Read before the users: new users between two statements could move a later end, and some would be missed or repeated.
-  const end = 'users' in target ? await lastExamined(tx, after, Math.min(maxExamined, size * examinedForEach)) : null;
-  const from = await candidates(tx, userCondition, source, { after, end });
-  const rows = await tx.query(
-    compose<RecipientRow>(sql`
-      select u.id, u.status = 'active' as is_active, u.updated_at > ${bound(startedAt)}::timestamptz as is_late
-      from ${from}
-        and (u.inserted_at is null or u.inserted_at <= ${bound(startedAt)}::timestamptz)
-      order by u.id limit ${literal(limit)}`),
+  const examined = 'users' in target ? Math.min(maxChunk, size) * examinedForEach : limit;
+  const condition = 'users' in target ? sql`(${await userCondition(tx, target.users)})` : sql`true`;
+  await tx.query(readByKey({}));
+  const [page] = await tx.query(
+    compose<RecipientPage>(sql`
+      with page as materialized (${candidates(source, after)} order by 1 limit ${literal(examined)}),
+      found as materialized (
+        select u.id, u.status = 'active' as is_active, u.updated_at > ${bound(startedAt)}::timestamptz as is_late
+        from page join users u on u.id = page.id
+        where ${condition} and (u.inserted_at is null or u.inserted_at <= ${bound(startedAt)}::timestamptz)
+        order by u.id limit ${literal(limit)}
+      )
+      select array(select id from found where is_active order by id) as active,
+             (select count(*)::int from found where not is_active and is_late) as skipped,
+             case when (select count(*) from found) = ${literal(limit)} then (select id from found order by id desc limit 1)
+                  when (select count(*) from page) = ${literal(examined)} then (select id from page order by id desc limit 1)
+                  end as position`),
   );
-  const last = rows.at(-1)?.id;
-  const isFull = rows.length === limit && last !== undefined;
-  return {
-    active: rows.flatMap(({ id, is_active }) => (is_active ? id : [])),
-    skipped: 'count' in target ? 0 : rows.filter(({ is_active, is_late }) => !is_active && is_late).length,
-    position: isFull ? last : end,
-  };
+  if (page === undefined) throw new Error('a query of one row returned none');
+  return { ...page, skipped: 'count' in target ? 0 : page.skipped };
 }
 
-/** SQL after `from`: the users after a position, and a condition. */
-async function candidates(
-  tx: Queryable,
-  userCondition: UserCondition,
-  { id, target, topicId }: RecipientSource,
-  { after, end }: { readonly after: string; readonly end: string | null },
-): Promise<Sql> {
+/** SQL: the ids of the users after a position whom a publication can reach. */
+function candidates({ id, target, topicId }: RecipientSource, after: string): Sql {
   if ('topic' in target) {
-    return sql`subscriptions s join users u on u.id = s.user_id
-      where s.topic_id = ${bound(topicId)}::uuid and s.user_id > ${bound(after)}::uuid`;
+    return sql`select user_id as id from subscriptions
+      where topic_id = ${bound(topicId)}::uuid and user_id > ${bound(after)}::uuid`;
   }
   if ('count' in target) {
-    return sql`publication_recipients r join users u on u.id = r.user_id
-      where r.publication_id = ${bound(id)}::uuid and r.user_id > ${bound(after)}::uuid`;
+    return sql`select user_id as id from publication_recipients
+      where publication_id = ${bound(id)}::uuid and user_id > ${bound(after)}::uuid`;
   }
-  if ('everyone' in target) return sql`users u where u.id > ${bound(after)}::uuid`;
-  const condition = await userCondition(tx, target.users);
-  const until = end === null ? sql`` : sql`and id <= ${bound(end)}::uuid`;
-  // With `offset 0`, the planner reads the users by their key, whatever the condition.
-  return sql`(select * from users where id > ${bound(after)}::uuid ${until} order by id offset 0) u
-      where ${condition}`;
-}
-
-/** The last user of a page that is examined to its end. Null: no more users follow. */
-async function lastExamined(tx: Queryable, after: string, examined: number): Promise<string | null> {
-  const [row] = await tx.query(
-    compose<{ id: string }>(sql`
-      select id from users where id > ${bound(after)}::uuid order by id offset ${bound(examined - 1)}::int limit 1`),
-  );
-  return row?.id ?? null;
+  return sql`select id from users where id > ${bound(after)}::uuid`;
 }
 
 type Counted = Pick<RecipientSource, 'target' | 'topicId'>;

@@ -398,3 +398,38 @@ test.each([
   expect(large).toEqual([]);
   await rows(`update notification_publications set due_at = null where id = $1`, [id]);
 });
+
+test.each([
+  ['a topic', { topic: 'club' }, 'subscriptions'],
+  ['a list of users', { count: 20_000 }, 'publication_recipients'],
+])('a chunk for %s reads as many rows as it needs, also without statistics', async (_name, target, table) => {
+  const large = randomUUID();
+  await rows(
+    `insert into topics (id, key, title, is_open, created_at, updated_at) values ($1, $2, '', false, db_now(), db_now())`,
+    [...[large, `large-${table}`]],
+  );
+  await rows(
+    'insert into subscriptions (topic_id, user_id, created_at) select $1, id, db_now() from unnest($2::uuid[]) id',
+    [...[large, users]],
+  );
+  const id = await newPublication(target, large);
+  await rows('insert into publication_recipients (publication_id, user_id) select $1, id from unnest($2::uuid[]) id', [
+    ...[id, users],
+  ]);
+  await rows(`delete from pg_statistic where starelid = $1::regclass`, [table]);
+  await rows(`update pg_class set reltuples = -1, relpages = 0 where oid = $1::regclass`, [table]);
+  const step = createStep();
+  await step();
+  const sent = await queriesOf(step);
+  const position = sent.findIndex(({ text }) => text.includes('page as materialized'));
+  const { text = '', values = [] } = sent[position] ?? {};
+  const plan = await fresh.database.transaction(async (tx) => {
+    for (const { text: before } of sent.slice(0, position))
+      if (before.startsWith('set local')) await tx.query(testSql(before));
+    return tx.query<object>(testSql(`explain (analyze, format json) ${text}`, [...values]));
+  });
+  const scans = [...JSON.stringify(plan).matchAll(/"Relation Name":"(\w+)"[^{}]*?"Actual Rows":([\d.]+)/g)];
+  const read = scans.filter(([, name]) => name === table).map(([, , count]) => Number(count));
+  expect(read).toEqual([2000]);
+  await rows('delete from notification_publications where id = $1', [id]);
+});
