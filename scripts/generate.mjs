@@ -74,13 +74,13 @@ function webhookEventsPage() {
   });
   return `# Events of webhooks
 
-Generated from \`src/contract/webhook-events.ts\` by \`npm run generate\`.
-
 [Webhooks](webhooks.md) deliver these events. Each part shows a body with the payload \`thin\`. [webhook-events.json](webhook-events.json)
 contains a JSON Schema of each body. Your receiver must accept members that it does not know: full payloads, test events
 and later releases have more members.
 
-${parts.join('\n')}`;
+${parts.join('\n')}
+Generated from \`src/contract/webhook-events.ts\` by \`npm run generate\`.
+`;
 }
 
 function errorsPage() {
@@ -89,8 +89,6 @@ function errorsPage() {
   );
   const texts = (catalogue) => Object.entries(catalogue).map(([code, message]) => `| \`${code}\` | ${message.en} |`);
   return `# Errors
-
-Generated from \`src/contract/errors/\` by \`npm run generate\`.
 
 Every error is \`application/problem+json\` ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)):
 
@@ -142,6 +140,8 @@ A [login diagnosis](operations/users.md#diagnose-a-login) has these codes in \`r
 | Code | Message |
 |---|---|
 ${texts(loginReasons).join('\n')}
+
+Generated from \`src/contract/errors/\` by \`npm run generate\`.
 `;
 }
 
@@ -251,8 +251,6 @@ ${Object.entries(settings).map(row).join('\n')}
   const former = Object.entries(formerNames).map(([old, name]) => `| \`${old}\` | \`${name}\` |`);
   return `# Configuration
 
-Generated from \`src/config/settings.ts\` by \`npm run generate\`.
-
 Postern reads environment variables. For variables that are not set, it reads the file \`.env\` in the working directory.
 It checks all variables at the start and reports all errors at once. A variable that starts with \`POSTERN_\` is an error,
 because no setting has such a name.
@@ -271,6 +269,8 @@ must be equal.
 | Former name | Name |
 |---|---|
 ${former.join('\n')}
+
+Generated from \`src/config/settings.ts\` by \`npm run generate\`.
 `;
 }
 
@@ -289,8 +289,6 @@ function templatesPage() {
   }
   const rows = [...channelsOf.values()].map(({ row, channels }) => row(channels.join(', ')));
   return `# Templates
-
-Generated from \`src/messages/\` by \`npm run generate\`.
 
 Postern has the texts of its codes and notices in English and Spanish. The user's \`locale\` selects the language: a user with
 \`es-MX\` gets the text for \`es\`, and users of other languages the English one. For your own texts or more languages, put files
@@ -319,7 +317,9 @@ ${rows.join('\n')}
 
 ## The English texts
 
-${englishTexts()}`;
+${englishTexts()}
+Generated from \`src/messages/\` by \`npm run generate\`.
+`;
 }
 
 /** The English texts. Notices that differ only in their first sentence share one frame. */
