@@ -12,6 +12,7 @@ export interface ProcessSources {
   /** Passwords and PINs that wait for a thread. */
   readonly waitingHashes: () => number;
   readonly openStreams: () => number;
+  readonly openRevocationStreams: () => number;
   /** The jobs that this process runs, by task. */
   readonly runningJobs: () => ReadonlyMap<string, number>;
   /** The pools of connections by name. */
@@ -196,9 +197,14 @@ function deliveryFamilies(totalsOf: TotalsOf): Family[] {
 }
 
 /** The present resource use of the process. */
-function resourceFamilies({ openStreams, runningJobs, pools }: ProcessSources): Family[] {
+function resourceFamilies({ openStreams, openRevocationStreams, runningJobs, pools }: ProcessSources): Family[] {
   return [
     gauge('postern_streams', 'Open notification streams.', singleSample(openStreams())),
+    gauge(
+      'postern_revocation_streams',
+      'Open streams of services that check access tokens by themselves.',
+      singleSample(openRevocationStreams()),
+    ),
     queueJobs([...runningJobs()].map(([task, value]): Sample => ({ labels: { task, state: 'running' }, value }))),
     gauge(
       'postern_database_connections',
