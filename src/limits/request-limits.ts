@@ -277,8 +277,8 @@ export const createHashQueue = (loginsPerAddress: number) =>
   addressQueue(loginsPerAddress, { places: 1, each: 300, rest });
 
 /**
- * Creates the queues of requests. The requests of an address for one account run one after the other. Those of other addresses have turns
- * of their own: a stranger who requests much for an account makes nobody else wait.
+ * Creates the queues of requests. The requests of one address for one account run one after the other. Each address has * its own queue, so
+ * a stranger with many requests for an account makes nobody else wait.
  */
 function createQueues({
   loginsPerAddress,

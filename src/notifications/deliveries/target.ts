@@ -14,7 +14,7 @@ export interface Target {
   /** Null: the message is about one notification. */
   readonly digest: DigestContent | null;
   readonly to: string;
-  /** When the message is no longer sent, in milliseconds of Unix time. */
+  /** The time after which the message is not sent, in milliseconds of Unix time. */
   readonly expiresAt: number;
 }
 

@@ -2,7 +2,7 @@ import type { Transaction } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { joinChunks } from './chunks.js';
 
-/** Deletes notifications of users, each with a record for clients. @returns how many there were */
+/** Deletes notifications of users, and records each deletion for clients. @returns the number of deleted notifications */
 export type RemoveNotifications = (
   tx: Transaction,
   userIds: readonly string[],
@@ -64,8 +64,8 @@ const finishRecall = statement<{ id: string }>(
 );
 
 /**
- * Removes the next notifications of a publication that is recalled. Their pushes, mails and SMS that are not handed over end.
- * @param size what the database creates in time
+ * Removes the next notifications of a publication that is recalled. It also cancels their pushes, mails and SMS that were not handed over.
+ * @param size how many notifications the database creates in time
  * @returns whether all are removed
  */
 export async function recallChunk(

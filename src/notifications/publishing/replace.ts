@@ -94,7 +94,7 @@ export async function deleteOlder(tx: Queryable, items: readonly Item[]): Promis
 /**
  * Deletes notifications of many users. Skips those that do not exist any more.
  * @param ids the notification of each user
- * @returns how many there were
+ * @returns the number of deleted notifications
  */
 export async function removeAll(tx: Queryable, userIds: readonly string[], ids: readonly string[]): Promise<number> {
   const users = textArrayText(userIds);

@@ -133,7 +133,7 @@ export function Compose(props: ComposeProps) {
   );
 }
 
-/** How many users a publication reaches. It is asked for, and holds for what was asked about. */
+/** The estimate of how many users a publication reaches. It is only shown for the form that it was made for. */
 function useEstimate(body: NewPublication | undefined) {
   const text = JSON.stringify(body);
   const { data, variables, error, isPending, mutate } = useMutation({
@@ -161,7 +161,7 @@ interface StartQuestionProps {
   readonly onClose: () => void;
 }
 
-/** The question before a publication is created. */
+/** Asks for confirmation before it creates a publication. */
 function StartQuestion({ form, recipients, sendAt, rate, onConfirm, onClose }: StartQuestionProps) {
   const { publications: text } = useText();
   const { moment } = useFormats();
