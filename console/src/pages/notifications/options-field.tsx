@@ -3,7 +3,7 @@ import { Field } from '../../components/field/field.js';
 import styles from './notifications.module.css';
 import { useOptions } from './options.js';
 
-/** The text that was typed since the list of options was opened. */
+/** What was typed since the list of a field with options was opened. */
 export function useTypedPart(value: string) {
   const [isOpen, setIsOpen] = useState(false);
   /** Nothing was typed since the list opened: it shows all. */
@@ -31,8 +31,8 @@ interface OptionsFieldProps<T> {
   readonly typed: ReturnType<typeof useTypedPart>;
   /** Those that match what was typed. */
   readonly options: readonly T[];
-  /** The value of the field after the option was chosen. No two options have the same. */
-  readonly textOf: (option: T) => string;
+  /** What the field has after the option was chosen. No two options have the same. */
+  readonly valueOf: (option: T) => string;
   readonly onChange: (value: string) => void;
   readonly hint?: ReactNode;
   readonly error: string | undefined;
@@ -42,7 +42,7 @@ interface OptionsFieldProps<T> {
 
 /** A field that takes any text, and shows options for it in a list that opens below. */
 export function OptionsField<T>(props: OptionsFieldProps<T>) {
-  const { listLabel, value, typed, options, textOf, onChange, children, ...shown } = props;
+  const { listLabel, value, typed, options, valueOf: textOf, onChange, children, ...shown } = props;
   const { isOpen, open, type, close } = typed;
   const { field, list, onKeyDown, restart } = useOptions<T>({
     ...{ label: listLabel, options: isOpen ? options : [], idOf: textOf, children },
