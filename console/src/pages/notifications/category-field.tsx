@@ -31,7 +31,7 @@ export function CategoryField({ value, categories = [], category, error, onChang
       label={text.category}
       listLabel={words.title}
       options={categories.filter(matches)}
-      textOf={({ name }) => name}
+      valueOf={({ name }) => name}
       placeholder={value === '' ? category?.name : undefined}
       hint={category === undefined ? text.categoryHint : text.categoryReaches(stepsText(category, words))}
     >

@@ -115,7 +115,7 @@ function TopicField({ value, error, onChange }: TopicFieldProps) {
       label={text.topic}
       listLabel={topics.title}
       options={data?.data ?? []}
-      textOf={({ key }) => key}
+      valueOf={({ key }) => key}
       hint={text.topicHint}
     >
       {({ key, title }) => (
