@@ -74,13 +74,13 @@ function webhookEventsPage() {
   });
   return `# Events of webhooks
 
-Generated from \`src/contract/webhook-events.ts\` by \`npm run generate\`.
-
 [Webhooks](webhooks.md) deliver these events. Each part shows a body with the payload \`thin\`. [webhook-events.json](webhook-events.json)
 contains a JSON Schema of each body. Your receiver must accept members that it does not know: full payloads, test events
 and later releases have more members.
 
-${parts.join('\n')}`;
+${parts.join('\n')}
+Generated from \`src/contract/webhook-events.ts\` by \`npm run generate\`.
+`;
 }
 
 function errorsPage() {
@@ -89,8 +89,6 @@ function errorsPage() {
   );
   const texts = (catalogue) => Object.entries(catalogue).map(([code, message]) => `| \`${code}\` | ${message.en} |`);
   return `# Errors
-
-Generated from \`src/contract/errors/\` by \`npm run generate\`.
 
 Every error is \`application/problem+json\` ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)):
 
@@ -142,6 +140,8 @@ A [login diagnosis](operations/users.md#diagnose-a-login) has these codes in \`r
 | Code | Message |
 |---|---|
 ${texts(loginReasons).join('\n')}
+
+Generated from \`src/contract/errors/\` by \`npm run generate\`.
 `;
 }
 
@@ -241,7 +241,7 @@ ${wireTypes(components.schemas, names)}`;
 
 function configurationPage() {
   const row = ([name, { fallback, about, isSecret }]) => {
-    const file = isSecret === true ? ` Or its file: \`${name}_FILE\`.` : '';
+    const file = isSecret === true ? ' †' : '';
     return `| \`${name}\` | ${fallback === undefined ? '' : `\`${fallback}\``} | ${about}${file} |`;
   };
   const groups = Object.entries(settingGroups).map(
@@ -255,15 +255,13 @@ ${Object.entries(settings).map(row).join('\n')}
   const former = Object.entries(formerNames).map(([old, name]) => `| \`${old}\` | \`${name}\` |`);
   return `# Configuration
 
-Generated from \`src/config/settings.ts\` by \`npm run generate\`.
-
 Postern reads environment variables. For variables that are not set, it reads the file \`.env\` in the working directory.
 It checks all variables at the start and reports all errors at once. A variable that starts with \`POSTERN_\` is an error,
 because no setting has such a name.
 
 A duration is a number and a unit: \`500ms\`, \`30s\`, \`15m\`, \`1h\`, \`365d\`. An empty value counts as unset.
 
-A setting with a secret can also be in a file, for example one of Docker, Kubernetes or systemd: \`SECRET_KEY_FILE\` names the
+A setting marked with † can also be in a file, for example one of Docker, Kubernetes or systemd: \`SECRET_KEY_FILE\` names the
 file of \`SECRET_KEY\`. The end of the last line does not belong to the value.
 
 ${groups.join('\n')}
@@ -275,6 +273,8 @@ must be equal.
 | Former name | Name |
 |---|---|
 ${former.join('\n')}
+
+Generated from \`src/config/settings.ts\` by \`npm run generate\`.
 `;
 }
 
@@ -293,8 +293,6 @@ function templatesPage() {
   }
   const rows = [...channelsOf.values()].map(({ row, channels }) => row(channels.join(', ')));
   return `# Templates
-
-Generated from \`src/messages/\` by \`npm run generate\`.
 
 Postern has the texts of its codes and notices in English and Spanish. The user's \`locale\` selects the language: a user with
 \`es-MX\` gets the text for \`es\`, and users of other languages the English one. For your own texts or more languages, put files
@@ -323,7 +321,9 @@ ${rows.join('\n')}
 
 ## The English texts
 
-${englishTexts()}`;
+${englishTexts()}
+Generated from \`src/messages/\` by \`npm run generate\`.
+`;
 }
 
 /** The English texts. Notices that differ only in their first sentence share one frame. */
@@ -352,8 +352,7 @@ ${short.map(([kind, text]) => `| \`${kind}\` | ${text} |`).join('\n')}
 
 ### Notices
 
-Notices of one table differ only in the sentence. Below the table you see where it stands: in the SMS (first line), and in the mail (the
-other lines). The push is the SMS without \`{app}: \`.
+The notices of a table share the text below it: first the SMS, then the mail. \`(sentence)\` is the sentence of the table. The push is the SMS without \`{app}: \`.
 
 ${notices.join('\n')}
 ### Mails

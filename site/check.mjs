@@ -58,6 +58,12 @@ async function look(pages, { width, scheme }) {
     const tooWide = await page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
     );
+    const joined = await page.evaluate(() =>
+      [...document.querySelectorAll('.vp-doc :is(a, strong, em, code)')]
+        .filter(({ nextSibling }) => /^(A|STRONG|EM|CODE)$/.test(nextSibling?.nodeName ?? ''))
+        .map((element) => element.outerHTML + element.nextSibling.outerHTML),
+    );
+    for (const html of joined) wrong.push(`${where}: no space: ${html.slice(0, 200)}`);
     if (tooWide > 0) wrong.push(`${where}: ${tooWide} px too wide`);
     if (pictures)
       await page.screenshot({ path: join(pictures, `${path.replaceAll('/', '-')}-${width}-${scheme}.png`) });

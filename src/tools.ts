@@ -1,4 +1,4 @@
-// What @postern/server/testing and the scripts, benchmarks and tests of this repository use of the compiled service.
+// The parts of the compiled service for @postern/server/testing, and for the scripts, benchmarks and tests of this repository.
 export { version } from './app/banner.js';
 export { openTarget } from './app/base/database-target.js';
 export { createLog } from './app/base/log.js';

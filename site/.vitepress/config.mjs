@@ -101,15 +101,51 @@ function renderForSearch(source, env, md) {
 }
 
 function adaptRendering(md) {
+  // Vue removes a line break between two elements, and with it the space between their words.
+  md.renderer.rules.softbreak = () => ' ';
   // A wide table scrolls inside its own box, which the keyboard reaches, and the page stays as wide as the screen.
-  md.renderer.rules.table_open = () => '<div class="table" tabindex="0" role="group" aria-label="Table"><table>\n';
+  md.renderer.rules.table_open = (tokens, at) => {
+    const stacked = stackOnPhones(tokens, at);
+    return `<div class="table${stacked ? ' stacked' : ''}" tabindex="0" role="group" aria-label="Table"><table${stacked ? ' role="table"' : ''}>\n`;
+  };
   md.renderer.rules.table_close = () => '</table></div>\n';
   // A header without text names nothing.
-  md.renderer.rules.th_open = (tokens, at) => `<${tokens[at + 1].content === '' ? 'td' : 'th'}>`;
-  md.renderer.rules.th_close = (tokens, at) => `</${tokens[at - 1].content === '' ? 'td' : 'th'}>`;
+  const nameOf = ({ content }) => (content === '' ? 'td' : 'th');
+  md.renderer.rules.th_open = (tokens, at) => `<${nameOf(tokens[at + 1])}${md.renderer.renderAttrs(tokens[at])}>`;
+  md.renderer.rules.th_close = (tokens, at) => `</${nameOf(tokens[at - 1])}>`;
   // Two braces are a part of a template of Postern here, and not an expression of Vue.
   for (const rule of ['text', 'code_inline']) {
     const render = md.renderer.rules[rule];
     md.renderer.rules[rule] = (...given) => render(...given).replaceAll('{{', '&#123;&#123;');
   }
 }
+
+const roles = { thead_open: 'rowgroup', tbody_open: 'rowgroup', tr_open: 'row', td_open: 'cell' };
+
+/**
+ * A table that a phone cannot show side by side gets what its style needs to show each row as a block: the name of the
+ * column for each cell, and the roles, which some browsers forget when a row is a block.
+ */
+function stackOnPhones(tokens, start) {
+  const table = tokens.slice(
+    start,
+    tokens.findIndex(({ type }, at) => at > start && type === 'table_close'),
+  );
+  const cells = table.filter(({ type }) => type === 'inline');
+  const names = cells.filter((_, at) => table[table.indexOf(cells[at]) - 1].type === 'th_open').map(textOf);
+  const hasLongText = names.length > 2 && cells.some((cell) => textOf(cell).length > 60);
+  const hasLongCode = cells.some(({ children }) =>
+    children.some(({ type, content }) => type === 'code_inline' && content.length > 28),
+  );
+  if (!hasLongText && !hasLongCode) return false;
+  let column = 0;
+  for (const [at, token] of table.entries()) {
+    if (token.type === 'tr_open') column = 0;
+    if (token.type === 'th_open') token.attrSet('role', textOf(table[at + 1]) === '' ? 'cell' : 'columnheader');
+    if (token.type === 'td_open') token.attrSet('data-label', names[column++] ?? '');
+    if (token.type in roles) token.attrSet('role', roles[token.type]);
+  }
+  return true;
+}
+
+const textOf = ({ children }) => children.map(({ content }) => content).join('');

@@ -30,8 +30,7 @@ export interface OwnExternalIdentities {
   ): Promise<StartedChallenge & { challenge: ClientChallenge }>;
   /**
    * @param secret the id_token, or the JSON text that ends a redirect
-   * @throws Problem `external_identity_rejected`; `external_identity_taken`, only after a valid secret;
-   *   `authenticator_unavailable`
+   * @throws Problem `external_identity_rejected`; `external_identity_taken`, only after a valid secret; `authenticator_unavailable`
    */
   confirm(
     callingSession: CallingSession,
@@ -52,7 +51,7 @@ export interface OwnExternalIdentitiesOptions {
   readonly notices: Pick<Notices, 'notify'>;
   readonly providers: readonly IdentityProvider[];
   readonly redirects: Pick<Redirects, 'begin' | 'accountOf'>;
-  /** What a login can use here: columns of `users`, and passkeys. */
+  /** The ways to log in that are stored here: columns of `users`, and passkeys. */
   readonly loginColumns: readonly ('password_hash' | 'phone' | 'email' | 'passkey')[];
   /** Whether logins of this name are open, such as `oidc:google`. */
   readonly isOpenLogin: (name: string) => boolean;

@@ -86,11 +86,11 @@ export interface CallingSession {
 /** A correct proof. It can be used once, for the changes of one transaction. */
 export interface VerifiedProof {
   readonly type: AcceptedProof;
-  /** What was shown: a code also says where it went. Undefined for a guest, and if the login is the proof. */
+  /** The proof that was used. For a code, also its channel. Undefined for a guest, and if the login is the proof. */
   readonly method: MethodOfProof | undefined;
   /**
-   * Call it first in the transaction. It locks the user's row. Then it checks that the proof was not used before, that
-   * the session is still valid, and that the password has not changed since the proof.
+   * Call it first in the transaction. It locks the user's row. Then it checks that the proof was not used before, that the session is still
+   * valid, and that the password has not changed since the proof.
    * @throws Problem `proof_rejected`, `invalid_session_token`
    */
   consume(tx: Queryable): Promise<void>;
@@ -104,12 +104,10 @@ export interface Proofs {
   begin(callingSession: CallingSession, request: ProofRequest): Promise<StartedProof>;
   /**
    * Verifies a proof within the account's guess budget (the wrong secrets that the account allows, see `GuessBudget`).
-   * @param allowed the accepted types. If the user has a second factor, only a code of the app, a recovery code and a
-   *   passkey are accepted. If `allowed` contains only the PIN, only the PIN is accepted, even if the user has a second
-   *   factor.
+   * @param allowed the accepted types. If the user has a second factor, only a code of the app, a recovery code and a passkey are accepted.
+   * If `allowed` contains only the PIN, only the PIN is accepted, even if the user has a second factor.
    * @param current with it, an account that has a password also needs this password, unless the proof is the password
-   * @throws Problem `validation_failed`, `proof_rejected`, `account_locked`, `account_temporarily_locked`,
-   *   `too_many_requests`
+   * @throws Problem `validation_failed`, `proof_rejected`, `account_locked`, `account_temporarily_locked`, `too_many_requests`
    */
   check(
     callingSession: CallingSession,
@@ -135,8 +133,8 @@ export type AllowedProofs = (user: AccountUser) => readonly AcceptedProof[];
 export type AcceptedProof = ProofType | 'none' | 'login';
 
 /**
- * Whether the login of a session counts as a proof by itself: it is at most 10 minutes old, and was made by a provider at which
- * nobody can prove to be present. The user must have no provider that proves it.
+ * Whether the login of a session counts as a proof by itself. It must be at most 10 minutes old and made at a provider that cannot prove
+ * presence, and the user has no account at a provider that can.
  */
 export type LoginAsProof = (
   handle: Queryable,
@@ -168,10 +166,7 @@ export const firstCredentialProofs: AllowedProofs = (user) => [
   ...(user.isGuest ? (['none'] as const) : []),
 ];
 
-/**
- * Whether a user has neither an address nor a secret of Postern, so that no proof is possible except one by a provider. An
- * unproven address is an address too.
- */
+/** Whether a user has no address (an unproven one counts) and no secret of Postern, so that only a provider can give a proof. */
 export const hasOnlyProviders = (user: AccountUser): boolean =>
   ![user.email, user.phone, user.unproven.email, user.unproven.phone, user.passwordHash, user.pinHash].some(
     (one) => one !== undefined,
@@ -407,8 +402,8 @@ export async function lockCallingSession(tx: Queryable, { userId, sessionId }: C
 }
 
 /**
- * Ends a challenge of the calling session that was answered correctly. Call it first in the transaction of the action: it
- * locks the user's row and checks that the session is still valid.
+ * Ends a challenge of the calling session that was answered correctly. Call it first in the transaction of the action: it locks the user's
+ * row and checks that the session is still valid.
  * @param rejected the error if a parallel answer has ended the challenge
  * @throws Problem `rejected`, `invalid_session_token`
  */

@@ -64,7 +64,9 @@ export interface StartOptions {
   readonly queueConnections?: number;
   /** The maximum number of concurrent jobs of a group; for tests, because each idle worker of the queue polls. */
   readonly queueConcurrency?: number | undefined;
-  /** Milliseconds between two searches for a new primary of the database; for tests, whose server has one connection more for each. */
+  /**
+   * Milliseconds between two searches for a new primary of the database; for tests: each search opens a connection to their server.
+   */
   readonly watchInterval?: number;
   /** Milliseconds between two reads of the blocked addresses, and of the categories; for tests. */
   readonly blockInterval?: number;

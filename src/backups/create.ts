@@ -68,9 +68,8 @@ export interface BackupOptions {
 }
 
 /**
- * Writes a backup of the running database, with the images. The backup contains every transaction that was committed
- * before the backup began. A copy of the files of an embedded server also contains the transactions that were committed
- * before the backup ended.
+ * Writes a backup of the running database, with the images. The backup contains every transaction that was committed before the backup
+ * began. A copy of the files of an embedded server also contains the transactions that were committed before the backup ended.
  * @returns undefined if another backup is running, or if `isWanted` returned false
  * @throws BackupError
  */
@@ -116,7 +115,7 @@ export function createBackup(
 async function describe(client: pg.Client, source: BackupSource): Promise<BackupHeader> {
   const { serverFolder } = source;
   const isDump = serverFolder === undefined;
-  // A restored dump has another number, so it needs no id.
+  // A restored dump gets another system identifier, so it needs no installation id.
   const installation = isDump ? undefined : await readInstallation(serverFolder);
   const { rows } = await client.query<{
     system: string;

@@ -29,46 +29,45 @@ export const accountSettings = {
   AUTHENTICATION_TTL_BY_ROLE: {
     parse: byRole(duration('1s', '3650d'), 'duration', 'operator:8h'),
     about:
-      'AUTHENTICATION_TTL for users with a role, such as operator:8h,support:12h, or with a role that your app gives. operator and support have 12h if it does not name them; a role of your app with one of these names has no limit. The smallest value holds. A role that a user gets later also shortens the open logins of the user.',
+      'AUTHENTICATION_TTL for users with a role, also of your app, such as operator:8h,editor:12h. The default for operator and support is 12h; a role of your app with one of these names has no limit. The smallest value counts. A new role also shortens open logins.',
   },
   IDLE_TTL: {
     parse: duration('2s', '3650d'),
-    about:
-      'A login ends if no session is created with it for this time. At least twice SESSION_TTL, because a client gets a new session only when the last one ends. When unset: no limit.',
+    about: 'A login ends if it creates no session for this time. At least twice SESSION_TTL. When unset: no limit.',
   },
   IDLE_TTL_BY_ROLE: {
     parse: byRole(duration('2s', '3650d'), 'duration', 'operator:30m'),
     about:
-      'IDLE_TTL for users with a role, such as operator:30m,support:1h, or with a role that your app gives. operator and support have the larger of 30m and twice SESSION_TTL if it does not name them. The smallest value holds.',
+      'IDLE_TTL for users with a role, also of your app, such as operator:30m,editor:1h. The default for operator and support is 30m, or twice SESSION_TTL if that is longer. The smallest value counts.',
   },
   MAX_DEVICES: {
     parse: integer(1, 10_000),
     fallback: '100',
     about:
-      'The number of devices on which a user can be logged in. At the first session of a login on a further device, Postern logs out and removes the device that was unused for longest, and notifies the user.',
+      'The number of devices on which a user can be logged in. A login on a further device removes the device that was unused for longest, and notifies the user.',
   },
   MAX_DEVICES_BY_ROLE: {
     parse: byRole(integer(1, 10_000), 'number', 'operator:3'),
     about:
-      'MAX_DEVICES for users with a role, such as operator:3,support:5, or with a role that your app gives. The smallest value holds.',
+      'MAX_DEVICES for users with a role, also of your app, such as operator:3,editor:5. The smallest value counts.',
   },
   SUPPORT_CONSENT: {
     parse: choice('off', 'on'),
     fallback: 'off',
     about:
-      'on: an operator who wants to log in as a user gets a token only after the user has allowed it, in the account. off: the user gets a notification, and can end it.',
+      'on: an operator can log in as a user only after the user has allowed it. off: the user is notified, and can end it.',
   },
   GUESTS: {
     parse: choice('off', 'on'),
     fallback: 'off',
     about:
-      'on: `authenticator: "guest"` makes a user without credentials, at most 20 an hour for each client address. A guest gets notifications as every user, and is deleted after 90 days without use.',
+      'on: `authenticator: "guest"` creates a user without credentials, at most 20 an hour for each client address. A guest is deleted after 90 days without use.',
   },
   REGISTRATION: {
     parse: choice('off', 'on'),
     fallback: 'off',
     about:
-      'on: people can create accounts themselves, with a code to their mail address or phone. SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL then have limits, unless you set them.',
+      'on: people can create accounts with a code to their mail address or phone. This also sets limits for SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -125,7 +124,7 @@ export const pinSettings = {
     parse: orZero(duration('1s', '30d')),
     fallback: '24h',
     about:
-      'The time between the recovery of a PIN with a code and the change of the PIN. Until then, the recovery can be cancelled. Recovery codes go to the same addresses as login codes, so without a delay a thief with the SIM card could also set the PIN. 0: no delay.',
+      'The delay after which a recovered PIN takes effect. Until then, the user can cancel it. Without a delay, a thief with the SIM card could set the PIN. 0: no delay.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -134,12 +133,12 @@ export const factorSettings = {
     parse: factorPolicy,
     fallback: 'own',
     about:
-      'When a login requires a second factor. own: if the user has an authenticator app, or has a role and a passkey. required: always. A user without an app or a passkey enrols one within the login, after a code to the mail address or phone of the account, if there is one. off: never. A login with a passkey that verifies its user needs no other factor.',
+      'When a login requires a second factor. own: if the user has an authenticator app, or has a role and a passkey. required: always; users without a factor enrol one in the login. off: never. A passkey that verifies its user needs no other factor.',
   },
   SECOND_FACTOR_BY_ROLE: {
     parse: byRole(factorPolicy, 'policy', 'operator:required'),
     about:
-      'SECOND_FACTOR for users with a role, such as support:required,operator:required, or with a role that your app gives: that can only make the policy stricter. An operator can also set the policy of one user.',
+      'SECOND_FACTOR for users with a role, such as support:required,operator:required. A role of your app can only make the policy stricter.',
   },
   PASSKEY_RP_ID: {
     parse: pattern(
@@ -166,7 +165,7 @@ export const authenticatorSettings = {
   LOGIN_METHODS: {
     parse: loginMethods,
     about:
-      'The ways to log in that are open, separated by commas: password, sms, email, passkey, oidc:<name>, oauth:<name> and custom:<name>. A login in another way is refused, as if it were not configured. So codes by mail can be off for logins while mail still carries notices and recoveries. When unset, every way that is configured is open.',
+      'The ways to log in that are open, joined by commas: password, sms, email, passkey, oidc:<name>, oauth:<name> and custom:<name>. For example, mail can be used for notices but not for logins. When unset, every configured way is open.',
   },
   CUSTOM_AUTHENTICATORS: {
     isSecret: true,
@@ -184,12 +183,12 @@ export const authenticatorSettings = {
     parse: choice('off', 'on'),
     fallback: 'off',
     about:
-      'on: the mail with the code of a login also says who asked for it, and has a link. The link opens a page that shows the code, or the page of your app that `link_to` names. Opening it uses nothing up. Needs PUBLIC_URL.',
+      'on: the mail with the code of a login also shows who asked for it, and has a link to a page that shows the code, or to the page of your app in `link_to`. Needs PUBLIC_URL.',
   },
   REDIRECT_URIS: {
     parse: redirectUris,
     about:
-      'Where a login at a provider or on the pages of PAGES may return to, and where links in mails may lead (`link_to`), joined by commas: the exact addresses of pages and apps, such as https://app.example.com/callback, com.example.app:/callback or http://127.0.0.1/callback (any port). Needs PUBLIC_URL.',
+      'The addresses to which logins by redirect return, and to which links in mails lead (`link_to`), joined by commas. They are exact, such as https://app.example.com/callback, com.example.app:/callback or http://127.0.0.1/callback (any port). Needs PUBLIC_URL.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -198,7 +197,7 @@ export const limitSettings = {
     parse: integer(1, 1_000_000),
     fallback: '5',
     about:
-      'The number of wrong secrets in a row after which an account is locked for a time (423). Known and unknown devices are counted separately.',
+      'After this number of wrong secrets in a row, an account is locked for a time (423). Each known device has its own count.',
   },
   GUESS_LOCK: {
     parse: duration('1s', '3650d'),
@@ -210,19 +209,19 @@ export const limitSettings = {
     parse: integer(0, 1_000_000),
     fallback: '100',
     about:
-      'An account is locked permanently (403) after this number of wrong secrets without a correct one between them. The lock ends 90 days after the last of them. 0: never.',
+      'After this number of wrong secrets without a right one, an account is locked permanently (403), until 90 days after the last of them. 0: never.',
   },
   HUMAN_CHECK: {
     parse: choice('off', 'altcha'),
     fallback: 'off',
     about:
-      'altcha: registrations, guests, the first address of a guest, recoveries and codes from unknown devices need a proof of work, which the client packages of Postern solve by themselves. It costs a person about a second, and more as SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL fill. No other service is involved.',
+      'altcha: registrations, guests, the first address of a guest, recoveries and codes from unknown devices need a proof of work of about a second, which the client packages solve. It grows near SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL. No other service is involved.',
   },
   REQUEST_LIMIT_PER_ADDRESS: {
     parse: rate,
     fallback: '0',
     about:
-      'Requests of one client address, such as 100/10s: 100 requests may come at once, and the limit refills evenly in 10 seconds. A number alone, such as 600, is per minute. Each process counts for itself. All addresses of an IPv6 network /64 count as one. Probes, and requests with API keys, do not count. 0: no limit.',
+      'Requests of one client address in each process, such as 100/10s: 100 at once, refilled evenly in 10 seconds. A number alone is per minute. An IPv6 network /64 counts as one address. Probes and requests with API keys do not count. 0: no limit.',
   },
   REQUEST_LIMIT_PER_SESSION: {
     parse: rate,
@@ -247,11 +246,11 @@ export const limitSettings = {
   SMS_LIMIT_PER_PREFIX: {
     parse: integer(0, 1_000_000),
     about:
-      'SMS codes per hour to phone numbers with the same first six digits, whether or not a user has the number. All requests that name a username or a mail address instead of a number are counted together, with the same limit. Further codes are silently not sent. 0: no limit. When unset, 60 with REGISTRATION=on, and otherwise no limit.',
+      'SMS codes per hour to numbers with the same first six digits, also without a user. Requests by username or mail address count together, as one prefix. Further codes are silently not sent. 0: no limit. When unset, 60 with REGISTRATION=on, otherwise no limit.',
   },
   SMS_LIMIT_TOTAL: {
     parse: integer(0, 1_000_000),
     about:
-      'SMS codes per hour in total, including those to numbers that no user has. Further codes are silently not sent. 0: no limit. When unset, 600 with REGISTRATION=on, and otherwise no limit.',
+      'SMS codes per hour in total. Further codes are silently not sent. 0: no limit. When unset, 600 with REGISTRATION=on, otherwise no limit.',
   },
 } as const satisfies Record<string, Setting<unknown>>;

@@ -64,13 +64,13 @@ export const mailSettings = {
   MAIL_FOOTER: {
     parse: mailFooter,
     about:
-      'The end of each mail about a notification that is not critical, with a link that turns its category off: your name and postal address, which laws about commercial mail require. \\n begins a new line.',
+      'Your name and postal address, for the end of each mail about a notification that is not critical, with a link to unsubscribe. Many countries require it. \\n begins a new line.',
   },
   MAIL_RATE: {
     parse: rate,
     fallback: '0',
     about:
-      'How many mails the steps of notifications send, such as 14/1s, on all instances together and spread evenly. A number alone is per minute. Codes and notices do not count. 0: no limit.',
+      'The rate of mails about notifications on all instances together, such as 14/1s. A number alone is per minute. Codes and notices do not count. 0: no limit.',
   },
   SMTP_URL: {
     isSecret: true,

@@ -6,13 +6,13 @@ export const messageSettings = {
     parse: flag,
     fallback: 'false',
     about:
-      'true: SMS_PROVIDER=console and MAIL_PROVIDER=console are allowed with a HOST that is not loopback, and print codes although PUBLIC_URL is not a loopback URL or a proxy on another machine sends requests. Anyone who reads the output can log in as any user.',
+      'true: SMS_PROVIDER=console and MAIL_PROVIDER=console also print codes if other machines can reach Postern. Anyone who reads the output can log in as any user.',
   },
   NOTICES: {
     parse: notices,
     fallback: 'push,email',
     about:
-      'The channels of notices of logins on new devices, of locks after wrong secrets and of changed credentials: push, email, sms and inbox, joined by commas. Channels that are not configured are skipped (inbox is configured if NOTIFICATION_TYPES contains security). none: no notices. Notices of support logins always come to the inbox and as pushes.',
+      'The channels of notices about new devices, locks and changed credentials: push, email, sms and inbox, joined by commas. Channels that are not configured are skipped (inbox needs security in NOTIFICATION_TYPES). none: no notices. Notices of support logins always use the inbox and pushes.',
   },
   TEMPLATES_DIR: {
     parse: (text: string) => ok(resolve(text)),

@@ -35,18 +35,18 @@ export const notificationSettings = {
     parse: timeZone,
     fallback: 'UTC',
     about:
-      'The time zone of users who have chosen none, such as Europe/Madrid. Quiet hours, digests and the dates in mails are on its wall clock.',
+      'The time zone of users who have chosen none, such as Europe/Madrid, for quiet hours, digests and dates in mails.',
   },
   OUTBOUND: {
     parse: choice('live', 'allowlist', 'off'),
     fallback: 'live',
     about:
-      'Whether the steps of notifications (pushes, mails and SMS) are sent. live: all. allowlist: only those to the addresses of OUTBOUND_ALLOWLIST, for staging with a copy of real data. off: none. Codes and notices are always sent.',
+      'Which pushes, mails and SMS of notifications are sent. live: all. allowlist: only to OUTBOUND_ALLOWLIST, for staging. off: none. Codes and notices are always sent.',
   },
   OUTBOUND_ALLOWLIST: {
     parse: outboundAllowlist,
     about:
-      'Mail addresses, domains such as @example.com (without their subdomains) and phone numbers such as +15551234567, joined by commas. A push is sent if its user has one of them as a proven address.',
+      'Mail addresses, domains such as @example.com (without subdomains) and phone numbers such as +15551234567, joined by commas. A push is sent if a proven address of its user is listed.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -129,6 +129,6 @@ export const pushSettings = {
     parse: choice('on', 'off'),
     fallback: 'off',
     about:
-      'on: when a user reads a notification, their devices get a push that shows nothing, and remove the push about it. The app must do that.',
+      'on: when a user reads a notification, their devices get an invisible push that names the pushes to remove. The app must remove them.',
   },
 } as const satisfies Record<string, Setting<unknown>>;

@@ -44,17 +44,17 @@ export const serviceSettings = {
   DPOP_ORIGINS: {
     parse: origins,
     about:
-      'Further origins by which clients call the API, such as an internal host. The URL in a DPoP proof must begin with PUBLIC_URL or one of these. Without PUBLIC_URL, Postern believes the Host header of the request.',
+      'Further origins at which clients call the API, such as an internal host. The URL in a DPoP proof must begin with PUBLIC_URL or one of these. Without PUBLIC_URL, the Host header counts.',
   },
   CORS_ORIGINS: {
     parse: pageOrigins,
     about:
-      'Origins whose pages may call the API, also those of apps such as capacitor://localhost and of extensions of browsers. Name each of them: wildcards are refused. None by default.',
+      'Origins whose pages, apps (such as capacitor://localhost) and browser extensions may call the API. Wildcards are refused. None by default.',
   },
   TRUST_PROXY: {
     parse: trustProxy,
     about:
-      'Proxies whose X-Forwarded-For header is trusted: their addresses and CIDR ranges, or the number of proxies in a row in front of Postern. A number trusts every host that can connect, so use it only if nobody else reaches the port. None by default.',
+      'Proxies whose X-Forwarded-For header is trusted: addresses and CIDR ranges, or the number of proxies in front of Postern. Use a number only if nobody else can reach the port. None by default.',
   },
   ALLOW_PRIVATE_NETWORK_TARGETS: {
     parse: flag,
@@ -70,13 +70,12 @@ export const serviceSettings = {
     parse: choice('full', 'masked', 'off'),
     fallback: 'full',
     about:
-      'How the log and the access log show the addresses of clients. masked: only the network, which is the first 24 bits of IPv4 and 48 bits of IPv6. off: not at all.',
+      'How logs show the addresses of clients. masked: only the network (24 bits of IPv4, 48 bits of IPv6). off: not at all.',
   },
   ACCESS_LOG: {
     parse: choice('off', 'json'),
     fallback: 'off',
-    about:
-      'json: one JSON line for each answered request on standard output, with its status, duration in milliseconds, route, request id, address, key id and user id. It never contains tokens or values of the URL.',
+    about: 'json: one JSON line for each answered request on standard output, without tokens and values of the URL.',
   },
   METRICS_PORT: {
     parse: integer(0, 65_535),
@@ -101,13 +100,13 @@ export const serviceSettings = {
   APP_LOGO: {
     parse: anyText,
     about:
-      'The path of a PNG, JPEG or WebP image of at most 1 MB, which mails and the pages of PAGES show instead of APP_NAME. It is shown 48 pixels high and 200 wide at most, on white, and on a dark grey in dark mode.',
+      'The path of a PNG, JPEG or WebP image of at most 1 MB, which mails and the pages of PAGES show instead of APP_NAME: at most 48 pixels high and 200 wide, on white or dark grey.',
   },
   APP_COLOR: {
     parse: color,
     fallback: '#3730a3',
     about:
-      'The colour of your service in mails and on the pages of PAGES, such as #0f766e. Its contrast to white must be at least 3 to 1, so that people can see it. Pages make text of this colour darker or lighter, until its contrast is at least 4.5 to 1.',
+      'The colour of your service in mails and on the pages of PAGES, such as #0f766e. Its contrast to white must be at least 3 to 1. Pages adapt it for text.',
   },
   APP_TERMS_URL: {
     parse: url('http:', 'https:'),
@@ -121,7 +120,7 @@ export const serviceSettings = {
     parse: choice('on', 'off'),
     fallback: 'off',
     about:
-      'on: Postern serves pages to sign in and to change the account, /sign-in and /account. Apps of REDIRECT_URIS send their users there with `authenticator: "page"`. Needs PUBLIC_URL, with https except on a loopback host.',
+      'on: Postern serves the pages /sign-in and /account. Apps send their users there with `authenticator: "page"`. Needs PUBLIC_URL, with https except on a loopback host.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -151,7 +150,7 @@ export const tracingSettings = {
     parse: choice(...samplerNames),
     fallback: 'parentbased_always_on',
     about:
-      'Which traces are recorded. The names with parentbased_ follow the decision in the traceparent of the client. Use another one if clients that you do not trust can send that header.',
+      'Which traces are recorded. Names with parentbased_ follow the header traceparent of the client. Use another one if strangers can send that header.',
   },
   OTEL_TRACES_SAMPLER_ARG: {
     parse: ratio,
@@ -161,8 +160,7 @@ export const tracingSettings = {
   OTEL_BSP_SCHEDULE_DELAY: {
     parse: integer(10, 60_000),
     fallback: '5000',
-    about:
-      'The maximum time in milliseconds before Postern exports a finished span. Spans that finish in this time are exported together.',
+    about: 'Postern exports finished spans together, after at most this many milliseconds.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -212,13 +210,13 @@ export const storageSettings = {
     isSecret: true,
     parse: secretList,
     about:
-      'The key of the digests of codes and identities, and the pepper of PINs. It also encrypts queued codes, stored responses and the secrets of authenticator apps. With the embedded database, Postern creates it in DATA_DIR. With DATABASE_URL it is required. To rotate it, set the new key first and the old keys after it, joined by commas.',
+      'The key that protects codes, identities, PINs, stored responses and the secrets of authenticator apps. With the embedded database, Postern creates it in DATA_DIR. With DATABASE_URL it is required. To rotate it, set the new key before the old ones, joined by commas.',
   },
   DATABASE_BATCHING: {
     parse: flag,
     fallback: 'true',
     about:
-      'true: concurrent session checks share one query, which also confirms cached sessions. Concurrent new sessions share one statement, and so do concurrent publications with one recipient each. false: one query each, and no session is cached.',
+      'true: concurrent session checks, new sessions and single publications share statements, and sessions are cached. false: one statement each, and no cache.',
   },
   EVENT_RETENTION: {
     parse: duration('1d', '36500d'),
@@ -231,7 +229,7 @@ export const backupSettings = {
   BACKUP_TO: {
     parse: backupPlace,
     about:
-      'Where Postern makes and verifies backups by itself: a folder, or s3://bucket/prefix for a store with the API of Amazon S3. When unset, it makes none. With DATABASE_URL, it needs pg_dump and pg_restore.',
+      'Where Postern makes and verifies backups: a folder, or s3://bucket/prefix for a store with the API of Amazon S3. When unset, it makes none. With DATABASE_URL, it needs pg_dump and pg_restore.',
   },
   BACKUP_SCHEDULE: {
     parse: schedule,
@@ -249,13 +247,13 @@ export const backupSettings = {
     parse: flag,
     fallback: 'false',
     about:
-      'true: Postern also copies the write-ahead log of the embedded database to BACKUP_TO every five seconds, so that `postern backup restore --at` can restore any time since the oldest backup.',
+      'true: Postern also copies the write-ahead log of the embedded database to BACKUP_TO every five seconds. `postern backup restore --at` can then restore any time.',
   },
   BACKUP_PASSPHRASE: {
     isSecret: true,
     parse: secret(12),
     about:
-      'The passphrase that encrypts backups, in the format of `age` (https://age-encryption.org). Without the passphrase, nobody can restore them, and files that are not encrypted are refused. When unset, backups are not encrypted, and the secret key signs them.',
+      'The passphrase that encrypts backups, in the format of `age` (https://age-encryption.org). Nobody can restore them without it, and other files are refused. When unset, the secret key signs backups.',
   },
   BACKUP_PROGRAMS: {
     parse: (text: string) => ok(resolve(text)),
@@ -313,6 +311,6 @@ export const administrationSettings = {
     parse: duration('1s', '1d'),
     fallback: '15m',
     about:
-      'For admin requests with a session: the maximum age of the login, or of the last re-authentication in the session. It applies to actions that give others access, that cannot be undone or that reach many users. API keys have no such limit.',
+      "The maximum age of an operator's login or last re-authentication, for actions that give access, cannot be undone or reach many users. API keys have no such limit.",
   },
 } as const satisfies Record<string, Setting<unknown>>;

@@ -93,7 +93,7 @@ export const smsSettings = {
     parse: rate,
     fallback: '0',
     about:
-      'How many SMS the steps of notifications send, such as 1/1s, on all instances together and spread evenly. A number alone is per minute. Codes and notices do not count. 0: no limit.',
+      'The rate of SMS about notifications on all instances together, such as 1/1s. A number alone is per minute. Codes and notices do not count. 0: no limit.',
   },
   SMS_WEBHOOK_URL: { parse: url('http:', 'https:'), about: 'The URL that SMS_PROVIDER=webhook posts codes to.' },
   SMS_WEBHOOK_SECRET: {

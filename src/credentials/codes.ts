@@ -11,7 +11,7 @@ export function newCode(): string {
   return String(randomInt(1_000_000)).padStart(6, '0');
 }
 
-/** What a typed or pasted code shows, as letters and digits: without spaces, line ends, hyphens and invisible marks. */
+/** The letters and digits of a typed or pasted code, without spaces, line ends, hyphens and invisible marks. */
 const lettersAndDigits = (typed: string) => withAsciiDigits(typed).replaceAll(/[^\p{L}\p{N}]/gu, '');
 
 /**
@@ -46,8 +46,7 @@ export function normalizeLongCode(code: string): string {
 const digestInput = (purpose: string, code: string) => `${purpose}:${normalizeCode(code)}`;
 
 /**
- * The digest of a code to store, in base64. It is keyed, because an attacker can find six digits from a plain digest by
- * trying all of them.
+ * The digest of a code to store, in base64. It is keyed, because an attacker can find six digits from a plain digest by trying all of them.
  * @param purpose what the code is valid for: an id, and the values that must not change before its use
  */
 export function codeDigest(keys: SecretKeys, purpose: string, code: string): string {

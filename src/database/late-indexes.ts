@@ -60,7 +60,7 @@ const lateIndexes: readonly LateIndex[] = [
     definition: 'step_deliveries (user_id) where member_ids is not null',
   },
   {
-    // Who has linked an account at a provider, for searches of operators.
+    // The users with an account at a provider, for searches of operators.
     name: 'external_identities_by_subject',
     table: 'external_identities',
     definition: 'external_identities (subject)',
@@ -139,8 +139,8 @@ export async function buildSmallIndexes(client: pg.Client): Promise<void> {
 }
 
 /**
- * Builds the missing indexes without blocking writes (`create index concurrently`). An index that a crash has left invalid is
- * removed and built again. Does nothing while another instance builds.
+ * Builds the missing indexes without blocking writes (`create index concurrently`). An index that a crash has left invalid is removed and
+ * built again. Does nothing while another instance builds.
  * @param stop ends the build; the server notices within a second
  */
 export async function buildIndexes(target: DatabaseTarget, stop: AbortSignal): Promise<IndexBuildResult> {

@@ -20,9 +20,9 @@ const migrationsTable = 'schema_migrations';
 const queueSchema = 'graphile_worker';
 
 /**
- * Creates the role, or takes an existing one, and gives it its rights on a migrated database. Call it again after a
- * release whose doctor reports a missing right. Revokes the rights that PostgreSQL gives to every role: to create
- * temporary tables in this database and, before PostgreSQL 15, tables in its schema.
+ * Creates the role, or takes an existing one, and gives it its rights on a migrated database. Call it again after a release whose doctor
+ * reports a missing right. Revokes the rights that PostgreSQL gives to every role: to create temporary tables in this database and, before
+ * PostgreSQL 15, tables in its schema.
  * @param owner connects as the role that owns the tables
  * @throws pg.DatabaseError if the owner may not create roles, and the role does not exist
  */
@@ -92,7 +92,7 @@ export interface RoleState {
   readonly name: string;
   /** Whether it can create tables in the schema, or owns tables: then it can also change and drop them. */
   readonly canChangeSchema: boolean;
-  /** The tables and sequences of which it cannot use all rows. */
+  /** The tables and sequences whose rows it cannot all use. */
   readonly missing: readonly string[];
 }
 

@@ -62,8 +62,8 @@ const selectKnown = statement<DeviceKey, { id: string }>(
 );
 
 /**
- * The device's id when a login of the user was approved on it, else undefined. Always undefined for a derived id (the
- * id that stands for an identity without an account).
+ * The device's id when a login of the user was approved on it, else undefined. Always undefined for a derived id (the id of an identity
+ * without an account).
  */
 export async function findKnownDevice(
   handle: Queryable,

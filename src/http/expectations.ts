@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App } from './requests/route.js';
 
 /**
- * Answers `Expect: 100-continue` with `100 Continue` when a route is about to read the body. Node.js would answer at once, and
- * the client would send a large body for a request that is refused. A connection on which the body was not asked for is closed: what
- * follows may be the body or the next request.
+ * Answers `Expect: 100-continue` with `100 Continue` when a route is about to read the body. Node.js would answer at once, and the client
+ * would send a large body for a request that is refused. A connection is closed if the body was not requested: the next bytes may be the
+ * body or another request.
  */
 export function continueWhenRead(app: App): void {
   /** The requests that wait, and whether their connection may be used again. */

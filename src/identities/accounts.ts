@@ -161,9 +161,8 @@ function lockOf(row: AccountRow): OperatorLock | undefined {
 }
 
 /**
- * The derived id of an unknown identity. It depends on a secret key, so that a client cannot tell it from a user's id.
- * Logins and recoveries of one unknown identity use the same derived id, just as those of a known identity use the same
- * user id.
+ * The derived id of an unknown identity. It depends on a secret key, so that a client cannot distinguish it from a user's id. Logins and
+ * recoveries of one unknown identity use the same derived id, just as those of a known identity use the same user id.
  */
 export function derivedUserId(keys: SecretKeys, identity: Identity): string {
   return idOf(keys, identityDigest(identity).toString('hex'));

@@ -13,8 +13,8 @@ const recordKey = statement<{ id: string }>(
 );
 
 /**
- * Stores since when the current key is used. If another key was used in between, the time begins again: what was written
- * with that key must count as older.
+ * Stores since when the current key is used. If another key was used in between, the time starts again, because values of that key must
+ * count as older.
  */
 export async function recordCurrentKey(handle: Queryable, keys: SecretKeys): Promise<void> {
   await handle.query(recordKey({ id: keys.ids[0] ?? '' }));

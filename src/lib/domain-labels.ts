@@ -1,8 +1,8 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 
 /**
- * The labels of a domain in ASCII (A-labels, RFC 5890). Undefined if a label is no name of a host, such as `-a`, or is
- * punycode that stands for nothing.
+ * The labels of a domain in ASCII (A-labels, RFC 5890). Undefined if a label cannot be part of a host name, such as `-a`, or is invalid
+ * punycode.
  * @param domain without characters that have a meaning in a URL: a URL parser reads it
  */
 export function asciiLabels(domain: string): string[] | undefined {

@@ -1,6 +1,6 @@
 /**
- * What a span shows. The values are fixed words, numbers, names of statements, templates of routes and names of hosts:
- * never a token, a code, an address of a person, or a part of a body.
+ * The attributes of a span. The values are fixed words, numbers, names of statements, templates of routes and names of hosts: never a
+ * token, a code, an address of a person, or a part of a body.
  */
 export type SpanAttributes = Readonly<Record<string, string | number>>;
 

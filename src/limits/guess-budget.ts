@@ -18,18 +18,17 @@ import { createTurnQueues } from './turn-queues.js';
  */
 export interface GuessBudget {
   /**
-   * Evaluates one secret, if the bucket of the account and the device has a guess left. If other requests are using all
-   * guesses that are left, it waits and holds no connection.
+   * Evaluates one secret, if the bucket of the account and the device has a guess left. If other requests are using all guesses that are
+   * left, it waits and holds no connection.
    * @returns the result of `evaluate`. If `evaluate` throws, no guess counts, unless the code of a plug-in has failed.
-   * @throws Problem `account_temporarily_locked` with the seconds left, `account_locked`, `too_many_requests` after
-   *   five seconds.
+   * @throws Problem `account_temporarily_locked` with the seconds left, `account_locked`, `too_many_requests` after five seconds.
    */
   guess(account: GuessedAccount, evaluate: () => Promise<GuessResult>): Promise<GuessResult>;
   /** Values for a statement that uses `takeGuessFor`. */
   readonly limitValues: GuessLimitValues;
   /**
-   * Continues a login after another statement has tried to take its guess. If other requests are using all guesses that
-   * are left, it waits as `guess` does. If a lock refuses the login, it records that: see `recordRefusal`.
+   * Continues a login whose guess another statement has taken or tried to take. If other requests are using all guesses that are left, it
+   * waits as `guess` does. If a lock refuses the login, it records that: see `recordRefusal`.
    * @param reservation the id of the guess that the other statement has tried to take
    * @throws Problem as `guess`
    */

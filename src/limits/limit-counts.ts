@@ -62,7 +62,7 @@ const minute = 60;
 const hour = 3600;
 /** Changes of a user's own name, language and descriptions of devices in an hour. Each one writes an audit event. */
 const maxOwnChanges = 100;
-/** Changes of a user's own username in an hour. Each one tells whether a username is taken (ASVS 5.0, 2.4.1 and 6.3.8). */
+/** Changes of a user's own username in an hour. Each one reveals whether a username is taken (ASVS 5.0, 2.4.1 and 6.3.8). */
 const maxOwnUsernames = 20;
 /** Changes of the states of a user's own notifications in an hour. Each one can write an event for webhooks. */
 const maxOwnStates = 1000;

@@ -20,8 +20,8 @@ export interface RequestLimits {
    */
   countLoginByAddress(address: string | undefined): Promise<void>;
   /**
-   * Counts a login request toward the limit of its account, whether the account exists or not. The requests of each known
-   * device are counted separately, so that other people cannot use up the limit of the owner.
+   * Counts a login request toward the limit of its account, whether the account exists or not. The requests of each known device are
+   * counted separately, so that other people cannot use up the limit of the owner.
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countLoginByAccount(userId: string, knownDevice: string | undefined): Promise<void>;
@@ -33,7 +33,7 @@ export interface RequestLimits {
   /** Counts a guest toward the limit of guests of the client's address. @throws Problem `too_many_requests` */
   countGuest(address: string | undefined): Promise<void>;
   /**
-   * Counts a request that changes the own username, and so tells whether the new one is taken: 20 an hour.
+   * Counts a request that changes the user's own username, because it reveals whether the new one is taken: 20 an hour.
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countOwnUsername(userId: string): Promise<void>;
@@ -43,16 +43,15 @@ export interface RequestLimits {
    */
   countOwnStates(userId: string): Promise<void>;
   /**
-   * Runs a login that hashes a password: three of an address at a time, so that one address leaves connections to others, and one
-   * of an account, so that an account whose row is locked delays no others of the same address. More of them run if the limit
-   * of addresses is higher than the default, and all of them without a limit. The hashes wait for each other too: see
-   * `createHashQueue`.
+   * Runs a login that hashes a password: three of an address at a time, so that one address leaves connections to others, and one of an
+   * account, so that an account whose row is locked delays no others of the same address. More of them run if the limit of addresses is
+   * higher than the default, and all of them without a limit. The hashes wait for each other too: see `createHashQueue`.
    * @throws Problem `overloaded` if too many wait
    */
   inLoginQueue<T>(request: QueuedRequest, work: () => Promise<T>): Promise<T>;
   /**
-   * Does the same for a request for a code, which takes more work in the database: two of an address at a time, with pauses while
-   * more of them wait.
+   * Does the same for a request for a code, which takes more work in the database: two of an address at a time, with pauses while more of
+   * them wait.
    * @throws Problem `overloaded` if too many wait
    */
   inCodeQueue<T>(request: QueuedRequest, work: () => Promise<T>): Promise<T>;
@@ -63,16 +62,14 @@ export interface RequestLimits {
   /** The parameters of `countRequest`, for a statement that replaces `countLoginByAccount`. */
   loginCountByAccount(userId: string, knownDevice: string | undefined): RequestCount;
   /**
-   * Counts a request for a code: toward the limits of the client's address, of its identity, such as a phone number, and of
-   * its recipient. An identity and a recipient get one code a minute, five an hour and ten a day. The requests of each known
-   * device are counted separately, so that other people cannot use up the limit of the owner. Requests for unknown
-   * identities are counted in the same way.
+   * Counts a request for a code: toward the limits of the client's address, of its identity, such as a phone number, and of its recipient.
+   * An identity and a recipient get one code a minute, five an hour and ten a day. The requests of each known device are counted
+   * separately, so that other people cannot use up the limit of the owner. Requests for unknown identities are counted in the same way.
    * @throws Problem `too_many_requests` with the seconds to wait, if the limit of the address or of the identity is used up
    */
   countCode(request: CodeToCount): Promise<CountedCode>;
   /**
-   * Counts a code that a user requests for a new address of the own account, in addition to `countCode`: as many as an
-   * identity gets.
+   * Counts a code that a user requests for a new address of the own account, in addition to `countCode`: as many as an identity gets.
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countNewAddress(userId: string): Promise<void>;
@@ -271,17 +268,17 @@ function addressQueue(limit: number, { places, each, rest }: AddressQueue) {
 }
 
 /**
- * Creates the queue of the hashes of passwords and PINs: one of an address at a time, with pauses while more of them wait. A second
- * hash of the same address would take the second core of a small machine from others. More of them run if the limit of addresses is
- * higher than the default, and all of them without a limit. The work must be the hash alone: the next ones wait for it.
+ * Creates the queue of the hashes of passwords and PINs: one of an address at a time, with pauses while more of them wait. A second hash of
+ * the same address would take the second core of a small machine from others. More of them run if the limit of addresses is higher than the
+ * default, and all of them without a limit. The work must be the hash alone: the next ones wait for it.
  * @param loginsPerAddress the limit of addresses; 0: none
  */
 export const createHashQueue = (loginsPerAddress: number) =>
   addressQueue(loginsPerAddress, { places: 1, each: 300, rest });
 
 /**
- * Creates the queues of requests. The requests of an address for one account run one after the other. Those of other addresses have turns
- * of their own: a stranger who requests much for an account makes nobody else wait.
+ * Creates the queues of requests. The requests of one address for one account run one after the other. Each address has * its own queue, so
+ * a stranger with many requests for an account makes nobody else wait.
  */
 function createQueues({
   loginsPerAddress,

@@ -130,7 +130,8 @@ export interface IssuedToken {
 }
 
 /**
- * Records a login that was approved in one step, its device and its event, and settles its guess: all or nothing, in one round trip. The guess counts as right even if the login cannot be approved.
+ * Records a login that was approved in one step, its device and its event, and settles its guess: all or nothing, in one round trip. The
+ * guess counts as right even if the login cannot be approved.
  * @returns undefined if the login cannot be approved, because the user was changed or the known device was removed
  */
 export async function insertApprovedAuthentication(
@@ -283,7 +284,7 @@ const endApproved = statement<{ userId: string; id: string; tokenDigest: Buffer 
       and p.status = 'approved' and p.ended_at is null),
   logged as (${insertEvent(
     sql`case when a.acting_operator is null then 'token.deleted' else 'support_login.ended' end`,
-    // Who has the token of a support login is its operator.
+    // The token of a support login belongs to its operator.
     sql`case when ${p.tokenDigest}::bytea is null or a.acting_operator is null then e.actor else 'user:' || a.acting_operator end`,
   )})
   select id from authentication`,

@@ -77,7 +77,7 @@ export function createSecondStep(
   async function answer(givenId: string, input: Answer, origin: Origin): Promise<LoginResult> {
     const id = parseId(givenId);
     await limits.countLoginByAddress(origin.clientAddress);
-    // The request contains only the id of the login, and not that of its user. Factor 2: the login waits for its second factor.
+    // Finds a login by its id alone, because the request does not contain the user. `factor` is 2 if the login waits for its second factor.
     const owner = id === undefined ? undefined : await findAuthenticationOwner(database, id);
     const checksPin = owner?.factor !== 2 && takesPin(registry.get(owner?.authenticator ?? ''));
     if (checksPin && pinPolicy === 'required' && input.pin === undefined) {
@@ -128,7 +128,7 @@ export function createSecondStep(
       // Neither wrong nor right yet (`neutral`): a locked account, and a login that needs a further step.
       return guessResults[decideStep(user, { areRight, hasNextStep: next !== undefined })];
     });
-    // The right code of an address that nobody has makes the user. Then this runs again, for a login with a user.
+    // If no user has the address, the right code creates one. Then this function runs again for this user.
     if (evaluated !== undefined && signsUp) {
       const open = await options.signUp(evaluated.open, origin);
       if (open === undefined) throw countAndReject(givenId);

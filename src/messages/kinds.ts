@@ -42,7 +42,7 @@ export const noticeKinds = {
   recovery_codes_made: 'New recovery codes have replaced the old ones.',
   external_identity_added: 'An account at an OpenID provider was linked and can log in now.',
   external_identity_removed: 'An account at an OpenID provider was unlinked.',
-  logged_out: 'The user has ended all logins, or all except the one that asked for it.',
+  logged_out: 'The user has logged out on all devices, or on all other devices.',
   support_login: 'An operator has logged in as the user.',
   support_login_asked: 'An operator asks to log in as the user (SUPPORT_CONSENT=on).',
   account_recovered: 'The account was recovered with a code.',

@@ -72,7 +72,7 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
     es: 'Una cuenta de otro proveedor ya no puede iniciar sesión en tu cuenta.',
   },
   logged_out: {
-    en: 'Your account was signed out on all devices, or on all except one ({device}), as one of them has asked.',
+    en: 'Your account was signed out on all devices, or on all others, because one of your devices ({device}) asked for it.',
     es: 'Se ha cerrado la sesión de tu cuenta en todos los dispositivos, o en todos menos uno ({device}), a petición de uno de ellos.',
   },
   support_login: {

@@ -66,7 +66,7 @@ export interface Notifications extends Publisher {
   /** Deletes a notification. @throws Problem `not_found` */
   remove(tx: Transaction, id: string): Promise<void>;
 
-  /** Deletes the notifications with these ids, one for each user. @returns how many there were */
+  /** Deletes the notifications with these ids, one for each user. @returns the number of deleted notifications */
   removeAll(tx: Transaction, userIds: readonly string[], ids: readonly string[]): Promise<number>;
 }
 

@@ -15,7 +15,7 @@ import { noZones, type TimeZones } from './preferences/time-zones.js';
 export interface Simulator {
   /** @throws Problem `not_found`, `validation_failed` */
   simulate(handle: Queryable, name: string, request: SimulationRequest): Promise<Simulation>;
-  /** The errors of a request in its meaning. Its body may have any form. */
+  /** The faults of a request, except those of its form. The body may have any form. */
   errorsOf(handle: Queryable, name: string, body: unknown): Promise<FieldError[]>;
 }
 
@@ -51,7 +51,7 @@ export function createSimulator({
   readonly timeZones: TimeZones;
   /** The time zone of users who have chosen none: DEFAULT_TIME_ZONE. */
   readonly timeZone: string;
-  /** Milliseconds: how late a step may be whose category says nothing. */
+  /** How late a step may be if its category has no `ttl`, in milliseconds. */
   readonly ttl: Readonly<Record<StepChannel, number>>;
 }): Simulator {
   async function read(handle: Queryable, name: string, request: Loose<SimulationRequest>) {
@@ -102,9 +102,9 @@ export function createSimulator({
 }
 
 /**
- * Runs a simulation with the times of the database. A run asks for times that nobody has computed yet and goes on with any others; it runs
- * again with the right ones until it asks for none. The first time that differs is right after each run, so this ends. Until its time is
- * known a digest closes at once, so that the first run asks about everything that may open one.
+ * Runs a simulation with times of the database. A run collects the times that it needs and continues with provisional ones. Then it runs
+ * again with the right times, until none is missing. Each run makes at least one more time right, so this ends. While its time is unknown,
+ * a digest closes at once, so that the first run finds all times at which one may open.
  */
 async function withCalendar<Result>(
   handle: Queryable,
@@ -137,10 +137,10 @@ async function withCalendar<Result>(
 
 const timeOf = (time: number): string => `${new Date(time).toISOString().slice(0, -1)}000Z`;
 
-/** The latest time of a request: what follows from it is still a time that the API can show. */
+/** The latest time of a request, so that the API can still show all times of the answer. */
 const latest = Date.UTC(9990, 0);
 
-/** The events of a request, and the errors in the meaning of those parts that have the right form. */
+/** The events of a request, and their faults. Parts of a wrong form are skipped. */
 function eventsOf(
   { now, events }: Loose<SimulationRequest>,
   dataErrors: (data: Record<string, unknown> | null, field: string) => FieldError[],

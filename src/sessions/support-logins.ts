@@ -14,29 +14,29 @@ import { isSeen } from '../statistics/instances.js';
 import { validSessions } from './verifier.js';
 
 /**
- * Logins of operators as a user. A support login is a login of the user: it ends with all that ends such logins, and with the rights
- * of its operator. It has no device, so it counts for no limit of devices and gets no push.
+ * Logins of operators as a user. A support login is a login of the user, so everything that ends the user's logins ends it too. It also
+ * ends when its operator loses the role. It has no device, so it does not count toward device limits and gets no push.
  */
 export interface SupportLogins {
   /**
-   * Creates a support login. The former one of this operator for this user ends. With SUPPORT_CONSENT=on it waits for the user, and
-   * the result has no token.
+   * Creates a support login, and ends the operator's former one for this user. With SUPPORT_CONSENT=on it waits for the user, and the
+   * result has no token.
    * @throws Problem `not_found`, `has_role`, `account_unusable`, `account_locked`, `invalid_session_token`, `upgrade_in_progress`
    */
   create(tx: Transaction, request: SupportRequest): Promise<IssuedSupportLogin>;
   /**
-   * A support login. The first call of its operator after the user has allowed it gets the token.
-   * @param operator undefined: the caller gets no token
-   * @throws Problem `not_found`, and for a login that is allowed all of `create`
+   * Returns a support login. After the user has allowed it, the first call of its operator gets the token.
+   * @param operator undefined if the caller may not get the token
+   * @throws Problem `not_found`; for an allowed login, also the problems of `create`
    */
   take(tx: Transaction, key: SupportKey, operator: ActingOperator | undefined): Promise<IssuedSupportLogin>;
   list(userId: string, request: ListRequest): Promise<Page<SupportLogin>>;
   /** Ends it, whatever its state. @throws Problem `not_found` */
   end(tx: Queryable, key: SupportKey, origin: Origin): Promise<void>;
   listOwn(userId: string, request: ListRequest): Promise<Page<OwnSupportLogin>>;
-  /** The user allows it; it then lasts 30 minutes. Once more changes nothing. @throws Problem `not_found`, `support_login_ended` */
+  /** The user allows it; it then lasts 30 minutes. Repeating this changes nothing. @throws Problem `not_found`, `support_login_ended` */
   allow(tx: Queryable, key: SupportKey, origin: Origin): Promise<OwnSupportLogin>;
-  /** The user refuses it, or ends it. Once more changes nothing. @throws Problem `not_found` */
+  /** The user refuses it, or ends it. Repeating this changes nothing. @throws Problem `not_found` */
   endOwn(tx: Queryable, key: SupportKey, origin: Origin): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ const joined = sql`support_logins s
     left join authentications a on a.user_id = s.user_id and a.id = s.id
     left join users u on u.id = s.user_id`;
 
-/** SQL: when it was ended before its time; null if it was not. A logout on all devices ends it, too. */
+/** SQL: whether it has ended early, for example by a logout on all devices. */
 const hasEnded = sql`(s.ended_at is not null or a.ended_at is not null or s.epoch is distinct from u.epoch)`;
 
 const status = sql`case
@@ -92,7 +92,7 @@ const findOne = statement<SupportKey, SupportLogin>(
   (p) => sql`select ${columns} from ${joined} where s.user_id = ${p.userId} and s.id = ${p.id}`,
 );
 
-/** The row is locked first, in a statement of its own, so that the second one sees what others did to it meanwhile. */
+/** Locks the row in a separate statement, so that the next statement sees changes that were committed during the wait. */
 const lockOne = statement<SupportKey>(
   'support_login_lock',
   (p) => sql`select from support_logins where user_id = ${p.userId} and id = ${p.id} for update`,
@@ -104,8 +104,8 @@ interface OperatorValues {
 }
 
 /**
- * The lock makes a change of the operator's rights wait, which then ends the support logins that were made before (the trigger
- * `support_logins_of_user`). If the change was first, there is no row.
+ * Locks the operator. A later change of the operator's rights waits for this lock, and its trigger `support_logins_of_user` then ends the
+ * new support login. After an earlier change, this returns no row.
  */
 const lockOperator = statement<OperatorValues, { id: string }>(
   'support_login_operator',
@@ -150,7 +150,7 @@ const endOne = statement<SupportKey, { id: string }>(
   (p) => sql`with ${endWhere(sql`s.user_id = ${p.userId} and s.id = ${p.id}`)} select id from ended`,
 );
 
-/** A process of a release before support logins, which would take the token for a login of the user's own. */
+/** Finds a process of a release without support logins. It would treat the token as the user's own login. */
 const findFormer = statement<object, { id: string }>(
   'support_login_former_process',
   () => sql`select id from instances where not knows_support_logins and ${isSeen} limit 1`,
@@ -192,7 +192,7 @@ const allowOne = statement<SupportKey>(
   where s.user_id = ${p.userId} and s.id = ${p.id}`,
 );
 
-/** The login whose row says already that it has ended, too. */
+/** Ends the login too, even if the support login has ended already. */
 const endLogin = statement<SupportKey>(
   'support_login_end_login',
   (p) => sql`
@@ -222,11 +222,11 @@ async function lockRights(tx: Queryable, { userId: operatorId, sessionId }: Acti
 }
 
 /**
- * The lock makes a change of the user wait, which then ends the support login. Call it before you lock the support login: the trigger
- * has the same order.
+ * Locks the user. A later change of the user waits for this lock, and then ends the support login. Call it before you lock the support
+ * login, in the same order as the trigger.
  */
 async function lockUsable(tx: Queryable, userId: string): Promise<void> {
-  // Without a lock first: two operators who try each other would wait in a cycle.
+  // First without a lock: if two operators try to log in as each other, locks would wait in a cycle.
   for (const one of [readUser, lockUser]) {
     const [user] = await tx.query(one({ userId }));
     if (user === undefined) throw new Problem('not_found');
@@ -255,7 +255,7 @@ export function createSupportLogins(options: {
 }): SupportLogins {
   const { database, notices, needsConsent } = options;
 
-  /** Creates the token of a login that is allowed, and tells the user. */
+  /** Creates the token of an allowed login, and notifies the user. */
   async function issue(tx: Queryable, key: SupportKey, origin: Origin): Promise<IssuedSupportLogin> {
     const former = await tx.query(findFormer({}));
     if (former.length > 0) throw new Problem('upgrade_in_progress');

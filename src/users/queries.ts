@@ -193,8 +193,8 @@ const clearGuest = statement<{ userId: string }, { id: string }>(
 );
 
 /**
- * The user has got a first credential, and is no guest any more. What a guest has begun without a proof ends too. The caller
- * holds the lock of the user's row.
+ * The user has got a first credential, and is no guest any more. Also ends flows that a guest has started without a proof. The caller holds
+ * the lock of the user's row.
  */
 export async function endGuest(tx: Queryable, userId: string): Promise<void> {
   if ((await tx.query(clearGuest({ userId }))).length > 0) await endChallenges(tx, userId);
@@ -263,8 +263,8 @@ interface Claim {
 }
 
 /**
- * Assigns identities to a user. Every transaction, also of an import, inserts identities in the order of their digests,
- * so two transactions that insert the same identities cannot deadlock.
+ * Assigns identities to a user. Every transaction, also of an import, inserts identities in the order of their digests, so two transactions
+ * that insert the same identities cannot deadlock.
  *
  * @returns the types of the identities that belong to another user
  */
@@ -354,8 +354,8 @@ const queueErasure = statement<{ userId: string }>(
 );
 
 /**
- * Deletes the user, the user's identities, and the inbox row, without which nothing can be published to the user. The
- * queue's job `user.erase` deletes the rest.
+ * Deletes the user, the user's identities, and the inbox row, without which nothing can be published to the user. The queue's job
+ * `user.erase` deletes the rest.
  *
  * @returns false when there is no such user
  */

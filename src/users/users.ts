@@ -78,7 +78,7 @@ export interface Users {
   /**
    * @param options.mayAddScheme whether an imported hash may have a scheme that no other user has
    * @throws Problem `identity_taken` with the fields, `validation_failed` (`too_many_schemes`, `schemes_too_expensive`),
-   *   `insufficient_scope`
+   * `insufficient_scope`
    */
   create(
     tx: Queryable,
@@ -95,8 +95,7 @@ export interface Users {
    */
   prepareChange(id: string, change: UserChange, from: SecretsFrom & HashedFor): Promise<PreparedChange>;
   /**
-   * Changes a user and notifies the user of changed credentials. A new or removed password and deactivation end every
-   * login.
+   * Changes a user and notifies the user of changed credentials. A new or removed password and deactivation end every login.
    * @param noticeKind send one notice of this kind instead of the usual notices
    * @throws Problem `not_found`, `identity_taken`, `validation_failed` (`identity_required`, too many roles)
    */
@@ -301,9 +300,9 @@ async function changeUser(
 const addressTypes = ['email', 'phone'] as const;
 
 /**
- * What a change of the addresses does to the columns that say whether they are proven. A new address counts as proven,
- * unless the change says otherwise. Before the account loses a proven address, its logins by such an address are noted:
- * then a recovery through an unproven address is refused.
+ * The new values of the columns that say whether the addresses are proven, after a change of the addresses. A new address counts as proven,
+ * unless the change says otherwise. Before the account loses a proven address, its logins by such an address are noted: then a recovery
+ * through an unproven address is refused.
  */
 async function verificationEffect(tx: Queryable, before: UserRow, values: UserValues): Promise<UserValues> {
   const effect: { email_verified?: boolean; phone_verified?: boolean; had_address_login?: boolean } = {};

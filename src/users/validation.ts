@@ -57,14 +57,14 @@ export interface SecretsFrom {
   readonly operator?: boolean | undefined;
 }
 
-/** Whose request hashes the secrets of a user. */
+/** The client whose request hashes the secrets of a user. */
 export interface HashedFor {
   readonly client: HashClient;
 }
 
 /**
- * Checks the other members of a new or changed user, beyond the schema. It checks the form of the name and the PIN too,
- * because the command line has no schema.
+ * Checks the other members of a new or changed user, beyond the schema. It checks the form of the name and the PIN too, because the command
+ * line has no schema.
  *
  * @param user what is known of the user, which the password must not be
  * @returns all errors

@@ -29,9 +29,8 @@ export interface RunOptions {
 }
 
 /**
- * Delivers the events of one user to one endpoint, one after the other. An event that fails delays the later ones, for at
- * most an hour after its first attempt. After that, it is late: it is retried, and the later ones no longer wait for it.
- * A later event whose repetition was requested does not wait either.
+ * Delivers the events of one user to one endpoint, one after the other. A failed event delays later ones for at most an hour after its
+ * first attempt. After that it is still retried, but later events no longer wait for it. Events that an operator has replayed never wait.
  */
 export async function runQueue(deliveries: readonly TakenDelivery[], options: RunOptions): Promise<QueueRun> {
   const results: SettledDelivery[] = [];

@@ -24,10 +24,10 @@ import {
 } from './relay-queries.js';
 
 /**
- * The message relay of a transactional outbox (https://microservices.io/patterns/data/transactional-outbox.html). It
- * turns the oldest rows of the outbox into events with numbers and into deliveries, in the transaction that deletes the
- * rows. So no event is lost, and no event is delivered for a change that did not happen. After that, it continues a replay,
- * also if further events wait: a replay must not wait as long as events arrive without a pause.
+ * The message relay of a transactional outbox (https://microservices.io/patterns/data/transactional-outbox.html). It turns the oldest rows
+ * of the outbox into events with numbers and into deliveries, in the transaction that deletes the rows. So no event is lost, and no event
+ * is delivered for a change that did not happen. After that, it continues a replay even if further events wait, because new events may
+ * never pause.
  * @returns whether there may be more
  */
 export async function relayEvents(database: Handle): Promise<boolean> {
@@ -114,8 +114,7 @@ async function deliver(
 }
 
 /**
- * Sends events to an endpoint again. An event that still waits for its next attempt is tried now instead, so that it does not
- * arrive twice.
+ * Sends events to an endpoint again. An event that still waits for its next attempt is tried now instead, so that it does not arrive twice.
  * @param isRequested whether each of them is tried now, also if an event of the same user before it fails
  */
 export async function deliverAgain(

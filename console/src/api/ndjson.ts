@@ -4,8 +4,7 @@ import { NetworkError } from './problem.js';
 /**
  * The lines of a response in NDJSON, as they arrive.
  *
- * @param signal the signal that the request was sent with. It tells whether the caller ended the request or the connection
- *   was lost
+ * @param signal the signal that the request was sent with. It says whether the caller ended the request or the connection was lost
  * @throws NetworkError if the response ends in the middle: what was read until then is valid
  */
 export async function* readLines<Line>(response: Response, signal?: AbortSignal): AsyncGenerator<Line> {

@@ -7,7 +7,7 @@ interface LazyPage {
   readonly preload: () => Promise<void>;
 }
 
-/** What forgets the failures of pages whose code could not be loaded. */
+/** A function that forgets which pages could not be loaded, so that they are tried again. */
 const failures = new Set<() => void>();
 
 /** Lets pages whose code could not be loaded try again when they are next drawn. */

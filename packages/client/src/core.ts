@@ -13,13 +13,13 @@ export type { SafeStorage, StoredLogin } from './postern/login-storage.js';
 /** Sends a request of the app. @param isMissing whether an answer says that the session needs a fresh proof */
 export type SendWithProof = (isMissing?: (answer: Response) => Promise<boolean>) => Promise<Response>;
 
-/** What `enableStepUp` adds to `postern.fetch`: sends the request, and again after a proof if the API wants one. */
+/** Added to `postern.fetch` by `enableStepUp`: sends the request, and repeats it after a proof if the API asks for one. */
 export type StepUp = (send: SendWithProof, owner: Owner, ...request: Parameters<Fetch>) => Promise<Response>;
 
 /** The parts of a client that its features use. */
 export interface Core {
   readonly base: string;
-  /** How a worker can send requests as this client does. Undefined if only this client can, by a `fetch` of the app. */
+  /** How a worker can send the same requests. Undefined if the app has its own `fetch`, which only this client can use. */
   readonly transport: Omit<TransportOptions, 'fetch'> | undefined;
   readonly passkeys: PasskeyAdapter | undefined;
   /** Sends a request without a session. */

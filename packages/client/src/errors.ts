@@ -2,7 +2,7 @@ import { type Abortable, wait } from './platform.js';
 import { stopwatch } from './time.js';
 import type { FieldError, ProblemStatuses } from './wire.js';
 
-/** The code of a problem. A newer service may send others: keep a default where you list them. */
+/** The code of a problem. A newer service may send other codes, so keep a default branch. */
 export type ProblemCode = keyof ProblemStatuses;
 
 /** Counts down the whole seconds until a time. It measures from the answer, so a wrong clock of the device has no effect. */
@@ -158,7 +158,7 @@ export class UsageError extends BaseError<'usage'> {
   }
 }
 
-/** A problem. With `C`, only of these codes; check `code` to narrow it. */
+/** A problem, with `C` only of these codes. Check `code` to narrow the type. */
 export type Problem<C extends ProblemCode = ProblemCode> = C extends ProblemCode ? ProblemError<C> : never;
 
 export type PosternError =

@@ -11,7 +11,7 @@ export interface MachineState {
 }
 
 export type StepMembers<S> = S extends unknown ? Omit<S, 'busy' | 'issue'> : never;
-/** What an input leads to: a state that was entered already, or a function that enters one, if the user has not gone on meanwhile. */
+/** The result of an input: a state that was entered already, or a function that enters one, unless the user has continued meanwhile. */
 export type Outcome<S> = S | (() => S);
 /** Runs the work of an input, unless its step has ended or another input is in progress. */
 export type RunInput<S> = (input: unknown, work: (signal: AbortSignal) => Promise<Outcome<S>>) => Promise<S>;
@@ -29,7 +29,7 @@ export interface Machine<S> {
 /**
  * Creates a state machine.
  *
- * @param afterError what an error leads to. `reenter` makes the state of the same step
+ * @param afterError returns the state after an error. `reenter` makes the state of the same step
  * @param onUse called for the first subscriber
  */
 export function createMachine<S extends MachineState>(

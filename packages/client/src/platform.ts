@@ -7,7 +7,7 @@ export type MaybePromise<T> = T | Promise<T>;
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 export interface Abortable {
-  /** Ends the call. The promise rejects with the reason of the signal, as that of `fetch` does. */
+  /** Ends the call. Like `fetch`, it rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -118,8 +118,8 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
 }
 
 /**
- * The whole address up to its query or fragment, its origin, and the sign after it. Null for other schemes, and for an address with
- * a user. Of the members of `URL`, React Native before 0.80 has only `href`.
+ * The whole address up to its query or fragment, its origin, and the sign after it. Null for other schemes, and for an address with a user.
+ * Of the members of `URL`, React Native before 0.80 has only `href`.
  *
  * @throws TypeError
  */

@@ -69,7 +69,7 @@ export async function enableWebPush(
   } catch (error) {
     throwIfAborted(signal);
     if (isProblem(error, 'not_found') || nameOf(error) === 'NotAllowedError') return null;
-    // What browsers say that have no push service, or cannot reach it.
+    // The errors of browsers without a push service, or without a connection to it.
     if (['AbortError', 'NotSupportedError'].includes(nameOf(error))) throw new UnsupportedError('push service');
     throw error;
   }

@@ -8,7 +8,7 @@ export interface Store<T> {
   readonly current: T;
   /** Calls the listener at once and after each change. */
   readonly subscribe: (listener: (value: T) => void) => Unsubscribe;
-  /** Calls the listener after each change. What it throws is an unhandled rejection, and does not stop others. */
+  /** Calls the listener after each change. If it throws, the error becomes an unhandled rejection, and the others still run. */
   readonly onChange: (listener: (value: T, previous: T) => void) => Unsubscribe;
 }
 
@@ -18,7 +18,7 @@ export interface MutableStore<T> extends Store<T> {
   set(value: T, first?: () => void): void;
 }
 
-/** Creates a store. @param onUse called for the first subscriber; what it returns is called after the last one */
+/** Creates a store. @param onUse called for the first subscriber. It returns a function that is called after the last one has left */
 export function createStore<T>(value: T, onUse?: () => Unsubscribe): MutableStore<T> {
   const listeners = new Set<(value: T, previous: T) => Promise<void>>();
   let stop: Unsubscribe | undefined;

@@ -7,15 +7,15 @@ import type { OwnTopic } from './wire.js';
 /** The topics that the user can join, and those that they are in. */
 export interface Topics {
   readonly list: (query?: ListQuery<'created_at' | 'updated_at'>) => List<OwnTopic>;
-  /** To join again changes nothing. A topic that is not open rejects with `unknown_topic`, as one that does not exist. */
+  /** Joining again changes nothing. If the topic is not open or does not exist, it rejects with `unknown_topic`. */
   readonly join: (key: string, options?: Abortable) => Promise<void>;
-  /** The user can leave any topic, also one that an operator has put them in. To come back, it must be open. */
+  /** The user can leave any topic, and can return only if it is open. */
   readonly leave: (key: string, options?: Abortable) => Promise<void>;
 }
 
 /**
- * Lists, joins and leaves topics, such as the clubs of an app: notifications to a topic reach those who are in it. To turn off a channel for
- * a topic, change the preferences.
+ * Lists, joins and leaves topics, such as the clubs of an app: notifications to a topic reach those who are in it. To turn off a channel
+ * for a topic, change the preferences.
  *
  * @example
  * ```ts

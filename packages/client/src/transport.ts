@@ -17,11 +17,11 @@ export interface Call extends Abortable {
   readonly expects?: string;
   /** Gets the headers of each answer, also of a problem. */
   readonly onHeaders?: (headers: Headers) => void;
-  /** Whose session it needs: that of the first request with the same owner. */
+  /** The request needs the session of the same login as the first request with this owner. */
   readonly owner?: Owner | undefined;
 }
 
-/** The user of something that takes several requests. The first session sets it. Requests with the session of another user reject. */
+/** The user of a group of requests. The first request sets it. Requests with the session of another user reject. */
 export interface Owner {
   id?: string | undefined;
 }

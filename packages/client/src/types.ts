@@ -27,7 +27,7 @@ export interface PosternOptions {
   readonly storage: 'backend' | PosternStorage;
   /** The description of this device. By default, the one that the browser gives. The client creates and stores the id of the device. */
   readonly device?: DeviceDescription | (() => MaybePromise<DeviceDescription>) | undefined;
-  /** The language of messages, such as `es-MX`. By default that of the platform. */
+  /** The language of messages, such as `es-MX`. By default the language of the platform. */
   readonly locale?: string | undefined;
   /** By default the global one, looked up at each call. */
   readonly fetch?: Fetch | undefined;
@@ -40,7 +40,7 @@ export interface PosternOptions {
   readonly onResume?: ((wake: () => void) => Unsubscribe) | undefined;
   /** Whether to follow logins and logouts in other tabs. By default yes, if there is a BroadcastChannel. */
   readonly tabs?: boolean | undefined;
-  /** Gets errors that no caller waits for, such as those of a storage that cannot be written. */
+  /** Gets errors for which no caller waits, for example of a storage. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 

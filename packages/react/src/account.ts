@@ -19,7 +19,7 @@ const account: Definition<AccountDetails> = {
   fromSnapshot: (snapshot) => snapshot.account,
 };
 
-/** What changes the account. After each change `data` is read again. */
+/** The methods that change the account. After each change, `data` is read again. */
 export interface AccountActions {
   /** Asks for proofs through the nearest `ProofProvider`. */
   readonly client: AccountClient<true>;

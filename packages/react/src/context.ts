@@ -5,7 +5,7 @@ import { createContext, createElement, type ReactNode, useContext, useEffect, us
 export interface PosternProviderProps {
   /** Create it once, outside of components. On a server it holds no data of a user. */
   readonly postern: Postern;
-  /** What the server knew when it rendered this page, for the first rendering. Only the components below see it. */
+  /** The data with which the server rendered this page, for the first rendering. Only the components below see it. */
   readonly snapshot?: Snapshot | undefined;
   /** How the inbox of this client connects. The first provider of a client decides. */
   readonly inbox?: InboxOptions | undefined;

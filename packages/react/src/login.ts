@@ -27,8 +27,8 @@ export interface UseLogin {
 }
 
 /**
- * A login that lives as long as the component. When the component unmounts, a prompt for a passkey closes. If the browser has come
- * back from a provider to which `redirect` sent it, the hook ends that login.
+ * A login that lives as long as the component. When the component unmounts, a prompt for a passkey closes. If the browser has come back
+ * from a provider to which `redirect` sent it, the hook ends that login.
  *
  * @example
  * ```tsx
@@ -169,7 +169,7 @@ function useMachine<State extends { readonly step: string }, M extends Machine<S
       queueMicrotask(() => {
         // StrictMode mounts twice. A successful login may unmount its form before it is complete: it must not end.
         if (mounted.current !== mount || postern.current.status === 'signed_in') return;
-        // What waits for a code can be resumed later.
+        // A flow that waits for a code can be resumed later.
         if (!resume || machine.current.step === 'start') machine.start();
       });
   }, [machine, postern, resume]);

@@ -25,10 +25,7 @@ export function getOrCreate<T>(postern: Postern, name: string, create: () => T):
 export const findCreated = <T>(postern: Postern, name: string): T | undefined =>
   valuesByClient.get(postern)?.get(name) as T | undefined;
 
-/**
- * Ends a subscription in a microtask. If a component subscribes again before that, as in StrictMode, the stream continues. So it
- * does if another component subscribes.
- */
+/** Ends a subscription in a microtask. If this component (as in StrictMode) or another one subscribes before that, the stream continues. */
 export const unsubscribeLater =
   (unsubscribe: Unsubscribe): Unsubscribe =>
   () =>

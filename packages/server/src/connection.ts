@@ -30,7 +30,7 @@ export function connectionOf(server: object | undefined): Connection {
   return connection;
 }
 
-/** Sends requests to an address that is read with the first of them. */
+/** Reads the address of Postern at the first request, not before. */
 export function createLazyTransport({
   base,
   fetch,

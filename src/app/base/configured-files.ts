@@ -5,7 +5,7 @@ import type { MailBrand } from '../../messages/mail-html.js';
 import type { TemplateTexts } from '../../messages/templates.js';
 import { readLogo } from './logo.js';
 
-/** What mails and texts consist of. */
+/** The files of mails and texts. */
 export interface ConfiguredTexts {
   /** The texts of TEMPLATES_DIR. */
   readonly texts: TemplateTexts;
@@ -13,8 +13,7 @@ export interface ConfiguredTexts {
 }
 
 /**
- * Reads the files that a start needs before it opens the database: an error in one of them must end the start before anything
- * is written.
+ * Reads the files that a start needs before it opens the database: an error in one of them must end the start before anything is written.
  * @throws ConfigError with all errors of the texts, or with the error of the logo
  * @throws SecretKeyError if the file of the secret keys is damaged. A missing one is created when it is needed
  */

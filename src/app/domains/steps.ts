@@ -53,7 +53,9 @@ interface StepParts {
 }
 type SmsLimits = Pick<RequestLimits, 'countNotificationSms' | 'waitForNotificationSms'>;
 
-/** How many mails and SMS of notifications an instance sends at a time. One group has both, because each needs a connection to the database. */
+/**
+ * How many mails and SMS of notifications an instance sends at a time. One group has both, because each needs a connection to the database.
+ */
 const concurrency = pooledConnections;
 
 /** Milliseconds between two looks for steps that are due: no notice comes when their time comes. 99 % begin within a second. */
@@ -62,7 +64,7 @@ const dueInterval = 500;
 /** The lifetime of a mail or SMS whose category says nothing. */
 const defaultTtl = 72 * 3_600_000;
 
-/** Milliseconds: how late a step may be whose category says nothing. */
+/** How late a step may be if its category has no `ttl`, in milliseconds. */
 export const stepTtl = ({ PUSH_TTL: push }: Pick<Config, 'PUSH_TTL'>): Record<StepChannel, number> => ({
   ...{ push, email: defaultTtl, sms: defaultTtl },
 });
@@ -133,7 +135,7 @@ export async function createStepDomain(
   };
 }
 
-/** What forbids messages to addresses: the suppressions of mail, and OUTBOUND. */
+/** The rules that forbid messages to addresses: suppressions of mail, and OUTBOUND. */
 function createAddressReader({ suppressions }: Pick<Messaging, 'suppressions'>, config: Config): ReadAddresses {
   const isAllowedOut = createOutboundRule(config.OUTBOUND, config.OUTBOUND_ALLOWLIST);
   return async (handle: Queryable, channel, addresses) => {
@@ -147,7 +149,7 @@ function createAddressReader({ suppressions }: Pick<Messaging, 'suppressions'>, 
   };
 }
 
-/** What holds a channel back: a pause, and its rate. */
+/** The limits of a channel: a pause, and its rate. */
 interface Brakes {
   /** Seconds to wait because of a pause. */
   readonly heldFor: (channel: MessageChannel) => number;

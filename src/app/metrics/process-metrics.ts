@@ -201,7 +201,7 @@ function deliveryFamilies(totalsOf: TotalsOf, { deliveryLag }: Pick<MeterStore, 
   ];
 }
 
-/** What the process uses now. */
+/** The present resource use of the process. */
 function resourceFamilies({ openStreams, openRevocationStreams, runningJobs, pools }: ProcessSources): Family[] {
   return [
     gauge('postern_streams', 'Open notification streams.', singleSample(openStreams())),

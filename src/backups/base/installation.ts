@@ -5,8 +5,8 @@ import { ifMissing } from '../../lib/files.js';
 import { writePrivateFile } from '../../lib/private-file.js';
 import { BackupError } from '../container/error.js';
 
-// A restored copy of an embedded server has the same system identifier as the original. A file next to the server's
-// folder tells them apart. No backup contains the file, and every restore writes a new id into it.
+// A restored copy of an embedded server has the same system identifier as the original. A file next to the server's folder distinguishes
+// them. No backup contains the file, and every restore writes a new id into it.
 
 const fileName = 'installation';
 

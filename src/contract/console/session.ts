@@ -22,7 +22,7 @@ export const ConsoleSignIn = Type.Object(
 );
 export type ConsoleSignIn = Static<typeof ConsoleSignIn>;
 
-/** What the console needs to know about this installation. It says nothing about users, so it is public. */
+/** Facts about this installation for the console. It says nothing about users, so it is public. */
 export const ConsoleEntry = Type.Object(
   {
     app_name: Type.String({ description: 'APP_NAME of this installation.' }),

@@ -19,9 +19,9 @@ export function wrappedScheme(outer: string, inner: string): string {
 }
 
 /**
- * The text of a wrapped hash: `$argon2id(m=19456,t=2,p=1)$pbkdf2-sha256$1000$salt:A*43$salt,hash`. The scheme of the imported
- * hash comes first, then what else it needs, then argon2id's salt and output. So the SQL function `imported_scheme`
- * finds the scheme. `A*43` is a run of zeros in the place of the output, whose length some algorithms need.
+ * The text of a wrapped hash: `$argon2id(m=19456,t=2,p=1)$pbkdf2-sha256$1000$salt:A*43$salt,hash`. The scheme of the imported hash comes
+ * first, then what else it needs, then argon2id's salt and output. So the SQL function `imported_scheme` finds the scheme. `A*43` is a run
+ * of zeros in the place of the output, whose length some algorithms need.
  * @param outer the argon2id of `outerInput`, as a PHC string
  */
 export function wrappedText(inner: PasswordHash, outer: string): string {
@@ -39,7 +39,7 @@ export function parseWrapped(
   const [, parameters, innerScheme = '', rest = '', salt, output] = wrapped.exec(text) ?? [];
   if (parameters === undefined) return undefined;
   const long = rest.replace(/([A.])\*(\d{1,3})$/, (_, zero: string, count: string) => zero.repeat(Number(count)));
-  // The last colon stands for the $ before the output. bcrypt has neither.
+  // The last colon replaces the $ before the output. bcrypt has neither.
   const inner = parseInner(`${innerScheme}$${long.replace(/:([^:]*)$/, '$$$1')}`);
   if (inner?.scheme !== innerScheme) return undefined;
   const scheme = `$argon2id(${parameters})${innerScheme}`;

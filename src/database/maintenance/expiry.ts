@@ -44,7 +44,7 @@ const indexed: readonly AgedRows[] = [
   { table: 'request_limits', key: ['key'], time: 'refilled_at', age: days(0) },
   { table: 'message_limits', key: ['key'], time: 'updated_at', age: days(1) },
   { table: 'idempotency_keys', key: ['caller', 'key_digest'], time: 'created_at', age: sql`25 * ${hour}` },
-  // What a new stream is sent, and the life of the longest access token.
+  // A new stream gets this much history. No access token lasts longer.
   {
     table: 'revocations',
     key: ['transaction', 'created_at', 'id'],

@@ -121,7 +121,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   };
 }
 
-/** What stands in the issuer of a provider's document for the id of a tenant. */
+/** The placeholder for the id of a tenant in the issuer of a provider's document. */
 const tenantId = '{tenantid}';
 
 /**

@@ -9,9 +9,7 @@ export interface IdTokenOptions {
   readonly clientIds: readonly string[];
   /** The tenants whose tokens are accepted. Undefined: any. */
   readonly tenants?: readonly string[] | undefined;
-  /**
-   * The accepted algorithms. What a token or a key says about its algorithm does not change this list (RFC 8725, 3.1).
-   */
+  /** The accepted algorithms. The algorithm that a token or a key names does not change this list (RFC 8725, 3.1). */
   readonly algorithms: readonly string[];
   /** The accepted values of `acr`. Undefined: any, also none. */
   readonly acrValues?: readonly string[] | undefined;

@@ -168,9 +168,9 @@ export function createOAuthClient(options: ClientOptions): OAuthClient {
 }
 
 /**
- * The issuer that an answer must have if it names one (RFC 9207). The issuer of a tenant is in the place of a template. A
- * provider without metadata has told us no issuer, and may still name one, as GitHub does. Its answers come to an address of
- * their own (RFC 9207, 4), so they are never taken for those of another provider.
+ * The issuer that an answer must have if it names one (RFC 9207). The issuer of a tenant is in the place of a template. A provider without
+ * metadata has given us no issuer, but may name one in the answer, as GitHub does. Its answers come to an address of their own (RFC 9207,
+ * 4), so they are never taken for those of another provider.
  * @param named what the answer names
  */
 function expectedIssuer({ issuer, jwks_uri }: JsonObject, named: string | null): string {

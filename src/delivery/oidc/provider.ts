@@ -93,7 +93,7 @@ type AuthorizationRequest = Parameters<NonNullable<IdentityProvider['redirect']>
 type Exchange = NonNullable<IdentityProvider['redirect']>['exchange'];
 type Expected = Parameters<Exchange>[1];
 
-/** Limits the exchanges that run at a time and their time, and says for each failure what the app is told. */
+/** Limits the number of parallel exchanges and their time, and converts each failure to an error for the app. */
 function limited(
   { issuer, exchangeMs = 10_000 }: ProviderOptions,
   exchange: (answer: URLSearchParams, expected: Expected) => Promise<ProviderAccount>,

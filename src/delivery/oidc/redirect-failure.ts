@@ -1,7 +1,7 @@
 import type { ProviderProblemCode } from '../../contract/login-provider/problems.js';
 import type { FailedExchange } from '../../login/providers/provider.js';
 
-/** What the app is told for each problem. The others are `failed`. */
+/** The error for the app, for each problem. The others are `failed`. */
 const errorOf: Readonly<Partial<Record<ProviderProblemCode, FailedExchange['error']>>> = {
   access_denied: 'access_denied',
   provider_unreachable: 'provider_unavailable',

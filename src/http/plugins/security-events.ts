@@ -4,7 +4,7 @@ import { isJsonObject } from '../../lib/json-object.js';
 import type { LogAddress } from '../../lib/log-address.js';
 import { type App, clientAddress } from '../requests/route.js';
 
-/** What was refused: the code of the problem, or a login at a provider that comes back in a browser that did not begin it. */
+/** The kind of refusal: the code of the problem, or a login at a provider that came back in another browser. */
 type Refusal = ErrorCode | 'redirect_in_other_browser';
 
 /** Milliseconds: the refusals of one kind and address in this time are one line and one count. */

@@ -18,7 +18,7 @@ type SupportRight = 'read' | 'write' | 'own' | 'user';
  * and the other routes take no login.
  */
 export const supportRights: Readonly<Record<string, SupportRight>> = {
-  // Logins and sessions. The service that issues access tokens looks at the audience, too.
+  // Logins and sessions. Access tokens also depend on the audience, which their service checks.
   'POST /v1/sessions': 'read',
   'GET /v1/sessions/verify': 'read',
   'POST /v1/sessions/verify': 'read',
@@ -124,7 +124,7 @@ export function problemsOfSupport(method: string, url: string): ErrorCode[] {
   return right === 'write' ? codes : [...codes, 'not_for_support_logins'];
 }
 
-/** The refusal of what a support login may not do; undefined if the request is allowed. */
+/** The problem if a support login may not send the request; undefined if it may. */
 export function supportRefusal(
   request: FastifyRequest,
   { act, device_id }: Session,

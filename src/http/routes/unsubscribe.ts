@@ -27,7 +27,7 @@ const style =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:30rem;margin:20vh auto 0;padding:0 1.5rem;color:#1a1d21;background:#fff}h1{font-size:1.375rem;line-height:1.3;margin:0 0 .5rem}p{margin:0 0 1rem}button{font:inherit;font-weight:600;padding:.6rem 1.1rem;border:0;border-radius:.5rem;color:#fff;background:#1f5fbf;cursor:pointer}button:focus-visible{outline:3px solid #1f5fbf;outline-offset:2px}@media(prefers-color-scheme:dark){body{color:#e7e9ec;background:#16181b}}';
 const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'`;
 
-/** A body is a few words. What it says does not matter: the token is what authenticates. */
+/** A body is a few words. The body does not matter, because the token authenticates. */
 const maxBodyBytes = 8192;
 const bodyTypes = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 

@@ -15,8 +15,8 @@ export interface EncodedImage {
 }
 
 /**
- * Reads a JSON body, and decodes the base64 of its member `encoded` piece by piece as it arrives. If a file of some megabytes
- * were one string of a JSON text, parsing and decoding it would block the event loop for 50 ms, and leave much garbage.
+ * Reads a JSON body, and decodes the base64 of its member `encoded` piece by piece as it arrives. If a file of some megabytes were one
+ * string of a JSON text, parsing and decoding it would block the event loop for 50 ms, and leave much garbage.
  * @throws Problem `payload_too_large` if the body has more bytes than `maxBytes`. The rest of the stream is not read then
  */
 export async function readEncodedImage(
@@ -72,7 +72,9 @@ export function decodeImage(encoded: string, maxFileBytes: number): Buffer {
   return reader.end();
 }
 
-/** Finds the string of a member of the outermost object: returns true for the byte that opens it. It is not called for the string itself. */
+/**
+ * Finds the string of a member of the outermost object: returns true for the byte that opens it. It is not called for the string itself.
+ */
 function createMemberFinder(name: string): (byte: number) => boolean {
   const before = `"${name}":`;
   let recent = '';
@@ -86,7 +88,7 @@ function createMemberFinder(name: string): (byte: number) => boolean {
       return true;
     }
     if (isInString || byte > space) recent = (recent + String.fromCharCode(byte)).slice(-before.length);
-    // What follows an escape is not the beginning of a name.
+    // The characters after an escape are not the beginning of a name.
     if (isEscaped) [isEscaped, recent] = [false, ''];
     else if (isInString && byte === backslash) isEscaped = true;
     else if (byte === quote) isInString = !isInString;
@@ -108,7 +110,7 @@ function createBase64Reader(maxBytes: number): Base64Reader {
   let length = 0;
   let isValid = true;
   let isStart = true;
-  /** What is not decoded yet: the beginning of an escape, and characters. */
+  /** The rest that is not decoded yet: the beginning of an escape, and characters. */
   let cutEscape = '';
   let characters = '';
 

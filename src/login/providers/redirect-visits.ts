@@ -17,7 +17,7 @@ export interface RedirectVisits {
 /** How often browsers may open the address of a login. Each visit comes back from the provider at most once. */
 const maxVisits = 5;
 
-/** @param page the provider that the pages of this service are for apps; undefined without PAGES */
+/** @param page the pages of this service, which are a provider for apps; undefined without PAGES */
 export function createRedirectVisits(
   { database, providers, onFailure }: Pick<RedirectCallbacksOptions, 'database' | 'providers' | 'onFailure'>,
   secrets: RedirectSecrets,

@@ -29,42 +29,42 @@ export interface KnownCategories {
   /** The names of all categories, in order. */
   names(): readonly string[];
   /**
-   * Whether a category is not shown in inboxes by default. Null: it is shown to everybody, because it is by default and nobody has
-   * chosen otherwise, or because it is critical.
+   * Whether a category is hidden from inboxes by default. Null if everybody sees it: it is critical, or it is shown by default and nobody
+   * has hidden it.
    */
   isHidden(name: string): boolean | null;
   /**
-   * Notes that a user has chosen whether categories come to the inbox, so that publications look the choices up. Within two
-   * seconds, all instances do so.
+   * Notes that a user has made a choice about the inbox for these categories. Then publications read the choices, on all instances within
+   * two seconds.
    */
   noteInboxChoices(tx: Transaction, names: readonly string[]): Promise<void>;
   /** The errors of `data` for the schema of a category; empty if it has none, or if `data` is too long to be checked. */
   dataErrors(name: string, ...parameters: Parameters<CheckData>): FieldError[];
   /**
    * Reads the categories again if one of the names is unknown: another instance may have just created it.
-   * @param handle the transaction of the caller, if there is one: the handle of the database would wait for a second connection
+   * @param handle the transaction of the caller, if there is one, so that no second connection is needed
    */
   refreshFor(handle: Queryable, names: Iterable<string>): Promise<void>;
 }
 
-/** All categories at one time. The tag changes whenever one of them does. */
+/** All categories. The tag changes whenever a category changes. */
 export interface CategorySet {
   readonly categories: readonly Category[];
   readonly tag: string;
 }
 
-/** The categories as operators see and change them. If a method that has the parameter `tx` throws, let the transaction fail. */
+/** The categories as operators see and change them. If a method with the parameter `tx` throws, the caller must roll back. */
 export interface Categories {
   readonly known: KnownCategories;
   list(): Promise<CategorySet>;
   /** @throws Problem `not_found` */
   find(name: string): Promise<Category>;
-  /** The errors of a request's body in its meaning: of all categories, or of one. */
+  /** The faults in the body of a request, except those of its form: of all categories, or of one. */
   errorsOf(body: unknown): Promise<FieldError[]>;
   /**
-   * Replaces all categories. A notification type that is missing gets the defaults again.
+   * Replaces all categories. If the category of a notification type is missing, it gets the defaults.
    * @param isExpected checks the tag of the categories before the change
-   * @returns what differs
+   * @returns the differences
    * @throws Problem `validation_failed`, `precondition_failed`
    */
   replace(
@@ -79,7 +79,7 @@ export interface Categories {
     input: CategoryInput,
     origin: Origin,
   ): Promise<{ readonly category: Category; readonly isNew: boolean }>;
-  /** @throws Problem `not_found`; `category_built_in` if it is that of a notification type */
+  /** @throws Problem `not_found`; `category_built_in` if it belongs to a notification type */
   remove(tx: Transaction, name: string, origin: Origin): Promise<void>;
   /** The message that a channel would send. @throws Problem `not_found`, `validation_failed` */
   preview(name: string, request: MessagePreviewRequest): Promise<MessagePreview>;
@@ -90,7 +90,7 @@ export interface Categories {
 
 export interface CategoryChange {
   readonly origin: Origin;
-  /** Whether to find what differs and write nothing. */
+  /** Whether to return the differences and write nothing. */
   readonly isDryRun: boolean;
 }
 
@@ -102,7 +102,7 @@ export interface CategoriesOptions extends CategoryRules {
   readonly app: string;
   /** Records a change in the transaction that makes it. */
   readonly record: (tx: Queryable, origin: Origin, changes: CategoryChanges) => Promise<void>;
-  /** Called when the categories could not be read. Those that are known stay. */
+  /** Called when the categories could not be read. The process keeps the known ones. */
   readonly onError: (error: Error) => void;
   /** Milliseconds between two reads. */
   readonly interval?: number | undefined;
@@ -133,9 +133,9 @@ const lockCategories = statement<object, { categories: Category[] }>(
   'categories_lock',
   () => sql`select categories from notification_categories for update`,
 );
-/** The most deleted categories whose choices are removed later. */
+/** The maximum number of deleted categories whose choices are removed later. */
 const maxDeleted = 1000;
-/** Notes the time at which categories are deleted. One that is created again keeps the choices of its users. */
+/** Notes when categories were deleted. If one is created again soon, the choices of users apply again. */
 const writeCategories = statement<{ categories: string; created: readonly string[]; deleted: readonly string[] }>(
   'categories_write',
   (p) => sql`
@@ -182,7 +182,7 @@ async function watchCategories({
     async noteInboxChoices(tx, names) {
       if (names.every((name) => copy.inboxChoices.has(name))) return;
       await tx.query(noteChoices({ names }));
-      // This process looks them up at once, and the others when they read the new version.
+      // This process reads the choices from now on, and the others when they read the new version.
       tx.onCommit(() => {
         copy = createCopy(copy.byName, [...copy.inboxChoices, ...names]);
       });
@@ -192,15 +192,15 @@ async function watchCategories({
       return check === undefined || isTooLong(data) ? [] : check(data, field);
     },
     async refreshFor(handle, names) {
-      // Not `watch.refresh()`, which waits for reads on other connections. If this read is older than one of those, the next
-      // one of `watch` replaces it.
+      // Not `watch.refresh()`, because it waits for reads on other connections. If this result is older, the next read of `watch` replaces
+      // it.
       for (const name of names) if (!copy.byName.has(name)) return read(handle);
     },
   };
   return { known, refresh: () => watch.refresh().catch(onError), stop: watch.stop };
 }
 
-/** Starts the categories: those that operators see and change, and the copy in memory. */
+/** Creates the categories for operators, and the copy in memory. */
 export async function startCategories(options: CategoriesOptions): Promise<Categories> {
   const { database, types, pacer, record } = options;
   const watched = await watchCategories(options);

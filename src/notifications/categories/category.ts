@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Category, CategoryChanges, CategoryInput } from '../../contract/category.js';
 
-/** The members that a category may be given, and the values of those that it was not given. */
+/** The members of a category, with their defaults. */
 const defaults: Readonly<Omit<Category, 'name'>> = {
   title: {},
   description: {},
@@ -43,21 +43,21 @@ export function completeCategory(name: string, input: CategoryInput): Category {
   };
 }
 
-/** The category of a notification type, as it is until an operator changes it. */
+/** The category of a notification type, before an operator has changed it. */
 export const builtInCategory = (type: string): Category => completeCategory(type, {});
 
 /**
- * All categories by name: those that are stored, and one of each notification type.
+ * All categories by name: the stored ones, and one for each notification type.
  * @param stored no name occurs twice
  */
 export function allCategories(stored: readonly Category[], types: readonly string[]): ReadonlyMap<string, Category> {
   const byName = new Map(types.map((type) => [type, builtInCategory(type)]));
-  // A release that knew fewer members may have stored a category.
+  // An older release may have stored the category with fewer members.
   for (const category of stored) byName.set(category.name, completeCategory(category.name, category));
   return new Map([...byName].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What differs between two sets of categories. */
+/** The differences between two sets of categories. */
 export function changesBetween(
   before: ReadonlyMap<string, Category>,
   after: ReadonlyMap<string, Category>,

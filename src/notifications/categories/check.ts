@@ -8,15 +8,15 @@ import { canonicalLocale, templateErrors } from '../templates/templates.js';
 import { schemaErrors } from './data-schema.js';
 
 const day = 86_400_000;
-/** Milliseconds: the latest time of a step after its publication, and the times that a step may be late. */
+/** In milliseconds: the latest time of a step after its publication, and the limits of `ttl`. */
 const limits = { after: 30 * day, minTtl: 60_000, maxTtl: 30 * day };
-/** The most bytes of all categories as JSON: they can be read and sent back in one request. */
+/** The maximum size of all categories as JSON, in bytes, so that one request can send them. */
 export const maxSetBytes = 4 * 1024 * 1024;
 
 export interface CategoryRules {
   /** The channels that this installation sends notifications through. */
   readonly channels: readonly StepChannel[];
-  /** Whether mails can have a link that turns their category off. */
+  /** Whether mails can have an unsubscribe link. */
   readonly hasUnsubscribeLinks: boolean;
 }
 
@@ -38,8 +38,7 @@ export async function setErrors(
 }
 
 /**
- * The errors in the meaning of a category. Its form may be wrong too: what has another form is skipped, because the schema
- * reports it.
+ * The faults of a category, except those of its form, which the schema reports. Members of a wrong form are skipped.
  * @param path the prefix of field names: `3.`, or empty
  */
 export async function categoryErrors(
@@ -72,7 +71,7 @@ export async function categoryErrors(
     const field = `${path}templates.${name}`;
     const form = formErrors(template, field);
     if (form.length > 0) errors.push(...form);
-    // Paths below `data` cannot be checked against a schema that is wrong itself.
+    // If the schema is invalid, paths below `data` cannot be checked.
     else errors.push(...templateErrors(name, template as TemplateOf, faults.length > 0 ? null : schema, field));
   }
   return errors;
@@ -173,7 +172,7 @@ function digestErrors(digest: unknown, field: string): FieldError[] {
     : [{ field: `${field}.every`, code: 'invalid_schedule' }];
 }
 
-/** What needs the digest of the category, which it does not have. */
+/** Reports members that need a digest, if the category has none. */
 function digestUseErrors(
   { cap, digest, defaults }: Record<'cap' | 'digest' | 'defaults', unknown>,
   path: string,

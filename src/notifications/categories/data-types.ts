@@ -3,7 +3,7 @@ import { isJsonObject } from '../../lib/json-object.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The members of a JSON Schema that hold others by name, so that a reference can lead to them. */
+/** The members of a JSON Schema whose values are schemas by name. References can lead to these. */
 const noSchema = 'unknown';
 
 /**
@@ -35,7 +35,7 @@ interface Place {
   readonly indent: string;
 }
 
-/** The type of the values that a schema allows. What types cannot express, such as ranges, is left out. */
+/** The type of the values that a schema allows. Leaves out rules that types cannot express, such as ranges. */
 function typeOf(schema: unknown, place: Place): string {
   if (schema === false) return 'never';
   if (!isJsonObject(schema)) return noSchema;
@@ -105,7 +105,7 @@ function objectType(schema: Schema, { root, indent }: Place): string {
     const optional = mark === '?' ? ' | undefined' : '';
     return `${commentOf(text, inner)}${inner}readonly ${nameOf(name)}${mark}: ${type}${optional};\n`;
   });
-  // TypeScript wants the type of further members to fit the known ones too.
+  // In TypeScript, the type of additional members must include the types of the known ones.
   const more = isJsonObject(rest) || rest === true ? `${inner}readonly [name: string]: unknown;\n` : '';
   return `{\n${members.join('')}${more}${indent}}`;
 }

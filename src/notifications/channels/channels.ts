@@ -10,18 +10,18 @@ import { Problem } from '../../lib/problem.js';
 export interface PauseChange {
   readonly channel: StepChannel;
   readonly paused: boolean;
-  /** Why it begins. Null when it ends. */
+  /** Why the pause begins; null if it ends. */
   readonly reason: PauseReason | null;
 }
 
-/** Whether the steps of notifications may use a channel. Codes and notices do not ask. */
+/** Whether the steps of notifications may use a channel. Codes and notices are never paused. */
 export interface Channels {
   /** Whether the steps of a channel are held, from the memory of this process. */
   isPaused(channel: StepChannel): boolean;
-  /** Seconds after which what waits for a channel asks again; 0: the channel is not paused. */
+  /** The number of seconds after which a waiting message checks the channel again; 0 if the channel is not paused. */
   waitOf(channel: StepChannel): number;
   list(): Promise<Channel[]>;
-  /** Pauses a channel or ends its pause. If it is so already, nothing changes. @throws Problem `not_found` */
+  /** Pauses a channel or ends its pause. Repeating this changes nothing. @throws Problem `not_found` */
   set(tx: Transaction, name: string, paused: boolean, origin: Origin): Promise<Channel>;
   /**
    * Pauses mail if providers have reported too many complaints or hard bounces. Call it after such a report.
@@ -43,7 +43,7 @@ const pauseOne = statement<{ name: string; reason: PauseReason }, Channel>(
     update channels set paused_at = db_now(), reason = ${p.reason} where name = ${p.name} and paused_at is null
     returning ${columns}`,
 );
-/** The most pauses of a channel that are kept. Older ones count no more for what still waits. */
+/** The maximum number of stored pauses of a channel. No waiting message is older than these. */
 const maxPauses = 200;
 const resumeOne = statement<{ name: string }, Channel>(
   'channel_resume',
@@ -67,8 +67,8 @@ const findOne = statement<{ name: string }, Channel>(
 );
 
 /**
- * The mails that decide, and the shares above which mail pauses. A share is one of at least so many mails, so that four complaints
- * about the first thousand mails pause it, and not one of the first three.
+ * Mail pauses if more than this share of the last mails has complaints or bounces. A share counts at least so many mails: four complaints
+ * about the first thousand mails pause it, but one complaint about the first three does not.
  */
 const limits = { mails: 1000, complaints: 0.003, leastForComplaints: 1000, hardBounces: 0.1, leastForHardBounces: 100 };
 const isAbove = (count: ReturnType<typeof sql>, thousandths: number, least: number) =>
@@ -77,8 +77,8 @@ const hasComplaints = isAbove(sql`complaints`, limits.complaints * 1000, limits.
 const hasHardBounces = isAbove(sql`hard_bounces`, limits.hardBounces * 1000, limits.leastForHardBounces);
 
 /**
- * Pauses mail by itself. The mails are those of notifications that providers report about, since the last pause ended. Mails with codes do
- * not count: anybody can ask for them, to any address.
+ * Pauses mail automatically. It counts mails about notifications since the last pause, if their provider sends reports. Mails with codes do
+ * not count, because anybody can request them for any address.
  */
 const pauseMail = statement<object, Channel>(
   'channel_pause_mail',
@@ -97,7 +97,10 @@ const pauseMail = statement<object, Channel>(
     returning ${columns}`,
 );
 
-/** Seconds between two looks of what waits for a paused channel: a quarter of the pause so far, because a long queue looks often otherwise. */
+/**
+ * Seconds until a waiting message checks a paused channel again: a quarter of the pause so far, so that a long queue does not check too
+ * often.
+ */
 const waits = { shortest: 5, longest: 60, share: 1 / 4 };
 
 const isChannel = (name: string): name is StepChannel => (stepChannels as readonly string[]).includes(name);
@@ -125,7 +128,7 @@ export async function startChannels({
   /** Milliseconds between two reads. */
   readonly interval?: number | undefined;
 }): Promise<Channels> {
-  /** Since when they are paused: milliseconds of Unix time. */
+  /** The start of each pause, in milliseconds of Unix time. */
   let paused: ReadonlyMap<string, number> = new Map();
   const watch = await watchCopy(
     async () => {
@@ -150,7 +153,7 @@ export async function startChannels({
 
   let checking: Promise<void> | undefined;
   let isRequested = false;
-  /** One at a time: reports that come meanwhile are counted by one more check. */
+  /** One check at a time. If reports arrive meanwhile, another check follows. */
   async function checkWhileRequested(): Promise<void> {
     while (isRequested) {
       isRequested = false;

@@ -1,9 +1,9 @@
 import { type Sql, type SqlPart, sql } from '../../database/sql.js';
 
 /**
- * SQL: the seconds for which a channel was paused since a time, or the delivery was held because of quiet hours. They do not count
- * for the `ttl` of what waited. Times that overlap count once.
- * @param holds the multirange of the delivery's own holds; absent or null: none
+ * SQL: the seconds since a time in which the channel was paused or quiet hours held the delivery. They do not count for the `ttl`.
+ * Overlapping times count once.
+ * @param holds the multirange of the delivery's own holds; absent or null if it had none
  */
 export const heldSince = (
   channel: SqlPart,

@@ -8,12 +8,12 @@ export interface Rate {
   readonly windowMs: number;
 }
 
-/** Limits the messages of all instances together. Codes and notices do not ask. */
+/** Limits the messages of all instances together, except codes and notices. */
 export interface Rates {
   /**
-   * Takes the right to send one message now. Calls that come while a statement runs share the next one, and a channel without a
-   * rate takes none. A right that is not used is lost, so ask directly before you send.
-   * @returns the milliseconds after which to ask again; 0: the message may be sent
+   * Takes a permit for one message. Calls that arrive while a statement runs share the next statement. A channel without a rate needs no
+   * statement. An unused permit is lost, so call this directly before you send.
+   * @returns 0 if the message may be sent, otherwise the milliseconds until the next try
    */
   pauseBefore(channel: StepChannel): Promise<number>;
 }
@@ -25,9 +25,8 @@ interface Request {
 }
 
 /**
- * A token bucket that holds what may be sent in a tenth of a second, so that the messages are spread evenly, and at least one
- * message. It reads the time when it has the row. The commit does not wait for the disk: after a crash, the messages of a moment may be
- * granted once more.
+ * A token bucket with the size of a tenth of a second, or one message, so that messages are spread evenly. It locks the row before it reads
+ * the time. The commit does not wait for the disk, so a crash can permit the messages of a moment twice.
  */
 const takeTokens = statement<Request, { granted: number; wait: number }>(
   'channel_take',
@@ -66,7 +65,7 @@ export function createRates(
   return { pauseBefore: async (channel) => takers.get(channel)?.() ?? 0 };
 }
 
-/** One statement at a time: those who wait for it share the next. */
+/** One statement at a time. Waiting calls share the next one. */
 function createTaker(database: Queryable, channel: string, { size, windowMs }: Rate): () => Promise<number> {
   const perSecond = (size / windowMs) * 1000;
   let waiting: { resolve(pause: number): void; reject(error: unknown): void }[] = [];
@@ -80,7 +79,7 @@ function createTaker(database: Queryable, channel: string, { size, windowMs }: R
       try {
         const [row] = await database.query(takeTokens({ channel, wanted: batch.length, perSecond }));
         const { granted = 0, wait = 1000 } = row ?? {};
-        // Those who are refused come again one after another, as rights become free.
+        // Refused calls return one after the other, when permits become free.
         for (const [place, { resolve }] of batch.entries()) {
           resolve(place < granted ? 0 : Math.ceil(wait + ((place - granted) * 1000) / perSecond));
         }

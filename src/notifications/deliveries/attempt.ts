@@ -31,7 +31,7 @@ export interface DeliveryRow extends FactColumns {
   attempts: number;
   was_handed_over: boolean;
   created_at: string;
-  /** Seconds since the step was due, and for how many of them its channel was paused or quiet hours held it. */
+  /** Seconds since the step was due, and the seconds of these in which a pause or quiet hours held it. */
   age: number;
   held: number;
   quiet_until: string | null;
@@ -39,7 +39,7 @@ export interface DeliveryRow extends FactColumns {
   digest_category: string | null;
   digest_count: number | null;
   member_ids: string[] | null;
-  /** How many deliveries are handed over before this one. */
+  /** The number of deliveries that must be handed over before this one. */
   ahead: number;
   address: string | null;
   locale: string | null;
@@ -51,14 +51,14 @@ export interface DeliveryRow extends FactColumns {
 }
 
 /**
- * More deliveries ahead than this are not counted: they only say how long to wait. So the many messages of one user look seldom, and
- * cost the others little.
+ * The count of earlier deliveries stops here. It only decides how long to wait: with many messages for one user, each of them checks
+ * rarely, and other users are not slowed down.
  */
 const maxAhead = 1000;
 
 /**
- * SQL: how many earlier deliveries to the same user by the same channel are still to be handed over. One that is tried again does
- * not hold up the next for longer than 60 s.
+ * SQL: the number of earlier deliveries to the same user by the same channel that were not handed over. A delivery that is retried delays
+ * the next one for at most 60 s.
  */
 const ahead: Sql = sql`(
              select count(*)::integer from (
@@ -68,7 +68,7 @@ const ahead: Sql = sql`(
                  and coalesce(b.first_attempt_at > db_now() - interval '60 seconds', true)
                limit ${literal(maxAhead)}) earlier)`;
 
-/** Returns no row when the attempt was made before, or the delivery has ended. */
+/** Returns no row if this attempt was made before, or if the delivery has ended. */
 export const selectDelivery = (
   lockHolds: Sql,
 ): StatementWith<AttemptKey & { channel: string; zone: string }, DeliveryRow> =>

@@ -25,8 +25,8 @@ interface Limits {
 }
 
 /**
- * How many other notifications count for the cap now, and what the digest of the category says about this one. Of a notification that
- * counts already nothing is asked again: it has its place.
+ * The number of other notifications that count for the cap now, and the state of this notification in the digest of the category. A
+ * notification that counts already is not checked again.
  */
 const readLimits = statement<Use & { category: string; isMail: boolean }, Limits>(
   'category_limits',
@@ -44,8 +44,8 @@ const readLimits = statement<Use & { category: string; isMail: boolean }, Limits
 );
 
 /**
- * Takes a place below the cap. The row is locked, so two deliveries never take the same one; a notification takes one place, however many
- * devices and attempts it has. Returns no row if there is no place.
+ * Counts a notification for the cap, once for all its devices and attempts. The row is locked, so parallel deliveries never exceed the cap.
+ * Returns no row if the cap is reached.
  */
 const takePlace = statement<Use & { count: number }, { taken: boolean }>(
   'category_cap_take',
@@ -74,7 +74,7 @@ const useOf = ({ userId, notificationId, channel }: CappedStep, { name, cap }: C
   per: parseDuration(cap?.per ?? '') ?? 0,
 });
 
-/** What the cap and the digest of a category say about a step now. It asks the database only if the category has one of them. */
+/** Checks the cap and the digest of a category for a step. It queries the database only if the category has one of them. */
 export async function limitsOf(
   handle: Queryable,
   step: CappedStep,
@@ -88,7 +88,7 @@ export async function limitsOf(
   return { isCapped: category.cap !== null && used >= category.cap.count, digest };
 }
 
-/** Counts a notification for the cap of its category, directly before it is sent. @returns false: there is no place left */
+/** Counts a notification for the cap of its category, directly before it is sent. @returns false if the cap is reached */
 export async function takeCap(handle: Queryable, step: CappedStep, category: Category): Promise<boolean> {
   if (category.cap === null || category.is_critical) return true;
   const rows = await handle.query(takePlace({ ...useOf(step, category), count: category.cap.count }));

@@ -5,7 +5,7 @@ export type ChannelChoice = 'on' | 'off';
 /** The same for a category or a topic, whose mails can come as a digest. */
 export type CellChoice = ChannelChoice | 'digest';
 
-/** All that decides whether a step of a notification is carried out now. */
+/** All facts that decide whether a step of a notification is carried out now. */
 export interface StepFacts {
   readonly channel: StepChannel;
   readonly condition: 'always' | 'unread' | 'undelivered';
@@ -20,7 +20,7 @@ export interface StepFacts {
         readonly isHidden?: boolean;
       }
     | undefined;
-  /** Whether the time in which the step may be carried out is over. */
+  /** Whether the `ttl` of the step is over. */
   readonly isLate: boolean;
   readonly user: { readonly isActive: boolean; readonly isLocked: boolean };
   /** Whether an earlier step was sent or delivered. */
@@ -47,16 +47,16 @@ export interface StepFacts {
     readonly category: CellChoice | undefined;
   };
   readonly isMuted: boolean;
-  /** Whether as many notifications as the cap of the category allows have reached the user by the channel. */
+  /** Whether the user has reached the cap of the category in this channel. */
   readonly isCapped?: boolean;
   /**
-   * Absent or `open`: the notification can join the present digest. `member`: a closed digest contains it. `past`: it is older than the
-   * present digest, and was in none.
+   * `open` (default): the notification can join the present digest. `member`: a closed digest contains it. `past`: it is older than the
+   * present digest, and no digest contains it.
    */
   readonly digest?: 'open' | 'member' | 'past';
   /** Whether the delivery is a digest itself. */
   readonly isDigest?: boolean;
-  /** When the quiet hours of the user end. Absent or null: there are none now. A time as in the API. */
+  /** The end of the user's present quiet hours, as a time of the API; absent or null outside of them. */
   readonly quietUntil?: string | null;
   /** Whether OUTBOUND lets messages go to the address. */
   readonly isAllowedOut: boolean;
@@ -83,7 +83,7 @@ export type Refusal =
   | { readonly state: 'expired'; readonly reason: 'notification_expired' | 'ttl' }
   | { readonly state: 'dropped'; readonly reason: 'read' | 'notification_deleted' | 'category_deleted' };
 
-/** The step waits. Then it is decided about again. */
+/** The step waits. Afterwards Postern decides again. */
 export interface Hold {
   readonly state: 'held';
   readonly reason: 'quiet_hours';
@@ -100,9 +100,8 @@ export interface Join {
 export type Decision = { readonly state: 'send' } | Join | Hold | Refusal;
 
 /**
- * Decides about one step of one notification for one user, at the time of the step and again directly before each attempt. It
- * is pure: everything that asks whether and why a step is carried out uses it. The order of the questions is fixed, because the
- * first "no" is the answer that users and operators get.
+ * Decides about one step of one notification for one user, when the step is due and again before each attempt. It is a pure function, which
+ * deliveries, dry runs and the simulator share. The order of the checks is fixed, because people see the first reason.
  */
 export function decide(facts: StepFacts): Decision {
   const { channel, condition, notification, user, category, chosen } = facts;
@@ -112,7 +111,7 @@ export function decide(facts: StepFacts): Decision {
   if (category === undefined) return { state: 'dropped', reason: 'category_deleted' };
   if (!user.isActive) return skipped('account_deactivated');
   if (user.isLocked) return skipped('account_locked');
-  // Whatever the condition says, nothing is pushed about what the user has read.
+  // A notification that the user has read is never pushed, whatever the condition is.
   const countsAsRead = notification.isRead || (notification.isHidden === true && condition === 'unread');
   if (countsAsRead && (condition === 'unread' || channel === 'push')) {
     return facts.wasHandedOver ? { state: 'dropped', reason: 'read' } : skipped('read');
@@ -134,16 +133,16 @@ export function decide(facts: StepFacts): Decision {
   return facts.isAllowedOut ? { state: 'send' } : skipped('sandbox');
 }
 
-/** Whether the step joins a digest, or is skipped because of one or of the cap. Undefined: neither. */
+/** Whether the step joins a digest, or is skipped because of a digest or the cap. Undefined if none applies. */
 function limit(facts: StepFacts, choice: CellChoice): Decision | undefined {
   const { channel, category, digest = 'open' } = facts;
   const hasDigest = channel === 'email' && category?.hasDigest === true;
   if (hasDigest && digest === 'member') return skipped('already_delivered');
-  // A digest has only what is in the inbox.
+  // A digest contains only notifications that are shown in the inbox.
   const isDigested = hasDigest && facts.notification?.isHidden !== true;
   const canJoin = isDigested && digest === 'open';
   if (canJoin && choice === 'digest') return { state: 'digesting', reason: 'digest' };
-  // The digest of its time has left it out for that. What is unread came too late for it, and is sent alone.
+  // That is why its digest has left it out. An unread notification was too late for the digest, and is mailed alone.
   if (isDigested && digest === 'past' && choice === 'digest' && facts.notification?.isRead) return skipped('read');
   if (facts.isCapped !== true) return undefined;
   return canJoin && category?.overflow === 'digest' ? { state: 'digesting', reason: 'cap' } : skipped('cap');

@@ -21,9 +21,9 @@ export interface DigestItem {
 export interface DigestContent {
   /** How many members are still unread. */
   readonly unread: number;
-  /** How many of them the user still wants as a mail. */
+  /** The number of them for which the user still wants mails. */
   readonly wanted: number;
-  /** The newest of those that are wanted: as many as the mail shows. */
+  /** The newest of the wanted ones, up to the number that the mail shows. */
   readonly items: readonly DigestItem[];
 }
 
@@ -54,7 +54,7 @@ const selectContent = statement<
     order by n.sequence desc`,
 );
 
-/** Reads what the mail of a digest shows: its members that are still unread and wanted, the newest first. */
+/** Reads the content of a digest's mail: the members that are still unread and wanted, the newest first. */
 export async function readDigest(
   handle: Queryable,
   userId: string,
@@ -74,14 +74,14 @@ export async function readDigest(
   return { unread: rows[0]?.unread ?? 0, wanted: rows[0]?.wanted ?? 0, items };
 }
 
-/** The most notifications that the mail of a digest shows, if its category has lost its `max_items`. */
+/** The maximum number of notifications in the mail of a digest, if its category has no `max_items` any more. */
 const defaultMaxItems = 20;
 
 /**
- * The mail of a digest: each notification as the text of the category's template shows it alone, the newest first. All of them together
- * have the budget of one message; those that have no room are counted. A digest with one notification looks like the mail of that
- * notification. Other work runs between two notifications.
- * @param total how many notifications it stands for
+ * Renders the mail of a digest: the text of each notification by the category's template, the newest first. The whole mail has the size
+ * limit of one message. Notifications that do not fit are counted. A digest of one notification looks like a normal mail. Other work can
+ * run between two notifications.
+ * @param total the number of notifications in the digest
  * @throws TemplateTooLarge if no notification has room
  */
 export async function renderDigest(

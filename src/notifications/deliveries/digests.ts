@@ -11,20 +11,20 @@ import { recordDeliveries } from './announce.js';
 import type { CellChoice } from './decide.js';
 import { stepPriority } from './queue.js';
 
-/** The newest members of a digest that its row names. What comes before them is only counted. */
+/** A digest stores the ids of this many of its newest notifications. It only counts the others. */
 const maxMembers = 1000;
-/** Only so many of the newest notifications of a user can be in a digest: a close must end long before the statement timeout. */
+/** A digest looks at this many of a user's newest notifications, so that closing it ends long before the statement timeout. */
 const maxLookedAt = 20_000;
 
-/** What counts for users without a choice. Null: the category is critical, and asks for no choice. */
+/** The default choice of a category. Null if it is critical, because it then ignores choices. */
 export const defaultMailChoice = (category: Category | undefined): CellChoice | null =>
   category?.is_critical ? null : (category?.defaults.email ?? 'on');
 
-/** Milliseconds from a notification of the category to its mail. */
+/** The delay of the category's mail, in milliseconds. */
 const delayOf = (category: Category | undefined): number =>
   parseDuration(category?.steps.find(({ channel }) => channel === 'email')?.after ?? '') ?? 0;
 
-/** SQL: what a user has chosen about mails of a notification: for its topic, else for its category. Null: nothing. */
+/** SQL: the user's choice about mails for the topic of a notification, otherwise for its category. Null if there is none. */
 export const mailChoice = ({
   topics,
   topic,
@@ -43,8 +43,8 @@ interface Joining {
 }
 
 /**
- * Opens the digest of each user, unless it is open. A digest that opens begins with the first notification that joins it, and never
- * before the end of the last one. Returns the notifications that come before it: they are sent alone.
+ * Opens the digest of each user, unless it is open. A digest begins with the first notification that joins it, but after the end of the
+ * former digest. Returns earlier notifications, which are mailed alone.
  */
 const joinRows = statement<Joining, { user_id: string; id: string }>(
   'digests_join',
@@ -72,7 +72,7 @@ const joinRows = statement<Joining, { user_id: string; id: string }>(
     where item.is_past or item.sequence <= joined.closed_through`,
 );
 
-/** Lets notifications of a category join the digests of their users. @returns those that cannot: they are sent alone */
+/** Adds notifications of a category to the digests of their users. @returns the notifications that must be mailed alone */
 export async function joinDigests(
   tx: Queryable,
   items: { readonly userIds: readonly string[]; readonly ids: readonly string[] },
@@ -91,7 +91,7 @@ interface DueRow {
   category: string;
 }
 
-/** The digests that are due, the oldest first. Those that another instance has locked are skipped. */
+/** Selects due digests, the oldest first. Skips digests that another instance has locked. */
 const takeDue = statement<{ max: number }, DueRow>(
   'digests_take',
   (p) => sql`
@@ -108,8 +108,8 @@ const postpone = statement<{ userId: string; category: string; seconds: number }
 );
 
 /**
- * Locks the mails of these users that are not handed over yet. The next statement sees which of them were: a mail is handed over only
- * under the lock of its row.
+ * Locks the mails of these users that were not handed over. Because a hand-over needs the same lock, the next statement knows which mails
+ * were sent.
  */
 const lockSingles = statement<{ userIds: readonly string[] }, { id: string }>(
   'digests_lock_singles',
@@ -121,12 +121,12 @@ const lockSingles = statement<{ userIds: readonly string[] }, { id: string }>(
 );
 
 /**
- * Closes digests: finds the members, writes the mail and its job, and removes the mails of members that would be sent alone. An empty
- * digest has no mail. A notification is no member if it was read, has expired, or the user has turned mails of its topic or category off;
- * `defaults` holds the choice for those without one. A critical category asks for none: its default is null.
+ * Closes digests: finds the members, writes one mail with its job, and removes the single mails of the members. An empty digest has no
+ * mail. A notification is left out if it was read, has expired, or the user has turned off mails of its topic or category. `defaults` has
+ * the choice for users without one. It is null for a critical category, which ignores choices.
  *
- * Why a notification is no member is stored, unless its step is not due yet or has a mail of its own. A step may have been refused before:
- * to look that up for each notification would take too long. Who asks gets the first reason.
+ * The reason why a notification is left out is stored, unless its step is not due or it has a single mail. It may be stored a second time,
+ * because a check for each notification would take too long. Readers get the first reason.
  */
 const close = statement<
   {
@@ -211,14 +211,14 @@ const close = statement<
       from delivery order by id))`,
 );
 
-/** The most digests whose failures are remembered. */
+/** The maximum number of digests whose failures are remembered. */
 const maxRemembered = 1000;
 
 /**
- * Creates the function that closes digests that are due. One transaction closes all of them, so a process that dies loses and repeats
- * nothing. After a failure, the next run takes half as many; a digest that fails alone a second time is due later, with back-off. So none
- * holds up the others.
- * @returns whether a digest was due. It throws what the database throws
+ * Creates the function that closes due digests in one transaction. So a process that dies loses and repeats nothing. After a failure, the
+ * next run takes half as many digests. If a single digest fails twice, it is postponed, so that it does not delay the others.
+ * @returns whether a digest was due
+ * @throws errors of the database
  */
 export function createDigestClosing({
   database,
@@ -239,7 +239,7 @@ export function createDigestClosing({
     const count = (failures.get(key) ?? 0) + 1;
     if (failures.size >= maxRemembered) failures.clear();
     failures.set(key, count);
-    // The first failure may be that of a connection.
+    // The first failure may be a lost connection.
     if (count === 1) return;
     await database.query(postpone({ userId: alone.user_id, category: alone.category, seconds: backOff(count - 1) }));
   }

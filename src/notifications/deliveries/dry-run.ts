@@ -15,9 +15,9 @@ export interface StepSubject {
   readonly push: { readonly hasDevice: boolean; readonly isMuted: boolean };
 }
 
-/** What would become of the steps of a notification. */
+/** Predicts what happens to the steps of a notification. */
 export interface SubjectDecisions {
-  /** Whether it would count as read and archived, because the user does not want it in the inbox. */
+  /** Whether the user has hidden it from the inbox, so that it would count as read and archived. */
   readonly isHidden: boolean;
   /** The decision about each step of the category, in the same order. */
   readonly steps: readonly (Decision | { readonly state: 'failed'; readonly reason: 'no_provider' })[];

@@ -37,8 +37,8 @@ interface StepRow {
 }
 
 /**
- * The steps that are due and whose channel is not paused, the oldest first, up to the limits, and at least one. Those that another
- * instance has locked are skipped.
+ * Selects at least one due step whose channel is not paused, the oldest first, up to the limits. Skips steps that another instance has
+ * locked.
  */
 const takeDue = statement<{ paused: readonly StepChannel[] }, StepRow>(
   'pending_steps_take',
@@ -68,7 +68,7 @@ interface Steps {
   readonly condition: string;
 }
 
-/** All notifications of a step about which the same is known. */
+/** Notifications of one step that share all facts of the decision. */
 interface FactGroup extends FactColumns {
   /** The place of the step in the request. */
   place: number;
@@ -76,7 +76,7 @@ interface FactGroup extends FactColumns {
   ids: string[];
 }
 
-/** One row for each group of equal facts: most notifications of a step share theirs, so few rows reach the process. */
+/** Returns one row for each group of notifications with the same facts. Most notifications of a step share them, so the result is small. */
 const factGroups = (lockHolds: Sql): StatementWith<Steps, FactGroup> =>
   unprepared(
     statement<Steps, FactGroup>('pending_steps_facts', (p) => {
@@ -146,7 +146,7 @@ export interface StepOptions {
   /** The channels that have a provider. */
   readonly channels: readonly StepChannel[];
   readonly isPaused: (channel: StepChannel) => boolean;
-  /** Milliseconds: how late a step may be whose category says nothing. */
+  /** How late a step may be if its category has no `ttl`, in milliseconds. */
   readonly ttl: Readonly<Record<StepChannel, number>>;
   readonly readAddresses: ReadAddresses;
   /** SQL: whether an operator's lock on the user `u` is in effect. */
@@ -159,8 +159,8 @@ export interface StepOptions {
 }
 
 /**
- * Creates the function that decides about the steps that are due. The transaction that deletes the steps also writes the
- * deliveries with their jobs, and why the others are not carried out: each decision is made once.
+ * Creates the function that decides about due steps. One transaction deletes the steps, writes the deliveries with their jobs, and stores
+ * the reasons for the others. So Postern decides about each step once.
  * @returns whether a step was due
  */
 export function createDueSteps(options: StepOptions): () => Promise<boolean> {
@@ -227,8 +227,8 @@ interface Part {
 }
 
 /**
- * Divides a group by what is known about the addresses, if the decision depends on it. Most groups need no look-up: their users
- * have read the notification, or have no address.
+ * Divides a group by the state of the addresses, if the decision depends on it. Most groups need no look-up, because their users have read
+ * the notification or have no address.
  */
 async function byAddress(
   tx: Queryable,
@@ -257,7 +257,7 @@ async function byAddress(
   return [...parts.values()];
 }
 
-/** What becomes of the notifications of several steps. */
+/** Collects the decisions about the notifications of several steps, and writes them. */
 class Outcomes {
   readonly #sends = new Map<number, { userIds: string[]; ids: string[] }>();
   readonly #joins = new Map<string, { place: number; category: string; userIds: string[]; ids: string[] }>();
@@ -265,7 +265,7 @@ class Outcomes {
 
   constructor(readonly steps: readonly StepRow[]) {}
 
-  /** What quiet hours would hold is sent: its job holds it. */
+  /** A notification in quiet hours gets a delivery too. The job of the delivery holds it. */
   add(place: number, { state, ...rest }: Decision | NoProvider, { userIds, ids, category = null }: Part): void {
     const step = this.steps[place];
     if (step === undefined) return;
@@ -299,7 +299,7 @@ class Outcomes {
   async write(tx: Transaction, { counters, onPushes, categories, timeZone: zone }: StepOptions): Promise<void> {
     for (const { place, category: name, ...items } of this.#joins.values()) {
       const category = categories.get(name);
-      // Without its category, the job of the mail finds out that it was deleted.
+      // If the category was deleted, the job of the mail stores that reason.
       const alone = category === undefined ? items : await joinDigests(tx, items, { category, zone });
       this.#send(place, alone);
       const joined = items.ids.length - alone.ids.length;

@@ -13,7 +13,7 @@ export interface FactColumns {
   is_there: boolean;
   is_expired: boolean;
   is_read: boolean;
-  /** Whether the user does not want it in the inbox. */
+  /** Whether the user has hidden it from the inbox. */
   is_hidden: boolean;
   category: string | null;
   is_active: boolean;
@@ -83,7 +83,7 @@ export const factJoins = ({ userId, notificationId }: FactParts): Sql => sql`
       left join users u on u.id = ${userId}
       left join preferences on preferences.user_id = ${userId}`;
 
-/** What is known about an address beside the user's row. */
+/** Facts about an address that are not in the user's row. */
 export interface AddressFacts {
   readonly isSuppressed: boolean;
   readonly isAllowedOut: boolean;
@@ -106,16 +106,16 @@ export interface FactOptions {
   readonly wasHandedOver: boolean;
   /** Seconds since the step was due. */
   readonly age: number;
-  /** Milliseconds: how late a step may be whose category says nothing. */
+  /** How late a step may be if its category has no `ttl`, in milliseconds. */
   readonly ttl: number;
-  /** When the quiet hours of the user end; null or absent: there are none now. */
+  /** The end of the user's present quiet hours; null or absent outside of them. */
   readonly quietUntil?: string | null;
-  /** What the cap and the digest of the category say; absent: they were not asked for. */
+  /** The result of the cap and the digest of the category. Absent if they were not checked. */
   readonly limits?: Pick<StepFacts, 'isCapped' | 'digest' | 'isDigest'>;
   readonly categories: Pick<KnownCategories, 'get'>;
 }
 
-/** The facts of a decision. A delayed push is decided here without its mutes: the fan-out asks for them. */
+/** Returns the facts of a decision. For a delayed push, they do not include mutes, which the fan-out checks later. */
 export function factsOf(row: FactColumns, address: AddressFacts, options: FactOptions): StepFacts {
   const { channel, condition, wasHandedOver, age, ttl, categories, quietUntil = null, limits } = options;
   const category = categories.get(row.category ?? '');
@@ -143,7 +143,7 @@ export function factsOf(row: FactColumns, address: AddressFacts, options: FactOp
   };
 }
 
-/** What a category says about a step. */
+/** The rules of a category for a step. */
 export const categoryFacts = (
   { is_critical: isCritical, defaults, digest, cap }: Category,
   channel: StepChannel,

@@ -14,12 +14,12 @@ const markHandedOver = statement<AttemptKey, { id: string }>(
     returning id`,
 );
 
-/** Rolls back the mark of a hand-over: another delivery took the last place below the cap. */
+/** Rolls back the mark of a hand-over, because another delivery has reached the cap. */
 class NoPlace extends Error {}
 
 /**
  * Marks the first hand-over of a delivery, and counts it for the cap of its category.
- * @returns false if the delivery must not be handed over now: its digest has closed meanwhile, or another one took the last place
+ * @returns false if the delivery must not be handed over now: its digest has closed meanwhile, or another delivery has reached the cap
  */
 export async function beginHandOver(
   database: Database,
@@ -31,7 +31,7 @@ export async function beginHandOver(
   const step = { userId: job.user_id, notificationId: row.notification_id, channel };
   try {
     return await user.transaction(async (tx) => {
-      // First, because it waits for a digest that is closing: a delivery that is gone takes no place.
+      // First, because it waits for a digest that is closing. A delivery that the digest has removed must not count for the cap.
       if ((await tx.query(markHandedOver(keyOf(job)))).length === 0) return false;
       if (!(await takeCap(tx, step, category))) throw new NoPlace();
       return true;

@@ -17,7 +17,7 @@ export async function createMessage(
   const url = extra?.url ?? null;
   const timeZone = row.time_zone ?? options.timeZone;
   const context = { user: { name: row.name ?? '' }, app: options.app };
-  // Members that the row does not name are only counted.
+  // Members without a stored id are only counted.
   const total = (row.digest_count ?? 0) - (row.member_ids?.length ?? 0) + (digest?.wanted ?? 0);
   const content =
     digest === null

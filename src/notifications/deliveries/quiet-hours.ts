@@ -6,17 +6,20 @@ import type { AttemptKey } from './jobs.js';
 import { stepPriority } from './queue.js';
 
 /**
- * SQL: the end of the quiet hours at the time `now`, from a row of `preferences`. Null: there are none at that time. It calls the function
- * only for users who have quiet hours.
+ * SQL: the end of the quiet hours that contain the time `now`, from a row of `preferences`. Null if no quiet hours contain it. It calls the
+ * function only for users with quiet hours.
  * @param zone DEFAULT_TIME_ZONE
  */
 export const quietUntil = (zone: SqlPart, now: SqlPart = sql`db_now()`): Sql =>
   sql`case when preferences.quiet_hours is not null then quiet_until(preferences.quiet_hours, coalesce(preferences.time_zone, ${zone}), ${now}) end`;
 
-/** SQL: the columns of pushes that are held again, because the one that stood for them is not sent. */
+/** SQL: the columns of pushes that are held again, because the push that summarized them is not sent. */
 const heldAgain = sql`state = 'held', reason = 'quiet_hours', held_at = db_now(), updated_at = db_now(), collapsed_into = null`;
 
-/** SQL: part of a statement with \`delivery\`. What a push stood for is held with it, and counted again on release. */
+/**
+ * SQL: part of a statement with \`delivery\`. Holds the pushes that this push summarizes too. They are counted again when they are
+ * released.
+ */
 const heldWithIt = sql`
     members as (
       update push_deliveries member set ${heldAgain}
@@ -25,9 +28,8 @@ const heldWithIt = sql`
     ),`;
 
 /**
- * Holds a delivery until the user's quiet hours end. The lock on the preferences orders it with a change of the quiet hours: a change
- * before it is seen here, and a change after it finds the row of `quiet_holds`. Returns no row if there are no quiet hours any more.
- * `zone` is DEFAULT_TIME_ZONE.
+ * Holds a delivery until the user's quiet hours end. It locks the preferences, so it sees an earlier change of the quiet hours, and a later
+ * change sees its row in `quiet_holds`. Returns no row if the user has no quiet hours now. `zone` is DEFAULT_TIME_ZONE.
  */
 const hold = (name: string, { table, more }: { table: Sql; more: { readonly columns: Sql; readonly parts: Sql } }) =>
   statement<AttemptKey & { zone: string }, { user_id: string }>(
@@ -57,8 +59,8 @@ export const holdPush = hold('push_delivery_hold', {
 });
 
 /**
- * For a push that stands for others and is refused: the others are held again, and released at once if there are no quiet hours. So the
- * next newest stands for what is left.
+ * Called if a push that summarizes others is refused. The others are held again, and released at once outside of quiet hours. Then the
+ * newest of them summarizes the rest.
  */
 export const separatePush = statement<AttemptKey>(
   'push_delivery_separate',
@@ -87,11 +89,11 @@ const takeDue = statement<object, { user_id: string }>(
     returning user_id`,
 );
 
-/** SQL: the columns of a delivery whose time of waiting ends, except its state and its reason. */
+/** SQL: sets the columns of a released delivery, except its state and its reason. */
 const released = sql`held_at = null, updated_at = db_now(),
         holds = coalesce(holds, '{}') + tstzmultirange(tstzrange(held_at, greatest(held_at, db_now())))`;
 
-/** It locks in the order in which a digest that closes does. */
+/** Releases mails and SMS. Locks rows in the same order as the closing of a digest, to avoid deadlocks. */
 const releaseSteps = statement<{ userIds: readonly string[] }>(
   'step_deliveries_release',
   (p) => sql`
@@ -113,9 +115,9 @@ const releaseSteps = statement<{ userIds: readonly string[] }>(
 );
 
 /**
- * Releases pushes. If a device has more than `maxSinglePushes` live ones of a category, only the newest is sent, with their number. A
- * push is live if its notification exists, is not read and has not expired. The others go back to the queue too: the decision before
- * the attempt says why each is not sent.
+ * Releases pushes. A push is live if its notification exists, is unread and has not expired. If a device has more than `maxSinglePushes`
+ * live pushes of a category, only the newest is sent, with their number. Pushes that are not live return to the queue, where the decision
+ * before the attempt stores why they are not sent.
  */
 const releasePushes = statement<{ userIds: readonly string[] }>(
   'push_deliveries_release',
@@ -163,8 +165,7 @@ const releasePushes = statement<{ userIds: readonly string[] }>(
 );
 
 /**
- * Creates the function that releases what quiet hours have held and whose time has come. Each delivery is decided about again,
- * directly before it is sent.
+ * Creates the function that releases deliveries whose quiet hours have ended. Postern decides about each of them again before it is sent.
  * @returns whether a user had such deliveries
  */
 export function createQuietRelease(database: Database): () => Promise<boolean> {

@@ -14,8 +14,8 @@ export interface StepReport {
 }
 
 /**
- * The state after a report, and the states in which it says something new. A bounce is later than the acceptance by the mail
- * server, and a complaint later than both, whichever report comes first.
+ * The state after a report, and the states in which the report is news. A bounce follows the acceptance, and a complaint follows both, in
+ * whatever order the reports arrive.
  */
 const changes = {
   delivered: { state: 'delivered', reason: 'delivered', from: ['sent'] },
@@ -75,7 +75,7 @@ export interface StepReceipt {
   readonly reason: string | null;
 }
 
-/** An SMS that has arrived is final, whichever attempt it was. */
+/** An SMS that has arrived is final, for any attempt. */
 const setDelivered = statement<StepReceipt, Reported>('step_sms_delivered', (p) =>
   withEvent(sql`
   update step_deliveries set state = 'delivered', reason = 'delivered', provider = ${p.provider},

@@ -18,7 +18,7 @@ export interface StepSendingOptions {
   readonly database: Database;
   readonly senders: readonly StepSender[];
   readonly categories: Pick<KnownCategories, 'get' | 'refreshFor'>;
-  /** Milliseconds: how late a step may be whose category says nothing. */
+  /** How late a step may be if its category has no `ttl`, in milliseconds. */
   readonly ttl: Readonly<Record<MessageChannel, number>>;
   readonly readAddresses: ReadAddresses;
   /** SQL: whether an operator's lock on the user `u` is in effect. */
@@ -46,7 +46,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
   const { repeat, hold, joinDigest } = createWaiting(options);
   const { end, record, retry } = createOutcomes(options);
 
-  /** An unexpected error, which is a bug, counts as a failed attempt: later messages of the user do not wait for its repair. */
+  /** Counts an unexpected error as a failed attempt, so that later messages of the user do not wait until the bug is fixed. */
   async function createMessageOrLog(
     attempt: Attempt,
     target: Target,
@@ -69,7 +69,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     const [row] = await user.query(readDelivery({ ...keyOf(job), channel, zone: options.timeZone }));
     if (row === undefined) return;
     const attempt: Attempt = { channel, job, row, dueAt: performance.now() - 1000 * (row.age - row.held) };
-    // Before the question for those ahead: what is not sent must not wait for them.
+    // Before the check for earlier deliveries: a delivery that is not sent must not wait for them.
     const target = await findTarget(attempt);
     if ('state' in target) {
       if (target.state === 'held') return hold(attempt);
@@ -81,7 +81,7 @@ export function createStepSending(options: StepSendingOptions): SendStep {
     if (pause > 0) return repeat(channel, job, pause / 1000);
     const message = await createMessageOrLog(attempt, target);
     if (message === 'too large') return end(attempt, { state: 'failed', reason: 'template_too_large' });
-    // A job of a delivery that is gone by now finds no row.
+    // If the delivery was removed meanwhile, the repeated job finds no row.
     if (!row.was_handed_over && !(await beginHandOver(database, attempt, target))) return repeat(channel, job, 1);
     if (message === 'not possible') {
       return retry(attempt, target, { error: 'the message could not be made; see the log' });

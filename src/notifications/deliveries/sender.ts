@@ -5,7 +5,7 @@ import type { MessageChannel } from './queue.js';
 /** The mail or SMS of a notification, ready to be handed over. */
 export interface StepMessage {
   readonly userId: string;
-  /** The id of the delivery. All attempts have the same: `Message-ID` and the key for the provider come from it. */
+  /** The id of the delivery, which all attempts share. `Message-ID` and the key for the provider are made from it. */
   readonly id: string;
   readonly notificationId: string;
   /** The name of the category. */
@@ -45,7 +45,7 @@ export type StepOutcome =
 /** A channel of steps. The composition root implements it. `error` contains no part of the message and no secret. */
 export interface StepSender {
   readonly channel: MessageChannel;
-  /** Seconds after which to ask again because the channel is paused; 0: it is not. */
+  /** The seconds after which to check a paused channel again; 0 if it is not paused. */
   heldFor(): number;
   /** Milliseconds to wait before the next message may be handed over; 0: none. */
   pauseBefore(message: Pick<StepMessage, 'userId' | 'to'>): Promise<number>;
@@ -60,7 +60,7 @@ export interface StepSender {
     accepted: AcceptedStep,
     store: () => Promise<boolean>,
   ): Promise<void>;
-  /** The same for an address that does not exist: nothing is sent to it any more. */
+  /** Stores that the address does not exist, so that nothing is sent to it any more. */
   recordUnknownMailbox(
     tx: Transaction,
     message: StepMessage,

@@ -24,10 +24,10 @@ export interface CategorySteps {
 /** What most categories have. */
 const onePush: CategorySteps = { pushesAtOnce: true, later: [] };
 
-/** A category keeps its object until the categories change, so this is computed once for each of its versions. */
+/** A category keeps its object until it changes, so this is computed once for each version. */
 const known = new WeakMap<Category, CategorySteps>();
 
-/** @param category undefined: it was deleted meanwhile, and has the push of every other one */
+/** @param category undefined if it was deleted meanwhile. Then it has one push at once */
 export function stepsOf(category: Category | undefined): CategorySteps {
   if (category === undefined) return onePush;
   const found = known.get(category);
@@ -69,7 +69,7 @@ const insertStep = statement<Ids & { channel: string; condition: string; after: 
             ${p.condition}, ${p.publishedAt}, ${p.publishedAt}::timestamptz + ${p.after}::float8 * interval '1 ms')`,
 );
 
-/** As the statement that publishes does it, for categories with other steps too. */
+/** The same as in the publishing statement, for categories that have other steps too. */
 const insertPushes = statement<Ids>(
   'push_fan_out_insert',
   (p) => sql`
@@ -78,10 +78,10 @@ const insertPushes = statement<Ids>(
 );
 
 /**
- * Stores the steps of notifications, in the transaction that inserts the notifications: one row for each step, however many
- * notifications have it.
- * @param options.pushes whether the pushes at once are stored too. The statement that inserts notifications stores them itself
- *   if all of them have one
+ * Stores the steps of notifications, in the transaction that inserts the notifications: one row for each step, however many notifications
+ * have it.
+ * @param options.pushes whether the pushes at once are stored too. The statement that inserts notifications stores them itself if all of
+ * them have one
  */
 export async function insertSteps(
   tx: Queryable,

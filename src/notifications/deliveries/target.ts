@@ -14,13 +14,13 @@ export interface Target {
   /** Null: the message is about one notification. */
   readonly digest: DigestContent | null;
   readonly to: string;
-  /** When the message is no longer sent, in milliseconds of Unix time. */
+  /** The time after which the message is not sent, in milliseconds of Unix time. */
   readonly expiresAt: number;
 }
 
 /**
- * A digest is about all of its members: there is a reason to send it while one of them is unread, and the user wants it while one of those
- * is wanted.
+ * The facts about a digest. It is sent if the user has not read at least one of its notifications, and wants mails about at least one of
+ * the unread ones.
  */
 const digestRow = (row: DeliveryRow, { unread, wanted }: DigestContent): DeliveryRow => ({
   ...row,
@@ -38,7 +38,7 @@ export function createTargets({
   readonly database: Database;
   readonly categories: Pick<KnownCategories, 'get' | 'refreshFor'>;
   readonly readAddresses: ReadAddresses;
-  /** Milliseconds: how late a step may be whose category says nothing. */
+  /** How late a step may be if its category has no `ttl`, in milliseconds. */
   readonly ttl: Readonly<Record<MessageChannel, number>>;
 }): (attempt: Attempt) => Promise<End | Hold | Join | Target> {
   async function addressFacts(

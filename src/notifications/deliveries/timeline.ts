@@ -5,7 +5,7 @@ import { type CellChoice, type ChannelChoice, type Decision, decide, type StepFa
 import { categoryFacts, lifetime } from './facts.js';
 import { maxSinglePushes } from './quiet-hours.js';
 
-/** What a simulation knows about the user. Absent members: the user is active, and has every proven address and one device. */
+/** The user of a simulation. By default, the user is active, and has all proven addresses and one device. */
 export interface SimulatedPerson {
   readonly isActive?: boolean;
   readonly isLocked?: boolean;
@@ -23,23 +23,23 @@ export interface SimulatedEvent {
 
 /** The wall clock of the user. Times are milliseconds of Unix time. */
 export interface Calendar {
-  /** When the quiet hours end in which a time lies; null: it lies in none. */
+  /** The end of the quiet hours that contain a time; null if none do. */
   quietUntil(at: number): number | null;
-  /** When a digest closes that opens at a time. */
+  /** The time at which a digest closes, if it opens at this time. */
   digestDue(at: number): number;
 }
 
 /** What happens to a notification, or to the notifications of a digest. Times are milliseconds of Unix time. */
 export interface SimulatedOutcome {
   readonly at: number;
-  /** The place of the event. Of a digest and of pushes that became one: of the newest. */
+  /** The index of the event. For a digest or a push about several events, the newest one. */
   readonly event: number;
   readonly channel: StepChannel;
   readonly outcome: StepState;
   readonly reason?: StepReason | 'collapsed';
-  /** When it is decided about again. */
+  /** The time of the next decision. */
   readonly heldUntil?: number;
-  /** The places of all events that it stands for, if there are several. */
+  /** The indexes of all its events, if there are several. */
   readonly events?: readonly number[];
 }
 
@@ -49,11 +49,11 @@ export interface SimulationInput {
   /** In the order of their times. */
   readonly events: readonly SimulatedEvent[];
   readonly calendar: Calendar;
-  /** Milliseconds: how late a step may be whose category says nothing. */
+  /** How late a step may be if its category has no `ttl`, in milliseconds. */
   readonly ttl: Readonly<Record<StepChannel, number>>;
 }
 
-/** A message that waits for its time: of one event, or a digest. */
+/** A message that waits for its time, about one event or as a digest. */
 interface Message {
   readonly channel: StepChannel;
   readonly condition: StepFacts['condition'];
@@ -68,12 +68,12 @@ type Task =
   | { readonly at: number; readonly order: number; readonly kind: 'step'; readonly message: Message }
   | { readonly at: number; readonly order: number; readonly kind: 'close' | 'release' };
 
-/** The order of what has the same time. */
+/** The order of tasks with the same time. */
 const ranks = { step: 0, release: 1, close: 2 } as const;
 
 /**
- * What the service would do with notifications of a category for one user: the decisions of `decide`, at the times at which the service
- * asks for them. Providers accept everything at once.
+ * Predicts what the service does with notifications of a category for one user. It calls `decide` at the same times as the service.
+ * Providers accept everything at once.
  */
 export function simulate(input: SimulationInput): SimulatedOutcome[] {
   return new Run(input).timeline();
@@ -83,7 +83,7 @@ const isBefore = (one: Task, other: Task): boolean =>
   one.at - other.at < 0 ||
   (one.at === other.at && (ranks[one.kind] - ranks[other.kind] || one.order - other.order) < 0);
 
-/** What is to be done, in the order of time. */
+/** The next actions, in the order of time. */
 class Tasks {
   readonly #tasks: Task[];
   #done = 0;
@@ -103,7 +103,7 @@ class Tasks {
   next = (): Task | undefined => this.#tasks[this.#done++];
 }
 
-/** What was sent by one channel, in the order of time. */
+/** The notifications that one channel has sent, in the order of time. */
 class SentNotifications {
   readonly #places = new Set<number>();
   readonly #times: number[] = [];
@@ -123,7 +123,7 @@ class SentNotifications {
 class Run {
   readonly #tasks: Tasks;
   readonly #outcomes: SimulatedOutcome[] = [];
-  /** The messages that quiet hours hold, with the time since when, and the time at which these end. */
+  /** The messages that quiet hours hold, with the start and the end of the hold. */
   #held: { readonly message: Message; readonly since: number; readonly until: number }[] = [];
   readonly #sent = {
     push: new SentNotifications(),
@@ -213,7 +213,7 @@ class Run {
   }
 
   #send(message: Message, at: number): void {
-    // A digest does not count for the cap. Its mail names those that are still unread.
+    // A digest does not count for the cap. Its mail shows the notifications that are still unread.
     if (message.isDigest) for (const place of message.events) this.#digest.sent.add(place);
     else this.#sent[message.channel].add(Math.max(...message.events), at);
     const events = message.isDigest ? message.events.filter((each) => !this.#isRead(each, at)) : message.events;

@@ -62,7 +62,7 @@ const selectSteps = statement<{ userId: string; notificationId: string; publishe
     order by updated_at`,
 );
 
-/** The steps of a notification by channel. `push`: why a push that is due later was not made yet, or never; undefined if it was. */
+/** The steps of a notification by channel. For a delayed push, `push` says why it does not exist; undefined if it does. */
 export interface StepTrace {
   readonly push: { readonly state: StepState | 'none'; readonly reason: StepReason } | undefined;
   readonly email: readonly StepAttempt[];

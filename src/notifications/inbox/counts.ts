@@ -4,7 +4,7 @@ import { identifier, literal, type Sql, sql, statement } from '../../database/sq
 import { Problem } from '../../lib/problem.js';
 import { countCap, ofPosition, positionColumns, unreadRows } from './unread.js';
 
-/** What the counts are also given for. */
+/** The groups for which there are further counts. */
 export const countGroups = ['category', 'notification_type'] as const;
 export type CountGroup = (typeof countGroups)[number];
 

@@ -17,7 +17,7 @@ interface ItemKey {
   readonly sequence: number;
 }
 
-/** What `include=extra` reads of a notification, and of the user's state of it. */
+/** The columns for `include=extra`, from a notification and its state. */
 export interface ExtraColumns {
   category: string;
   extra: { data?: Record<string, unknown>; url?: string; actions?: NotificationAction[] } | null;
@@ -99,10 +99,10 @@ export function toExtra(row: ExtraColumns): NotificationExtra {
   };
 }
 
-/** The row of an inbox, with what else decides the answers with `include=extra`. */
+/** The row of an inbox, with all other values that change answers with `include=extra`. */
 export interface ExtraInboxRow extends InboxRow {
   state_version: number;
-  /** When the last snooze or the last notification has ended, because nothing is written then. Null: none has. */
+  /** The last time at which a snooze ended or a notification expired, because these write no row; null if there is none. */
   ended: string | null;
 }
 
@@ -127,7 +127,7 @@ const selectState = statement<{ userId: string }, ExtraInboxRow>(
     select ${stateColumns}, state_version, ended from inboxes cross join position where user_id = ${p.userId}`,
 );
 
-/** What decides the answers with `include=extra`, in a text. */
+/** A text that changes whenever answers with `include=extra` change. */
 export interface ExtraState extends InboxState {
   readonly extras: string;
 }
@@ -145,8 +145,8 @@ export function extraStateOf(row: ExtraInboxRow): ExtraState {
 }
 
 /**
- * SQL: the condition for the notifications of a view. Each notification is in one view. One that the user does not want in the
- * inbox, and an expired one that is neither archived nor snoozed, are in none.
+ * SQL: the condition for the notifications of a view. Each notification is in at most one view. Notifications that the user has hidden from
+ * the inbox are in none, nor expired ones that are neither archived nor snoozed.
  */
 export function viewCondition(view: InboxView, userId: Sql): Sql {
   const hasState = (condition: Sql) => sql`exists (

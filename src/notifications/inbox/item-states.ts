@@ -15,8 +15,8 @@ import { readStatesChange, type StatesRequest, type StateValues } from './states
 import { recordInboxEvents } from './webhook-events.js';
 
 /**
- * The states of single notifications: read, archived and snoozed. A state is an exception to the positions of its user
- * (the read position and `archived_through`), so that most notifications need no row, and reading a whole inbox writes one.
+ * The states of single notifications: read, archived and snoozed. A row is an exception to the positions of its user (the read position and
+ * `archived_through`). So most notifications need no row, and reading a whole inbox writes only one.
  */
 export interface ItemStates {
   /**
@@ -27,8 +27,8 @@ export interface ItemStates {
   counts(userId: string, by?: CountGroup): Promise<InboxCounts>;
   /**
    * Changes the states of the notifications that the request names, or of those that its filter matches.
-   * @throws Problem `validation_failed`; `too_many_marks`, and then nothing is changed; `invalid_session_token` when there is
-   *   no such user; `too_many_requests`, `overloaded`
+   * @throws Problem `validation_failed`; `too_many_marks`, and then nothing is changed; `invalid_session_token` when there is no such user;
+   * `too_many_requests`, `overloaded`
    */
   change(userId: string, input: StatesChange): Promise<ChangedStates>;
   /**
@@ -42,9 +42,9 @@ export interface ItemStates {
    */
   list(userId: string, query: StatesQuery): Promise<InboxStates>;
   /**
-   * The user chooses an action of a notification, which is then read. A user chooses once; the same again changes nothing.
-   * @throws Problem `not_found` if there is no such notification or action; `action_taken`, `notification_expired`;
-   *   `invalid_session_token` when there is no such user
+   * Stores which action of a notification the user has chosen, and marks it as read. A repeat changes nothing; another choice is refused.
+   * @throws Problem `not_found` if there is no such notification or action; `action_taken`, `notification_expired`; `invalid_session_token`
+   * when there is no such user
    */
   takeAction(userId: string, id: string, key: string): Promise<TakenAction>;
 }
@@ -112,7 +112,7 @@ function candidates(userId: SqlPart, { filter, through, values }: FilteredChange
   }
   const matching = (condition: Sql) => sql`
       select sequence from notifications where ${isWithin} and ${condition} and ${notificationCondition(filter)}`;
-  // Below the read position, everything is read except what was marked as unread.
+  // Below the read position, everything is read except notifications that were marked as unread.
   if (!onlyReads) return matching(sql`true`);
   return sql`${matching(sql`sequence > ${bound(lastRead)}::bigint`)}
       union all ${matching(sql`sequence in (${exceptions(sql`is_read = false and sequence <= ${bound(lastRead)}::bigint`)})`)}`;
@@ -126,8 +126,8 @@ interface FilteredChange {
 }
 
 /**
- * Writes the states that differ from what they were. The value that the positions of the user already say is stored as
- * null. It stops after one more than `maxMarks`, and then the caller lets the transaction fail.
+ * Writes changed states. A value that follows from the positions of the user is stored as null. It stops after one more than `maxMarks`;
+ * then the caller rolls back.
  */
 function applyStatement(userId: string, from: Sql, { read, archived, snoozedUntil }: StateValues) {
   const user = bound(userId);
@@ -234,7 +234,7 @@ export function createItemStates(options: {
       const request = readStatesChange(input, filterFields);
       await countChange(userId);
       const run = () => change(userId, request);
-      // Without a filter too, it can read a whole inbox: to mark everything as unread, or past very many states.
+      // Even without a filter, it can read a whole inbox, for example to mark everything as unread.
       return request.ids === undefined ? limitExpensive(userId, run) : run();
     },
     moveSeen: (userId, through) =>
@@ -308,7 +308,7 @@ async function apply(tx: Queryable, userId: string, from: Sql, values: StateValu
   return changed;
 }
 
-/** What the webhook event says about a request. */
+/** The content of the webhook event of a request. */
 function eventData({ ids, through, values }: StatesRequest): string {
   const { read = null, archived = null, snoozedUntil = null } = values;
   return JSON.stringify({

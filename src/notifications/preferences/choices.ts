@@ -7,10 +7,10 @@ import { choiceError, type FieldError } from '../../lib/problem.js';
 import { isTimeZone } from '../../lib/times.js';
 import type { CellChoice, ChannelChoice } from '../deliveries/decide.js';
 
-/** The most topics for which a user has choices. */
+/** The maximum number of topics for which a user has choices. */
 export const maxChosenTopics = 1000;
 
-/** The most categories for which a user's choices are kept: those that exist, and as many that were deleted. */
+/** The maximum number of categories for which a user's choices are kept: twice as many as can exist, to include deleted ones. */
 const maxChosenCategories = 400;
 
 /** What a user has chosen for a channel, and when: a time as in the API. */
@@ -46,12 +46,12 @@ export const hasChoices = ({
   quietHours !== null ||
   [channels, categories, topics].some((chosen) => Object.keys(chosen).length > 0);
 
-/** What the choices of a user can name. */
+/** The names that are valid in the choices of a user. */
 export interface KnownNames {
   readonly categories: Names;
   /** The names of time zones. */
   readonly zones: ReadonlySet<string>;
-  /** The topics of the change that the user may choose for. Undefined: nothing can be chosen for topics here. */
+  /** The topics that the change may name. Undefined if it may name none. */
   readonly topics: ReadonlySet<string> | undefined;
 }
 
@@ -65,7 +65,7 @@ const isChoice = (value: unknown): boolean => value === 'on' || value === 'off' 
 
 const membersOf = (value: unknown): Readonly<Record<string, unknown>> => (isJsonObject(value) ? value : {});
 
-/** All errors of a change in its meaning. Its parts may have any form: those of the wrong form have no meaning. */
+/** All faults of a change, except those of its form. Parts of a wrong form are skipped. */
 export function changeErrors(
   changes: { readonly [Member in keyof PreferenceChanges]?: unknown },
   { categories: known, zones, topics }: KnownNames,
@@ -142,7 +142,7 @@ function topicErrors(topics: unknown, known: ReadonlySet<string> | undefined): F
 /** The most errors of one answer. */
 const maxErrors = 100;
 
-/** @param options.digest whether mails can come as a digest. For a topic they can if the category of the notification has one */
+/** @param options.digest whether `digest` is allowed. For a topic it always is, because it depends on the category of each notification */
 function cellErrors(
   cells: Readonly<Record<string, unknown>>,
   { path, names, digest }: { path: string; names: readonly string[]; digest: 'possible' | 'missing' | 'refused' },

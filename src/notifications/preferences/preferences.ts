@@ -38,8 +38,8 @@ export interface Preferences {
   ): Promise<PreferencesView>;
   /**
    * Changes the cells that are named. The last write of each cell wins, also under parallel requests.
-   * @param options.isOwn whether it is a request with a login of the user, who chooses only for topics that the user sees: open ones and
-   * those of subscriptions. A support login is one, although its origin is the operator.
+   * @param options.isOwn whether the request has a login of the user, also a support login. Then only open and subscribed topics can be
+   * changed.
    * @returns whether a value differs from before
    * @throws Problem `validation_failed`, `not_found`
    */
@@ -49,7 +49,7 @@ export interface Preferences {
     changes: PreferenceChanges,
     options: { readonly isOwn: boolean; readonly origin: Origin },
   ): Promise<boolean>;
-  /** The errors of a change in its meaning. Its body may have any form. */
+  /** Returns the faults of a change, except those of its form. The body may have any form. */
   errorsOf(
     handle: Queryable,
     userId: string,
@@ -76,7 +76,7 @@ const selectUser = statement<{ userId: string }, UserRow>(
     from users u where u.id = ${p.userId}`,
 );
 
-/** Locks the inbox row, as for mutes: parallel changes wait, and a user that is being deleted has none. */
+/** Locks the inbox row, as for mutes, so that parallel changes wait. Returns no row if the user is being deleted. */
 const lockUser = statement<{ userId: string }, { now: string }>(
   'preferences_lock',
   (p) => sql`select db_now() as now from inboxes where user_id = ${p.userId} for no key update`,
@@ -88,8 +88,7 @@ const selectChoices = statement<{ userId: string }, Choices>(
 );
 
 /**
- * What quiet hours hold waits for the end by the new choices; without one, it is decided about again now. A release that the new choices
- * would hold again is work for nothing.
+ * Moves held deliveries to the end of the new quiet hours, or to now if there are none. This saves a release that would hold them again.
  */
 const moveHolds = statement<{ userId: string; zone: string }>(
   'preferences_move_holds',
@@ -230,7 +229,7 @@ export function createPreferences({
         const data = JSON.stringify({ fields: fields.map(({ field }) => field) });
         await tx.query(recordUserEvent({ userId, type: 'preference.changed', actor: origin.actor, data }));
       }
-      // A choice of the user has its time in the row.
+      // The row has the time of each choice, so the record of events needs none of the user's.
       if (isChanged && origin.actor !== 'user') await record(tx, userId, origin, fields);
       return isChanged;
     },
@@ -245,7 +244,7 @@ const namesIn = (part: unknown): string[] => (isJsonObject(part) ? Object.keys(p
 const valuesOf = (cells: CategoryChoices) =>
   Object.fromEntries(Object.entries(cells).map(([name, { value }]) => [name, value]));
 
-/** The topics of a change that may be chosen for: a user may not learn which others exist. */
+/** Returns the topics of a change that the user may change. A user must not learn which others exist. */
 async function topicsOf(
   tx: Queryable,
   userId: string,
@@ -256,7 +255,7 @@ async function topicsOf(
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Forgets what was chosen for topics that are deleted. @throws Problem `validation_failed` if too many remain */
+/** Removes choices for deleted topics. @throws Problem `validation_failed` if too many remain */
 async function keepExistingTopics(tx: Queryable, after: { topics: Choices['topics'] }): Promise<void> {
   const rows = await tx.query(selectExisting({ keys: Object.keys(after.topics) }));
   const existing = new Set(rows.map(({ key }) => key));
@@ -290,7 +289,7 @@ function categoryView(
     has_digest: category.digest !== null,
     cells: byCell((channel) => {
       const byDefault = category.defaults[channel];
-      // A category that became critical ignores what was chosen before.
+      // A category that became critical ignores earlier choices.
       const chosen = category.is_critical ? undefined : own[channel];
       return {
         ...{ value: chosen?.value ?? byDefault, default: byDefault, is_chosen: chosen !== undefined },

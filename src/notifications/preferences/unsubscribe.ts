@@ -9,10 +9,10 @@ import { idFromBytes, idToBytes, newId } from '../../lib/ids.js';
 import { preferredLanguage } from '../../lib/language.js';
 import { isSubscribed } from '../inbox/webhook-events.js';
 
-/** What a mail about a notification has in addition to its content. */
+/** The parts of a mail that unsubscribe from its category. */
 export interface UnsubscribeParts {
   readonly headers: Readonly<Record<string, string>>;
-  /** What stands at the end of the mail, as text and as HTML. Null: nothing. */
+  /** The end of the mail, as text and as HTML, or null. */
   readonly footer: { readonly text: string; readonly html: string } | null;
 }
 
@@ -28,8 +28,8 @@ export interface Unsubscribe {
     user: { readonly id: string; readonly locale: string | null },
   ): UnsubscribeParts | undefined;
   /**
-   * Turns the category of a token off for mail, also for the topics that the user has chosen. It takes one statement and says nothing, whether the token is valid, the user
-   * exists and the category is on.
+   * Turns the category of a token off for mail, also for topics that the user has turned on. It always takes one statement, and does not
+   * reveal whether the token is valid, the user exists or the category was on.
    */
   turnOff(token: string): Promise<void>;
 }
@@ -38,10 +38,10 @@ export interface Unsubscribe {
 const isOff = (category: SqlPart): Sql =>
   sql`(preferences.categories #>> array[${category}::text, 'email', 'value'] is not distinct from 'off')`;
 
-/** SQL: whether the user wants mail about a topic: this beats the category. */
+/** SQL: whether the user has turned on mails for a topic. This overrides the category. */
 const hasTopicMail = sql`preferences.topics @? '$.*.email ? (@.value != "off")'`;
 
-/** SQL: the choices for topics without these wishes. The other choices stay. */
+/** SQL: the choices for topics, without those that turn on mails. */
 const topicsWithoutMail = sql`coalesce((
       select jsonb_object_agg(key, kept)
       from jsonb_each(preferences.topics) topic (key, cells)
@@ -49,9 +49,9 @@ const topicsWithoutMail = sql`coalesce((
       where kept <> '{}'), '{}')`;
 
 /**
- * One statement, so that every token takes the same round trip. It locks the inbox row first, as every change of preferences
- * does. A choice that is off already is not written again: its time is that of the choice. A wish for mail about a topic ends,
- * because it beats the category: who unsubscribes gets no such mail, until the user chooses it again. `known` is read before the
+ * One statement, so that every token takes the same time. It locks the inbox row first, as every change of preferences does. If the
+ * category is off already, the time of that choice stays. Choices that turn on mails for a topic are removed, because they override the
+ * category: otherwise these mails would continue. `known` is read before the
  * change, for the event.
  */
 const turnOffMail = statement<{ userId: string; category: string }>(
@@ -87,8 +87,8 @@ const idBytes = 16;
 const macBytes = 32;
 
 /**
- * Creates the links. A token is base64url of the user's id, an HMAC-SHA256 and the name of the category. It is stored nowhere,
- * never expires, and stays valid while the key that made it is one of SECRET_KEY.
+ * Creates the links. A token is base64url of the user's id, an HMAC-SHA256 and the name of the category. It is stored nowhere, never
+ * expires, and stays valid while the key that made it is one of SECRET_KEY.
  * @param options.publicUrl without a slash at the end. Undefined: there are no links
  * @param options.domain the domain of the sender, for `List-Id`
  * @param options.footer the postal address of the sender
@@ -112,7 +112,7 @@ export function createUnsubscribe({
     return Buffer.concat([idToBytes(userId), macOf(userId, category), Buffer.from(category)]).toString('base64url');
   }
 
-  /** Undefined for a token that these keys have not made. */
+  /** Returns undefined for a token of other keys. */
   function read(token: string): { readonly userId: string; readonly category: string } | undefined {
     const bytes = Buffer.from(token, 'base64url');
     // One token has one spelling.
@@ -138,7 +138,7 @@ export function createUnsubscribe({
       };
     },
     async turnOff(token) {
-      // For any other token, a new id: the same statement finds nothing.
+      // For an invalid token, the same statement runs with a new id, and finds nothing.
       const { userId, category } = read(token) ?? { userId: newId(), category: 'none' };
       await database.user(userId).query(turnOffMail({ userId, category }));
     },

@@ -5,9 +5,9 @@ import { isJsonObject } from '../../lib/json-object.js';
 import type { FieldError } from '../../lib/problem.js';
 import { parseTime } from '../../lib/times.js';
 
-/** Looks things up that other folders know. The composition root implements it. */
+/** Look-ups in other folders. The composition root implements them. */
 export interface PublicationLookups {
-  /** The ids of users by the forms of section "recipients": those that exist, in any form. */
+  /** Finds existing users by their id or another reference, such as `email:`. Returns their ids. */
   findUsers(handle: Queryable, references: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The errors of a filter of users, with this path. */
   filterErrors(filter: string, field: string): FieldError[];
@@ -33,7 +33,7 @@ const targets = ['topic', 'user_ids', 'users', 'everyone'] as const;
 /** The most errors of one answer. */
 const maxErrors = 100;
 
-/** The ids of the users that a list names, each once, and the errors of the others. Their form is checked elsewhere. */
+/** The ids of the users in a list, each once, and the errors of unknown ones. Their form is checked elsewhere. */
 export async function listedUsers(
   handle: Queryable,
   { findUsers }: Pick<PublicationLookups, 'findUsers'>,
@@ -52,8 +52,8 @@ export async function listedUsers(
 }
 
 /**
- * The errors of a publication in its meaning, all at once.
- * @param body of any form: what has a wrong form is reported elsewhere
+ * All faults of a publication, except those of its form.
+ * @param body of any form. Faults of the form are reported elsewhere
  * @param isChange whether members may be missing
  */
 export async function publicationErrors(

@@ -8,7 +8,7 @@ interface Chunk {
   readonly userIds: readonly string[];
   readonly ids: readonly string[];
 }
-/** SQL: what is added to a chunk with the same first user. Only notifications of this user can be there already: those of guests. */
+/** SQL: adds to a chunk that has the same first user. This happens after a guest was merged into this user. */
 export const joinChunks = sql`
     on conflict (publication_id, first_user) do update
     set last_user = greatest(publication_chunks.last_user, excluded.last_user),

@@ -3,7 +3,7 @@ import { sql, statement } from '../../database/sql.js';
 import { nilId } from '../../lib/ids.js';
 import { joinChunks } from './chunks.js';
 
-/** The lock of a step: the chunk that is being written may end with the id. */
+/** Waits for the running step, because its chunk may end with the id. */
 const lockRunning = statement<object>(
   'publication_erase_lock',
   () => sql`
@@ -37,8 +37,8 @@ const eraseId = statement<{ userId: string }>(
 );
 
 /**
- * What belongs to another user by now, because the deleted user was a guest who was merged: it goes on being a part of the publication,
- * which can be recalled. The other user may have other notifications of it.
+ * Keeps notifications that belong to another user now, because the deleted user was a guest who was merged. They stay a part of the
+ * publication, so a recall removes them. The other user may have other notifications of it.
  */
 const keepMoved = statement<{ userId: string }>(
   'publication_chunks_keep_moved',
@@ -68,8 +68,8 @@ const movePosition = statement<{ userId: string; none: string }>(
 );
 
 /**
- * Takes the id of a deleted user out of what publications have created, also as a bound of a chunk and as the position. For a guest who
- * was merged, the id of the other account takes its place. Call it after the user is deleted: no chunk that is read later contains the id.
+ * Removes the id of a deleted user from the rows of publications, their chunks and positions. For a merged guest, the id of the other
+ * account replaces it. Call it after the user is deleted, so that no later chunk contains the id.
  */
 export async function erasePublished(database: Database, userId: string): Promise<void> {
   await database.user(userId).transaction(async (tx) => {

@@ -24,7 +24,7 @@ export interface FanOutOptions {
   readonly remove: RemoveNotifications;
   /** Announces a change that no operator makes, in the transaction that makes it. */
   readonly announce: (tx: Transaction, event: { readonly type: PublicationNews; readonly id: string }) => Promise<void>;
-  /** Called when a step failed, and is repeated later. */
+  /** Called when a step has failed. It is retried later. */
   readonly onFailure: (error: unknown, publicationId: string) => void;
   /** Whether other requests have used the database since the last call. */
   readonly isBusy: () => boolean;
@@ -46,15 +46,15 @@ export interface FanOutStep {
   readonly rest: number;
 }
 
-/** Milliseconds that a chunk should not exceed. The contract allows half a second. */
+/** The longest time of a chunk, in milliseconds. The contract allows half a second. */
 const mostTime = 300;
-/** The least size that slow chunks lead to. */
+/** The smallest size of a chunk when the database is slow. */
 const leastSize = 50;
 /** The most notifications of a chunk while other requests wait. */
 const busyChunk = 500;
 type DueRow = PublicationRow & { readonly now_ms: number; readonly due_ms: number };
 
-/** What is due longest. A publication that another instance or a request has locked is skipped. */
+/** The publication with the earliest `due_at`. Skips publications that another instance or a request has locked. */
 const takeDue = statement<object, DueRow>(
   'publication_take',
   () => sql`
@@ -71,7 +71,9 @@ const selectNext = statement<object, { next_in: number | null; now_ms: number }>
            extract(epoch from db_now())::float8 * 1000 as now_ms
     from notification_publications where due_at is not null`,
 );
-/** After the clock was set back: those whose last step is in the future would wait until then. `send_at` stays. */
+/**
+ * After the clock was set back, a running publication can be due far in the future. This makes it due now. Scheduled ones keep `send_at`.
+ */
 const resumeAfterStep = statement<object, { id: string }>(
   'publication_resume_after_step',
   () => sql`
@@ -102,7 +104,7 @@ const advance = statement<{ id: string; position: string; created: number; skipp
         due_at = to_timestamp(${p.dueMs}::float8 / 1000), error_code = null, updated_at = db_now()
     where id = ${p.id}`,
 );
-/** Who is missing from a list of users was deleted or deactivated. */
+/** Listed users who did not get the notification count as skipped: they were deleted or deactivated. */
 const finish = statement<{ id: string; created: number; skipped: number }>(
   'publication_finish',
   (p) => sql`
@@ -129,9 +131,9 @@ const selectTopic = statement<{ id: string }, { has_inbox_choices: boolean }>(
 );
 
 /**
- * Returns the step of the fan-out: starts the publication that is due longest, writes its next chunk, or removes a chunk of one
- * that is recalled. Each step is one transaction, which holds the lock of the row. So a process that is killed loses and
- * repeats nothing, and a request that changes the state waits for the chunk: after its answer, nothing more is created.
+ * Creates the function that takes the next step: it starts a publication, writes its next chunk, or removes a chunk of a recalled one. Each
+ * step is one transaction that locks the row of the publication. So a killed process loses and repeats nothing. A request that changes the
+ * state waits for the lock, so nothing is created after its answer.
  */
 export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> {
   const { database, isBusy, onFailure } = options;
@@ -147,7 +149,9 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
     else size = Math.min(maxChunk, Math.ceil(size * 1.5));
   }
 
-  /** A failure must not hold up other publications, so this one is due later. If that fails too, the database does. */
+  /**
+   * Postpones this publication, so that it does not delay others. If that fails too, the database is the cause, and the error is thrown.
+   */
   async function afterFailure(row: DueRow, error: unknown): Promise<void> {
     if (await endImpossible(options, row.id, error)) return;
     size = Math.max(leastSize, Math.floor(size / 2));
@@ -157,7 +161,7 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
     onFailure(error, row.id);
   }
 
-  /** Nothing is due: looks what is next. */
+  /** Nothing is due. Finds out when the next step is. */
   async function look(): Promise<FanOutStep> {
     const [next] = await database.query(selectNext({}));
     const now = next?.now_ms ?? 0;
@@ -189,7 +193,7 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
     busy = isBusy();
     if (taken.status === 'scheduled') {
       await countAfterStart(options, taken);
-      // The count is no request of others.
+      // Resets the flag: the count above is not a request of somebody else.
       isBusy();
     }
     return { isDone: true, nextIn: 0, rest: busy ? elapsed : 0 };
@@ -217,7 +221,7 @@ async function startPublication(
   await announce(tx, { type: 'publication.started', id: row.id });
 }
 
-/** Counts the recipients. A count that takes long delays nothing: the planner's estimate stays. */
+/** Counts the recipients. If that takes too long, the planner's estimate stays. */
 async function countAfterStart({ database, userCondition }: FanOutOptions, row: DueRow): Promise<void> {
   const recipients = await countRecipients(database, userCondition, { target: row.target, topicId: row.topic_id });
   if (recipients !== undefined) await database.query(setRecipients({ id: row.id, recipients }));
@@ -261,8 +265,8 @@ async function topicOf(tx: Transaction, { target, topic_id: id }: DueRow): Promi
 }
 
 /**
- * Ends a publication whose notification can no longer be published, for example because its category was deleted. If only users
- * are missing, they were deleted at this moment, and the chunk is read again.
+ * Ends a publication whose notification cannot be published any more, for example because its category was deleted. Does nothing if only
+ * users are missing: they were deleted meanwhile, and the next step reads the chunk again.
  * @returns whether the publication has ended
  */
 async function endImpossible({ database, announce }: FanOutOptions, id: string, error: unknown): Promise<boolean> {

@@ -25,9 +25,9 @@ export interface Tagged {
 
 export type PublicationMove = 'pause' | 'resume' | 'cancel' | 'recall';
 
-/** Publications as operators see and change them. If a method that has the parameter `tx` throws, let the transaction fail. */
+/** Publications as operators see and change them. If a method with the parameter `tx` throws, the caller must roll back. */
 export interface Publications {
-  /** The errors of a body in its meaning, which may have any form. */
+  /** The faults of a body, except those of its form. The body may have any form. */
   errorsOf(body: unknown): Promise<FieldError[]>;
   /** @throws Problem `validation_failed` */
   create(tx: Transaction, input: NewPublication, origin: Origin): Promise<Tagged>;
@@ -52,7 +52,7 @@ export interface MoveOptions {
 }
 
 export interface ChangeOptions extends MoveOptions {
-  /** Whether the request is for this tag. */
+  /** Whether `If-Match` of the request matches this tag. */
   readonly isExpected: (tag: string) => boolean;
 }
 
@@ -61,7 +61,7 @@ export interface PublicationsOptions extends PublicationLookups {
   readonly userCondition: UserCondition;
   /** Records a change by an operator, in the transaction that makes it. */
   readonly record: (tx: Queryable, event: PublicationEvent) => Promise<void>;
-  /** Called after the commit of a change after which a step may be due. */
+  /** Called after the commit of a change that may make a step due. */
   readonly onDue: () => void;
 }
 
@@ -134,7 +134,7 @@ export const deleteRecipients = statement<{ id: string }>(
   (p) => sql`delete from publication_recipients where publication_id = ${p.id}`,
 );
 
-/** The lock keeps the topic until this transaction ends, and its deletion finds the publication after that. */
+/** The lock keeps the topic until this transaction ends. A later deletion of the topic finds the publication. */
 const lockTopic = statement<{ key: string }, { id: string }>(
   'publication_lock_topic',
   (p) => sql`select id from topics where key = ${p.key} for key share`,
@@ -147,7 +147,7 @@ const pause = statement<{ id: string }, PublicationRow>(
     set status = 'paused', due_at = null, version = version + 1, updated_at = db_now()
     where id = ${p.id} returning ${publicationColumns}`,
 );
-/** After the time of a chunk, so that pauses that follow each other do not exceed the rate. */
+/** Due one chunk later, so that repeated pauses do not exceed the rate. */
 const resume = statement<{ id: string }, PublicationRow>(
   'publication_resume',
   (p) => sql`
@@ -173,7 +173,7 @@ const recall = statement<{ id: string }, PublicationRow>(
     where id = ${p.id} returning ${publicationColumns}`,
 );
 
-/** From which states a move leads, and in which states its result stands already. */
+/** For each move: the states in which it is allowed, and the states in which it has happened already. */
 const moves = {
   pause: { from: ['running'], done: ['paused'], statement: pause, type: 'publication.paused' },
   resume: { from: ['paused'], done: ['running'], statement: resume, type: 'publication.resumed' },

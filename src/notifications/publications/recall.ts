@@ -2,7 +2,7 @@ import type { Transaction } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { joinChunks } from './chunks.js';
 
-/** Deletes notifications of users, each with a record for clients. @returns how many there were */
+/** Deletes notifications of users, and records each deletion for clients. @returns the number of deleted notifications */
 export type RemoveNotifications = (
   tx: Transaction,
   userIds: readonly string[],
@@ -13,8 +13,8 @@ export type RemoveNotifications = (
 const recalledAtOnce = 500;
 
 /**
- * Takes the first notifications of the chunks, as many as the database deletes in time: a slow publication has written chunks of few
- * users. Of the last chunk, the rest stays.
+ * Takes up to `limit` notifications from the first chunks. The last chunk keeps the rest. Chunks of a slow publication are small, so one
+ * step takes several.
  */
 const takeChunks = statement<{ id: string; limit: number }, { notification_ids: string[] | null }>(
   'publication_chunks_take',
@@ -43,12 +43,12 @@ const takeChunks = statement<{ id: string; limit: number }, { notification_ids: 
     select array_agg(notification_id) as notification_ids
     from taken cross join lateral unnest(notification_ids[:count]) notification_id`,
 );
-/** Who has the notifications now: that of a guest belongs to the account into which the guest was merged. */
+/** The present owners of the notifications. If a guest was merged into an account, the account has them. */
 const selectOwners = statement<{ ids: readonly string[] }, { user_id: string; id: string }>(
   'publication_owners',
   (p) => sql`select user_id, id from notifications where id = any (${p.ids}::uuid[])`,
 );
-/** How often notifications may get another owner while they are being removed. */
+/** The maximum number of times that notifications may change their owner while they are removed. */
 const maxMoves = 5;
 const countRemoved = statement<{ id: string; removed: number }>(
   'publication_recall_advance',
@@ -64,8 +64,8 @@ const finishRecall = statement<{ id: string }>(
 );
 
 /**
- * Removes the next notifications of a publication that is recalled. Their pushes, mails and SMS that are not handed over end.
- * @param size what the database creates in time
+ * Removes the next notifications of a publication that is recalled. It also cancels their pushes, mails and SMS that were not handed over.
+ * @param size how many notifications the database creates in time
  * @returns whether all are removed
  */
 export async function recallChunk(
@@ -84,7 +84,7 @@ export async function recallChunk(
   return true;
 }
 
-/** A guest may be merged until the inbox is locked. Then the notification is found in the other inbox. */
+/** Removes notifications from the inboxes of their owners. It repeats that if a guest was merged before the inbox was locked. */
 async function removeEach(tx: Transaction, remove: RemoveNotifications, ids: readonly string[]): Promise<number> {
   let removed = 0;
   for (let moves = 0; moves <= maxMoves; moves += 1) {

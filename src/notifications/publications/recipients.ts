@@ -2,7 +2,7 @@ import { type Handle, isStorageFailure, type Queryable } from '../../database/da
 import { bound, compose, literal, type Sql, sql, statement } from '../../database/sql.js';
 import { maxChunk } from './pace.js';
 
-/** To whom a publication goes, as it is stored. */
+/** The recipients of a publication, as they are stored. */
 export type Target =
   | { readonly topic: string }
   | { readonly users: string }
@@ -18,7 +18,7 @@ export interface RecipientSource {
   readonly topicId: string | null;
 }
 
-/** The users that a filter examines, for each that it may reach: 20,000 at most. */
+/** A filter examines this many users for each recipient that the chunk may have: at most 20,000 in all. */
 const examinedForEach = 10;
 
 /** The recipients of one chunk. */
@@ -31,8 +31,8 @@ export interface RecipientPage {
 }
 
 /**
- * A setting that makes the planner read `page` by its key. Without statistics, as after the import of a list, it would collect and sort
- * all users that follow, for each chunk again.
+ * A setting that makes the planner read `page` by its key. Without statistics, as after the import of a list, each chunk would collect and
+ * sort * all users that follow.
  */
 const readByKey = statement<Record<never, never>>(
   'publication_recipients_by_key',
@@ -40,11 +40,10 @@ const readByKey = statement<Record<never, never>>(
 );
 
 /**
- * Reads the recipients of the next chunk, in the order of their ids: those who match now, and were there when the publication
- * started.
+ * Reads the recipients of the next chunk, in the order of their ids. They match now, and existed when the publication started.
  * @param after the last user of the chunk before
  * @param limit the most recipients
- * @param size what the database takes in time: a filter examines users in proportion to it
+ * @param size how many recipients the database writes in time. A filter examines users in proportion to it
  */
 export async function readRecipients(
   tx: Queryable,
@@ -80,7 +79,7 @@ export async function readRecipients(
   return { ...page, skipped: 'count' in target ? 0 : page.skipped };
 }
 
-/** SQL: the ids of those whom a publication can reach, after a user. */
+/** SQL: the ids of the users after a position whom a publication can reach. */
 function candidates({ id, target, topicId }: RecipientSource, after: string): Sql {
   if ('topic' in target) {
     return sql`select user_id as id from subscriptions
@@ -95,7 +94,7 @@ function candidates({ id, target, topicId }: RecipientSource, after: string): Sq
 
 type Counted = Pick<RecipientSource, 'target' | 'topicId'>;
 
-/** SQL: what follows `from`: who would be reached, if the publication started now. */
+/** SQL after `from`: the users whom the publication would reach if it started now. */
 async function matching(handle: Queryable, userCondition: UserCondition, { target, topicId }: Counted): Promise<Sql> {
   if ('topic' in target) {
     return sql`subscriptions s join users u on u.id = s.user_id

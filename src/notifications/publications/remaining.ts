@@ -9,7 +9,7 @@ const selectRemaining = statement<object, { remaining: number }>(
     from notification_publications where ended_at is null and status in ('running', 'paused')`,
 );
 
-/** How many recipients of publications that have started have no notification yet: an estimate. */
+/** An estimate of the recipients of running publications who have no notification yet. */
 export async function remainingRecipients(handle: Handle): Promise<number> {
   const [row] = await handle.query(selectRemaining({}));
   return row?.remaining ?? 0;

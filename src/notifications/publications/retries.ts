@@ -6,7 +6,7 @@ import type { PublicationRow } from './rows.js';
 
 type FailedRow = Pick<PublicationRow, 'id' | 'updated_at'>;
 
-/** If a request or another instance has changed the row since the step began, it is due as that has left it. */
+/** Does nothing if a request or another instance has changed the row since the step began. */
 const postpone = statement<{ id: string; updatedAt: string; code: string; seconds: number }>(
   'publication_postpone',
   (p) => sql`
@@ -16,17 +16,17 @@ const postpone = statement<{ id: string; updatedAt: string; code: string; second
     where id = ${p.id} and updated_at = ${p.updatedAt}::timestamptz and due_at is not null`,
 );
 
-/** The most publications whose failures are remembered: those that are cancelled after a failure stay until then. */
+/** The maximum number of publications whose failures are remembered. It matters because cancelled ones are not forgotten earlier. */
 const maxRemembered = 1000;
-/** How often a chunk is repeated at once, if only users of it were deleted since it was read. */
+/** The maximum number of immediate retries of a chunk whose users were deleted meanwhile. */
 const maxAtOnce = 5;
 
-/** The steps that failed and are repeated, so that one publication never holds up the others. */
+/** Retries failed steps, so that one publication never delays the others. */
 export interface Retries {
   /** The size of the next chunk: half as large after each failure. */
   sizeOf(id: string, size: number): number;
   succeeded(id: string): void;
-  /** Makes a publication due later: after a second, then with back-off. @throws what the database throws */
+  /** Postpones a publication by a second, and longer after each failure. @throws errors of the database */
   failed(row: FailedRow, error: unknown): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export function createRetries(database: Database): Retries {
   };
 }
 
-/** Seconds until a step is repeated. The first failure may be that of a connection, so it delays little. */
+/** Seconds until a step is repeated. The first failure may be a lost connection, so the delay is short. */
 function delay(attempts: number, code: string): number {
   if (code === 'validation_failed' && attempts <= maxAtOnce) return 0;
   return attempts === 1 ? 1 : backOff(attempts - 1);

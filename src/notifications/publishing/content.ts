@@ -19,13 +19,13 @@ export interface InputItem<Input extends NotificationInput | NotificationChange>
 /** A topic to which a notification is published. */
 export interface PublishedTopic {
   readonly key: string;
-  /** Whether a user has chosen if notifications of the topic come to the inbox. */
+  /** Whether any user has a choice about the inbox for this topic. */
   readonly hasInboxChoices: boolean;
 }
 
 /**
- * The content of a new notification. It names each member, because a loop over `contentColumns` takes four times as long,
- * which is 3 % of the time of publishing a thousand notifications.
+ * The content of a new notification. It names each member, because a loop over `contentColumns` takes four times as long, which is 3 % of
+ * the time of publishing a thousand notifications.
  * @param newImages the images of `imageUrls`, by URL
  */
 export function contentOf(
@@ -52,7 +52,7 @@ export function contentOf(
   };
 }
 
-/** Whether it is hidden from users who chose nothing. Null: nobody has chosen, so that no choice is looked up. */
+/** Whether it is hidden from users without a choice. Null if nobody has a choice, so none is read. */
 function hiddenByDefault(
   { category, notification_type: type }: NotificationInput,
   topic: PublishedTopic | undefined,

@@ -4,7 +4,7 @@ import { parseTime } from '../../lib/times.js';
 import { lengthErrors } from '../categories/data-schema.js';
 import { isGiven } from './content.js';
 
-/** The errors in what only requests with `include=extra` get: `data`, `url`, `actions` and `expires_at`. */
+/** The errors in the members that only `include=extra` shows: `data`, `url`, `actions` and `expires_at`. */
 export function extraErrors(
   { data, url, actions, expires_at: expiresAt }: NotificationInput | NotificationChange,
   path: string,
@@ -43,7 +43,7 @@ const urlError = (field: string): FieldError => ({
   params: { reason: 'only https, or a private scheme with a dot such as com.example.app' },
 });
 
-/** Private schemes have a dot, so that they do not meet a scheme of the system (RFC 8252, section 7.1). */
+/** Private schemes contain a dot, so that they do not conflict with schemes of the system (RFC 8252, section 7.1). */
 const privateScheme = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/;
 
 /** Whether a link may be shown: no scheme that runs code or reads files, no password, no character that hides the target. */

@@ -27,7 +27,7 @@ const readPositions = statement<
              and sequence > coalesce((select last_read_sequence from markers where user_id = ${p.to}), 0)) as target_is_read`,
 );
 
-/** Counts a new version of the states of the other user: that of all moved states. */
+/** Counts a new version of the other user's states, which all moved states get. */
 const raiseVersion = statement<{ userId: string }, { version: number }>(
   'inbox_move_version',
   (p) => sql`
@@ -36,19 +36,19 @@ const raiseVersion = statement<{ userId: string }, { version: number }>(
   returning state_version as version`,
 );
 
-/** The positions of the first user, as far as states have to say what they said. */
+/** The positions of the first user, from which the moved states are computed. */
 interface KeptPositions {
   readonly from: string;
   readonly readUntil: number;
   readonly archivedThrough: number;
   readonly version: number;
-  /** Whether the read position moves along, so that a notification below it that was marked as unread keeps its state. */
+  /** Whether the read position moves too. Then a notification below it that was marked as unread keeps its state. */
   readonly keepsUnread: boolean;
 }
 
 /**
- * The positions stay with the first user, so that each notification gets a state of its own for what they said. In the other
- * inbox all of them are after the positions, where only what is read or archived needs a state.
+ * The positions do not move, so each read or archived notification gets its own state. In the other inbox, all moved notifications are
+ * above the positions.
  */
 const keepStates = statement<KeptPositions>(
   'inbox_move_states',
@@ -112,11 +112,11 @@ const moveMarker = statement<{ userId: string; sequence: number }>(
 );
 
 /**
- * Moves every notification of an inbox to the end of another one, in the caller's transaction. Nothing is pushed. The caller
- * deletes the user of the first inbox in the same transaction, so a publication to it comes before the move or is refused.
+ * Moves every notification of an inbox to the end of another one, in the caller's transaction. Nothing is pushed. The caller deletes the
+ * user of the first inbox in the same transaction, so a publication to it comes before the move or is refused.
  *
- * The states move with their notifications. There is one read position for an inbox: if the other user has read everything, it
- * moves to what was read last. If not, each notification that was read gets a state.
+ * The states move with their notifications. If the other user has read everything, the read position moves to the last read notification.
+ * Otherwise, each read notification gets a state.
  * @returns how many were moved
  */
 export async function moveInbox(tx: Queryable, from: string, to: string): Promise<number> {

@@ -25,8 +25,8 @@ export const contentNames = join(
 );
 
 /**
- * SQL: whether the user of a new row has hidden its topic or its category. The choices are read only for a row that says so by not
- * being null. The inner query names the columns of the row, which have different tables in each statement.
+ * SQL: whether the user of a new row has hidden its topic or its category. The choices are read only if the column of the row is not null.
+ * The inner query names the columns of the row, which have different tables in each statement.
  */
 const hiddenFor = sql`case when is_hidden is not null then nullif(coalesce((
           select coalesce(chosen.topics #>> array[row.topic, 'inbox', 'value'],
@@ -65,11 +65,10 @@ export interface PushChoice {
 }
 
 /**
- * SQL: the CTEs of a publishing statement that record its notifications for webhooks and, if the parameter `pushes` is
- * true, for the push relay: one row, however many notifications the statement inserts. The relay computes the pushes
- * later (decision 28).
+ * SQL: the CTEs of a publishing statement that record its notifications for webhooks and, if the parameter `pushes` is true, for the push
+ * relay: one row, however many notifications the statement inserts. The relay computes the pushes later (decision 28).
  *
- * @param from what follows `from`: rows with `user_id`, `id`, `sequence` and `time` of the new notifications
+ * @param from the SQL after `from`: rows with `user_id`, `id`, `sequence` and `time` of the new notifications
  */
 export const recordPublished = (from: Sql, { pushes }: Parameters<PushChoice>): Sql => sql`
     webhook as (${recordInboxEvents(sql`'notification.created'`, from)}

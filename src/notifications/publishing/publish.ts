@@ -38,8 +38,7 @@ export interface Publisher {
    * @param numbers the result of `exactNumbers` for the request's text
    * @param onPart called with each part while the database inserts
    * @returns the notifications in the order of the request's items, and for each item in the order of its `user_ids`
-   * @throws Problem `validation_failed` with every error. If `request` is an array, the field names begin with the
-   *   item's index
+   * @throws Problem `validation_failed` with every error. If `request` is an array, the field names begin with the item's index
    */
   publish(tx: Transaction, request: PublishRequest, numbers?: ExactNumbers, onPart?: OnPart): Promise<Notification[]>;
 
@@ -57,8 +56,8 @@ export interface Publisher {
   ): Promise<Notification>;
 
   /**
-   * Publishes one notification to these users, or to none of them.
-   * @param to.topic the topic of a publication, which the users can have chosen for
+   * Publishes one notification to all of these users, or to none.
+   * @param to.topic the topic of a publication, for which users can have preferences
    * @returns the notifications in the order of the users
    * @throws Problem `validation_failed` with every error
    */
@@ -177,7 +176,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       return notification;
     },
     async publishWithoutPush(tx, input, { isAlwaysShown }) {
-      // The category may want data that this service does not have.
+      // The category may require data that this service does not have.
       const known = { ...rules.categories, dataErrors: () => [], ...(isAlwaysShown && { isHidden: () => null }) };
       const [notification] = await publish(tx, { ...rules, pushes: false, categories: known }, readItems(input, []));
       if (notification === undefined) throw new Error('one notification was published, and none was returned');

@@ -19,9 +19,9 @@ const lockInboxes = statement<{ userIds: string }>(
 );
 
 /**
- * SQL: deletes notifications, as `deleteRow` of change.ts does one. An earlier statement has locked the inbox
- * rows, so no other request inserts one with a replaced key meanwhile.
- * @param found what follows `from`: the rows `n`
+ * SQL: deletes notifications, like `deleteRow` of change.ts. An earlier statement has locked the inbox rows, so no other request inserts
+ * the same key meanwhile.
+ * @param found the SQL after `from`: the rows `n`
  */
 const deleteAll = (found: Sql) => sql`
     with replaced as materialized (
@@ -84,7 +84,7 @@ export async function deleteOlder(tx: Queryable, items: readonly Item[]): Promis
     typeof key === 'string' ? deliveries.map(({ userId }) => ({ userId, key })) : [],
   );
   if (keys.length === 0) return;
-  // All inboxes of the request, because locking some now and others later could wait for another publisher in a cycle.
+  // Locks all inboxes of the request at once. Otherwise, two publishers could wait for each other in a cycle.
   const all = items.flatMap(({ deliveries }) => deliveries.map(({ userId }) => userId));
   await tx.query(lockInboxes({ userIds: textArrayText(all) }));
   const userIds = textArrayText(keys.map(({ userId }) => userId));
@@ -92,9 +92,9 @@ export async function deleteOlder(tx: Queryable, items: readonly Item[]): Promis
 }
 
 /**
- * Deletes notifications of many users. Those that are gone already are left out.
+ * Deletes notifications of many users. Skips those that do not exist any more.
  * @param ids the notification of each user
- * @returns how many there were
+ * @returns the number of deleted notifications
  */
 export async function removeAll(tx: Queryable, userIds: readonly string[], ids: readonly string[]): Promise<number> {
   const users = textArrayText(userIds);

@@ -76,11 +76,11 @@ export function readItem(input: NotificationInput, exactNumber: string | undefin
 }
 
 /**
- * Validates items that are about to be published. It locks the images that they show until the transaction ends, and
- * creates those that they name by URL.
+ * Validates items that are about to be published. It locks the images that they show until the transaction ends, and creates those that
+ * they name by URL.
  *
- * It does not check whether the users exist: the statement that inserts finds out, and then `refuseMissing` refuses the
- * items. Users are looked up only when the request is refused anyway, so that the answer lists every error.
+ * It does not check whether the users exist: the statement that inserts finds out, and then `refuseMissing` refuses the items. Users are
+ * looked up only when the request is refused anyway, so that the answer lists every error.
  * @throws Problem `validation_failed` with all errors, also for users that do not exist
  */
 export async function validateItems(
@@ -181,10 +181,12 @@ export function contentErrors(
 /** The right names for unknown ones. */
 type Suggestions = Map<string, string | undefined>;
 
-/** More unknown names of a request get no suggestion: each is compared with each category, which takes a millisecond or more. */
+/**
+ * The number of unknown names for which the answer suggests a similar one. Each comparison with all categories takes a millisecond or more.
+ */
 const maxSuggestions = 20;
 
-/** The errors of a category that does not exist, and of `data` that its category does not take. */
+/** The errors of an unknown category, and of `data` that does not match the schema of its category. */
 function categoryErrors({ input, path }: Item, { categories }: ContentRules, suggestions: Suggestions): FieldError[] {
   const { category, notification_type: type, data } = input;
   const name = category ?? type;

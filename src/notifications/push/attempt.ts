@@ -11,12 +11,15 @@ export interface DeliveryRow {
   notification_id: string;
   device_id: string;
   attempts: number;
-  /** Seconds until the push expires, with PUSH_TTL. Pauses of the channel and quiet hours do not count, except for a notice: it is not held. */
+  /**
+   * Seconds until the push expires, by PUSH_TTL. Pauses of the channel and quiet hours do not count, except for a notice, which is never
+   * held.
+   */
   seconds_left: number;
   mutes: string[];
   /** What the user has chosen about pushes; null: nothing. */
   choices: (PushChoices & { readonly quiet_until: string | null }) | null;
-  /** For how many held pushes it stands; null: for itself. */
+  /** The number of held pushes that it summarizes; null for a single push. */
   collapsed: number | null;
   /** The content, when the push is about a notice and not about a notification. */
   notice: StoredNotice | null;

@@ -43,7 +43,7 @@ interface UserState {
   running: number;
   /** The mean duration of the user's calls in milliseconds: later calls count more. */
   meanMs: number;
-  /** The time for which the last waiting call was told to wait. */
+  /** How long the last waiting call has to wait. */
   lastTurn: number;
 }
 

@@ -14,12 +14,12 @@ export interface ClearJob {
   readonly user_id: string;
 }
 
-/** Seconds after which a read notification is cleared: a push that is on its way meanwhile is cleared too. */
+/** Seconds until a read notification is cleared. The delay lets pushes arrive that are still on their way. */
 const delay = 2;
 /** The maximum number of pushes that one device clears at once. Older ones stay. */
 const maxCleared = 50;
 
-/** The user has one job, however often the user reads meanwhile. */
+/** A user has one job at a time, even if the user reads more meanwhile. */
 const addJob = statement<{ userId: string }>(
   'push_clear_job',
   (p) => sql`

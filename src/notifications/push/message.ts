@@ -29,7 +29,7 @@ export function pushContent(row: NotificationRow): PushContent {
   return content(cut(row.description, (text) => bytesOf(content(text)) <= maxBytes));
 }
 
-/** The title and the text of a push that stands for several of a category. */
+/** The title and the text of a push that summarizes several pushes of a category. */
 export function collapsedTexts(
   { name, title }: Pick<Category, 'name' | 'title'>,
   count: number,
@@ -42,7 +42,10 @@ export function collapsedTexts(
   };
 }
 
-/** Identifies a push on a device: a later one with the same id replaces it. All notifications of a user with one `replace_key` have the same. */
+/**
+ * Identifies a push on a device: a later one with the same id replaces it. All notifications of a user with one `replace_key` have the
+ * same.
+ */
 export function collapseIdOf({
   userId,
   notification_id: id,

@@ -103,7 +103,7 @@ export function readMutes(filters: readonly string[], fields: FilterFields): Mut
   });
 }
 
-/** What these users do not want, by user id. Users without mutes, and those who chose nothing, are absent. */
+/** The mutes of these users, by user id. Users without mutes, and those who chose nothing, are absent. */
 export async function refusalsOf(
   handle: Queryable,
   fields: FilterFields,

@@ -72,7 +72,7 @@ const repeatLater = statement<{ task: string; job: AttemptJob; seconds: number }
 /** The maximum number of pushes that wait for a device whose push service does not answer. */
 const maxForSilentDevice = 20;
 
-/** Whether more pushes wait for a device than for a device that does not answer. */
+/** Whether more pushes wait for a device than the limit for devices that do not answer. */
 const countForDevice = statement<{ userId: string; deviceId: string }, { is_full: boolean }>(
   'push_delivery_device_is_full',
   (p) => sql`
@@ -83,7 +83,7 @@ const countForDevice = statement<{ userId: string; deviceId: string }, { is_full
 
 /** Stores how an attempt ended, and adds the job of the next attempt if there is one. */
 export interface Outcomes {
-  /** The push ends without a call of the push service. Others for which it stands are decided about instead. */
+  /** The push ends without a call of the push service. If it summarized others, Postern decides about those instead. */
   refuse(channel: PushChannel, job: AttemptJob, row: KnownDelivery, end: End): Promise<void>;
   /** Quiet hours hold the push. */
   hold(channel: PushChannel, job: AttemptJob, row: KnownDelivery): Promise<void>;

@@ -26,7 +26,7 @@ export interface PlannedPush extends PushDevice {
   readonly category?: string;
 }
 
-/** What decides whether a notification is pushed. */
+/** The facts that decide whether a notification is pushed. */
 export interface PushSubject {
   /** The part that a mute can filter by. */
   readonly notification: Parameters<typeof isMuted>[1];
@@ -54,9 +54,8 @@ export async function reachableByUser(
 }
 
 /**
- * Decides which devices get pushes. `read` returns the notifications of users who have mutes or have chosen something, by id; if a category is not pushed
- * to everybody, it returns all notifications. If it does not return a notification, the notification was deleted and is not
- * pushed.
+ * Decides which devices get pushes. `read` returns notifications by id: those of users with mutes or choices, or all if the category is not
+ * pushed to everybody. A notification that it does not return was deleted, and is not pushed.
  *
  * @returns the pushes of each item, in the order of the items
  */
@@ -83,7 +82,7 @@ export async function planPushes<Item extends { readonly userId: string; readonl
     const subject = subjects.get(item.id);
     const category = subject && categories.get(subject.category);
     if (subject === undefined) return [];
-    // Quiet hours are asked for before each attempt.
+    // Quiet hours are checked before each attempt.
     const decision = decidePush({
       notification: { isExpired: false, isRead: false },
       category: category && pushOf(category),

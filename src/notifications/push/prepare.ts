@@ -44,7 +44,7 @@ const selectNotification = statement<{ userId: string; id: string }, SubjectRow>
 export interface PreparationOptions extends Pick<PushOptions, 'devices' | 'fields' | 'categories'> {
   readonly database: Database;
   readonly urgency: PushMessage['urgency'];
-  /** Milliseconds after which a push expires whose category says nothing. */
+  /** How late a push may be if its category has no `ttl`, in milliseconds. */
   readonly ttl: number;
   /** The name of the app, for templates. */
   readonly app: string;
@@ -172,7 +172,7 @@ export function createPreparation({
       channel,
     });
     if ('unreachable' in target) return { state: 'dropped', reason: target.unreachable };
-    // A notice about the account is sent like a code.
+    // OUTBOUND does not hold back notices about the account, just like codes.
     if (!notice && !isAllowedOut(target.proven)) return { state: 'dropped', reason: 'sandbox' };
     const content = subject.contentFor(target);
     if ('state' in content) return content;

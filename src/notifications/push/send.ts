@@ -20,7 +20,7 @@ export interface PushSendingOptions extends PushOptions {
   /** The time zone of users who have chosen none: DEFAULT_TIME_ZONE. */
   readonly timeZone: string;
   readonly isAllowedOut: PreparationOptions['isAllowedOut'];
-  /** Seconds after which to ask again because pushes are paused; 0: they are not. Notices about the account go on. */
+  /** The seconds after which to check paused pushes again; 0 if they are not paused. Notices about the account are never paused. */
   readonly heldFor: () => number;
   /** Called when a sender throws, because of a bug or an unexpected answer of the push service. */
   readonly onError: (error: unknown, channel: PushChannel) => void;

@@ -33,10 +33,7 @@ export interface PushMessage {
 
 export type PushOutcome =
   | { readonly outcome: 'sent' }
-  /**
-   * The token is not valid, since a time in milliseconds of Unix time: remove it, unless the device has registered it
-   * later.
-   */
+  /** The token has been invalid since this time, in milliseconds of Unix time. Remove it, unless the device has registered it later. */
   | { readonly outcome: 'gone'; readonly reason: string; readonly since?: number }
   /** A later attempt may succeed. If the provider named a time, do not try again before `afterSeconds` have passed. */
   | {

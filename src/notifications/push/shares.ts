@@ -9,9 +9,9 @@ import { sql, statement, unprepared } from '../../database/sql.js';
  * - `waiting`: pushes that wait in the queue. Further notifications wait before the fan-out, where they cost nothing.
  */
 const userLimits = { step: 200, waiting: 1000 };
-/** How many pushes of a user leave the queue in a second, for the time at which further notifications are tried again. */
+/** The assumed number of pushes of a user that are sent in a second. The time of the next try depends on it. */
 const assumedRate = 200;
-/** Seconds until the notifications of a user are tried again for whom too many pushes wait. */
+/** Seconds until the next try for a user with too many waiting pushes. */
 const fullPause = 60;
 
 const countWaiting = unprepared(

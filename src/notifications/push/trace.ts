@@ -134,9 +134,9 @@ function toTrace({ last_error, ...row }: DeliveryRow, configured: readonly PushC
   return { ...row, reason, explanation: deliveryReasons[reason], error };
 }
 
-/** Why a push that is due later was not made, in the words of pushes. */
+/** Why a delayed push does not exist, with the reasons of pushes. */
 function reasonOfStep(reason: StepReason): DeliveryReason {
-  // Of pushes, it says that the operator has not configured the channel.
+  // For pushes, this means that the operator has not configured the channel.
   if (reason === 'channel_off') return 'preference_off';
   return reason in deliveryReasons ? (reason as DeliveryReason) : 'not_reachable_then';
 }

@@ -42,8 +42,8 @@ const forget = statement<{ names: readonly string[] }>(
 );
 
 /**
- * Removes what users have chosen about a category 30 days after its deletion. If it is created again before, the choices apply
- * again. A row without any choice left stays: it is small, and goes with its user.
+ * Removes choices about a category 30 days after its deletion. If the category is created again before, the choices apply again. An empty
+ * row stays until its user is deleted.
  */
 export const preferencesTask: MaintenanceTask = {
   name: 'preferences of deleted categories',

@@ -14,7 +14,7 @@ interface StateKey {
   sequence: number;
 }
 
-/** SQL: whether a state has said the same as the positions of its user for 30 days, so that nothing changes without it. */
+/** SQL: whether a state has followed from the positions of its user for 30 days, so that it can be removed. */
 const isNeedless = sql`state.action_key is null and state.updated_at < db_now() - interval '30 days'
       and coalesce(state.is_read, state.sequence <= last_read_sequence) = (state.sequence <= last_read_sequence)
       and coalesce(state.is_archived, state.sequence <= archived_through) = (state.sequence <= archived_through)
@@ -31,7 +31,7 @@ const findStates = statement<{ userId: string; sequence: number }, StateKey & { 
     order by state.user_id, state.sequence`,
 );
 
-/** A change of states locks the row of the positions first. Users who are changing theirs are left to the next run. */
+/** A change of states locks the row of the positions first. The next run handles users whose row is locked. */
 const lockPositions = statement<{ userIds: readonly string[] }, { user_id: string }>(
   'states_lock_positions',
   (p) => sql`
@@ -58,7 +58,7 @@ const removeStates = statement<{ userIds: readonly string[]; sequences: readonly
     select 1 as removed from removed`,
 );
 
-/** Removes states of notifications that say the same as the positions of their user. */
+/** Removes states that follow from the positions of their user. */
 export const statesTask: MaintenanceTask = {
   name: 'notification states',
   pauseMs,

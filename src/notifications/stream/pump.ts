@@ -208,7 +208,7 @@ function movedReadPositions(
 const wantsExtra = ({ stateVersion }: Stream) => stateVersion >= 0;
 const stateKey = ({ userId, stateVersion }: Stream) => `${userId} ${stateVersion}`;
 
-/** The changed notifications with `extra`, by id, of the inboxes of which a stream asks for it. */
+/** The changed notifications with `extra`, by id, for inboxes with a stream that asks for it. */
 async function extendedNotifications(
   handle: Queryable,
   places: readonly (readonly Stream[])[],

@@ -18,7 +18,7 @@ const dateOptions: Readonly<Record<DateStyle, Intl.DateTimeFormatOptions>> = {
   datetime: { dateStyle: 'medium', timeStyle: 'short' },
 };
 
-/** @param spend called with the steps that a new format of Intl costs */
+/** @param spend called with the number of steps that a new format of Intl costs */
 export function createFormats(
   { locale, timeZone }: { readonly locale: string; readonly timeZone: string },
   spend: (steps: number) => void,

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../lib/json-object.js';
 import { nearest } from '../../lib/nearest.js';
 import { maxFaults, type Path, type TemplateFault, type TemplateNode } from './parse.js';
 
-/** What is known of a value: anything, a value without members, an object with these members, or a list. */
+/** The form of a value: anything, a value without members, an object with these members, or a list. */
 export type Shape = 'any' | 'scalar' | { readonly members: ReadonlyMap<string, Shape> } | { readonly items: Shape };
 
 /** The values that every template can show. @param data what is known of `data` */
@@ -20,7 +20,7 @@ export const rootShape = (data: Shape): Shape => ({
 /** Keywords that may add members that `properties` does not name. */
 const openKeywords = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else'];
 
-/** What a JSON Schema says of a value, as far as it says it plainly. Undefined: there is no schema. */
+/** The form that a JSON Schema requires of a value, as far as it can be read easily. Undefined: there is no schema. */
 export function shapeOf(schema: unknown): Shape {
   if (!isJsonObject(schema) || openKeywords.some((keyword) => keyword in schema)) return 'any';
   const { type, properties, items, additionalProperties } = schema;

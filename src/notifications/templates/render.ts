@@ -4,9 +4,9 @@ import type { Path, TemplateNode } from './parse.js';
 /** The values that templates can show. Values are JSON, and are never read as templates. */
 export type TemplateValues = Readonly<Record<string, unknown>>;
 
-/** The work that rendering one message may do, all of its parts together. */
+/** The limits for rendering all parts of one message. */
 export interface RenderBudget {
-  /** Parts that are still visited, also those of empty loops. */
+  /** The number of parts that may still be visited, also in empty loops. */
   steps: number;
   /** Bytes of output that may still be written. */
   bytes: number;

@@ -162,8 +162,8 @@ function renderingOf(
 }
 
 /**
- * The message that a channel sends. Without a template for the language of the user, of that language in general or of
- * English, it is the actor, the description and the link.
+ * The message that a channel sends. If there is no template for the user's locale, its language or English, it is the actor, the
+ * description and the link.
  * @throws TemplateTooLarge
  */
 export function renderMessage(templates: Templates, target: Target, values: MessageValues): RenderedMessage {
@@ -189,7 +189,7 @@ export interface Texts {
   next(values: MessageValues): string | undefined;
 }
 
-/** Renders texts as `renderMessage` does, without the other parts. All of them together have the budget of one message. */
+/** Renders only texts, like `renderMessage`. All of them together have the budget of one message. */
 export function createTexts(templates: Templates, target: Target): Texts {
   const found = findTemplate(templates, target);
   const budget = newBudget();
@@ -207,7 +207,7 @@ export function createTexts(templates: Templates, target: Target): Texts {
         return (render ?? plain)(values);
       } catch (error) {
         if (!(error instanceof TemplateTooLarge)) throw error;
-        // What it has written is not in the message. Its steps are spent.
+        // The message does not contain its output. Its steps are spent.
         budget.bytes = bytes;
         return undefined;
       }

@@ -8,7 +8,7 @@ import type { Origin } from '../../lib/origin.js';
 import { Problem, throwIfErrors } from '../../lib/problem.js';
 import { recordInboxEvents } from '../inbox/webhook-events.js';
 
-/** Topics and who is subscribed to them. If a method that has the parameter `tx` throws, let the transaction fail. */
+/** Topics and their subscriptions. If a method with the parameter `tx` throws, the caller must roll back. */
 export interface Topics {
   /** Creates a topic or changes it. @throws Problem `validation_failed`, `too_many_topics` */
   put(tx: Transaction, key: string, input: TopicInput, origin: Origin): Promise<{ topic: Topic; isNew: boolean }>;
@@ -18,7 +18,7 @@ export interface Topics {
   /** Deletes a topic with its subscriptions. @throws Problem `unknown_topic`, `topic_in_use` */
   remove(tx: Transaction, key: string, origin: Origin): Promise<void>;
   /**
-   * Subscribes users and ends subscriptions. Of several changes for one user, the last one holds. To repeat a change does nothing.
+   * Subscribes users and ends subscriptions. If a user has several changes, the last one counts. Repeating a change does nothing.
    * @returns the users that do not exist
    * @throws Problem `unknown_topic`
    */
@@ -108,7 +108,7 @@ const deleteTopic = statement<{ key: string }, { id: string }>(
   (p) => sql`update topics set key = null where key = ${p.key} returning id`,
 );
 
-/** A new publication locks its topic, so this statement sees all that will ever go to the deleted one. */
+/** A new publication locks its topic, so this statement sees all publications to the deleted topic. */
 const selectUnfinished = statement<{ id: string }, { id: string }>(
   'topic_unfinished_publications',
   (p) => sql`select id from notification_publications where topic_id = ${p.id} and ended_at is null limit 1`,

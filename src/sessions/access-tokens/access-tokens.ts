@@ -91,7 +91,7 @@ interface LoginRow {
   readonly ends_at: number;
   readonly roles: readonly string[];
   readonly claims: Readonly<Record<string, unknown>>;
-  /** When a revocation of this login or of all logins of the user was last told. Null: never. Seconds since 1970. */
+  /** The time of the last revocation of this login, or of all logins of the user. Null: never. Seconds since 1970. */
   readonly told_at: number | null;
   /** Whether such a revocation has no time yet. */
   readonly has_untold: boolean;
@@ -171,8 +171,8 @@ export function createAccessTokens(options: {
   });
 
   /**
-   * The login of a session, in a second after that of every revocation that its next token could be taken for. A token of the same
-   * second would be refused.
+   * The login of a session, in a second after that of every revocation that its next token could be taken for. A token of the same second
+   * would be refused.
    * @throws Problem `invalid_session_token`
    */
   async function loginAfterRevocations(session: Session): Promise<LoginRow> {
@@ -207,7 +207,7 @@ export function createAccessTokens(options: {
 
   return {
     async issue(session, { audience: uri, ttl: requested }) {
-      // Without PUBLIC_URL there is no audience, unless it was there before.
+      // Audiences need PUBLIC_URL. It may have been removed later.
       if (issuer === undefined) throw new Problem('unknown_audience');
       const login = await loginAfterRevocations(session);
       const current = await stateOf(login.tag);

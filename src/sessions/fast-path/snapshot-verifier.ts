@@ -33,9 +33,10 @@ interface ReportedChanges {
 }
 
 /**
- * Verifies the sessions of one turn of the event loop by one query, and caches them. The cache alone never answers: each
- * query reads in one snapshot whose sessions have changed, and which uncached sessions are valid. If a query misses a
- * change, the first query that sees the change deletes the result, or adds it to `ReportedChanges` (decision 45).
+ * Verifies the sessions of one turn of the event loop by one query, and caches them. The cache alone never answers: each query reads in one
+ * snapshot whose sessions have changed, and which uncached sessions are valid. A query can miss a * change that is committed while it runs.
+ * The first query that sees the change then deletes the result from the cache. If * the result is not cached yet, it adds the user to
+ * `ReportedChanges` (decision 45).
  */
 export function createSnapshotVerifier(database: Handle): SessionVerifier {
   const cache = createSessionCache(maxSessions);

@@ -14,7 +14,7 @@ import type { SessionVerifier } from '../verifier.js';
 export interface VerifyHandler {
   /** Wraps the listener of the routes. */
   listener(routes: RequestListener): RequestListener;
-  /** The check that this handler began for a request. The authorization of its route continues with it. */
+  /** The check that this handler began for a request. The route uses its result and does not check again. */
   checkOf(request: IncomingMessage): Promise<Session> | undefined;
   /** From now on the routes answer all requests, because only they announce that the connection will close. */
   close(): void;
@@ -32,7 +32,7 @@ export interface VerifyHandlerOptions {
   /** The headers of every response of the routes, by lower-case name, in their order. */
   readonly headers: Readonly<Record<string, string>>;
   readonly admission: FastPathAdmission;
-  /** Whether the handler answers requests from the start. */
+  /** False: the routes answer all requests. */
   readonly isOpen: boolean;
   readonly counters: Counters;
   /** Reads the address of the client, for `onAnswered`. */

@@ -15,7 +15,7 @@ import { literal, sql, statement } from '../../database/sql.js';
  * which is then later than the commit, and later than every token that was issued without knowledge of the row.
  */
 
-/** What a stream tells. One of `sid`, `sub` and `kid` is set. */
+/** An event of the stream. One of `sid`, `sub` and `kid` is set. */
 export type Revocation = { readonly before: string } & (
   | { readonly sid: string }
   | { readonly sub: string }
@@ -37,7 +37,7 @@ interface Row {
 const columns = sql`sid, case when sid is null then user_id end as sub, kid, ${timeText(sql`told_at`)} as before`;
 
 function revocationOf({ sid, sub, kid, before }: Row): Revocation | undefined {
-  // A row that is gone has expired.
+  // Expired rows have been deleted.
   if (before === null) return undefined;
   if (sid !== null) return { sid, before };
   if (sub !== null) return { sub, before };
@@ -66,8 +66,8 @@ const tellAll = statement<object, { seen: string; through: string }>(
 );
 
 /**
- * Writes the time of all revocations that are visible now and have none.
- * @returns the snapshot in which all have a time, and a time until which all that was committed is in it
+ * Sets the time of all visible revocations that have none.
+ * @returns the snapshot in which all revocations have a time, and a time: the snapshot contains everything that was committed before it
  */
 export async function tellRevocations(handle: Handle): Promise<{ readonly seen: Snapshot; readonly through: string }> {
   const [row] = await handle.query(tellAll({}));
@@ -85,7 +85,7 @@ const tellOfUser = statement<{ userId: string }>(
   where (r.transaction, r.created_at, r.id) = (untold.transaction, untold.created_at, untold.id)`,
 );
 
-/** Writes the time of the revocations of a user that have none. */
+/** Sets the time of a user's revocations that have none. */
 export async function tellRevocationsOf(handle: Handle, userId: string): Promise<void> {
   await handle.query(tellOfUser({ userId }));
 }
@@ -124,7 +124,7 @@ const confirm = statement<object, { now: string }>(
 );
 
 /**
- * Confirms that this is the primary: a commit of a former primary waits for its standby in vain, while it still answers reads.
+ * Confirms that this is the primary by a commit. A former primary still answers reads, but its commits wait for its standby.
  * @returns the time of the database before the commit
  */
 export async function confirmPrimary(handle: Handle): Promise<string> {
@@ -137,7 +137,7 @@ export async function confirmPrimary(handle: Handle): Promise<string> {
 export const feedId = (position: Position, time: string): string =>
   `${positionText(position)}~${Math.floor(Date.parse(time) / 1000).toString(36)}`;
 
-/** Undefined: `feedId` did not write the text. Otherwise the position and its second. */
+/** Returns the position and its second, or undefined if `feedId` did not write the text. */
 export function parseFeedId(text: string): { readonly position: Position; readonly second: number } | undefined {
   const [, place = '', digits = ''] = /^(.+)~([0-9a-z]{1,8})$/.exec(text) ?? [];
   const position = parsePosition(place);

@@ -15,7 +15,7 @@ import { bound, compose, join, literal, type Sql, sql } from '../../database/sql
 import { createConcurrencyLimiter } from '../../lib/concurrency-limiter.js';
 import { Problem } from '../../lib/problem.js';
 
-/** What to find among all users. */
+/** The conditions of a search. */
 export interface FindRequest extends Omit<ListRequest, 'filter'> {
   /** SQL on the user `u`. */
   readonly condition: Sql;
@@ -280,10 +280,9 @@ async function countUpToCap(tx: Queryable, request: FindRequest): Promise<number
 }
 
 /**
- * Runs a statement with a time limit. For a search, the planner may use only bitmap scans: its estimates for parts of
- * texts are wrong by orders of magnitude, so it would choose a scan of the table that should stop early, but reads the
- * whole table. The statement gets more than the usual 4 MB of memory: if the bitmap of all matches did not fit,
- * PostgreSQL would check every row of a page again.
+ * Runs a statement with a time limit. For a search, the planner may use only bitmap scans: its estimates for parts of texts are wrong by
+ * orders of magnitude, so it would choose a scan of the table that should stop early, but reads the whole table. The statement gets more
+ * than the usual 4 MB of memory: if the bitmap of all matches did not fit, PostgreSQL would check every row of a page again.
  * @returns undefined when the time is over
  */
 async function withStatementTimeout<T>(

@@ -97,7 +97,7 @@ function SearchBox({ label, value, focused = false, onChange }: SearchBoxProps) 
   const [inputText, setInputText] = useState(value);
   const box = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // The URL may change by a link or by going back. What is being typed stays.
+  // The URL may change by a link or by going back. Text that is being typed stays.
   useEffect(() => {
     if (document.activeElement !== box.current) setInputText(value);
   }, [value]);

@@ -30,7 +30,7 @@ interface Draft {
 }
 const emptyDraft: Draft = { uri: '', alg: 'ES256', ttl: '300', roles: false, claims: '', support: false };
 
-/** What the API takes for a draft. A lifetime that is no number stays as it was typed, so that the API says what is wrong. */
+/** The body of the request for a draft. A lifetime that is no number stays as it was typed, so that the API says what is wrong. */
 function settingsOf({ alg, ttl, roles, claims, support }: Draft) {
   const names = [...new Set(claims.split(/[\s,]+/).filter((name) => name !== ''))];
   return { alg, roles, support, claims: names, ttl: /^\s*\d+\s*$/.test(ttl) ? Number(ttl) : Number.NaN };
@@ -170,7 +170,7 @@ interface SettingsProps {
   readonly error: unknown;
 }
 
-/** What can be changed later, too. */
+/** Fields that can be changed later. */
 function Settings({ draft, onChange, error }: SettingsProps) {
   const { audiences: text } = useText();
   return (

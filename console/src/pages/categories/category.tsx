@@ -29,7 +29,7 @@ export function CategoryPage() {
   const query = useQuery(categoryQuery(name));
   const breadcrumbs = <Link to="/categories">{text.title}</Link>;
   if (query.data !== undefined) {
-    // A new form for each state of the service. What is typed and not saved stays: it is a draft.
+    // A new form for each state of the service. Unsaved input stays as a draft.
     const version = JSON.stringify(query.data);
     return <CategoryView key={version} category={query.data} />;
   }

@@ -7,7 +7,7 @@ export interface Faults {
   at(...fields: readonly string[]): string | undefined;
   /** The message for anything inside of a field, such as `data_schema`. */
   within(field: string): string | undefined;
-  /** What no field of the form shows. */
+  /** Faults that belong to no field of the form. */
   readonly others: readonly FieldError[];
   readonly count: number;
 }

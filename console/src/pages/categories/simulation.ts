@@ -75,7 +75,7 @@ export type TimelineLine =
 
 const order = { published: 0, read: 1, step: 2 };
 
-/** What is published and read, together with what the service does, in the order of time. */
+/** The notifications, the reads and the actions of the service, in the order of time. */
 export function timelineOf({ events }: SimulationRequest, steps: readonly SimulatedStep[]): readonly TimelineLine[] {
   const lines: TimelineLine[] = [
     ...events.flatMap(({ at, read_at: readAt }, event): TimelineLine[] => [

@@ -16,7 +16,7 @@ interface ColumnsProps {
   readonly csv: NonNullable<Reading['csv']>;
 }
 
-/** What each column of a CSV file becomes, beside its first values. */
+/** The meaning of each column of a CSV file, beside its first values. */
 export function Columns({ source: { sample }, csv: { columns, headings } }: ColumnsProps) {
   const { imports } = useText();
   const disabled = isRunning(useStore(importing));

@@ -51,8 +51,8 @@ const maxRepeats = 3;
 /**
  * Sends the rows after the last one with a result, in chunks.
  *
- * @returns whether all rows are decided; otherwise it was stopped
- * @throws what a request throws; `onProgress` has what was decided until then
+ * @returns false if it was stopped before all rows had a result
+ * @throws the errors of a request; `onProgress` has the results until then
  */
 export async function runImport(source: AsyncIterable<Rows>, before: Tally, run: Run): Promise<boolean> {
   const { unsure: _, ...decided } = before;

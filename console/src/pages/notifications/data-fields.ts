@@ -51,7 +51,7 @@ const samples: Readonly<Record<string, unknown>> = {
   ...{ string: 'abc', number: 12.5, integer: 12, boolean: true, array: [], object: {} },
 };
 
-/** What the members that are required may be. */
+/** The allowed values of required members. */
 export const exampleOf = (fields: readonly DataField[]): TypedData =>
   Object.fromEntries(fields.flatMap(({ name, example, isRequired }) => (isRequired ? [[name, example]] : [])));
 
@@ -79,7 +79,7 @@ const isFaulty = (field: DataField, text: string): Fault | undefined => {
   }
 };
 
-/** What the form finds before it sends anything, by the names of the members. */
+/** Faults that the form finds before it sends anything, by the names of the members. */
 export const dataFaults = (fields: readonly DataField[], typed: TypedData): Readonly<Record<string, Fault>> =>
   Object.fromEntries(
     fields.flatMap((field) => {

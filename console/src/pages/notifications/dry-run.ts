@@ -36,7 +36,7 @@ const chunkSize = 100;
  * Asks the service who would get this notification, chunk by chunk. Writes nothing.
  *
  * @param onProgress called after each chunk with the number of users that were checked
- * @throws ProblemError if the content is not valid; what a request throws
+ * @throws ProblemError if the content is not valid; the errors of a request
  */
 export async function runDryRun(
   content: Content,

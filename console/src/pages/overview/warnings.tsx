@@ -184,7 +184,7 @@ function Findings({ isAllowed, hasFailures, checkedAt }: FindingsProps) {
       </div>
     );
   }
-  // What was well before may not be so now.
+  // An earlier good result may be out of date.
   const isLost = error !== null || !isWell(state);
   const isUnknown = awaitsRole || isLost || (isAllowed && data === undefined);
   const textOf = () => {

@@ -26,7 +26,7 @@ interface ComposeProps {
   readonly onSave: (body: NewPublication | PublicationChange) => void;
   readonly isSaving: boolean;
   readonly error: unknown;
-  /** What the page says about the error instead of the error. */
+  /** The text that the page shows instead of the error. */
   readonly errorText?: string | undefined;
   readonly onDiscard?: (() => void) | undefined;
 }
@@ -54,7 +54,7 @@ export function Compose(props: ComposeProps) {
   const body = { ...(to !== undefined && { to }), notification, send_at: sendAt ?? null, rate: rate ?? null };
   const check = useEstimate(to === undefined ? undefined : { ...body, to });
   const { recipients } = check;
-  // What is kept was checked when it was created.
+  // A stored value was checked when it was created.
   const isReady = isComplete && (isKept || recipients !== undefined);
   const faults = faultsOf(check.error ?? error);
   const missing = wasTried
@@ -133,7 +133,7 @@ export function Compose(props: ComposeProps) {
   );
 }
 
-/** How many users a publication reaches. It is asked for, and holds for what was asked about. */
+/** The estimate of how many users a publication reaches. It is only shown for the form that it was made for. */
 function useEstimate(body: NewPublication | undefined) {
   const text = JSON.stringify(body);
   const { data, variables, error, isPending, mutate } = useMutation({
@@ -161,7 +161,7 @@ interface StartQuestionProps {
   readonly onClose: () => void;
 }
 
-/** The question before a publication is created. */
+/** Asks for confirmation before it creates a publication. */
 function StartQuestion({ form, recipients, sendAt, rate, onConfirm, onClose }: StartQuestionProps) {
   const { publications: text } = useText();
   const { moment } = useFormats();

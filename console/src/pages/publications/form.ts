@@ -89,7 +89,7 @@ export function rateOf({ rate }: PublicationForm): number | null | undefined {
 
 /**
  * The notification of the form.
- * @param stored that of a publication that is changed: what the form does not have stays, such as buttons
+ * @param stored the stored notification, if a publication is changed. Members that the form does not have stay, such as buttons
  */
 export function notificationOf(
   { content }: PublicationForm,

@@ -98,7 +98,7 @@ interface TopicFieldProps {
   readonly onChange: (key: string) => void;
 }
 
-/** Finds a topic by its title. Who may not list topics types the key. */
+/** Finds a topic by its title. An operator who may not list topics types the key. */
 function TopicField({ value, error, onChange }: TopicFieldProps) {
   const { publications: text, topics } = useText();
   const mayList = useHasScope()('notifications:configure');

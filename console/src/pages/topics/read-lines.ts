@@ -1,7 +1,7 @@
 import type { SubscriptionLine } from '../../api/schema.js';
 import { readFileText, referencesOf } from '../notifications/read-ids.js';
 
-/** What was typed or chosen, as lines for the service. */
+/** The pasted text or the chosen file, as lines for the service. */
 export interface ReadSubscriptions {
   readonly lines: readonly (SubscriptionLine & { readonly line: number })[];
   /** Lines without a user. */

@@ -23,7 +23,7 @@ import styles from './user.module.css';
 const channels = ['push', 'email', 'sms'] as const satisfies readonly StepChannel[];
 type Change = ChangeUserPreferencesData['body'];
 
-/** What the user is notified about, and where: what the user has chosen, and the defaults. */
+/** The preferences of the user: choices and defaults. */
 export function Preferences({ user, mayChange }: { user: User; mayChange: boolean }) {
   const { user: texts } = useText();
   const text = texts.preferences;
@@ -157,7 +157,7 @@ function Quiet(props: PartProps & { chosen: QuietHours | null | undefined }) {
     <fieldset className={styles.setting}>
       <legend>{text.quiet}</legend>
       <QuietHoursFields
-        // What is being saved is shown at once.
+        // A change is shown at once, while it is being saved.
         value={chosen === undefined ? hours : chosen}
         disabled={isFixed}
         onChange={(next) => onChange({ quiet_hours: next === null ? null : { ...next } })}

@@ -100,7 +100,7 @@ export const events = {
     'sms.prefix_paused': 'paused codes by SMS to a prefix for an hour: few of them were used',
   } as Readonly<Record<string, string>>,
   /** What somebody else did to the user, after the name of that person: "Inés Carrascosa locked". */
-  /** What the actor did, where nobody is known whom it is about. */
+  /** What the actor did, if the other person is not known. */
   aboutNobody: { 'suppression.created': 'suppressed a mail address' } as Readonly<Record<string, string>>,
   doneToUser: {
     'token.deleted': 'signed out a device',

@@ -99,7 +99,7 @@ export const events: Texts['events'] = {
     'suppression.deleted': 'hizo que una dirección vuelva a recibir correo',
     'sms.prefix_paused': 'detuvo una hora los códigos por SMS a un prefijo: se usaron pocos',
   },
-  /** What the actor did, where nobody is known whom it is about. */
+  /** What the actor did, if the other person is not known. */
   aboutNobody: { 'suppression.created': 'suprimió una dirección de correo' },
   doneToUser: {
     'token.deleted': 'cerró la sesión de un dispositivo',

@@ -65,7 +65,7 @@ type LinkArguments<P extends boolean> = P extends true
 type RequiredProof<O extends AccountOperation> = { readonly proof: ProofInput<O> };
 type PasswordOptions = Abortable &
   Partial<RequiredProof<'set_password'>> & {
-    /** What the user has typed as the present password. */
+    /** The present password. */
     readonly currentPassword?: string | undefined;
   };
 
@@ -116,17 +116,17 @@ export interface AccountClient<P extends boolean = boolean> {
    */
   readonly linkProvider: (provider: OidcProvider, ...options: LinkArguments<P>) => Promise<ExternalIdentity | null>;
   /**
-   * Completes the link with which the browser has come back. Call it when the page loads. Null if the address has no answer, or that
-   * of a link that this browser did not begin. Rejects with `external_identity_taken` if another user has this account, and with
-   * a ProviderError or CancelledError if there is none.
+   * Completes a link after the browser has come back from a provider. Call it when the page loads. Null if the address contains no answer
+   * for a link that this browser began. Rejects with `external_identity_taken` if another user has this account, and with a ProviderError
+   * or CancelledError if there is none.
    *
    * @param address in an app: the address with which the browser came back
    */
   readonly resumeLink: (address?: string, options?: Abortable) => Promise<ExternalIdentity | null>;
   /**
-   * The proof with which the browser has come back from a provider, and the operation that the user had begun. Call it when the page
-   * loads, and pass the proof to the operation within five minutes. Null if the address has no answer, or that of a proof that this
-   * browser did not begin. Rejects with a ProviderError or CancelledError if there is no proof.
+   * Returns the proof after the browser has come back from a provider, and the operation that the user had begun. Call it when the page
+   * loads, and pass the proof to the operation within five minutes. Null if the address contains no answer for a proof that this browser
+   * began. Rejects with a ProviderError or CancelledError if there is no proof.
    *
    * @param address in an app: the address with which the browser came back
    */
@@ -164,8 +164,8 @@ export interface AccountClient<P extends boolean = boolean> {
 }
 
 /**
- * The account of the user who is signed in. With `prove`, every operation that needs a proof asks your dialog, and asks again while
- * the proof is wrong. Without it, pass a `proof` to each operation.
+ * The account of the user who is signed in. With `prove`, every operation that needs a proof asks your dialog, and asks again while the
+ * proof is wrong. Without it, pass a `proof` to each operation.
  *
  * @example
  * ```ts
@@ -217,7 +217,7 @@ export function createAccount(
         core.call<T>({ ...change('POST', `${path}/${started.id}`, { secret }), signal }),
     };
   }
-  /** Only pages that link accounts by redirect load this code, and that of proofs by redirect. */
+  /** Only pages with redirects for links or proofs load this code. */
   const loadRedirects = () => loadPart(() => import('./redirects.js'));
   return {
     get: (options) => read('', options),
@@ -297,7 +297,7 @@ export function createAccount(
   };
 }
 
-/** The password itself where the account accepts it as a proof, so that the user is asked once. */
+/** If the account accepts the password as a proof, the user is asked only once. */
 async function proofWith(core: Core, currentPassword: string, { proof, ...options }: ProofOptions): Promise<unknown> {
   if (proof !== undefined) return proof;
   const choices = await choicesFor(core, 'set_password', options);

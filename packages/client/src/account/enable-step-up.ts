@@ -6,9 +6,10 @@ import type { Postern } from '../types.js';
 import type { Prover } from './proofs.js';
 
 /**
- * From now on, `postern.fetch` asks `prove` if your API answers 401 with `insufficient_user_authentication` (RFC 9470), as the
- * middlewares of `@postern/server` do for `within` and `factor`. Then it repeats the request once. Requests at the same time share one
- * proof. If there is none, the request rejects as `stepUp` does, and also if another user has logged in meanwhile. A request whose body is a stream cannot be repeated: it gets the 401.
+ * From now on, `postern.fetch` asks `prove` if your API answers 401 with `insufficient_user_authentication` (RFC 9470), as the middlewares
+ * of `@postern/server` do for `within` and `factor`. Then it repeats the request once. Requests at the same time share one proof. If there
+ * is none, the request rejects as `stepUp` does, and also if another user has logged in meanwhile. A request whose body is a stream cannot
+ * be repeated: it gets the 401.
  *
  * The code that asks is loaded with the first such answer.
  *
@@ -44,7 +45,7 @@ export function enableStepUp(postern: Postern, { prove }: { readonly prove: Prov
       // Otherwise, the user has proven it while this request was on its way.
       if (before === count) {
         const { stepUp } = await loadPart(() => import('./step-up.js'));
-        // The proof of another user, who has logged in since, would not help: `send` rejects then.
+        // If another user has logged in since, a proof would not help, and `send` rejects.
         if (core.held.login?.user_id !== owner.id) throw new SignedOutError();
         const ofCaller = signal ?? (input instanceof Request ? input.signal : undefined);
         await stepUp(postern, { prove, factor: missing.factor, signal: ofCaller });
@@ -63,10 +64,10 @@ export function enableStepUp(postern: Postern, { prove }: { readonly prove: Prov
 const isStream = (body: unknown) =>
   (body as { readonly getReader?: unknown } | null | undefined)?.getReader !== undefined;
 
-/** What the app's API wants before it accepts the request (RFC 9470). Undefined if the answer says nothing of it. */
+/** The proof that the app's API requires (RFC 9470). Undefined if the answer requires none. */
 async function missingProof(answer: Response): Promise<{ readonly factor: boolean } | undefined> {
   if (answer.status !== 401) return undefined;
-  // Another origin shows the header only if it exposes it, so the problem counts too. Only the problem says that it needs a factor.
+  // Another origin may not expose the header, so the problem in the body counts too. Only the problem says whether a factor is required.
   const body = (await answer
     .clone()
     .json()

@@ -13,9 +13,8 @@ const firstCredential = /^(set_email|set_phone|add_passkey|link_identity)$/;
 const address = /^(set_email|set_phone)$/;
 
 /**
- * Creates the function that sends a request with a proof, and asks for another one while it is wrong.
- *
- * @param prove asks the user, unless a call brings its proof
+ * Creates the function that sends a request with a proof, and asks again while the proof is wrong.
+ * @param prove asks the user, unless the call has a proof
  */
 export function createProofCalls(core: Core, prove: Prover | undefined) {
   return async function callWithProof<T>(

@@ -44,9 +44,9 @@ interface ProofChoices {
     /** The name of the provider in `OIDC_PROVIDERS`, such as `google`. */
     readonly provider: OidcProvider;
     /**
-     * Sends the browser to the provider and back. Null: this page is left. When it loads again, call `resumeProof` of the account.
-     * The proof itself only in an app whose `open` returns the address. Rejects with a CancelledError if the user closes it, and
-     * with a ProviderError if the provider did not confirm it.
+     * Sends the browser to the provider and back. Returns null if the browser leaves this page: when it loads again, call `resumeProof` of
+     * the account. Returns the proof only in an app whose `open` returns the address. Rejects with a CancelledError if the user closes it,
+     * and with a ProviderError if the provider did not confirm it.
      */
     readonly prove: (options?: RedirectOptions & Abortable) => Promise<Proof<'provider'> | null>;
   };
@@ -64,7 +64,7 @@ export interface ProofRequest<O extends AccountOperation = AccountOperation> {
   /** Only of `step_up`: aborts when the proof was accepted, or is not needed any more. Close your dialog then. */
   readonly signal?: AbortSignal | undefined;
 }
-/** Asks the user for a proof. Null: the user refuses, and the operation rejects with a CancelledError. */
+/** Asks the user for a proof. Return null if the user refuses: the operation then rejects with a CancelledError. */
 export type Prover<O extends AccountOperation = AccountOperation> = (
   request: ProofRequest<O>,
 ) => Promise<ProofFor<O> | null>;
@@ -90,7 +90,7 @@ export async function choicesFor<O extends AccountOperation>(
     .filter(isAccepted);
 }
 
-/** The passkeys of the app, or else those of the browser, whose code a page loads when it uses them. */
+/** The passkeys of the app, otherwise those of the browser. Their code is loaded when it is used. */
 export const passkeysOf = async ({ passkeys }: Core): Promise<PasskeyAdapter> =>
   passkeys ?? (await loadPart(() => import('../login/passkeys.js'))).browserPasskeys;
 
@@ -131,7 +131,7 @@ function choiceOf(
     case 'provider':
       return {
         type,
-        // The types of an app name the providers of its service.
+        // The types of an app contain the names of its providers.
         provider: provider as OidcProvider,
         prove: async (options?: RedirectOptions & Abortable) =>
           (await loadPart(() => import('./redirects.js'))).proveAt(core, operation, provider, options),

@@ -22,8 +22,8 @@ export async function link(
 const links = new WeakMap<Core, { readonly address: string; readonly link: Promise<ExternalIdentity | null> }>();
 
 /**
- * Completes the link with which the browser has come back. Null if this browser did not begin one. Parallel calls, such as those of
- * React's double effects, share the answer.
+ * Completes a link after the browser has come back. Null if this browser did not begin one. Parallel calls, such as the double effects of
+ * React, share the answer.
  */
 export async function resumeLink(
   core: Core,
@@ -49,7 +49,7 @@ async function completeLink(core: Core, address: string): Promise<ExternalIdenti
   return core.call({ method: 'POST', path, body: { secret: found.secret() } });
 }
 
-/** A proof with which the browser has come back from a provider. */
+/** A proof from a provider, after the browser has come back. */
 export interface ResumedProof {
   /** The operation that the user had begun. */
   readonly operation: AccountOperation;
@@ -76,7 +76,7 @@ export async function proveAt(
   return address === undefined ? null : ((await resumeProof(core, address, purpose))?.proof ?? null);
 }
 
-/** The proof with which the browser has come back. Null if this browser did not begin one. */
+/** Returns the proof after the browser has come back. Null if this browser did not begin one. */
 export async function resumeProof(
   core: Core,
   address = platform().location?.href ?? '',

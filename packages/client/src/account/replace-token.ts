@@ -13,7 +13,7 @@ export function replaceToken<T extends { readonly token: string }>(core: Core, r
     await core.held.renewing?.catch(() => undefined);
     await core.marks.set(replacingMark, `${Date.now() + core.timeout}`);
     try {
-      // A logout sets its mark and then waits for this one, so that one of the two always sees the other.
+      // A logout sets its mark and then waits for this mark. So either the logout or this call notices the other one.
       if (login === undefined || (await isEnding(core, login))) throw new SignedOutError();
       const answer = await core.send<T>({ ...call, expects: 'authentication_id' });
       await setToken(core, answer.token, login);
@@ -32,7 +32,7 @@ async function setToken(core: Core, token: string, former: StoredLogin): Promise
   if (usesBackend) return;
   await held.inOrder(async () => {
     const next = { ...former, token };
-    // Otherwise, somebody has logged out since the call began, or another user in.
+    // Otherwise, the user has logged out since the call began, or another user has logged in.
     if (held.login?.token === former.token) {
       held.login = next;
       held.isStored = await writeLogin(storage, next);

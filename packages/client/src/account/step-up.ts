@@ -10,11 +10,11 @@ import { createProofCalls } from './proof-calls.js';
 import type { Prover } from './proofs.js';
 
 export interface StepUpOptions extends Abortable {
-  /** Asks the user for a proof, as that of `createAccount`. */
+  /** Asks the user for a proof, like `prove` of `createAccount`. */
   readonly prove: Prover;
   /**
-   * Whether the login and its proofs must then have used two factors (`mfa`), one of them an authenticator app or a passkey. False by
-   * default: any proof is enough.
+   * True: the login and its proofs must together have two factors (`mfa`), one of them an authenticator app or a passkey. False (default):
+   * any proof is enough.
    */
   readonly factor?: boolean | undefined;
 }
@@ -27,16 +27,16 @@ interface RecordedProof {
 const proofCall = { method: 'PUT', path: '/v1/account/session-proof' } as const;
 const checkCall = { method: 'POST', path: '/v1/sessions/verify', expects: 'user_id' } as const;
 
-/** The proofs that users are asked for at present, by their clients. */
+/** The proof that runs at present, for each client. */
 const current = new WeakMap<Core, { readonly factor: boolean; readonly done: Promise<void> }>();
 
 /**
- * Proves again who the user is, before something important: asks `prove` until the proof is right. Checks of the sessions of this
- * login then show it (`proven_at`, `amr`), also in other tabs. Calls at the same time share one proof. A proof in another tab counts
- * too, and ends the question here.
+ * Asks the user to prove again who they are, before something important. It calls `prove` until the proof is right. Then checks of this
+ * login's sessions show the proof (`proven_at`, `amr`), in all tabs. Parallel calls share one proof. A proof in another tab ends the
+ * question here.
  *
- * Rejects with an EnrolmentRequiredError for a user who has no proof of the kind that is wanted, with a CancelledError if the user
- * refuses, and with a SignedOutError if nobody is signed in, or somebody else since.
+ * Rejects with an EnrolmentRequiredError if the user has no suitable proof, with a CancelledError if the user refuses, and with a
+ * SignedOutError if nobody is signed in or another user has signed in meanwhile.
  *
  * @example
  * ```ts
@@ -64,9 +64,9 @@ export async function stepUp(postern: Postern, { prove, factor = false, signal }
 }
 
 /**
- * Completes the proof with which the browser has come back from a provider. Call it when the page loads. False if the address has no
- * answer, or none for a step-up that this browser began. What the user had begun is not repeated, because the page was left: the user
- * begins it again. Rejects with a ProviderError or CancelledError if there is no proof.
+ * Completes a proof at a provider, after the browser has come back. Call it when the page loads. Returns false if the address contains no
+ * answer for a step-up of this browser. The user must then start the interrupted action again, because the page was left. Rejects with a
+ * ProviderError or CancelledError if the proof failed.
  *
  * @example
  * ```ts
@@ -88,7 +88,7 @@ export async function resumeStepUp(postern: Postern, address = platform().locati
   return true;
 }
 
-/** Asks the user, until the login has what is wanted or another tab has proven it. */
+/** Asks the user until the login has the necessary proof, or until another tab has it. */
 async function proveAgain(core: Core, prove: Prover, factor: boolean): Promise<void> {
   const owner = {};
   const before = await core.call<Session>({ ...checkCall, owner });
@@ -123,7 +123,7 @@ async function proveAgain(core: Core, prove: Prover, factor: boolean): Promise<v
     tabs.notify('token');
   }
   const asked = askUntilEnough();
-  // Another tab may end the question before.
+  // Another tab may end the question first, so an error here must not be unhandled.
   asked.catch(() => {});
   try {
     await Promise.race([asked, isProvenElsewhere]);
@@ -131,22 +131,22 @@ async function proveAgain(core: Core, prove: Prover, factor: boolean): Promise<v
     controller.abort();
     tabs.close();
   }
-  // Nothing that one user began goes on as another one.
+  // An action of one user must not continue as another user.
   if (core.held.login?.user_id !== before.user_id) throw new SignedOutError();
 }
 
 const isDevice = (method: string) => method === 'otp' || method === 'hwk';
 const hasFactor = (amr: Session['amr']) => amr.includes('mfa') && amr.some(isDevice);
 
-/** Whether a login with these methods has two factors after a proof of this type, or is nearer to it. */
+/** Whether a proof of this type gives a login with these methods a second factor, or brings it nearer. */
 function adds(type: ProofType, amr: Session['amr']): boolean {
   // A passkey that verifies its user is two factors.
   return type === 'passkey' || (type === 'totp') !== amr.some(isDevice);
 }
 
 /**
- * The session that a proof has made. It has the same end as the one before, whose token ends now, because this check is the first use
- * of the new one. Undefined if it cannot be checked: the proof counts even so, and the next request gets a session of its own.
+ * Takes the session that a proof has created. This check is its first use, which ends the token of the former session. Both sessions expire
+ * at the same time. Returns undefined if the check fails: the proof counts anyway, and the next request gets a new session.
  */
 async function takeSession({ held, send }: Core, token: string): Promise<Session | undefined> {
   const { cached, version } = held;

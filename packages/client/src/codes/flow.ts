@@ -39,19 +39,19 @@ export interface FlowCode<State, Start> extends FlowStep<'code'> {
 
 export interface FlowOptions {
   /**
-   * Whether it survives a reload while it waits for the code. What it stores has no secret. With `storage: 'backend'`, it is in
-   * `localStorage`, else in the storage of the client. False by default.
+   * Whether it survives a reload while it waits for the code. It stores no secret. With `storage: 'backend'`, it is in `localStorage`, else
+   * in the storage of the client. False by default.
    */
   readonly resume?: boolean | undefined;
 }
 
 /** A state machine that begins with a code. */
 export interface Flow<State, Start> extends Store<State> {
-  /** Gives up what is in progress, and returns to the first state. */
+  /** Cancels the flow in progress, and returns to the first state. */
   readonly start: () => Start;
 }
 
-/** What the step after the code can do. */
+/** The methods of the step after the code. */
 export interface AfterCode<State> {
   /** Returns to the step of the code. */
   readonly back: () => State;
@@ -66,7 +66,7 @@ export interface AfterCode<State> {
   ) => Promise<State>;
 }
 
-/** A flow: `start`, `code`, and what comes after the code. */
+/** A flow: `start`, `code`, and the step after the code. */
 export function createFlow<State extends MachineState, Start extends State, Pending extends PendingCode>({
   postern,
   path,

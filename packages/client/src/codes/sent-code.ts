@@ -24,7 +24,7 @@ export interface PendingCode {
   readonly expiresAt: Date;
   /** When another code may be requested, by the clock of the device. */
   readonly resendAt: Date;
-  /** Whether the code is right. It counts as a guess, and uses nothing up. Rejects with `code_rejected` for a wrong code. */
+  /** Checks the code, which counts as a guess. The code stays valid. Rejects with `code_rejected` if it is wrong. */
   readonly check: (code: string, options?: Abortable) => Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export async function sendCode(
   return { id, request, destination, expiresAt, resendAt };
 }
 
-/** What all codes without a session have, and how to answer one. */
+/** The members of all codes without a session, and a function that sends one back. */
 export function pendingCode(
   postern: Postern,
   path: string,

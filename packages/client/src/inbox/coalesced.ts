@@ -1,7 +1,4 @@
-/**
- * A function that never runs twice at a time. Calls during a run share the next one, which begins after them, so that its result is not
- * older than the call.
- */
+/** A function that never runs twice at a time. Calls during a run share the next run. So the result is never older than the call. */
 export function coalesced(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

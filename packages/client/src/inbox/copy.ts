@@ -11,7 +11,7 @@ import type { StatefulNotification } from './states/types.js';
 import { createUserCopies, eraseCopy } from './user-copies.js';
 
 /**
- * A copy in memory, such as for tests.
+ * Creates a copy in memory, for example for tests.
  *
  * @example
  * ```ts
@@ -36,7 +36,7 @@ export function memoryCopyStore(): CopyStore {
 }
 
 /**
- * A copy in IndexedDB, which stays after a restart. Every script of the page can read it there.
+ * Creates a copy in IndexedDB, which survives a restart. Every script of the page can read it.
  *
  * @example
  * ```ts
@@ -73,8 +73,7 @@ export interface InboxCopy<Item extends Notification = Notification> {
   /** The notifications of the last synchronisation, newest first. */
   readonly items: () => Promise<readonly Item[]>;
   /**
-   * Brings the copy up to date. If it is interrupted, the next call continues where it stopped. Parallel calls share one, which goes
-   * on if the signal of a call aborts.
+   * Updates the copy. If it is interrupted, the next call continues. Parallel calls share one update, which continues if one caller aborts.
    */
   readonly sync: (options?: Abortable) => Promise<void>;
   /** Removes everything. */
@@ -86,13 +85,13 @@ export interface InboxCopyOptions {
   readonly storeOf?: ((userId: string) => CopyStore) | undefined;
   /** The maximum number of changes of each request, 1 to 1000. 500 by default. */
   readonly limit?: number | undefined;
-  /** The notifications then have `extra`: what the app added, and their state, which the copy keeps up to date. */
+  /** Adds `extra` to the notifications: the data of the app, and the state, which the copy keeps up to date. */
   readonly include?: 'extra' | undefined;
 }
 
 /**
- * Keeps a copy of the inbox of the user who is signed in. Each user has a separate copy. It is erased when the login of the user ends,
- * also if that was found out later: create it where your app starts.
+ * Keeps a copy of the inbox of the user who is signed in. Each user has a separate copy. It is erased when the login ends. Create it when
+ * your app starts, so that it is erased even if the login ended while the app was closed.
  *
  * @example
  * ```ts
@@ -135,7 +134,7 @@ export function createInboxCopy(
           });
         syncing = { store, done };
       }
-      // For one caller only: a page that is shown twice, as in the strict mode of React, aborts its first call.
+      // The signal ends the wait of one caller only. For example, the strict mode of React aborts the first of two calls.
       await forCaller(syncing.done, signal);
     },
     async erase() {
@@ -183,7 +182,10 @@ async function syncCopy(
   }
 }
 
-/** Retention causes no change for each notification. Postern only sends the time of the oldest one left, for each type. */
+/**
+ * Removes notifications that retention has deleted. Postern sends no change for each of them, only the time of the oldest one for each
+ * type.
+ */
 async function removeExpired(
   store: CopyStore,
   { retained_from: times }: Changes,

@@ -7,18 +7,18 @@ import { filterText } from './filter.js';
 import { type PollProgress, poll } from './polling.js';
 import type { Connection, LiveQuery, StatefulInboxEvent } from './types.js';
 
-/** How long the start of a stream may take, in milliseconds: until its first line arrives. */
+/** The time limit for the first line of a stream, in milliseconds. */
 const openingMs = 6000;
-/** A stream that lasts this long, in milliseconds, is stable. After one that is not, the client polls once. */
+/** A stream that lasts this long, in milliseconds, is stable. After an unstable stream, the client polls once. */
 const stableMs = 30_000;
 /** The pause between two polls in milliseconds, if there is no stream. */
 export const pollPauseMs = 15_000;
 
-/** The longest pause in milliseconds between openings that nobody answers. */
+/** The longest pause between streams that got no answer, in milliseconds. */
 const maxSilentPauseMs = 300_000;
 /**
- * The pause in milliseconds after a number of openings in a row that nobody answered. Each may keep a connection for minutes, if a
- * service worker of the page waits for its end, and over HTTP/1.1 a browser has six connections.
+ * The pause after a number of streams in a row without an answer, in milliseconds. A service worker that waits for the end of a response
+ * can keep the connection of each for minutes, and over HTTP/1.1 a browser has only six connections.
  */
 const pauseAfterSilence = (openings: number) =>
   openings && Math.min(pollPauseMs * 4 ** (openings - 1), maxSilentPauseMs);
@@ -33,8 +33,8 @@ export type StreamCore = Pick<Core, 'raw' | 'call' | 'onResume' | 'onClose'>;
 export const pauseAfter = (failures: number) => Math.min(2000 * 2 ** failures, 15_000) * (0.5 + Math.random() / 2);
 
 /**
- * Whether to try again after an error: after a lost connection, an answer of a proxy, or a problem that passes. Not after a wrong
- * filter, a sign-out, or a mistake in the program.
+ * Whether to retry after an error. True for a lost connection, an answer of a proxy or a temporary problem. False for a wrong filter, a
+ * sign-out or a mistake in the program.
  */
 export function canPass(error: unknown): boolean {
   if (isProblem(error)) return error.status >= 500 || [401, 408, 429].includes(error.status);
@@ -42,10 +42,10 @@ export function canPass(error: unknown): boolean {
 }
 
 /**
- * Follows an inbox. It connects again by itself, and polls while no stream can be opened and in tabs that the user does not see. It
- * ends when the signal aborts, or the loop or the login ends.
+ * Follows an inbox. It connects again by itself, and polls while no stream can be opened and in tabs that the user does not see. It ends
+ * when the signal aborts, or the loop or the login ends.
  *
- * @param given where to start; this function updates it. Absent: it starts at `query.after`
+ * @param given the position to start from, which this function updates. By default, it starts at `query.after`
  */
 export async function* follow(
   core: StreamCore,
@@ -58,7 +58,7 @@ export async function* follow(
   const ended = new AbortController();
   const end = () => ended.abort();
   const removeListeners = [core.onClose(end), onAbort(signal, end)];
-  // A failure is a stream that was not stable. A silent opening is one that got no answer at all.
+  // Failures are unstable streams. Silent openings are streams without any answer.
   let failures = 0;
   let silentOpenings = 0;
   let sinceSilence = stopwatch();
@@ -101,7 +101,7 @@ export async function* follow(
           for await (const event of poll(core, progress, { ...query, signal: ended.signal }))
             yield* withoutRepetition(event);
         }
-        // A proxy may have held the stream back for long: news must not wait for the longest pause, too.
+        // If a proxy has held the stream back for long, the pause is short, so that news does not wait even longer.
         if (mayStream) pause = pauseAfter(lifetime() > openingMs * 2 ? 0 : failures);
         // The user came to the tab during the poll: open a stream at once.
         else if (!polls && wasHidden && !isHidden()) continue;
@@ -122,8 +122,8 @@ export async function* follow(
 }
 
 /**
- * The events of one stream. It ends with the connection, and when the user leaves the tab: a browser has few connections for each
- * server. @throws PosternError only if nobody is signed in, or the program is wrong
+ * The events of one stream. It ends with the connection, and when the user leaves the tab: a browser has few connections for each server.
+ * @throws PosternError only if nobody is signed in, or the program is wrong
  */
 async function* streamOf(
   core: StreamCore,
@@ -164,7 +164,7 @@ async function* streamOf(
   }
 }
 
-/** Undefined for events of a newer service, and for those that need no reaction. */
+/** Undefined for events of a newer service, and for events that need no reaction. */
 function toInboxEvent({ event, data, id = '' }: ServerEvent): StatefulInboxEvent | undefined {
   if (data === '' || !['message', 'deleted', 'marker', 'state', 'reset'].includes(event)) return undefined;
   const value = JSON.parse(data);

@@ -7,5 +7,5 @@ export type Notification = Omit<WireNotification, 'notification_type' | 'notific
   readonly notification_key: NotificationKey | null;
 };
 
-/** Where the user has read up to: see `inbox.marker`. */
+/** The read position of the user: see `inbox.marker`. */
 export type { Marker } from '../wire.js';

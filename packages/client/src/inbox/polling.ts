@@ -11,7 +11,7 @@ export interface PollProgress {
   marker?: string;
 }
 
-/** No inbox has as many changes. At a position after its end, Postern answers with the position of the end. */
+/** A position after the end of every inbox. Postern answers with the position of the end. */
 export const afterTheEnd = '999999999999999';
 
 const readChanges = (

@@ -3,7 +3,7 @@ export interface Queue<T> {
   put(item: T): void;
   /** The next item, as soon as there is one. Only one caller waits at a time. */
   take(): Promise<T>;
-  /** What is in it now. */
+  /** The present content. */
   readonly items: readonly T[];
 }
 

@@ -30,7 +30,7 @@ export interface LiveQuery extends Abortable {
   /** The position to continue from. By default, now. */
   readonly after?: string | undefined;
   readonly filter?: NotificationFilter | undefined;
-  /** Notifications then have `extra`: what the app added, and their state. */
+  /** Adds `extra` to notifications: the data of the app, and the state. */
   readonly include?: 'extra' | undefined;
 }
 
@@ -43,13 +43,13 @@ export interface NotificationQuery extends Omit<ListQuery<'created_at' | 'update
 export interface Inbox {
   /** `for await (const item of inbox.list())` sees each notification once, even if others arrive during the iteration. */
   readonly list: (query?: NotificationQuery) => List<Notification>;
-  /** What happens from now on, or after a position. It connects again by itself, and misses nothing. */
+  /** Yields events from now on, or after a position. It reconnects automatically, and misses nothing. */
   readonly live: {
     (query?: LiveQuery & { readonly include?: undefined }): AsyncIterable<InboxEvent>;
     /** Also sends the event `state`. */
     (query: LiveQuery): AsyncIterable<StatefulInboxEvent>;
   };
-  /** What changed after a position, up to now. Without a position, everything. */
+  /** The changes after a position, up to now. Without a position, the whole inbox. */
   readonly changes: (query?: LiveQuery) => AsyncIterable<InboxEvent>;
   /** The read position of the user, and the number of unread notifications. */
   readonly marker: (options?: Abortable) => Promise<Marker>;
@@ -106,7 +106,7 @@ export interface InboxSnapshot {
 export interface InboxView extends Store<InboxSnapshot> {
   /** Shows one more page. Never rejects: see `error`. */
   readonly loadMore: () => Promise<void>;
-  /** Moves the marker at once. If the request fails, it is where it would be without it: see `error`. */
+  /** Moves the marker at once. If the request fails, the marker moves back: see `error`. */
   readonly markRead: (upTo: Pick<Notification, 'sequence'>) => Promise<void>;
   readonly markAllRead: () => Promise<void>;
 }

@@ -8,13 +8,13 @@ import type { RowEvent, ViewRows } from './view-rows.js';
 type Part = 'list' | 'more' | 'marker';
 
 /**
- * Creates what reads the parts of a view, and reads them again after a pause if that fails.
- * They end when nobody looks at the view, or another user is signed in.
+ * Creates the reads of a view. A failed read is repeated after a pause. They end when the view has no subscriber, or when another user is
+ * signed in.
  */
 export function createViewReads(core: Core, inbox: Inbox, view: ViewRows, { filter, limit }: InboxViewOptions) {
   const ended = new AbortController();
   const { signal } = ended;
-  /** What could not be read, and is read again. */
+  /** A part that could not be read, and is read again. */
   const missing = new Set<Part>();
   let failures = 0;
   let isWaiting = false;
@@ -47,8 +47,8 @@ export function createViewReads(core: Core, inbox: Inbox, view: ViewRows, { filt
   }
 
   /**
-   * For each read of the list, the events that arrived since its start, which its answer may not contain. When an answer is shown,
-   * the earlier reads end: their answers are older.
+   * For each read of the list: the events since its start, which its answer may not contain. When an answer is shown, earlier reads end,
+   * because their answers are older.
    */
   const eventsOfReads = new Set<RowEvent[]>();
   async function readList(): Promise<void> {

@@ -7,7 +7,7 @@ import type { InboxEvent, InboxSnapshot, InboxViewOptions } from './types.js';
 
 export type RowEvent = Extract<InboxEvent, { readonly type: 'put' | 'delete' }>;
 
-/** What a view has read, and what it shows of it. */
+/** The notifications that a view has read, and those that it shows. */
 export interface ViewRows {
   rows: readonly Notification[];
   /** Where the next page begins. Null: there is none. */
@@ -44,7 +44,7 @@ export function createViewRows(
       else core.onError(error);
     },
     setMarker(next, change) {
-      // The service never moves the read position back, so an earlier one is an answer that came late.
+      // The service never moves the read position back, so a lower position is an old answer.
       if (next.last_read_sequence >= view.marker.last_read_sequence) view.marker = next;
       view.show(change);
     },
@@ -58,7 +58,7 @@ export function createViewRows(
   return view;
 }
 
-/** The marker as it will be when the service has the read positions. */
+/** The marker after the service has received all read positions. */
 function shownMarker({ rows, marker, sent }: ViewRows): Marker {
   const position = Math.max(marker.last_read_sequence, ...sent);
   if (position === marker.last_read_sequence) return marker;
@@ -66,7 +66,7 @@ function shownMarker({ rows, marker, sent }: ViewRows): Marker {
   return { ...marker, last_read_sequence: position, unread_count: unread, unread_count_capped: false };
 }
 
-/** A row below the last one that was read is not shown yet. */
+/** A row below the last loaded row is not shown yet. */
 function withRow({ rows, cursor }: ViewRows, others: readonly Notification[], row: Notification) {
   const place = others.findIndex(({ sequence }) => sequence < row.sequence);
   if (place >= 0) return [...others.slice(0, place), row, ...others.slice(place)];

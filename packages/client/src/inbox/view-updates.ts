@@ -31,10 +31,10 @@ export function createViewUpdates(
       const { current } = postern;
       if (current.status === 'starting') return;
       const nextUser = current.status === 'signed_in' ? current.user_id : undefined;
-      // Nothing changes, if the view follows this user already, or nobody as before.
+      // The view already follows this user, or still follows nobody.
       if (nextUser === user && (running !== undefined || nextUser === undefined)) return;
       stop();
-      // What a snapshot or an earlier subscription showed stays until the list is read again.
+      // Rows of a snapshot or of an earlier subscription stay until the list is read again.
       if (nextUser !== user) {
         view = createViewRows(core, store);
         store.set(nextUser === undefined ? { ...emptyInbox, loading: false, connection: 'offline' } : emptyInbox);

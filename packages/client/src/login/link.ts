@@ -6,9 +6,8 @@ export interface MailedCode {
 }
 
 /**
- * Reads the link of a mail (`LOGIN_LINK=on`) in the page that `link_to` names. Null for other addresses. Send the code only if this
- * browser has begun the login with this `id`. Otherwise show it: the user may have opened the mail on another device, and programs
- * that check mails open links too.
+ * Reads the link of a mail (`LOGIN_LINK=on`) in the page that `link_to` names. Null for other addresses. Send the code only if this browser
+ * has begun the login with this `id`. Otherwise show the code, because the user may have opened the mail on another device.
  *
  * @example
  * ```ts

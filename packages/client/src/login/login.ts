@@ -13,14 +13,14 @@ export interface Login extends Store<LoginState> {
   /** Cancels the login in progress and returns the first state. */
   readonly start: () => LoginStart;
   /**
-   * Sends the browser to a provider and back, for a login that nobody has begun yet. `REDIRECT_URIS` of the service lists this page.
+   * Sends the browser to a provider and back, to begin a login. `REDIRECT_URIS` of the service lists this page.
    *
    * @param authenticator such as `oidc:google`
    */
   readonly redirect: LoginStart['redirect'];
   /**
-   * Ends the login at a provider with which the browser has come back. Call it when the page loads: it does nothing if the address
-   * has no answer, or the answer of a login that this browser did not begin. It removes the answer from the address of the page.
+   * Completes a login at a provider after the browser has come back. Call it when the page loads. It does nothing if the address contains
+   * no answer for a login that this browser began. It removes the answer from the address of the page.
    *
    * @param address in an app: the address with which the browser came back
    * @returns the next state. With its step `redirect` and an issue, there was no answer: call `retry`
@@ -39,8 +39,8 @@ export interface LoginOptions {
 const resumeKey = 'postern.open';
 
 /**
- * Creates a login: a state machine whose states have only the methods that you can call next. Their promises reject only with a
- * UsageError. What the user can correct is in `issue` of the next state.
+ * Creates a login: a state machine whose states have only the methods that you can call next. Their promises reject only with a UsageError.
+ * If the user can correct the input, the next state has an `issue`.
  *
  * @example
  * ```ts

@@ -15,7 +15,7 @@ type SendSecret = ReturnType<typeof createSecretRequests>['sendSecret'];
 export interface RedirectSteps {
   /** Sends the browser to the provider. @throws UsageError outside of a page without `redirectTo` and `open` */
   begin(authenticator: string, input: RedirectInput, signal: AbortSignal): Promise<Outcome>;
-  /** Ends the login that has come back with an address, if this browser began it. */
+  /** Completes the login whose answer is in the address, if this browser began it. */
   resume(address: string): Promise<LoginState>;
 }
 
@@ -54,7 +54,7 @@ export function createRedirectSteps(
     return store.current;
   }
 
-  /** Shows a state that no input of the present step has led to. */
+  /** Shows a state without an input of the present step. */
   function show(state: LoginState): LoginState {
     store.set(state);
     return state;
@@ -106,7 +106,7 @@ export function createRedirectSteps(
     }
   }
 
-  /** What a definite refusal leads to. Undefined: the same answer can be sent again. */
+  /** The state after a definite refusal. Undefined: the same answer can be sent again. */
   function afterRefusal(
     error: PosternError,
     authenticator: string,

@@ -12,13 +12,13 @@ export interface RedirectOptions {
    */
   readonly redirectTo?: string | undefined;
   /**
-   * Opens a browser at `url`, in an app that is no page. Returns the address with which the browser came back, or null if the user
-   * closed it. Nothing: the app gets the address later, and passes it to `resumeRedirect`. By default, this page goes to `url`.
+   * Opens a browser at `url`, in an app that is not a web page. Return the address of the browser's return, or null if the user closed it.
+   * If the app gets the address later, return nothing, and pass it to `resumeRedirect`. By default, this page goes to `url`.
    */
   readonly open?: ((url: string, redirectTo: string) => MaybePromise<string | null | undefined>) | undefined;
 }
 
-/** What a redirect is for: a login, or a further account, a proof for a change or a step-up of the user who is signed in. */
+/** The purpose of a redirect: a login, or, for a signed-in user, another account, a proof for a change or a step-up. */
 type Purpose = 'login' | 'link' | 'proof' | 'step_up';
 
 /** A redirect that this browser began, as the storage keeps it. */
@@ -54,13 +54,13 @@ export interface Departure {
 export interface Return extends Pick<Begun, 'name' | 'operation'> {
   readonly id: string;
   readonly expiresAt: Date;
-  /** What completes the redirect, as `POST …/{id}` takes it. @throws ProviderError, CancelledError, ForeignAnswerError */
+  /** The secret that completes the redirect, in the form of `POST …/{id}`. @throws ProviderError, CancelledError, ForeignAnswerError */
   secret(): string;
 }
 
 /**
- * Whether the browser blocks cookies for this page. Postern and a backend need them to know a browser that comes back. A browser
- * that blocks them also refuses the storage of the page, and Chromium says only that.
+ * Whether the browser blocks cookies for this page. Postern and backends need them to recognize a browser that comes back. A browser that
+ * blocks cookies also refuses the storage of the page; Chromium shows only this.
  */
 export function refusesCookies(): boolean {
   try {
@@ -77,7 +77,7 @@ const maxOpen = 8;
 const indexKey = 'postern.redirect';
 const keyOf = (id: string) => `${indexKey}.${id}`;
 
-/** The page is left, so what a client keeps in memory only is lost. This copy ends with the tab. */
+/** The browser leaves the page, so values in memory are lost. This copy is kept until the tab closes. */
 function tabStorage(): WebStorageArea | undefined {
   try {
     return (globalThis as { readonly sessionStorage?: WebStorageArea }).sessionStorage;
@@ -94,7 +94,7 @@ function inTab(change: (storage: WebStorageArea) => void): void {
   } catch {}
 }
 
-/** Each redirect has a key of its own, so that two tabs do not disturb each other. The index removes what nobody came back for. */
+/** Each redirect has its own key, so that two tabs do not disturb each other. The index is used to remove redirects without a return. */
 async function remember({ marks }: Core, id: string, begun: Begun): Promise<void> {
   const stored = readJson<readonly string[]>(await marks.get(indexKey)) ?? [];
   const open = [...stored, id];
@@ -166,8 +166,8 @@ export async function beginRedirect<T extends Started>(
 }
 
 /**
- * The redirect that has come back with an address. Undefined if this browser did not begin it: somebody else may have sent the
- * address, to sign this browser in to an account of theirs.
+ * The redirect whose answer is in the address. Undefined if this browser did not begin it: an attacker may have sent the address, to sign
+ * this browser in to the attacker's account.
  */
 export async function findReturn(core: Core, purpose: Purpose, address: string): Promise<Return | undefined> {
   const { authentication_id: id = '', iss, code = '', error } = parametersOf(address);
@@ -189,7 +189,7 @@ export async function findReturn(core: Core, purpose: Purpose, address: string):
   };
 }
 
-/** Not `URLSearchParams`, of which React Native has only parts. The service adds its parameters after those of the address. */
+/** Without `URLSearchParams`, because React Native has only parts of it. The service adds its parameters after those of the address. */
 function parametersOf(address: string): Readonly<Record<string, string | undefined>> {
   const query = /^[^?#]*\?([^#]*)/.exec(address)?.[1] ?? '';
   const decode = (text: string) => {
@@ -207,7 +207,7 @@ function parametersOf(address: string): Readonly<Record<string, string | undefin
   );
 }
 
-/** An address without what the service has added. */
+/** An address without the parameters that the service has added. */
 function withoutAnswer(address: string): string {
   const [, path = '', query = '', fragment = ''] = /^([^?#]*)\??([^#]*)(.*)$/s.exec(address) ?? [];
   const rest = query.split('&').filter((pair) => !/^(authentication_id|code|iss|error)=/.test(pair));

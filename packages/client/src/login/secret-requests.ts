@@ -24,7 +24,7 @@ export function createSecretRequests(
     signal: AbortSignal,
   ): Promise<Outcome> {
     const input = `${id} ${secret} ${pin}`;
-    // Not of `crypto`, which React Native lacks. The key tells the inputs of one login apart, and is no secret.
+    // Not of `crypto`, which React Native lacks. The key distinguishes the inputs of one login, and is no secret.
     if (last?.input !== input) last = { input, key: `${Date.now()}-${Math.random()}` };
     const headers = { 'idempotency-key': last.key };
     const path = `/v1/tokens/${id}/secret`;

@@ -211,7 +211,7 @@ export type LoginState =
   | LoginBlocked
   | LoginDone;
 
-/** The browser is on its way to the provider, or it has come back and the login ends. */
+/** The browser goes to the provider, or it has come back and the login is being completed. */
 export interface LoginRedirect extends OpenStep<'redirect'> {
   /** Such as `oidc:google`. */
   readonly authenticator: string;
@@ -241,7 +241,7 @@ export interface LoginLink extends OpenStep<'link'> {
   readonly passkey: ((input?: Abortable) => Next) | null;
 }
 
-/** The login at the provider did not lead to a user. */
+/** The login at the provider found no user. */
 export interface LoginRefused extends LoginStep<'refused'> {
   /** Such as `oidc:google`. */
   readonly authenticator: string;

@@ -19,7 +19,7 @@ export interface Steps {
   afterError(error: PosternError, reenter: (issue?: LoginIssue) => LoginState): LoginState;
   /** Sends the browser to a provider. */
   redirect(authenticator: string, input: RedirectInput, signal: AbortSignal): Promise<Outcome>;
-  /** Ends the login with which the browser has come back to an address. */
+  /** Completes the login after the browser has come back to an address. */
   resumeRedirect(address: string): Promise<LoginState>;
   /** The login that waited for a code when the page was closed, if it still waits. */
   reopen(key: string): Promise<CreateStep | undefined>;
@@ -48,7 +48,7 @@ export function createSteps(tools: LoginTools): Steps {
     return follow(await sendStart({ ...begin, ...(pin && { pin }) }, signal), request, signal, passkey);
   }
 
-  /** What an answer leads to. */
+  /** The state after an answer. */
   async function follow(
     answer: Authentication,
     begin: StartRequest,
@@ -69,7 +69,7 @@ export function createSteps(tools: LoginTools): Steps {
     if (resumeKey) await core.marks.delete(resumeKey);
     if (authenticator === 'guest') await rememberGuest(core, { user_id, token });
     let done = store.current;
-    // The login is done before the client says who is signed in: then a page may remove what listens to the login.
+    // The login ends before the client shows who is signed in, because a page may then remove the listeners of the login.
     await storeLogin(core, { token, user_id, device_id, is_bound }, () => {
       done = enter(() => ({ step: 'done', user_id, device_id, ...(recovery_codes && { recovery_codes }) }));
       store.set(done);

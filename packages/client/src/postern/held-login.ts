@@ -18,18 +18,18 @@ export interface HeldLogin {
   cached?: { readonly session: HeldSession; readonly isFresh: () => boolean } | undefined;
   /** The start, which finds out who is signed in. Undefined: it has not begun, or it failed. */
   loading?: Promise<void> | undefined;
-  /** Whether the start has waited for the storage in vain. It does not wait again. */
+  /** Whether the start has waited for the storage without success. It does not wait again. */
   hasGivenUp?: boolean;
   /** The request for a session that all callers share. */
   renewing?: Promise<HeldSession | null> | undefined;
   /** Resolves when Postern knows of the last logout, or cannot be asked. */
   ending?: Promise<boolean>;
   readonly state: MutableStore<AuthState>;
-  /** Shows a state to the listeners, unless it is the one that they have. @param onDone called before they are */
+  /** Shows a new state to the listeners. @param onDone called before the listeners */
   show(next: SettledAuthState, onDone?: () => void): void;
   /** @param onDone called before the listeners of the client */
   set(next: StoredLogin | undefined, reason: SignOutReason, error?: unknown, onDone?: () => void): void;
-  /** Changes of the login wait for each other, so that the storage and this client agree after them. */
+  /** Runs changes of the login one after the other, so that the storage and this client agree afterwards. */
   inOrder<T>(change: () => Promise<T>): Promise<T>;
   /** Reads the login from the storage. @param refused a token that Postern has refused. If the storage still has it, it is deleted */
   readAgain(
@@ -42,7 +42,7 @@ export const signedIn = ({ user_id, device_id }: Omit<StoredLogin, 'token'>) =>
   ({ status: 'signed_in', user_id, device_id }) as const;
 const userOf = (shown: AuthState) => 'user_id' in shown && shown.user_id;
 
-/** Creates what holds the login of a client. */
+/** Creates the holder of a client's login. */
 export function createHeldLogin(storage: PosternStorage, safe: SafeStorage, openTabs: () => void): HeldLogin {
   /** The number of reads of the storage so far. */
   let reads = 0;
@@ -82,7 +82,7 @@ export function createHeldLogin(storage: PosternStorage, safe: SafeStorage, open
       let stored = await limited(readLogin(storage), storageTimeoutMs).catch((error) => {
         throw refused?.error ?? error;
       });
-      // Reads may overlap: what an earlier one has found is older.
+      // Reads may overlap. The result of an earlier read is older.
       if (before !== held.version && changedBy > number) return;
       if (refused !== undefined && (stored === undefined || stored.token === refused.token)) {
         stored = undefined;

@@ -3,15 +3,15 @@ import type { SettledAuthState } from '../types.js';
 
 /** A hold of the next login. */
 export interface LoginHold {
-  /** Whether somebody has logged in, and the listeners of the client do not know it. */
+  /** Whether somebody has logged in without the knowledge of the client's listeners. */
   readonly isWithheld: () => boolean;
   /** Tells the listeners. */
   readonly release: () => void;
 }
 
 /**
- * The client shows the next login to its listeners only when it is released: the user is asked for something before the app goes
- * on. Requests use the login meanwhile. A logout ends the hold, and the listeners get it.
+ * Hides the next login from the listeners until it is released, so that the user can answer a question before the app continues. Requests
+ * already use the login. A logout ends the hold, and reaches the listeners.
  */
 export function holdLogin({ held }: Core): LoginHold {
   const { show, state } = held;

@@ -23,7 +23,7 @@ export async function logOut(
   const { held, usesBackend } = core;
   core.requireOpen();
   if (!usesBackend) await load(core).catch(() => undefined);
-  // Before the backend was asked, somebody may be signed in.
+  // Until the backend has answered, somebody may be signed in.
   const ended = JSON.stringify(usesBackend && held.state.current.status === 'starting' ? { token: '' } : held.login);
   // Before anything else, because the page may be closed at once.
   const marked = ended && core.marks.set(revokeKey, ended);

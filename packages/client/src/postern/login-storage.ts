@@ -24,7 +24,7 @@ export const loginKey = 'postern.login';
 export const revokeKey = 'postern.revoke';
 /** The id of the device. It stays after a logout. */
 export const deviceKey = 'postern.device';
-/** A call replaces the token. The value is the time when it is given up. */
+/** A call is replacing the token. The value is the time after which others stop waiting for it. */
 export const replacingMark = 'postern.replacing';
 
 /** A token that Postern must end. */

@@ -31,7 +31,7 @@ import { createTokenRequests } from './token-requests.js';
 export function createPostern(options: PosternOptions): Postern {
   const { base, storage: given, timeout } = checkOptions(options);
   const usesBackend = given === 'backend';
-  /** What it throws is an unhandled rejection, and stops nothing here. */
+  /** If it throws, the error becomes an unhandled rejection, and the caller continues. */
   const onError = async (error: unknown) => options.onError?.(error);
   const transportOptions = { base, locale: options.locale, timeout, cookies: usesBackend };
   const transport = createTransport({ ...transportOptions, fetch: options.fetch });
@@ -78,7 +78,7 @@ export function createPostern(options: PosternOptions): Postern {
       }
       return withHumanCheck<never>(core, request, (call) => transport.json({ ...call, onHeaders: tokens.storeNonce }));
     },
-    // The solution of a human check goes on with the same session: nobody else's.
+    // The request with the solution of a human check uses the session of the same user.
     call: <T>(request: Call) => core.callWith(request, (call) => withHumanCheck<T>(core, call, transport.json<T>)),
     raw: (request) => core.callWith(request, transport.raw),
     callWith: (request, send) => callWithSession(core, request, send),

@@ -22,7 +22,7 @@ export async function withSession<T>(
 ): Promise<T> {
   for (let isFirst = true; ; isFirst = false) {
     const session = await getSession(core, { signal });
-    // Nothing that one user began goes on as another one.
+    // A request of one user must not continue as another user.
     owner.id ??= session?.user_id;
     if (!session || session.user_id !== owner.id) throw new SignedOutError();
     try {

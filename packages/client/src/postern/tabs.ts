@@ -1,8 +1,8 @@
 import { onPageEvent, platform, type TabChannel } from '../platform.js';
 
 /**
- * What happened to the login: somebody logged in, the token was replaced, or the login is over, and why. `preferences`: they were
- * changed, in a channel of their own.
+ * What happened to the login: a login, a new token, or the reason of its end. `preferences` is for changes of preferences, in a separate
+ * channel.
  */
 export type TabEvent = 'login' | 'token' | 'logged_out' | 'ended' | 'preferences';
 

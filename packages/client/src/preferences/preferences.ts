@@ -14,7 +14,7 @@ const zoneOfDevice = (): string | undefined => globalThis.Intl?.DateTimeFormat()
 
 /**
  * Reads and changes what the user wants to be notified about. A change is shown at once, also in other tabs, and undone if Postern refuses
- * it. While the user has no time zone, it sends that of the device.
+ * it. If the user has no time zone, it sends the time zone of the device.
  *
  * @example
  * ```ts
@@ -30,7 +30,7 @@ const zoneOfDevice = (): string | undefined => globalThis.Intl?.DateTimeFormat()
  */
 export function createPreferences(postern: Postern): PreferencesStore {
   const core = coreOf(postern);
-  /** What Postern has said last. */
+  /** The last answer of Postern. */
   let known: Preferences | null = null;
   /** The changes that Postern has not confirmed yet, in their order. */
   const pending = new Set<{ readonly changes: PreferenceChanges }>();
@@ -58,7 +58,7 @@ export function createPreferences(postern: Postern): PreferencesStore {
     return stop;
   });
 
-  /** A channel of its own, because most pages show no preferences. */
+  /** A separate channel, because most pages show no preferences. */
   function openTabs() {
     const opened = createTabs(`postern ${core.base} preferences`, core.tabs.isOn, () => void reload());
     opened.open();
@@ -66,7 +66,7 @@ export function createPreferences(postern: Postern): PreferencesStore {
   }
   const userNow = () => ('user_id' in postern.current ? postern.current.user_id : null);
 
-  /** Forgets what belongs to another user. @returns whether it is another one than before */
+  /** Forgets the data of a former user. @returns whether the user has changed */
   function forgetFormerUser(): boolean {
     const [former, next] = [user, userNow()];
     if (postern.current.status === 'starting' || next === former) return false;
@@ -129,7 +129,7 @@ export function createPreferences(postern: Postern): PreferencesStore {
       known = answer;
       show();
     } catch (cause) {
-      // Else the next read tries it again.
+      // Otherwise the next read tries again.
       isZoneRefused = isProblem(cause, 'validation_failed');
       if (!isPosternError(cause)) core.onError(cause);
     }
@@ -162,7 +162,7 @@ export function createPreferences(postern: Postern): PreferencesStore {
       if (isPosternError(failure)) changeError = failure;
       else core.onError(failure);
       show();
-      // The request may have had an effect even so, or the categories are others than those that are shown.
+      // The request may have taken effect anyway, or the categories have changed.
       void reload();
       return false;
     });

@@ -2,7 +2,7 @@ import type { PosternError } from '../errors.js';
 import type { Store } from '../store.js';
 import type { CellChoice, ChannelChoice, PreferenceCells, PreferenceChannels, Preferences } from '../wire.js';
 
-/** What reaches the user beside the inbox. */
+/** The messages that a user gets besides the inbox. */
 export type PreferenceChannel = keyof PreferenceChannels;
 /** Null takes a choice back, so that the default applies. */
 export type PreferenceChoices<Name extends string = PreferenceChannel, Choice = ChannelChoice> = {
@@ -11,15 +11,15 @@ export type PreferenceChoices<Name extends string = PreferenceChannel, Choice = 
 
 /** What to change. Everything that is not named stays. */
 export interface PreferenceChanges {
-  /** A name of the IANA database, such as `Europe/Madrid`. While none is set, the client sends that of the browser. */
+  /** A name of the IANA database, such as `Europe/Madrid`. If none is set, the client sends the time zone of the browser. */
   readonly time_zone?: string | null | undefined;
   /** When pushes, mails and SMS are held, on the wall clock of `time_zone`. */
   readonly quiet_hours?: Preferences['quiet_hours'] | undefined;
-  /** A channel that is off beats the categories, except critical ones. */
+  /** A channel that is off is off for all categories, except critical ones. */
   readonly channels?: PreferenceChoices | undefined;
   /** A category that is off in `inbox` counts as read and archived, and no tab shows it. */
   readonly categories?: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells, CellChoice>>> | undefined;
-  /** For topics that are open or that the user is in: it beats the category, except a critical one. */
+  /** For open topics and those of the user. A choice for a topic overrides the category, except a critical one. */
   readonly topics?: Readonly<Record<string, PreferenceChoices<keyof PreferenceCells, CellChoice>>> | undefined;
 }
 

@@ -36,7 +36,7 @@ export interface ObjectStore {
 }
 
 const storeName = 'values';
-/** The times in milliseconds after which a database that does not answer is opened again: at first, and after one that hung. */
+/** The times in milliseconds after which a database without an answer is opened again: the first time, and after a failure. */
 const [limitMs, shortLimitMs] = [3000, 1000];
 
 /** Opens a database with one store of values when it is first used, and again if the browser has closed it or it hangs. */

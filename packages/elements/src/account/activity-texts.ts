@@ -1,6 +1,6 @@
 /**
- * The texts of the activity, by the types of events. They load with the section. Where a text names something, such as a provider,
- * its key ends with `_of`, and the text without this end is for events that do not say it.
+ * The texts of the activity, by the types of events. They load with the section. A text that contains a name, such as of a provider, has a
+ * key that ends with `_of`. The text with the key without this end is for events without the name.
  */
 export const english = {
   event_login_started: 'A sign-in was started.',

@@ -60,8 +60,7 @@ interface LoadState {
 const isSection = (name: string): name is AccountSection => Object.hasOwn(sectionBuilders, name);
 
 /**
- * `<postern-account>`: shows users their account, and lets them change it. A change that needs a proof asks for one that the account
- * accepts.
+ * `<postern-account>`: shows users their account, and lets them change it. If a change needs a proof, it asks for one.
  *
  * Parts: `section`, `heading`, `list`, `row`, `name`, `value`, `entry`, `time`, `tag`, `icon`, `skeleton`, `dialog`, `form`, `field`,
  * `label`, `input`, `code`, `checkbox`, `hint`, `button`, `button-primary`, `button-danger`, `button-reveal`, `link`, `qr`, `secret`,
@@ -102,7 +101,7 @@ export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
     return this.sections;
   }
 
-  /** @internal What is typed into an open dialog stays: other texts and sections come after it. */
+  /** @internal Waits until an open dialog has closed, so that its input is kept. */
   protected override whenReplaceable(): Promise<unknown> {
     const dialog = this.root.querySelector('dialog[open]');
     return dialog ? new Promise((resolve) => dialog.addEventListener('close', resolve)) : Promise.resolve();

@@ -20,9 +20,11 @@ export interface Step {
   readonly fields?: readonly FieldOptions[];
   readonly submit: string;
   readonly isDangerous?: boolean;
-  /** The error if the user cancels it elsewhere. By default it speaks of a passkey. */
+  /** The error if the user cancels in another window. By default it is about a passkey. */
   readonly cancelled?: string;
-  /** What the user typed before a proof elsewhere, by the names of the fields. The form begins with it, and says that the proof is given. */
+  /**
+   * What the user typed before a proof elsewhere, by the names of the fields. The form begins with it, and says that the proof is given.
+   */
   readonly values?: Readonly<Record<string, string>> | undefined;
   /** Called with the values that the user has entered. Then the dialog closes, or shows the returned step. */
   readonly onSubmit: (values: Readonly<Record<string, string>>) => Promise<Step | undefined>;
@@ -34,8 +36,7 @@ export interface Dialog {
   /** Asks the user for a proof. */
   readonly prove: Prover;
   /**
-   * Shows the step and those after it. Without a step, and after a change of a credential, it offers to sign out on all other
-   * devices.
+   * Shows the step and those after it. Without a step, and after a change of a credential, it offers to sign out on all other devices.
    * @param values what the user had typed into the first step, if the change goes on after a proof elsewhere
    * @returns false if the user cancelled
    */

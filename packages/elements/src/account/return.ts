@@ -10,7 +10,7 @@ export interface BegunChange {
 
 const storageKey = 'postern.account.change';
 
-/** Keeps a change for this tab until the page loads again. A browser may refuse it: then the user begins again. */
+/** Keeps a change for this tab until the page loads again. If the browser refuses that, the user must start again. */
 export function keepChange(change: BegunChange): void {
   try {
     sessionStorage.setItem(storageKey, JSON.stringify(change));
@@ -28,13 +28,13 @@ export function takeChange(): BegunChange | undefined {
   }
 }
 
-/** What a browser that has come back from a provider brought. */
+/** The result after the browser has come back from a provider. */
 export type Returned =
   | { readonly kind: 'linked' }
   /** `begun`: the change that the user had begun, if this browser knows it. */
   | { readonly kind: 'proven'; readonly proof: ResumedProof; readonly begun: BegunChange | undefined };
 
-/** Takes up the link or the proof with which the browser has come back. Null if this browser did not begin one. */
+/** Continues a link or a proof after the browser has come back. Null if this browser did not begin one. */
 export async function takeReturn(client: AccountClient, signal: AbortSignal): Promise<Returned | null> {
   if ((await client.resumeLink(undefined, { signal })) !== null) return { kind: 'linked' };
   const proof = await client.resumeProof();

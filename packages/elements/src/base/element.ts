@@ -26,9 +26,8 @@ interface Typed {
 }
 
 /**
- * The base class of all elements: a shadow root, and texts in the language of the page. It compares the client, the texts and the options
- * with those that are shown. An equal value changes nothing. Other texts or options build the view again, and what the
- * user typed, the focus and everything that belongs to the client stay. Only another client starts from the beginning.
+ * The base class of all elements: a shadow root, and texts in the language of the page. If the texts or options change, it builds the view
+ * again, and keeps the input, the focus and the data of the client. If the client changes, it starts from the beginning.
  */
 export abstract class PosternElement<Events extends object, W extends Words> extends Base {
   /** @internal The options of `defineElements`, and the style sheets. */
@@ -150,7 +149,7 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
     this.update();
   }
 
-  /** @internal Builds the view if the client, the language, the texts or the options are others than those that are shown. */
+  /** @internal Builds the view if the client, the language, the texts or the options have changed. */
   protected update(): void {
     if (!this.isConnected) return;
     const { postern } = this;
@@ -200,7 +199,7 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
     };
   }
 
-  /** @internal Puts what was typed, and the cursor, into the view that was built again. Views that are loaded later call it too. */
+  /** @internal Restores the input and the cursor in the new view. Views that are loaded later call it too. */
   protected restoreTyped(): void {
     const typed = this.#typed;
     const inputs = [...this.root.querySelectorAll('input')];

@@ -261,7 +261,7 @@ async function* secondsOf(milliseconds: number, signal: AbortSignal): AsyncGener
   }
 }
 
-/** A code lives five minutes. A time for the next one that is later comes from a clock that was set back since. */
+/** A code is valid for five minutes. If the time for the next one is later than that, the clock was set back. */
 const maxResendMs = 300_000;
 
 /** Disables the button for a new code until the user may request one, and shows the time that remains. */

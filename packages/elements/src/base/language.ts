@@ -1,4 +1,4 @@
-/** The language of an element (BCP 47): the nearest `lang`, also outside of its shadow root, or else the browser's language. */
+/** The language of an element (BCP 47): the nearest `lang`, also outside of its shadow root, otherwise the browser's language. */
 export function languageOf(element: Element): string {
   for (let candidate: Element | null = element; candidate !== null; ) {
     const nearest: Element | null = candidate.closest('[lang]');

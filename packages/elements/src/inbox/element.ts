@@ -49,12 +49,14 @@ const featureNames = ['tabs', 'archive', 'snooze'];
 /**
  * `<postern-inbox>`: a bell with the number of unread notifications and a panel with the live list, or the list alone.
  *
- * With the attribute `tabs`, `archive` or `snooze`, users mark single notifications as read or unread and choose their actions, and the bell
- * counts what they have not seen on any device. `tabs` adds what is archived and snoozed, `archive` and `snooze` the buttons for it.
+ * With the attribute `tabs`, `archive` or `snooze`, users mark single notifications as read or unread and choose their actions, and the
+ * bell counts notifications that they have not seen on any device. `tabs` adds the archived and snoozed notifications, `archive` and
+ * `snooze` add buttons.
  *
- * Parts: `bell`, `badge`, `panel`, `header`, `heading`, `list`, `day`, `item`, `item-unread`, `item-link`, `dot`, `thumbnail`, `kind`, `image`, `actor`,
- * `description`, `time`, `footer`, `empty`, `name`, `hint`, `skeleton`, `connection`, `icon`, `button`, `row`, `label`, `switch`,
- * `filter`, `issue`; with states also `tabs`, `tab`, `tools`, `choices`, `done`. Slots: `bell`, `heading`, `empty`. `:state(unread)` matches the element while a notification is unread.
+ * Parts: `bell`, `badge`, `panel`, `header`, `heading`, `list`, `day`, `item`, `item-unread`, `item-link`, `dot`, `thumbnail`, `kind`,
+ * `image`, `actor`, `description`, `time`, `footer`, `empty`, `name`, `hint`, `skeleton`, `connection`, `icon`, `button`, `row`, `label`,
+ * `switch`, `filter`, `issue`; with states also `tabs`, `tab`, `tools`, `choices`, `done`. Slots: `bell`, `heading`, `empty`.
+ * `:state(unread)` matches the element while a notification is unread.
  *
  * @example
  * ```ts
@@ -137,7 +139,10 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
     this.attribute('open', open);
   }
 
-  /** Your own function that renders an item. Nodes are used unchanged, and strings are never parsed as HTML. Each item is in a button or a link. */
+  /**
+   * Your own function that renders an item. Nodes are used unchanged, and strings are never parsed as HTML. Each item is in a button or a
+   * link.
+   */
   get renderItem(): ((item: InboxItem) => Node | string) | null {
     return this.#renderItem;
   }
@@ -227,7 +232,7 @@ export class PosternInbox extends PosternElement<InboxEvents, PanelTexts> {
         return isAllowed;
       },
       retry: () => {
-        // A list of its own: that of other elements goes on.
+        // A separate list, because other elements still use theirs.
         if (this.#list) PosternInbox.#lists.get(postern)?.delete(this.#list.key);
         this.restart();
       },

@@ -25,7 +25,7 @@ import type { RowTexts } from './texts.js';
 
 const parts = ['inbox', 'archived', 'snoozed'] as const;
 
-/** The list of an inbox with states, for the panel: as a list with a read position, and what it adds to it. */
+/** The list of an inbox with states. The panel uses it like a list with a read position, and adds the tabs and buttons. */
 export function createItemsList(
   postern: Postern,
   options: InboxOptions | undefined,
@@ -51,7 +51,7 @@ export function createItemsList(
   };
 }
 
-/** Tells Postern once that the newest notification was seen, while there is something that was not. */
+/** Marks the newest notification as seen, once, if there are unseen ones. */
 function createSee(items: ItemsView): () => void {
   let seenThrough = 0;
   return () => {
@@ -114,7 +114,7 @@ function extend(items: ItemsView, features: readonly string[], panel: PanelParts
   function show(): void {
     const { view, changeError } = items.current;
     for (const [index, button] of buttons.entries()) button.setAttribute('aria-pressed', `${parts[index] === view}`);
-    // What is archived or snoozed is not what "all" means.
+    // "All" does not include archived and snoozed notifications.
     panel.head.classList.toggle('elsewhere', view !== 'inbox');
     const text = changeError === null ? '' : words.push_failed;
     if (issue.textContent !== text) replaceContent(issue, text);

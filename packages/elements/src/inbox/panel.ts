@@ -31,7 +31,7 @@ export interface PanelOptions {
   readonly seen: Pick<Seen, 'isUnread'>;
   /** Adds tabs, and buttons to the rows. */
   readonly extend?: (parts: PanelParts) => RowExtras;
-  /** The user has opened an item. @returns false if the page has prevented what follows */
+  /** The user has opened an item. @returns false if the page has called `preventDefault()` */
   choose(item: InboxItem): boolean;
   retry(): void;
   report(error: unknown): void;
@@ -58,7 +58,7 @@ const isOfflineError = (error: unknown) => isPosternError(error) && error.kind =
 export function createPanel(options: PanelOptions): Panel {
   const { postern, view, signal, words, isBell } = options;
   const isShown = () => !isBell || panel.matches(':popover-open');
-  /** Loaded beside the first notifications. Until then, there is nothing to show in them. */
+  /** Loaded together with the first notifications. */
   let rows: Rows | undefined;
   let rowsError: unknown = null;
   let pushView: PushView | undefined;

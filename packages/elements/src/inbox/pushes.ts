@@ -135,7 +135,7 @@ export function showPushSettings(view: HTMLElement, { inbox, items, signal, repo
   void load();
 }
 
-/** Every type that the user has ever got: each question asks for one that is not known yet. */
+/** All types that the user has received. Each request asks for a notification of a type that is not known yet. */
 async function typesOf(
   inbox: Inbox,
   items: readonly InboxItem[],

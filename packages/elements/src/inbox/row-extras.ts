@@ -5,7 +5,7 @@ import type { RowTexts } from './texts.js';
 /** The parts of the panel that tabs are added to. */
 export interface PanelParts {
   readonly head: HTMLElement;
-  /** What scrolls: the rows. */
+  /** The part that scrolls: the rows. */
   readonly scroll: HTMLElement;
   readonly words: RowTexts;
   readonly language: string;

@@ -10,7 +10,7 @@ export interface RowOptions {
   readonly language: string;
   readonly renderItem: () => ((item: InboxItem) => Node | string) | null;
   readonly hrefOf: (item: InboxItem) => string | null;
-  /** The user has chosen the item. Returns false if the page prevents what follows. */
+  /** The user has chosen the item. Returns false if the page has called `preventDefault()`. */
   readonly choose: (item: InboxItem) => boolean;
 }
 

@@ -1,10 +1,13 @@
 import type { InboxItem, InboxSnapshot, InboxView } from '@postern/client';
 
-/** What this page has shown and the user has opened. It is in memory: the service knows one read position for all items. */
+/**
+ * The items that this page has shown, and those that the user has opened. They are in memory, because the service stores only one read
+ * position.
+ */
 export interface Seen {
-  /** The list is on the screen, so the badge goes. Nothing is read by that. */
+  /** The list is on the screen, so the badge disappears. The items stay unread. */
   see(snapshot: InboxSnapshot): void;
-  /** The user has opened an item. The read position follows only while it passes no item that is still unread. */
+  /** The user has opened an item. The read position moves only if it passes no unread item. */
   open(item: InboxItem, view: InboxView, isWhole: boolean): void;
   isUnread(item: InboxItem): boolean;
   /** How many unread items have arrived since the list was last seen. */

@@ -11,11 +11,11 @@ type CellName = keyof PreferenceCells;
 
 const cellsOf = (preferences: Preferences): CellName[] => ['inbox', ...channelsOf(preferences)];
 
-/** A name that nobody has given a title, as words. */
+/** The title of a category, or its name as words. */
 const titleOf = (name: string, title: string) =>
   title === name ? name.charAt(0).toUpperCase() + name.slice(1).replace(/[_.-]+/g, ' ') : title;
 
-/** What a cell offers: a summary only where the service has one. */
+/** The choices of a cell. It has the summary only if the service offers one. */
 export function valuesOf(column: string, { value, default: initial }: PreferenceCell, category: Category): string[] {
   const digest = column === 'email' && category.has_digest ? ['digest'] : [];
   return [...new Set<string>(['on', 'off', initial, value, ...digest])];

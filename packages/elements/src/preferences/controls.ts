@@ -45,6 +45,6 @@ export function switchOf(
   return box;
 }
 
-/** An option holds text only, so it is marked itself if the text is in another language than the page. */
+/** An option can contain only text. So if the text is English in another page, the option itself has the `lang`. */
 export const optionOf = (value: string, text: string) =>
   element('option', { value, ...(isFallback(text) && { lang: 'en', dir: 'ltr' }) }, withoutMarks(text));

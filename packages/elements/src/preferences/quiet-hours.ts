@@ -9,11 +9,7 @@ const usual: QuietHours = { from: '22:00', until: '07:00' };
 /** A time that is typed digit by digit is saved when the user pauses. */
 const pauseMs = 800;
 
-/**
- * The times between which quiet hours are, and the days on which they begin.
- *
- * @returns the rows, and a function that brings them up to date
- */
+/** The start, the end and the days of quiet hours. @returns the rows, and a function that updates them */
 function createQuietHours({ words, language, change }: Page): {
   readonly rows: readonly HTMLElement[];
   readonly show: (preferences: Preferences) => void;
@@ -85,7 +81,7 @@ function createQuietHours({ words, language, change }: Page): {
       for (const { show } of times) show(hours);
       for (const { day, box } of boxes) {
         box.checked = hours.days?.includes(day) ?? true;
-        // Quiet hours that never begin are none.
+        // Without a day, quiet hours never begin, so they are off.
         box.disabled = box.checked && hours.days?.length === 1;
       }
     },

@@ -6,7 +6,7 @@ import type { Page } from './controls.js';
 import { quietSection } from './quiet-hours.js';
 import { zoneSection } from './time-zone.js';
 
-/** What the nodes of the page depend on, without what changes in them. */
+/** The values for which the page needs new nodes. Other values only change the nodes. */
 const shapeOf = ({ channels, addresses, categories }: Preferences): string =>
   JSON.stringify([
     Object.keys(channels),

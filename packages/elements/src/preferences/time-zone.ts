@@ -38,7 +38,7 @@ export function zoneSection(page: Page, preferences: Preferences): HTMLElement {
   );
 }
 
-/** The time of day in a zone. A zone that this browser does not know has none. */
+/** The time of day in a zone, or a dash if this browser does not know the zone. */
 function timeIn(timeZone: string, language: string): string {
   try {
     return new Intl.DateTimeFormat(language, { timeZone, timeStyle: 'short' }).format(new Date());

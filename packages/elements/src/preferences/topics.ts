@@ -35,9 +35,8 @@ interface Row {
 const limit = 50;
 
 /**
- * The section of the topics that the user can join, and of those that they are in. Without any, it stays empty.
- *
- * @returns brings the switches up to date
+ * The section of the topics that the user can join or leave. Without topics, it stays empty.
+ * @returns a function that updates the switches
  */
 export function createTopicsSection(options: TopicsOptions): (preferences: Preferences) => void {
   const { postern, words, container, signal } = options;

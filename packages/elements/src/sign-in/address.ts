@@ -9,13 +9,13 @@ import { withLaterTexts } from './later-texts.js';
 import { titleOf } from './providers.js';
 import { type Context, card, type FirstAddress, type LaterContext, showLoginIssue, type View } from './views.js';
 
-/** The mark of the user whom this browser asks no more. It is no secret. */
+/** Stores the user who has chosen "Later", so that this browser does not ask again. It is no secret. */
 const settledKey = 'postern.address';
 /** How long a login is the proof for a first address, and how long a code to one address excludes another, in milliseconds. */
 const loginMs = 600_000;
 const resendMs = 60_000;
 
-/** The proof of the first address is the login itself. Users of whom the service wants another one add it in their account. */
+/** The login itself is the proof for the first address. If the service requires another proof, users add the address in their account. */
 const accountOf = ({ postern }: Context) => createAccount(postern, { prove: async () => null });
 
 /** Whether the account has no address, and the login can be the proof for one. */
@@ -34,7 +34,7 @@ async function isWanted(context: Context): Promise<boolean> {
 /** Asks for a first address after a login at a provider, so that the account can be recovered. Null: there is nothing to ask. */
 export async function addressView(shown: Context): Promise<View | null> {
   const words = withLaterTexts(shown.words);
-  // Nobody is asked for another proof here, so only its lack cancels a request.
+  // This view never asks for a proof, so a request is cancelled only if one is required.
   const context: LaterContext = { ...shown, words: { ...words, cancelled: words.address_late } };
   const { flows, postern, signal, report, leaveAddress } = context;
   const leave = (isSettled = true) => {

@@ -43,8 +43,8 @@ const lastWayKey = 'postern.way';
  * registration.
  *
  * Parts: `card`, `form`, `heading`, `field`, `label`, `input`, `code`, `hint`, `button`, `button-primary`, `button-provider`,
- * `button-reveal`, `mark`, `icon`, `tag`, `link`, `divider`, `identity`, `notice`, `issue`, `countdown`, `qr`, `secret`,
- * `recovery-codes`, `recovery-code`. Slots: `logo`, `before`, `after`, and `locked`, for the text that users see if their account is locked.
+ * `button-reveal`, `mark`, `icon`, `tag`, `link`, `divider`, `identity`, `notice`, `issue`, `countdown`, `qr`, `secret`, `recovery-codes`,
+ * `recovery-code`. Slots: `logo`, `before`, `after`, and `locked`, for the text that users see if their account is locked.
  *
  * @example
  * ```ts
@@ -72,7 +72,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   #guestContinues = false;
   /** Ends a login that waits for the flow `address`. */
   #endAddress: () => void = () => undefined;
-  /** Keeps the login at a provider from the app until the question for an address is answered. */
+  /** Hides the login at a provider from the app until the user has answered the question for an address. */
   #hold: LoginHold | undefined;
   readonly #input: SignInInput = {
     ...{ identity: '', way: undefined, page: 'identity', usedWay: undefined, lastWay: null },
@@ -172,7 +172,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     clientSignal.addEventListener('abort', () => {
       this.#offered = undefined;
       this.#flows = {};
-      // A page that removes the element leaves no room for a question.
+      // If the page removes the element, there is no question.
       if (this.#flow === 'address') this.#flow = null;
       this.#release();
       this.#endAddress();
@@ -206,7 +206,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
         offeredLogins(postern, { signal }),
         ...['postern.guest', lastWayKey, 'postern.registration', 'postern.recovery'].map((key) => marks.get(key)),
       ]);
-      // What waited for a code when the page was closed.
+      // The flow that waited for a code when the page was closed.
       const open = JSON.parse(registration ?? recovery ?? 'null');
       if (open?.expiresAt > Date.now())
         this.#flow = registration ? 'register' : `recover_${open.request.purpose as 'pin'}`;
@@ -289,7 +289,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
         this.#flow = null;
       }
       if (state.step === 'redirect') this.#input.usedWay = state.authenticator;
-      // An app shows its own view as soon as the user is signed in, so it hears of it after the question for an address.
+      // The app learns of the login after the question for an address, because it may then replace this element.
       if (state.step === 'redirect') this.#hold ??= holdLogin(coreOf(postern));
       else if (previous.step === 'redirect' && (state.step !== 'done' || state.recovery_codes)) this.#release();
       if (state.step === 'done' && !state.recovery_codes) {
@@ -331,7 +331,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     if (flow === 'address') {
       return this.#viewLoadedLater(context, async () => {
         const part = await import('./address.js').catch(() => undefined);
-        // Without its code, the login ends as others do.
+        // If the code cannot be loaded, the login ends without the question.
         if (part === undefined) context.leaveAddress();
         return part?.addressView(context) ?? null;
       });

@@ -110,7 +110,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
     if (option?.takes_redirect) return state.redirect(name as `oidc:${string}`);
     return state.oidc(name.slice('oidc:'.length));
   }
-  /** With a registration, the code of an address that nobody has makes an account. */
+  /** If registration is on, a code for an unknown address creates an account. */
   function sendCode(name: 'sms' | 'email', identity: string) {
     const type = name === 'sms' ? 'phone' : 'email';
     const signUp = context.registration && offered.registration.identity_types.includes(type);

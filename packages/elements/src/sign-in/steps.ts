@@ -64,7 +64,7 @@ export function stepView(shown: Context, state: Exclude<LoginState, LoginStart |
 function loginCodeView(context: LaterContext, first: LoginCode): View {
   const { words } = context;
   const { destination, signUp, takesPin } = first;
-  // After a first secret, the address is known to be that of the account.
+  // After a first secret, the address belongs to the account.
   const text = signUp ? words.code_sign_up : takesPin ? words.code_to : words.code_sent;
   const lead = destination === null ? words.code_to_you : fill(text, { to: destination });
   const view = codeView(context, first, {

@@ -32,7 +32,7 @@ export const isProvider = (way: string) => /^(oidc|oauth):/.test(way);
 /** A flow other than the login. `address` follows a login at a provider. */
 export type Flow = 'recover_password' | 'recover_pin' | 'register' | 'address';
 
-/** The registration and the recovery of a client, once the user has asked for them, and the first address of an account. */
+/** The registration and the recovery, if the user has started them, and the first address of an account. */
 export interface FlowMachines {
   register?: Registration;
   recover?: Recovery;

@@ -6,7 +6,7 @@ import { english, type StartTexts } from './texts.js';
 
 /** Events of `<postern-step-up>`. */
 export interface StepUpEvents {
-  /** The browser has come back from a provider with the proof. What the user had begun can begin again. */
+  /** The browser has come back from a provider with the proof. The user can start the interrupted action again. */
   readonly 'postern-proven': CustomEvent<null>;
 }
 

@@ -1,7 +1,7 @@
 import { anySignal, NetworkError, readEvents, wait } from '@postern/client/internal';
 import type { Connection } from '../connection.js';
 
-/** What Postern has told about access tokens, from the stream `GET /v1/revocations`. */
+/** The revocations of access tokens, from the stream `GET /v1/revocations`. */
 export interface Revocations {
   /**
    * Resolves when all revocations up to some seconds ago are known.
@@ -20,8 +20,8 @@ const maxAgeMs = 15_000;
 /** The time in seconds after which a revocation is forgotten: no token is valid for so long. */
 const keptSeconds = 20 * 60;
 /**
- * The stream is opened again if nothing has arrived for so long, because the connection may be lost without a sign, and if a beat is later
- * than this, as measured from the first one, because a proxy may hold beats back.
+ * The stream is opened again if nothing arrives for this time, because the connection may be lost without a sign. It is also opened again *
+ * if a beat is late by this time, measured from the first one, because a proxy may hold beats back.
  */
 const defaultLateMs = 7500;
 /** Or earlier than this: then the clock of the database was set forward. */
@@ -38,10 +38,10 @@ interface Beat {
 }
 
 /**
- * Reads the stream from the first use on, and opens it again whenever it ends. The age of a beat is `now` - `through`, which the
- * database has measured, and the time that has passed here since it came. A proxy that holds beats back makes this too small. So `now`
- * is also compared with the first beat of the connection, which cannot be older than the request: only differences of the same clock
- * are compared.
+ * Reads the stream from the first use on, and opens it again whenever it ends. The age of a beat is `now` - `through`, by the clock of the
+ * database, plus the time since the beat arrived. If a proxy holds beats back, this age is too small. So a second age is computed from the
+ * first beat of the connection, which cannot be older than the request, and the larger age counts. Times of different clocks are never
+ * compared.
  */
 export function createRevocations(connection: Connection, maxLateMs = defaultLateMs): Revocations {
   const revoked = new Map<string, number>();

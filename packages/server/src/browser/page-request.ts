@@ -84,7 +84,7 @@ export const basic = (token: string): string => `Basic ${btoa(`${token}:`)}`;
 /**
  * The headers for Postern.
  *
- * @param address of the client. Null: it must be known, and is not
+ * @param address of the client. Null: it is missing, which requests that Postern counts by address do not allow
  * @throws UsageError
  */
 export function headersToPosternOf(page: PageRequest, address: string | null | undefined): Headers {
@@ -98,7 +98,7 @@ export function headersToPosternOf(page: PageRequest, address: string | null | u
   return headers;
 }
 
-/** The body for Postern, or the answer to a body that it cannot get. */
+/** The body for Postern, or an answer that refuses the request. */
 export async function bodyToPosternOf(page: PageRequest): Promise<ForwardedBody | Response> {
   const { request, route, cookies, cookieHeader, guest } = page;
   if (page.mergesGuest) {

@@ -27,10 +27,10 @@ export interface BrowserSessionOptions {
   readonly allowedOrigins?: readonly string[] | undefined;
   readonly cookie?: CookieOptions | undefined;
   /**
-   * The address of the client, which Postern limits and records. `socket`, the default: of the connection, which `expressHandler`,
-   * `fastifyHandler` and `handler(request, { address })` know. `proxy`: the last one in `X-Forwarded-For`, behind a proxy of your own.
-   * Postern must trust your backend: name it in `TRUST_PROXY`. Without an address, the first request that Postern limits by address
-   * throws. `none`: all users share these limits.
+   * Where the address of the client comes from, which Postern limits and records. `socket`, the default: from the connection.
+   * `expressHandler` and `fastifyHandler` pass it; otherwise pass it to `handler(request, { address })`. `proxy`: the last one in
+   * `X-Forwarded-For`, behind a proxy of your own. Postern must trust your backend: name it in `TRUST_PROXY`. Without an address, the first
+   * request that Postern limits by address throws. `none`: all users share these limits.
    */
   readonly clientAddress?: 'socket' | 'proxy' | 'none' | ((request: Request) => string | null | undefined) | undefined;
 }
@@ -52,9 +52,9 @@ export interface BrowserSession {
     Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', (request: Request) => Promise<Response>>
   >;
   /**
-   * The session of a page's visitor, by the cookie. Null if there is none. Calls with the same request object share one session. Only to read: changes need a session token. If neither
-   * `origin` nor the request shows https, a cookie of plain http counts too: another host of the same domain could have set it, and
-   * the page then shows the account of somebody else. So set `origin`.
+   * The session of a page's visitor, by the cookie. Null if there is none. Calls with the same request object share one session. Use it to
+   * read only: changes need a session token. Set `origin`: otherwise Postern may not know that the page uses https, and accepts a cookie
+   * of plain http. Another host of the same domain could have set this cookie, and the page then shows the account of somebody else.
    */
   readonly session: (request: RequestLike) => Promise<PageSession | null>;
   /**
@@ -65,8 +65,8 @@ export interface BrowserSession {
 }
 
 /**
- * Keeps the login of a browser in an HttpOnly cookie. The page uses `createPostern({ url: '/auth', storage: 'backend' })`: it gets
- * session tokens, and never the authentication token.
+ * Keeps the login of a browser in an HttpOnly cookie. The page uses `createPostern({ url: '/auth', storage: 'backend' })`: it gets session
+ * tokens, and never the authentication token.
  *
  * @example
  * ```ts
@@ -90,7 +90,7 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
   return createBrowser(postern, options).session;
 }
 
-/** A browser session with what the adapters of frameworks need in addition. */
+/** A browser session, and two functions for the adapters of frameworks. */
 export interface Browser {
   readonly session: BrowserSession;
   /** Sends a request to Postern for the visitor of a page, as the handler does. Only for requests that the app has checked. */
@@ -168,7 +168,7 @@ type Transport = ReturnType<typeof createLazyTransport>;
 
 /**
  * @returns a function that reads the session of the cookie of a request; null without a valid cookie. One page gets one session, however
- *   often it asks
+ * often it asks
  */
 function createSessionReader(transport: Transport, loginIn: Browser['loginIn']) {
   const created = new WeakMap<object, { readonly token: string; readonly session: Promise<HeldSession | null> }>();
@@ -227,8 +227,8 @@ async function readSnapshot<Parts extends SnapshotParts>(
 }
 
 /**
- * The object that stands for a request. Frameworks without one, such as Next.js, have one object of headers for each request, around
- * which each call may put another object.
+ * The object that identifies a request. Next.js has no such object. There, it is the object of the headers: each call may get another
+ * object around it.
  */
 function requestOf(request: RequestLike): object {
   const { headers } = 'headers' in request ? request : request.raw;
@@ -238,8 +238,8 @@ function requestOf(request: RequestLike): object {
 const withoutToken = ({ token: _, ...session }: HeldSession): PageSession => session;
 
 /**
- * The origin, as far as a request shows it: a `Request` shows it by its URL. A request of Node.js shows by its socket only
- * whether it used TLS.
+ * What a request shows of the origin. The URL of a `Request` has all of it. The socket of a request of Node.js only shows whether it used
+ * TLS.
  */
 function shownOrigin(request: RequestLike): string | undefined {
   const { url, socket } = request as RequestLike & { readonly url?: unknown; readonly socket?: unknown };

@@ -2,11 +2,11 @@ import { UsageError } from '@postern/client/internal';
 import type { Session } from '../wire.js';
 import { type Refusal, refusal } from './answers.js';
 
-/** What a request needs beyond a valid session. */
+/** The requirements of a request, in addition to a valid session. */
 export interface StepUpOptions {
   /**
-   * How long ago the user logged in, or proved to be present in this login, at most: milliseconds, or a text such as `90s`, `10m`,
-   * `2h` or `1d`. By the clock of this machine.
+   * The maximum age of the login or of the last proof in it, by the clock of this machine: milliseconds, or a text such as `90s`, `10m`,
+   * `2h` or `1d`.
    */
   readonly within?: number | string | undefined;
   /** Whether the login and its proofs must have used two factors (`mfa` in `amr`), one of them an authenticator app or a passkey. */
@@ -54,13 +54,13 @@ export function createStepUpCheck({ within, factor = false }: StepUpOptions): (s
 }
 
 /**
- * Whether one of two factors was a device that the user has enrolled: an authenticator app or a passkey. Who reads the codes to an
- * address can recover the password too, so these two are not enough.
+ * Whether one of two factors was a device that the user has enrolled: an authenticator app or a passkey. A password and a code are not
+ * enough: somebody who reads the codes to an address can also recover the password.
  */
 const hasFactor = (amr: Session['amr']) =>
   amr.includes('mfa') && amr.some((method) => method === 'otp' || method === 'hwk');
 
-/** Milliseconds by which the clock of the service may be ahead of this one. The age of a later time is unknown. */
+/** The clock of the service may be ahead of this one by this many milliseconds. A time further in the future has an unknown age. */
 const tolerance = 60_000;
 
 function isWithin(time: string, maxAgeMs: number): boolean {

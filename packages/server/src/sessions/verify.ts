@@ -13,7 +13,7 @@ export interface VerifyOptions extends Abortable {
    */
   readonly maxAge?: number | undefined;
   /**
-   * Checks an access token of this audience in this process, without a request. A stream tells which tokens have been revoked. It needs
+   * Checks an access token of this audience in this process, without a request. A stream reports which tokens were revoked. It needs
    * `audience`, `issuer` and an API key with the scope `sessions:verify`.
    */
   readonly local?: boolean | undefined;

@@ -18,7 +18,7 @@ export interface PageSessionServices {
 
 const Body = Type.Object({ authentication_token: Type.String({ minLength: 1, maxLength: 300 }) });
 
-/** What means that there is no login, or none any more. */
+/** The problems that mean: there is no valid login. */
 const endedCodes = ['invalid_authentication_token', 'account_unusable', 'account_locked', 'no_active_token'];
 /** A token that another host has set may be bound to a key. */
 const boundCodes = ['invalid_dpop_proof', 'use_dpop_nonce'];

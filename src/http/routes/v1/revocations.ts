@@ -15,7 +15,7 @@ const RevocationStream = {
   },
 };
 
-/** The route that tells other services which access tokens are no longer accepted. */
+/** The stream of revoked access tokens, for other services. */
 export function revocationRoutes(app: App, { revocationStreams }: { revocationStreams: RevocationStreams }): void {
   // The streams end in the hook preClose, because after this hook the server waits for open connections.
   app.addHook('preClose', () => revocationStreams.close());

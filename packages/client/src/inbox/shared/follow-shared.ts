@@ -30,7 +30,7 @@ export async function* followShared(
   workerUrl: string | URL | undefined,
 ): AsyncGenerator<StatefulInboxEvent> {
   const progress = { position: query.after };
-  // A file of its own: a bundle that is no module, such as that of Expo for the web, cannot contain `import.meta`.
+  // In a separate file, because a bundle that is no module, as Expo writes it for the web, cannot contain `import.meta`.
   const address = await import('./address.js').catch(() => undefined);
   for (;;) {
     const state = await postern.ready().then(() => postern.current);

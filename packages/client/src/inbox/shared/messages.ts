@@ -22,7 +22,7 @@ export type ToWorker =
   | { readonly bye: true };
 
 export type ToTab =
-  /** `position`: that of the stream, also for events without one. */
+  /** `position`: the position of the stream, also for events that have none. */
   | { readonly event: StatefulInboxEvent; readonly position: string | undefined }
   | { readonly ask: { readonly fresh: boolean } }
   /** Postern refuses the stream, such as for a wrong filter. */

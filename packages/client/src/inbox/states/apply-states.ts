@@ -1,16 +1,15 @@
 import type { InboxStates, NotificationExtra } from '../../wire.js';
 import type { ItemState, ItemsPart, StatefulNotification } from './types.js';
 
-/** Up to where everything is read and archived, except what is marked otherwise. */
+/** The positions up to which everything is read and archived, except notifications that were marked one by one. */
 export interface Positions extends Pick<InboxStates, 'archived_through'> {
   readonly marker: Pick<InboxStates['marker'], 'last_read_sequence'>;
 }
 
 /**
- * The state of a notification after an answer. What was marked on its own is in the answer. All others follow the positions: those that
- * a position has passed since the last answer.
- *
- * @param from the positions of the last answer. Null: the answer is the first one, and has everything that was ever marked
+ * The state of a notification after an answer. The answer has the notifications that were marked one by one. The state of all others
+ * follows from the positions.
+ * @param from the positions of the last answer; null for the first answer, which has all notifications that were ever marked
  */
 export function stateAfter(
   { sequence, extra: { state } }: Pick<StatefulNotification, 'sequence' | 'extra'>,

@@ -9,7 +9,7 @@ export interface ShownRows {
 }
 
 /**
- * The rows that an answer about states changes, one after the other, so that each has all changes that came before it.
+ * Yields the rows that an answer about states changes, one after the other. Each row includes all earlier changes.
  *
  * @param shown reads the rows that are shown at the time
  * @returns whether the list must be read again, because a row may have come into the part that is shown

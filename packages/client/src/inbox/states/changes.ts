@@ -9,14 +9,14 @@ interface Change {
   readonly values: Partial<ItemState>;
 }
 
-/** The changes of the user that Postern has not confirmed yet, on top of what it said last. */
+/** The changes of the user that Postern has not confirmed yet, on top of its last answer. */
 export function createChanges({ core, show }: { readonly core: Pick<Core, 'onError' | 'onResume'>; show(): void }) {
   const pending = new Set<Change>();
   /** One request after the other, so that the last change of a notification is the one that stays. */
   let turn: Promise<unknown> = Promise.resolve();
   let failure: PosternError | null = null;
 
-  /** Reads the states until that has worked. The change is shown meanwhile, because Postern has accepted it. */
+  /** Retries reading the states. Meanwhile the change is shown, because Postern has accepted it. */
   async function confirm(change: Change, read: () => Promise<unknown>): Promise<void> {
     for (let failures = 0; pending.has(change); failures += 1) {
       try {
@@ -76,7 +76,7 @@ export function createChanges({ core, show }: { readonly core: Pick<Core, 'onErr
       });
       turn = isAccepted;
       if (await isAccepted) await confirm(change, read);
-      // The request may have had an effect even so, or another device was first.
+      // The request may have taken effect anyway, or another device was faster.
       else if (pending.delete(change)) void read().catch(core.onError);
       pending.delete(change);
       show();

@@ -31,7 +31,7 @@ type StatesOptions = Pick<FollowerOptions, 'states' | 'rows' | 'part'>;
 const versionOf = ({ after }: InboxStates) => Number.parseInt(after, 10);
 const readAgain: InboxEvent = { type: 'reset', position: '0' };
 
-/** What is known of the states of a user, from the beginning of a stream to its end. */
+/** The known states of a user, from the start of a stream to its end. */
 function createKnownStates({ states, rows, part }: StatesOptions) {
   /** What the stream shows next. Undefined while there is no stream. */
   let queue: Queue<QueueItem> | undefined;
@@ -88,7 +88,7 @@ function createKnownStates({ states, rows, part }: StatesOptions) {
       queue = next;
       known = undefined;
     },
-    /** The changes of rows that an answer makes. They are made when they are shown. */
+    /** The changes of rows after an answer. They are computed when they are shown. */
     *eventsOf({ states: next, from }: Update): Generator<InboxEvent> {
       const changed = changedRows(rows, part(), from, next);
       let row = changed.next();
@@ -108,13 +108,13 @@ function createKnownStates({ states, rows, part }: StatesOptions) {
 export function createFollower({ core, count, ...options }: FollowerOptions) {
   const known = createKnownStates(options);
   const recount = () => void count().catch(core.onError);
-  /** Its category is off in the inbox, so that no part has it, or another device was faster. The list says which. */
+  /** Either its category is hidden from the inbox, or another device was faster. The list shows which. */
   const arrivesArchived = (event: StatefulInboxEvent) =>
     event.type === 'put' &&
     event.notification.extra?.state.archived &&
     !options.rows().items.some(({ id }) => id === event.notification.id);
 
-  /** Reads what was missed, and again after a pause while that fails for a reason that passes. */
+  /** Reads missed changes. After a temporary failure, it tries again after a pause. */
   async function catchUp(signal: AbortSignal | undefined): Promise<void> {
     for (let failures = 0; !signal?.aborted; failures += 1) {
       try {
@@ -130,7 +130,7 @@ export function createFollower({ core, count, ...options }: FollowerOptions) {
     }
   }
 
-  /** Catches up at intervals, while no stream says what is new. */
+  /** Reads changes at intervals while there is no stream. */
   async function poll(signal: AbortSignal): Promise<void> {
     for (;;) {
       await wait(pollPauseMs, signal, core.onResume);

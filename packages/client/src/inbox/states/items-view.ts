@@ -78,7 +78,7 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
     const changeError = changes.error();
     store.set({ view, items, counts, connection, hasMore, loading, error, changeError });
     expiry.set(isUsed && view === 'inbox' ? items : []);
-    // What was read has left this part.
+    // Notifications that were read have left this part.
     if (items.length === 0 && hasMore && !loading && error === null) void rows.loadMore();
   }
   /** The service sends nothing when a notification expires. */
@@ -91,7 +91,7 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
     const user = userNow();
     const next = await states.counts({ by: countsBy });
     if (user !== userNow()) return;
-    // The same object, for components that render when it changes.
+    // Returns the same object as before if nothing has changed, so that components do not render again.
     if (JSON.stringify(next) !== JSON.stringify(counts)) counts = next;
     show();
   });

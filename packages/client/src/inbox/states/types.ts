@@ -26,15 +26,15 @@ export interface StatefulNotification extends Notification {
 export type ItemState = NotificationItemState;
 
 /**
- * The notifications that a change concerns: the ids of at most 100, or all that match a filter up to a sequence. What arrives later stays
- * as it is. Without a filter: all.
+ * The notifications that a change concerns: the ids of at most 100, or all that match a filter up to a sequence. Later notifications do not
+ * change. Without a filter: all.
  */
 export type ItemsSelection =
   | readonly string[]
   | { readonly through: number; readonly filter?: NotificationFilter | undefined };
 
 export interface ItemsQuery extends NotificationQuery {
-  /** Without it: the whole list, also what has expired. */
+  /** By default, the whole list, also expired notifications. */
   readonly view?: ItemsPart | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface ItemStates {
   /** Hides notifications until a time. Null ends the snooze. It does not change whether they are read. */
   readonly snooze: (items: ItemsSelection, until: Date | string | null, options?: Abortable) => Promise<ChangedStates>;
   /**
-   * Chooses an action of a notification, which is read then. The same key again changes nothing. Rejects with the problems
+   * Chooses an action of a notification and marks it as read. Repeating the same key changes nothing. Rejects with the problems
    * `action_taken` (another key was chosen), `notification_expired` and `not_found`.
    */
   readonly act: (id: string, key: string, options?: Abortable) => Promise<TakenAction>;
@@ -75,7 +75,7 @@ export interface ItemsSnapshot {
   readonly view: ItemsPart;
   /** Newest first, without gaps, with the changes that are being sent. */
   readonly items: readonly StatefulItem[];
-  /** What Postern has counted last, also while a change is being sent. */
+  /** The last count of Postern, also while a change is being sent. */
   readonly counts: InboxCounts;
   readonly connection: Connection;
   readonly hasMore: boolean;
@@ -104,7 +104,9 @@ export interface ItemsView extends Store<ItemsSnapshot> {
   readonly markAllRead: () => Promise<void>;
   /** Archives the same. */
   readonly archiveAll: () => Promise<void>;
-  /** The user has seen what is shown: it no longer counts as `unseen`, on any device. Returns false if the request failed. */
+  /**
+   * Marks the shown notifications as seen, so that they no longer count as `unseen`, on any device. Returns false if the request failed.
+   */
   readonly seen: () => Promise<boolean>;
 }
 
