@@ -63,11 +63,12 @@ async function settled(stream: EventStream): Promise<void> {
   );
 }
 
-/** A user with two logins. */
+/** A user with two logins, which had tokens already: the service keeps what it has read of them. */
 async function visitor(fields: object = {}) {
   const user = await createUser(postern, fields);
   const first = await signIn(postern, user);
   const second = await signIn(postern, user);
+  for (const { session } of [first, second]) expect((await ask(session.token)).status).toBe(201);
   return { user, first, second };
 }
 type Visitor = Awaited<ReturnType<typeof visitor>>;
