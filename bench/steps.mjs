@@ -73,10 +73,11 @@ async function measureDecisions(pool, dataDir) {
     for (let round = 0; round <= rounds; round += 1) {
       // The users differ from round to round, so that each is read from the same mixture of caches.
       const first = 5 + round * recipients;
-      const insert = `with n as materialized (select n, gen_random_uuid() as id from generate_series($1::int, $2) n)
-        insert into notifications (user_id, id, sequence, change_sequence, notification_type, category, object_data_string,
+      // In the order of the users, as a publication writes them.
+      const insert = `insert into notifications (user_id, id, sequence, change_sequence, notification_type, category, object_data_string,
                                    description, created_at, updated_at)
-        select bench.id('user', n), id, 1000000 + n, 1000000 + n, 'payment', 'bills', '', 'Grace Hopper paid you', now(), now() from n
+        select user_id, uuidv7(), 1000000 + n, 1000000 + n, 'payment', 'bills', '', 'Grace Hopper paid you', now(), now()
+        from (select n, bench.id('user', n) as user_id from generate_series($1::int, $2) n order by user_id offset 0) recipient
         returning user_id, id`;
       let rows;
       const inserted = await timed(async () => {

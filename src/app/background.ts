@@ -31,21 +31,23 @@ const maxOtherJobs = 4;
 
 /**
  * Starts the queue, the relays that fill it, and the maintenance tasks.
- * @param connections those that the workers of the queue share
+ * @param limits.queueConnections those that the workers of the queue share
+ * @param limits.queueConcurrency the maximum number of concurrent jobs of a group
  */
 export async function startBackgroundWork(
   base: Base,
   domains: Domains,
-  connections = base.resources.jobs,
+  limits: { readonly queueConnections?: number; readonly queueConcurrency?: number | undefined } = {},
 ): Promise<{ readonly queue: Queue }> {
   const { config, log, lifecycle, resources, target, database, keys, statistics, hasher, tracing } = base;
   const { messaging, push, deliverySteps, notifications, publications, webhooks, backups } = domains;
+  const { queueConnections: connections = resources.jobs, queueConcurrency = Number.POSITIVE_INFINITY } = limits;
   const jobGroups = [
     { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
     ...messaging.jobGroups(resources.jobs),
     ...push.jobGroups,
     ...deliverySteps.jobGroups,
-  ];
+  ].map((group) => ({ ...group, concurrency: Math.min(group.concurrency, queueConcurrency) }));
   const onJobStarted = (task: string, waitSeconds: number) => {
     statistics.counters.add('queue.jobs', task);
     statistics.counters.add('queue.latency', task, waitSeconds);

@@ -19,6 +19,18 @@ const consoleFolder = fileURLToPath(new URL('console/built/', packageFolder));
 /** What `scripts/compile.mjs` has built. */
 const pagesFolder = fileURLToPath(new URL('dist/pages/', packageFolder));
 
+/** By folder. A process reads the hundreds of files once, although tests start many services in it. */
+const readFiles = new Map<string, Promise<unknown>>();
+
+function readOnce<T>(folder: string, read: (folder: string) => Promise<T>): Promise<T> {
+  const files = readFiles.get(folder) as Promise<T> | undefined;
+  if (files !== undefined) return files;
+  const reading = read(folder);
+  readFiles.set(folder, reading);
+  reading.catch(() => readFiles.delete(folder));
+  return reading;
+}
+
 /** A server that listens. */
 export interface ListeningServer {
   readonly app: App;
@@ -44,7 +56,7 @@ export async function listen(
 ): Promise<Servers> {
   const { config, log, lifecycle, listening, tracing, texts } = base;
   const { HOST, PORT, CONSOLE, CONSOLE_HOST, CONSOLE_PORT, PUBLIC_URL } = config;
-  const files = CONSOLE === 'on' ? await readConsoleFiles(consoleFolder) : undefined;
+  const files = CONSOLE === 'on' ? await readOnce(consoleFolder, readConsoleFiles) : undefined;
 
   // Both ports have the header: an operator with https for one port has it for the other one too.
   const behindTls = PUBLIC_URL?.startsWith('https:') === true;
@@ -85,7 +97,7 @@ export async function listen(
   const { APP_TERMS_URL: termsUrl, APP_PRIVACY_URL: privacyUrl } = config;
   const pages =
     config.PAGES === 'on' && publicUrl !== undefined
-      ? { brand: { ...texts.brand, termsUrl, privacyUrl }, assets: await readAssets(pagesFolder), publicUrl }
+      ? { brand: { ...texts.brand, termsUrl, privacyUrl }, assets: await readOnce(pagesFolder, readAssets), publicUrl }
       : undefined;
   const address = { host: HOST, port: PORT, publicUrl: PUBLIC_URL };
   const isSeparate = CONSOLE_PORT !== undefined;

@@ -62,6 +62,10 @@ export interface StartOptions {
   readonly queryTimeout?: number;
   /** Connections that the workers of the queue share; for tests, which start many services. */
   readonly queueConnections?: number;
+  /** The maximum number of concurrent jobs of a group; for tests, because each idle worker of the queue polls. */
+  readonly queueConcurrency?: number | undefined;
+  /** Milliseconds between two searches for a new primary of the database; for tests, whose server has one connection more for each. */
+  readonly watchInterval?: number;
   /** Milliseconds between two reads of the blocked addresses, and of the categories; for tests. */
   readonly blockInterval?: number;
   /** Milliseconds between two writes of statistics; for tests. */
@@ -102,6 +106,7 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     hashThreads: options.hashThreads,
     queryTimeout: options.queryTimeout,
     outboundTimeout: options.outboundTimeout,
+    watchInterval: options.watchInterval,
   });
   const { database } = base;
   await reportUnreadable(base);
@@ -117,7 +122,7 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
   });
   const { services } = domains;
   const { revocationStreams } = services;
-  const { queue } = await startBackgroundWork(base, domains, options.queueConnections);
+  const { queue } = await startBackgroundWork(base, domains, options);
   const metrics = await startMetrics(base, { version, queue, revocationStreams, isWorker: worker !== undefined });
   const { main, administration } = await listen(base, services, requestObserver(base, options), consoleCodes.watch);
   // After it listens: a start that fails, for example because the port is taken, must not use up the key that is shown once.

@@ -74,15 +74,35 @@ export const Text = (maxLength: number, minLength = 0) => Type.String({ minLengt
 /** The highest page number. Multiplied by any limit, it is still an exact number. */
 export const maxPage = 1_000_000_000;
 
+/** The parameters that are the same for every list. */
+const sharedParameters = {
+  page: Type.Optional(
+    Type.Unsafe<string>({ type: 'integer', minimum: 1, maximum: maxPage, description: 'Page number, from 1.' }),
+  ),
+  limit: Type.Optional(
+    Type.Unsafe<string>({ type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Items per page.' }),
+  ),
+  since: Type.Optional(
+    Type.Unsafe<string>({
+      type: 'string',
+      description: 'Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339.',
+      examples: ['2017-10-19 17:02:03'],
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      description:
+        'The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored.',
+    }),
+  ),
+};
+
 /** The query parameters of every list. They arrive as text; `http/lists/list-query.ts` checks them. */
-export const ListQuery = (sortable: readonly string[], filterExample: string) =>
-  Type.Object({
-    page: Type.Optional(
-      Type.Unsafe<string>({ type: 'integer', minimum: 1, maximum: maxPage, description: 'Page number, from 1.' }),
-    ),
-    limit: Type.Optional(
-      Type.Unsafe<string>({ type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Items per page.' }),
-    ),
+export const ListQuery = (sortable: readonly string[], filterExample: string) => {
+  const { page, limit, since, cursor } = sharedParameters;
+  return Type.Object({
+    page,
+    limit,
     sort: Type.Optional(
       Type.Unsafe<string>({
         type: 'string',
@@ -98,20 +118,10 @@ export const ListQuery = (sortable: readonly string[], filterExample: string) =>
         examples: [filterExample],
       }),
     ),
-    since: Type.Optional(
-      Type.Unsafe<string>({
-        type: 'string',
-        description: 'Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339.',
-        examples: ['2017-10-19 17:02:03'],
-      }),
-    ),
-    cursor: Type.Optional(
-      Type.String({
-        description:
-          'The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored.',
-      }),
-    ),
+    since,
+    cursor,
   });
+};
 
 /** A page of a list in an envelope. */
 export interface ListPage<Item> {

@@ -1,7 +1,7 @@
 import type { DeliveryReason, PushChannel, WebPushSubscription } from '../contract/push.js';
 import { arrayText } from '../database/array-text.js';
 import type { Queryable } from '../database/database.js';
-import { bound, compose, sql, statement } from '../database/sql.js';
+import { bound, compose, type SqlPart, sql, statement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
 import { loginEnd } from '../limits/login-policies.js';
 
@@ -33,6 +33,12 @@ const tokens = sql`(values ('apns', 1, nullif(d.apn_device_token, '')),
                            ('fcm', 2, nullif(d.gcm_device_token, '')),
                            ('web_push', 3, d.web_push_subscription::text)) as target (channel, preference, token)`;
 
+/** SQL: the first of these channels for which the device `d` has a token; null: none. */
+const firstChannel = (channels: SqlPart) =>
+  sql`case when 'apns' = any (${channels}) and nullif(d.apn_device_token, '') is not null then 'apns'
+                      when 'fcm' = any (${channels}) and nullif(d.gcm_device_token, '') is not null then 'fcm'
+                      when 'web_push' = any (${channels}) and d.web_push_subscription is not null then 'web_push' end`;
+
 /** SQL: whether the user `u` is logged in on the device `d`, by the same conditions as `validSessions`. */
 const loggedIn = sql`exists (
   select 1 from authentications a
@@ -58,20 +64,19 @@ export function findReachableDevices(
     readonly perUser: number;
   },
 ): Promise<PushDevice[]> {
+  const channel = firstChannel(sql`${bound(search.channels)}::text[]`);
   return handle.query(
     compose<PushDevice>(
       sql`
-      select reachable.user_id, reachable.device_id, reachable.channel
-      from users u cross join lateral (
-        select d.user_id, d.id as device_id, chosen.channel
-        from devices d cross join lateral (
-          select target.channel from ${tokens}
-          where target.channel = any (${bound(search.channels)}::text[]) and target.token is not null
-          order by target.preference limit 1) chosen
-        where d.user_id = u.id and ${loggedIn}
-        order by d.last_login_at desc, d.id limit ${bound(search.perUser)}) reachable
-      where u.id = any (${bound(arrayText(search.userIds))}::uuid[]) and u.status = 'active' and not ${lockHolds}
-      order by reachable.user_id, reachable.device_id`,
+      select user_id, device_id, channel
+      from (
+        select d.user_id, d.id as device_id, ${channel} as channel,
+               row_number() over (partition by d.user_id order by d.last_login_at desc, d.id) as place
+        from users u join devices d on d.user_id = u.id
+        where u.id = any (${bound(arrayText(search.userIds))}::uuid[]) and u.status = 'active' and not ${lockHolds}
+          and ${channel} is not null and ${loggedIn}) reachable
+      where place <= ${bound(search.perUser)}
+      order by user_id, device_id`,
     ),
   );
 }

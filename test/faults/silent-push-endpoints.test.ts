@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { User } from '../../src/contract/user.js';
-import { startTestApp, type TestApp } from '../support/app.js';
+import { startTestApp, type TestApp, wholeQueue } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { type FaultyProvider, startFaultyProvider } from '../support/fault-injection/provider.js';
 import { arrivals, createPushSteps } from '../support/push.js';
@@ -19,7 +19,7 @@ let app: TestApp;
 beforeAll(async () => {
   [web, provider] = await Promise.all([startWebPushService(), startFaultyProvider()]);
   const env = { LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', NOTICES: 'none', LOG_LEVEL: 'silent' };
-  app = await startTestApp({ ...web.env, ...provider.env, ...env });
+  app = await startTestApp({ ...web.env, ...provider.env, ...env }, wholeQueue);
 });
 afterAll(async () => {
   await app.close();

@@ -88,18 +88,23 @@ export async function startTestApp(
 /**
  * Statistics are written only at the start and at the stop, and blocks by other processes are not read: tests that hold
  * locks or count statements expect no other statements. Images may wait for a busy machine. Hashes are fast, because real ones would take most of the time
- * of the tests. All workers of the queue connect at the start, which would be half of the connections.
+ * of the tests. All workers of the queue connect at the start, which would be half of the connections, and each one polls.
  */
 const quick: StartOptions = {
   statisticsInterval: 3_600_000,
   blockInterval: 3_600_000,
+  watchInterval: 3_600_000,
   imageTimeout: 120_000,
   hashThreads: fastHashes,
   queueConnections: 1,
+  queueConcurrency: 4,
 };
 
+/** For tests in which many jobs run or hang at a time. */
+export const wholeQueue: StartOptions = { queueConcurrency: undefined };
+
 /** For tests in which a provider hangs: it does so for longer than the test takes, also on a busy machine. */
-export const patient: StartOptions = { outboundTimeout: 150_000 };
+export const patient: StartOptions = { ...wholeQueue, outboundTimeout: 150_000 };
 
 async function startInstance(
   env: Readonly<Record<string, string>>,
@@ -116,7 +121,7 @@ async function startInstance(
     databaseEnv: { DATABASE_URL: ownerUrl },
     ...{ url, administrationUrl, metricsUrl: metrics?.url, app, services, database, config, printed, logged },
     adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
-    api: createApi(url, conformanceOf(app)),
+    api: createApi(url, conformanceOf(app, config)),
     another: (more = {}, others = {}) =>
       startInstance(
         { ...env, ...more },
@@ -130,17 +135,17 @@ async function startInstance(
   };
 }
 
-/** By the routes of a service. Only requests depend on other settings, and the checks of answers do not read their schemas. */
+/** By the settings that choose the routes of a service. Only requests depend on others, and the checks of answers do not read their schemas. */
 const conformances = new Map<string, Conformance>();
 
 /**
  * The checks of the document of a service. To generate a document and to compile its schemas takes longer than the rest of a
  * start, so services with the same routes share the checks.
  */
-function conformanceOf(app: App): Conformance {
-  const routes = app.printRoutes({ commonPrefix: false });
-  const conforms = conformances.get(routes) ?? createConformance(JSON.parse(JSON.stringify(app.swagger())) as OpenApi);
-  conformances.set(routes, conforms);
+function conformanceOf(app: App, { CONSOLE, CONSOLE_PORT, PAGES, PUBLIC_URL, API_DOCS }: Config): Conformance {
+  const choice = [CONSOLE, CONSOLE_PORT === undefined, PAGES, PUBLIC_URL === undefined, API_DOCS].join(' ');
+  const conforms = conformances.get(choice) ?? createConformance(JSON.parse(JSON.stringify(app.swagger())) as OpenApi);
+  conformances.set(choice, conforms);
   return conforms;
 }
 

@@ -53,13 +53,21 @@ export function withRole(url: string, role: string): string {
   return `${url}${url.includes('?') ? '&' : '?'}options=${encodeURIComponent(`-c role=${role}`)}`;
 }
 
-/** Runs a statement in the database `postgres` of the server. */
+let admin: Promise<pg.Client> | undefined;
+
+/** Runs a statement in the database `postgres` of the server. The files of a process share the connection. */
 async function runInPostgresDatabase(server: TestServer, statement: string): Promise<void> {
+  admin ??= connectToPostgresDatabase(server);
+  const client = await admin;
+  await client.query(statement);
+}
+
+async function connectToPostgresDatabase(server: TestServer): Promise<pg.Client> {
   const client = new pg.Client({ ...server, database: 'postgres' });
+  const forget = () => {
+    admin = undefined;
+  };
+  client.on('error', forget).on('end', forget);
   await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  return client;
 }

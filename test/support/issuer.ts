@@ -1,7 +1,8 @@
-import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { type KeyObject, randomUUID } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
+import { rsaKeys } from './rsa-keys.js';
 
 /** A small OpenID provider that signs any claims, also those that a real one never signs. */
 export interface Issuer {
@@ -71,5 +72,5 @@ export async function startIssuer(): Promise<Issuer> {
 }
 
 function newKey(): Key {
-  return { kid: randomUUID(), ...generateKeyPairSync('rsa', { modulusLength: 2048 }) };
+  return { kid: randomUUID(), ...rsaKeys() };
 }

@@ -1,7 +1,8 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
+import { rsaKeys } from './rsa-keys.js';
 
 /** A real OpenID provider (the package oidc-provider) with its own pages for logging in. */
 export interface OpenIdProvider {
@@ -29,7 +30,7 @@ export async function startOpenIdProvider(
   const url = `http://${host}:${(server.address() as AddressInfo).port}`;
 
   const rotate = async () => {
-    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const { privateKey } = rsaKeys();
     const jwk = { ...privateKey.export({ format: 'jwk' }), kid: randomUUID(), use: 'sig', alg: 'RS256' };
     const provider = new Provider(url, {
       jwks: { keys: [jwk] },

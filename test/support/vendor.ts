@@ -1,7 +1,8 @@
-import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose';
+import { rsaKeys } from './rsa-keys.js';
 
 /** A provider that answers an authorization request at once, for whatever account a test has set. */
 export interface Vendor {
@@ -44,7 +45,7 @@ interface Grant {
 }
 
 export async function startVendor(): Promise<Vendor> {
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const { privateKey, publicKey } = rsaKeys();
   const grants = new Map<string, Grant>();
   const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -65,6 +65,7 @@ const inboxChannel = 'postern_inboxes';
  * @param instance.statisticsInterval milliseconds
  * @param instance.hashThreads for tests
  * @param instance.queryTimeout for tests
+ * @param instance.watchInterval see `Servers.watch`; for tests
  */
 export async function openBase(
   config: Config,
@@ -77,10 +78,12 @@ export async function openBase(
     readonly hashThreads: HashThreads | undefined;
     readonly queryTimeout: number | undefined;
     readonly outboundTimeout: number | undefined;
+    readonly watchInterval: number | undefined;
     readonly tracing: Tracing | undefined;
   },
 ): Promise<Base> {
-  const { version, worker, statisticsInterval, hashThreads, queryTimeout, outboundTimeout, tracing } = instance;
+  const { version, worker, statisticsInterval, hashThreads, queryTimeout, outboundTimeout, watchInterval, tracing } =
+    instance;
   const resources = resourceLimits(config.WORKERS);
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const outbound = lifecycle.add(
@@ -90,7 +93,7 @@ export async function openBase(
   const texts = await readConfiguredFiles(config);
   // Workers share the ports, which the primary process has checked.
   if (worker === undefined) await refuseUsedPorts(config);
-  const { target } = lifecycle.add(await openTarget(config, log), (open) => open.close());
+  const { target } = lifecycle.add(await openTarget(config, log, watchInterval), (open) => open.close());
   const applied = await migrate(target, log);
   if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
   const onConnectionError = (error: Error) =>

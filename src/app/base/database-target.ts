@@ -26,10 +26,11 @@ export interface OpenTarget {
  * Opens the configured database for the service, and watches which of its servers is the primary. Without DATABASE_URL,
  * joins or starts the embedded server of DATA_DIR. Creates the data directory if it does not exist, and moves data of a
  * former major version of PostgreSQL.
+ * @param watchInterval see `Servers.watch`
  * @throws EmbeddedPostgresError
  */
-export function openTarget(source: TargetSource, log: Log): Promise<OpenTarget> {
-  return open(source, log, (dataDir) => startOrUpgrade(dataDir, log));
+export function openTarget(source: TargetSource, log: Log, watchInterval?: number): Promise<OpenTarget> {
+  return open(source, log, (dataDir) => startOrUpgrade(dataDir, log), watchInterval);
 }
 
 /**
@@ -56,10 +57,11 @@ async function open(
   { DATABASE_URL, DATA_DIR }: TargetSource,
   log: Log,
   start: (dataDir: string) => Promise<EmbeddedPostgres>,
+  watchInterval?: number,
 ): Promise<OpenTarget> {
   if (DATABASE_URL !== undefined) {
     const servers = createServers(DATABASE_URL);
-    const stop = servers.watch(log);
+    const stop = servers.watch(log, watchInterval);
     return { target: servers, close: async () => stop() };
   }
   const embedded = await start(DATA_DIR);

@@ -25,8 +25,8 @@ export interface Servers {
   admit(client: pg.ClientBase, settings: SessionSettings): Promise<void>;
   /** Call it after a failed connection: the primary may have changed, so this starts a search. */
   reportFailure(): void;
-  /** Searches for a newer primary every second. @returns a function that stops it */
-  watch(log: WatchLog): () => void;
+  /** Searches for a newer primary every second, or after `interval` milliseconds. @returns a function that stops it */
+  watch(log: WatchLog, interval?: number): () => void;
 }
 
 interface WatchLog {
@@ -166,7 +166,7 @@ export function createServers(target: string | ServerFields): Servers {
     reportFailure() {
       if (all.length > 1 && performance.now() - lastSearchAt > times.pause) findPrimaryOnce().catch(() => undefined);
     },
-    watch(watchLog) {
+    watch(watchLog, interval = times.interval) {
       timelines.logTo(watchLog);
       let isUnavailable = false;
       const timer = setInterval(() => {
@@ -179,7 +179,7 @@ export function createServers(target: string | ServerFields): Servers {
             isUnavailable = true;
           },
         );
-      }, times.interval).unref();
+      }, interval).unref();
       return () => clearInterval(timer);
     },
   };

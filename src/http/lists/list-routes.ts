@@ -43,12 +43,14 @@ const order = 'Newest first unless sorted otherwise.';
 export function listRoutes(app: App, list: ListRoute): void {
   const [arrayId, envelopeId] = list.operationIds;
   const { item, summary, description } = list;
+  const querystring = queryOf(list);
   listRoute(app, list, {
     url: list.url,
     schema: {
       operationId: arrayId,
       summary,
       ...(description !== undefined && { description }),
+      querystring,
       response: { 200: Type.Array(item, { description: order }) },
     },
     send: sendPage,
@@ -60,6 +62,7 @@ export function listRoutes(app: App, list: ListRoute): void {
       operationId: envelopeId,
       summary: `${summary}, with an envelope`,
       description: `The same list as GET ${list.url.replace(':id', '{id}')}, as an object. Send \`next_cursor\` as \`cursor\` to get the next page.`,
+      querystring,
       response: { 200: { ...PageOf(item, list.pageTitle), description: order } },
     },
     send: sendEnvelope,
@@ -109,6 +112,7 @@ interface ListForm {
     readonly operationId: string;
     readonly summary: string;
     readonly description?: string;
+    readonly querystring: TSchema;
     readonly response: { readonly 200: TSchema };
   };
   readonly send: typeof sendPage<object>;
@@ -127,7 +131,6 @@ function listRoute(app: App, list: ListRoute, { url, schema, send, stream }: Lis
       ...schema,
       tags: [list.tag],
       ...(hasId && { params: IdParams }),
-      querystring: queryOf(list),
     },
     config: { access, problems: [...problems, ...(stream === undefined ? [] : streamProblems)], checkQuery: readQuery },
     async handler(request, reply) {

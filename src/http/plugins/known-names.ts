@@ -35,7 +35,16 @@ export function unknownOf(names: readonly string[], knownNames: readonly string[
  * itself.
  */
 export function closed<Schema extends object>(schema: Schema): Schema;
-export function closed(schema: Readonly<Record<string, unknown>>): object {
+export function closed(schema: object): object {
+  const copy = closedSchemas.get(schema) ?? closedCopy(schema as Readonly<Record<string, unknown>>);
+  closedSchemas.set(schema, copy);
+  return copy;
+}
+
+/** By the open schema, so that the servers of a process compile each schema once. */
+const closedSchemas = new WeakMap<object, object>();
+
+function closedCopy(schema: Readonly<Record<string, unknown>>): object {
   const { properties, items, content, additionalProperties } = schema;
   return {
     ...schema,

@@ -12,9 +12,18 @@ import { maxReportedErrors, unknownName, unknownOf } from './known-names.js';
 export function validationPlugin(app: App): void {
   const ajv = createAjv();
   app.setValidatorCompiler<object>(({ schema, httpPart }) =>
-    httpPart === 'body' ? compiledAtFirstUse(() => ajv.compile(schema)) : () => true,
+    httpPart === 'body' ? compiledAtFirstUse(() => validatorOf(schema, ajv)) : () => true,
   );
   app.setSchemaErrorFormatter((errors) => Object.assign(new Error('validation'), { validation: errors }));
+}
+
+/** By schema. The servers of a process share them: to compile the schema of a body takes longer than most requests. */
+const validators = new WeakMap<object, ValidateFunction>();
+
+function validatorOf(schema: object, ajv: Ajv): ValidateFunction {
+  const validate = validators.get(schema) ?? ajv.compile(schema);
+  validators.set(schema, validate);
+  return validate;
 }
 
 /**

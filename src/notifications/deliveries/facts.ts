@@ -78,10 +78,8 @@ export const factColumns = (parts: FactParts): Sql => sql`
 
 /** SQL: the rows of one item that `factColumns` reads. */
 export const factJoins = ({ userId, notificationId }: FactParts): Sql => sql`
-      left join lateral (
-        select notifications.*, ${categoryOf} as category_name from notifications
-        where user_id = ${userId} and id = ${notificationId} limit 1
-      ) n on true ${joinReadState(userId, sql`n.sequence`)}
+      left join (select notifications.*, ${categoryOf} as category_name from notifications) n
+        on n.user_id = ${userId} and n.id = ${notificationId}${joinReadState(userId, sql`n.sequence`)}
       left join users u on u.id = ${userId}
       left join preferences on preferences.user_id = ${userId}`;
 

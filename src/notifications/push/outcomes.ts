@@ -4,10 +4,11 @@ import type { Database, Queryable } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 import { backOff } from '../../lib/back-off.js';
 import type { Counters } from '../../statistics/counters.js';
+import { type AttemptJob, type AttemptKey, keyOf, postponeDelivery } from '../deliveries/jobs.js';
 import { holdPush, separatePush } from '../deliveries/quiet-hours.js';
-import { type AttemptKey, type DeliveryRow, keyOf } from './attempt.js';
+import type { DeliveryRow } from './attempt.js';
 import type { Wait } from './call-limits.js';
-import { type PushJob, retryPriority, sendTask } from './deliveries.js';
+import { retryPriority, sendTask } from './deliveries.js';
 import type { End, EndState } from './end.js';
 import type { PushOptions } from './plan.js';
 import type { Prepared } from './prepare.js';
@@ -35,26 +36,13 @@ const settleDelivery = statement<
     returning collapsed`,
 );
 
-/**
- * Counts the attempt and adds the job of the next attempt, in one statement. If the job of the counted attempt runs
- * again, it finds no row.
- */
-const postponeDelivery = statement<AttemptKey & { error: string; seconds: number; task: string; cause: string | null }>(
-  'push_delivery_postpone',
-  (p) => sql`
-    with delivery as (
-      update push_deliveries
-      set reason = 'retrying', last_error = ${p.error}, attempts = attempts + 1, updated_at = db_now()
-      where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}
-      returning user_id, id, attempts
-    )
-    select graphile_worker.add_job(${p.task}, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts,
-               'traceparent', ${p.cause}::text), run_at => now() + ${p.seconds} * interval '1 second', priority => ${retryPriority})
-    from delivery`,
-);
+const postponeAttempt = postponeDelivery('push_delivery_postpone', {
+  table: sql`push_deliveries`,
+  priority: retryPriority,
+});
 
 /** Adds the job of the same attempt again, to run later. The attempt does not count: nothing was sent. */
-const repeatLater = statement<{ task: string; job: PushJob; seconds: number }>(
+const repeatLater = statement<{ task: string; job: AttemptJob; seconds: number }>(
   'push_delivery_repeat_later',
   (p) => sql`
     select graphile_worker.add_job(${p.task}, ${p.job}::json, run_at => now() + ${p.seconds} * interval '1 second',
@@ -76,21 +64,21 @@ const countForDevice = statement<{ userId: string; deviceId: string }, { is_full
 /** Stores how an attempt ended, and adds the job of the next attempt if there is one. */
 export interface Outcomes {
   /** The push ends without a call of the push service. Others for which it stands are decided about instead. */
-  refuse(channel: PushChannel, job: PushJob, row: DeliveryRow, end: End): Promise<void>;
+  refuse(channel: PushChannel, job: AttemptJob, row: DeliveryRow, end: End): Promise<void>;
   /** Quiet hours hold the push. */
-  hold(channel: PushChannel, job: PushJob): Promise<void>;
+  hold(channel: PushChannel, job: AttemptJob): Promise<void>;
   /** The push service was called with this token. `secondsLeft`: until the push expires. */
   record(
     channel: PushChannel,
-    job: PushJob,
+    job: AttemptJob,
     row: DeliveryRow,
     prepared: Pick<Prepared, 'token' | 'secondsLeft'>,
     outcome: PushOutcome,
   ): Promise<void>;
   /** The attempt was not made, because the user has no call left: it is repeated later and does not count. */
-  postpone(channel: PushChannel, job: PushJob, wait: Wait): Promise<void>;
+  postpone(channel: PushChannel, job: AttemptJob, wait: Wait): Promise<void>;
   /** As `postpone`, because the host of the device has no call left or does not answer. */
-  waitForHost(channel: PushChannel, job: PushJob, row: DeliveryRow, wait: Wait): Promise<void>;
+  waitForHost(channel: PushChannel, job: AttemptJob, row: DeliveryRow, wait: Wait): Promise<void>;
 }
 
 /** Creates the functions that store outcomes. */
@@ -102,7 +90,7 @@ export function createOutcomes(options: {
 }): Outcomes {
   const { database, devices, counters, timeZone: zone } = options;
 
-  async function settle(handle: Queryable, channel: PushChannel, job: PushJob, end: End): Promise<void> {
+  async function settle(handle: Queryable, channel: PushChannel, job: AttemptJob, end: End): Promise<void> {
     const { state, reason, error = null, attempted } = end;
     const values = { ...keyOf(job), state, reason, error, newAttempts: attempted === true ? 1 : 0 };
     const [settled] = await handle.query(settleDelivery(values));
@@ -111,7 +99,7 @@ export function createOutcomes(options: {
     if (settled.collapsed !== null) counters.add('pushes.dropped', channel, settled.collapsed - 1);
   }
 
-  async function refuse(channel: PushChannel, job: PushJob, row: DeliveryRow, end: End): Promise<void> {
+  async function refuse(channel: PushChannel, job: AttemptJob, row: DeliveryRow, end: End): Promise<void> {
     const user = database.user(job.user_id);
     if (row.collapsed === null) return settle(user, channel, job, end);
     await user.transaction(async (tx) => {
@@ -120,7 +108,7 @@ export function createOutcomes(options: {
     });
   }
 
-  async function hold(channel: PushChannel, job: PushJob): Promise<void> {
+  async function hold(channel: PushChannel, job: AttemptJob): Promise<void> {
     const held = await database.user(job.user_id).query(holdPush({ ...keyOf(job), zone }));
     // The user has just changed the quiet hours.
     if (held.length === 0) return postpone(channel, job, { waitMs: 1000, isSilent: false });
@@ -129,7 +117,7 @@ export function createOutcomes(options: {
 
   async function record(
     channel: PushChannel,
-    job: PushJob,
+    job: AttemptJob,
     row: DeliveryRow,
     { token, secondsLeft }: Pick<Prepared, 'token' | 'secondsLeft'>,
     outcome: PushOutcome,
@@ -162,17 +150,17 @@ export function createOutcomes(options: {
           return settle(user, channel, job, { state: 'expired', reason: 'ttl', error, attempted: true });
         }
         await user.query(
-          postponeDelivery({ ...keyOf(job), error, seconds, task: sendTask(channel), cause: job.traceparent ?? null }),
+          postponeAttempt({ ...keyOf(job), error, seconds, task: sendTask(channel), cause: job.traceparent ?? null }),
         );
       }
     }
   }
 
-  async function postpone(channel: PushChannel, job: PushJob, { waitMs }: Wait): Promise<void> {
+  async function postpone(channel: PushChannel, job: AttemptJob, { waitMs }: Wait): Promise<void> {
     await database.user(job.user_id).query(repeatLater({ task: sendTask(channel), job, seconds: waitMs / 1000 }));
   }
 
-  async function waitForHost(channel: PushChannel, job: PushJob, row: DeliveryRow, wait: Wait): Promise<void> {
+  async function waitForHost(channel: PushChannel, job: AttemptJob, row: DeliveryRow, wait: Wait): Promise<void> {
     const user = database.user(job.user_id);
     if (wait.isSilent) {
       const [device] = await user.query(countForDevice({ userId: job.user_id, deviceId: row.device_id }));

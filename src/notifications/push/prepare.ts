@@ -5,6 +5,7 @@ import { sql, statement } from '../../database/sql.js';
 import { limitsOf, takeCap } from '../deliveries/caps.js';
 import type { Hold } from '../deliveries/decide.js';
 import { lifetime } from '../deliveries/facts.js';
+import type { AttemptJob } from '../deliveries/jobs.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
@@ -13,7 +14,6 @@ import { TemplateTooLarge } from '../templates/render.js';
 import { renderMessage } from '../templates/templates.js';
 import type { DeliveryRow } from './attempt.js';
 import { decidePush, pushOf } from './decision.js';
-import type { PushJob } from './deliveries.js';
 import type { PushTarget } from './devices.js';
 import type { End } from './end.js';
 import { collapsedTexts, collapseIdOf, pushContent } from './message.js';
@@ -63,7 +63,7 @@ interface PushSubject {
   readonly secondsLeft: number;
 }
 
-const stepOf = (job: PushJob, row: DeliveryRow) =>
+const stepOf = (job: AttemptJob, row: DeliveryRow) =>
   ({ userId: job.user_id, notificationId: row.notification_id, channel: 'push' }) as const;
 
 const contentOfNotice = (id: string, notice: StoredNotice) => () => noticeContent(id, notice);
@@ -99,7 +99,7 @@ export interface Prepared extends PushTarget {
  * Returns the message and the token of the device, or the reason why the push is not sent. All data is read again,
  * because it may have changed.
  */
-export type PreparePush = (channel: PushChannel, job: PushJob, row: DeliveryRow) => Promise<End | Hold | Prepared>;
+export type PreparePush = (channel: PushChannel, job: AttemptJob, row: DeliveryRow) => Promise<End | Hold | Prepared>;
 
 /** Creates the function that prepares an attempt. */
 export function createPreparation({
@@ -113,7 +113,7 @@ export function createPreparation({
   isAllowedOut,
 }: PreparationOptions): PreparePush {
   /** The content of a notification, and the push that it replaces on a device, unless it is not pushed now. */
-  async function contentOf(job: PushJob, row: DeliveryRow): Promise<End | Hold | PushSubject> {
+  async function contentOf(job: AttemptJob, row: DeliveryRow): Promise<End | Hold | PushSubject> {
     const key = { userId: job.user_id, id: row.notification_id };
     const handle = database.user(job.user_id);
     const [notification] = await handle.query(selectNotification(key));

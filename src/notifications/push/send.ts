@@ -1,9 +1,9 @@
 import type { PushChannel } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
 import type { Counters } from '../../statistics/counters.js';
-import { type DeliveryRow, keyOf, selectDelivery } from './attempt.js';
+import { type AttemptJob, keyOf } from '../deliveries/jobs.js';
+import { type DeliveryRow, selectDelivery } from './attempt.js';
 import type { CallLimits } from './call-limits.js';
-import type { PushJob } from './deliveries.js';
 import { createOutcomes } from './outcomes.js';
 import type { PushOptions } from './plan.js';
 import { createPreparation, type PreparationOptions, type Prepared } from './prepare.js';
@@ -30,7 +30,7 @@ export interface PushSendingOptions extends PushOptions {
 }
 
 /** Makes one attempt of one push: the queue's jobs `push.send.…`. Rejects only when the database fails. */
-export type SendPush = (channel: PushChannel, job: PushJob) => Promise<void>;
+export type SendPush = (channel: PushChannel, job: AttemptJob) => Promise<void>;
 
 /** Creates the job that makes one attempt of one push. */
 export function createPushSending(options: PushSendingOptions): SendPush {
@@ -54,7 +54,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
   }
 
   /** Sends, unless the host of the device has no call left or does not answer. */
-  async function attemptWithinLimits(channel: PushChannel, job: PushJob, row: DeliveryRow, prepared: Prepared) {
+  async function attemptWithinLimits(channel: PushChannel, job: AttemptJob, row: DeliveryRow, prepared: Prepared) {
     const host = senders.get(channel)?.hostOf?.(prepared.token);
     const call = host === undefined ? undefined : calls.beginHost(job.user_id, host);
     if (call !== undefined && 'waitMs' in call) return waitForHost(channel, job, row, call);

@@ -8,7 +8,7 @@ import { trustOf } from '../../../src/backups/base/open.js';
 import { type BackupSource, createBackup, type WrittenBackup } from '../../../src/backups/create.js';
 import { startArchiver, stopArchiving } from '../../../src/backups/log-archive/archiver.js';
 import { listParts, readPart } from '../../../src/backups/log-archive/parts.js';
-import { parseLsn } from '../../../src/backups/log-archive/positions.js';
+import { parseLsn } from '../../../src/backups/base/positions.js';
 import { restoreAt } from '../../../src/backups/log-archive/recovery.js';
 import { removeOldParts } from '../../../src/backups/log-archive/retention.js';
 import { createBackupFolder } from '../../../src/backups/places/folder.js';

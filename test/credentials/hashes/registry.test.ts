@@ -164,6 +164,9 @@ const vectors: readonly (readonly [password: string, scheme: string, text: strin
   ['a'.repeat(200), '$5$rounds=1234', '$5$rounds=1234$x$ysgTe8RVrqdjy92228OJgih5G1t0mAB7dHzIeBIzGz9'],
 ];
 
+/** Those with many rounds have siblings of the same scheme, which take a tenth of the time. */
+const quickVectors = vectors.filter(([, scheme]) => !/rounds=\d{5,}$/.test(scheme));
+
 const matching = (hash: PasswordHash | undefined, password: string) =>
   hash === undefined ? Promise.resolve(undefined) : matches(hash, password);
 
@@ -180,7 +183,7 @@ describe('a hash from another system', () => {
     expect(await matching(stored, password)).toBe(true);
   });
 
-  it.each(vectors)(
+  it.each(quickVectors)(
     'of %j with %s matches that password and no other when it is wrapped',
     async (password, scheme, text) => {
       const inner = parseHash(text);

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { onTestFinished } from 'vitest';
 import { createOutbound, type Outbound, type OutboundOptions } from '../../../src/delivery/outbound.js';
@@ -9,6 +8,7 @@ import { createSns } from '../../../src/delivery/sms/sns.js';
 import { createTwilio } from '../../../src/delivery/sms/twilio.js';
 import { createVonage } from '../../../src/delivery/sms/vonage.js';
 import type { SmsMessage, SmsSender } from '../../../src/messages/sms-sender.js';
+import { rsaKeys } from '../../support/rsa-keys.js';
 import { isSignedByAws } from '../aws-signature.js';
 import { type ReceivedRequest, startHttp } from '../local-server.js';
 
@@ -50,7 +50,7 @@ const authToken = 'twilio-auth-token-0123456789';
 const accessKeyId = 'AKIAEXAMPLE0EXAMPLE0';
 const secretAccessKey = 'sns/secret/access/key/0123456789';
 const applicationId = '78d335fa-323d-4114-9c3d-d6f0d48968cf';
-const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const keys = rsaKeys();
 const privateKeyText = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const receiptUrl = createReceiptUrl('https://login.example.com/auth/', 'any');
 const callback = `https://login.example.com/auth/v1/message-receipts/any?message=${message.id}`;

@@ -9,7 +9,7 @@ import {
   findReachableDevices,
   listDeviceStates,
 } from '../../../src/devices/push-devices.js';
-import type { StepJob } from '../../../src/notifications/deliveries/queue.js';
+import type { AttemptJob } from '../../../src/notifications/deliveries/jobs.js';
 import { createQuietRelease } from '../../../src/notifications/deliveries/quiet-hours.js';
 import { notificationFilterFields } from '../../../src/notifications/inbox/filter-fields.js';
 import { createTimeZones } from '../../../src/notifications/preferences/time-zones.js';
@@ -105,7 +105,7 @@ function createService() {
   const release = createQuietRelease(database);
 
   async function runJobs(): Promise<number> {
-    const jobs = await database.query<{ payload: StepJob; identifier: string }>(
+    const jobs = await database.query<{ payload: AttemptJob; identifier: string }>(
       testSql(`select payload, identifier from graphile_worker._private_jobs jobs
                join graphile_worker._private_tasks tasks on tasks.id = jobs.task_id order by jobs.id`),
     );

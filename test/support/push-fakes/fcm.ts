@@ -1,6 +1,6 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createServer as createHttpServer, type ServerResponse } from 'node:http';
-
+import { rsaKeys } from '../rsa-keys.js';
 import {
   answer,
   type Behaviour,
@@ -32,7 +32,7 @@ export interface FcmFake extends Fake<FcmMessage> {
 export async function startFcm(): Promise<FcmFake> {
   const received: Pushed<FcmMessage>[] = [];
   const violations: string[] = [];
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const { privateKey, publicKey } = rsaKeys();
   const how = behaviours({ status: 200, body: { name: 'projects/test-project/messages/1' } });
   const access = new Set<string>();
   let granted = 0;

@@ -6,6 +6,7 @@ import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { signInWithRole } from '../../../support/operators.js';
 import { newVapidKeys } from '../../../support/push-fakes/web-push.js';
+import { rsaKeys } from '../../../support/rsa-keys.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, emailLogin } from '../../../support/users.js';
 
@@ -23,7 +24,7 @@ const apple = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey
   type: 'pkcs8',
   format: 'pem',
 });
-const google = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+const google = rsaKeys().privateKey.export({ type: 'pkcs8', format: 'pem' });
 
 let postern: TestApp;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { createHash, createHmac, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose';
@@ -9,6 +9,7 @@ import type { DeliveryTrace } from '../../../../src/contract/push.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { scrape } from '../../../support/metrics.js';
+import { rsaKeys } from '../../../support/rsa-keys.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, messageOf, newPhone, smsLogin } from '../../../support/users.js';
 
@@ -38,7 +39,7 @@ let postern: TestApp;
 beforeAll(async () => {
   await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`;
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const { privateKey } = rsaKeys();
   postern = await startTestApp({
     ...{ SMS_PROVIDER: 'twilio,vonage', SMS_SENDER: 'Example', PUBLIC_URL: publicUrl },
     ...{ TWILIO_ACCOUNT_SID: accountSid, TWILIO_AUTH_TOKEN: authToken, TWILIO_URL: url, VONAGE_URL: url },

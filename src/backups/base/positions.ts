@@ -24,4 +24,15 @@ export function segmentName(timeline: number, position: number, segmentBytes: nu
   return [timeline, Math.floor(number / inPart), number % inPart].map((part) => hex(part).padStart(8, '0')).join('');
 }
 
+/** The names of the segments from `first` to `last`. */
+export function segmentNames(first: string, last: string, segmentBytes: number): string[] {
+  const timeline = Number.parseInt(first.slice(0, 8), 16);
+  const startOf = (name: string) =>
+    Number.parseInt(name.slice(8, 16), 16) * 2 ** 32 + Number.parseInt(name.slice(16), 16) * segmentBytes;
+  const from = startOf(first);
+  return Array.from({ length: (startOf(last) - from) / segmentBytes + 1 }, (_, index) =>
+    segmentName(timeline, from + index * segmentBytes, segmentBytes),
+  );
+}
+
 const hex = (value: number) => value.toString(16).toUpperCase();

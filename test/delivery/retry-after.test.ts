@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retryAfterSeconds } from '../../../src/delivery/push/responses.js';
+import { retryAfterSeconds } from '../../src/delivery/retry-after.js';
 
 describe('Retry-After', () => {
   const now = () => Date.parse('2026-11-21T10:00:00Z');
