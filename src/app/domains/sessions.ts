@@ -50,7 +50,8 @@ export function createSessionServices(
     database,
     ...(config.ADMIN_API_KEY && { environmentKey: config.ADMIN_API_KEY.reveal() }),
   });
-  const sessionVerifier = config.DATABASE_BATCHING ? createSnapshotVerifier(database) : createPlainVerifier(database);
+  const snapshotVerifier = config.DATABASE_BATCHING ? createSnapshotVerifier(database) : undefined;
+  const sessionVerifier = snapshotVerifier ?? createPlainVerifier(database);
   const verifiers = {
     verifySession: sessionVerifier.verify,
     verifyOperator: createVerifyOperator(database, config.ADMIN_PROOF_MAX_AGE),
@@ -62,6 +63,7 @@ export function createSessionServices(
   const accessTokens = createAccessTokens({
     ...tokenOptions,
     appOf: (address) => entryOf(clientIds, address),
+    confirmedAt: (session) => snapshotVerifier?.confirmedAt(session),
   });
   const audiences = createAudiences({ ...tokenOptions, clientIds });
   const supportLogins = createSupportLogins({ database, notices, needsConsent: config.SUPPORT_CONSENT === 'on' });

@@ -17,6 +17,7 @@ import { createConcurrencyLimiter, createKeyedLimiter } from '../../lib/concurre
 import { type SecretKeys, unreadableProblem } from '../../lib/crypto/secret-keys.js';
 import { Problem } from '../../lib/problem.js';
 import { loginEnd } from '../../limits/login-policies.js';
+import type { SnapshotVerifier } from '../fast-path/snapshot-verifier.js';
 import { tellRevocationsOf } from '../revocations/feed.js';
 import { validSessions } from '../verifier.js';
 import { claimsOf, maxPayloadBytes } from './payload.js';
@@ -66,6 +67,8 @@ interface StateRow {
   readonly audiences: readonly AudienceRow[];
   readonly keys: readonly KeyRow[];
 }
+
+const findTag = statement<object, Pick<StateRow, 'tag'>>('access_token_tag', () => sql`select ${stateTag} as tag`);
 
 /** Keys in the order in which they sign. */
 const findState = statement<object, StateRow>(
@@ -126,6 +129,7 @@ interface State extends Pick<StateRow, 'tag' | 'keys'> {
 
 /**
  * @param issuer PUBLIC_URL
+ * @param confirmedAt see `SnapshotVerifier`. Undefined: sessions are not checked by this verifier
  * @param appOf the entry of REDIRECT_URIS to which a login by redirect came back: tokens of this login have it in `client_id`
  */
 export function createAccessTokens(options: {
@@ -133,9 +137,12 @@ export function createAccessTokens(options: {
   readonly keys: SecretKeys;
   readonly issuer: string | undefined;
   readonly appOf: (address: string) => string | undefined;
+  readonly confirmedAt: SnapshotVerifier['confirmedAt'];
 }): AccessTokens {
-  const { database, keys, issuer, appOf } = options;
+  const { database, keys, issuer, appOf, confirmedAt } = options;
   const signInTurn = createTurns();
+  /** The logins of sessions that had a token, as they were then. */
+  const known = new WeakMap<Session, LoginRow>();
   let state: State = { tag: '', audiences: new Map(), keys: [], signers: new Map() };
 
   const readState = createBatchLoader(async (requested: readonly string[]) => {
@@ -149,6 +156,11 @@ export function createAccessTokens(options: {
       signers: new Map(),
     };
     return requested.map(() => read);
+  });
+
+  const readTag = createBatchLoader(async (requested: readonly null[]) => {
+    const [row] = await database.query(findTag({}));
+    return requested.map(() => row?.tag);
   });
 
   /** The state of a tag, or a newer one. */
@@ -181,10 +193,31 @@ export function createAccessTokens(options: {
       if (login === undefined) throw new Problem('invalid_session_token');
       const next = Math.floor(login.told_at ?? 0) + 1;
       // After a step back of the clock, the second may be far: then services that read the feed refuse the token.
-      if (attempt > 3 || (!login.has_untold && login.now >= next)) return login;
+      if (!login.has_untold && login.now >= next) {
+        // Its session has the roles and claims.
+        known.set(session, { ...login, roles: [], claims: {} });
+        return login;
+      }
+      if (attempt > 3) return login;
       if (login.has_untold) await tellRevocationsOf(database, session.user_id);
       else await wait(Math.min(next - login.now, 1) * 1000 + 1);
     }
+  }
+
+  /**
+   * The login of a session that had a token before, without a look-up. The same object means that the verifier has seen no change of
+   * the session, its login or its user since, and each revocation comes with such a change. The token has the time at which the
+   * verifier has seen that, so it is not newer than a later revocation. Undefined: the login must be looked up, also because
+   * the token could last longer than the session, and so perhaps than the login.
+   */
+  async function unchangedLogin(session: Session, request: AccessTokenRequest): Promise<LoginRow | undefined> {
+    const [login, confirmed] = [known.get(session), confirmedAt(session)];
+    if (login === undefined || confirmed === undefined) return undefined;
+    const [now, end] = [secondsOf(confirmed), secondsOf(session.expires_at)];
+    // The clock of the database was set back, or the check began before that look-up.
+    if (now < login.now || (await readTag(null)) !== login.tag) return undefined;
+    const ttl = request.ttl ?? (await stateOf(login.tag)).audiences.get(request.audience)?.ttl ?? 0;
+    return now + ttl > end ? undefined : { ...login, now, ends_at: end, roles: session.roles, claims: session.claims };
   }
 
   function createSigner({ id, alg, private_key }: KeyRow): Signer {
@@ -198,7 +231,9 @@ export function createAccessTokens(options: {
   }
 
   function currentSigner({ keys: rows, signers }: State, alg: SigningAlgorithm, now: number): Signer {
-    const row = rows.findLast((key) => key.alg === alg && key.signs_since <= now);
+    const ofAlgorithm = rows.filter((key) => key.alg === alg);
+    // The clock may have been set back since the first key began to sign.
+    const row = ofAlgorithm.findLast((key) => key.signs_since <= now) ?? ofAlgorithm[0];
     if (row === undefined) throw new Error(`no key signs with ${alg}`);
     const signer = signers.get(row.id) ?? createSigner(row);
     signers.set(row.id, signer);
@@ -206,10 +241,11 @@ export function createAccessTokens(options: {
   }
 
   return {
-    async issue(session, { audience: uri, ttl: requested }) {
+    async issue(session, request) {
+      const { audience: uri, ttl: requested } = request;
       // Audiences need PUBLIC_URL. It may have been removed later.
       if (issuer === undefined) throw new Problem('unknown_audience');
-      const login = await loginAfterRevocations(session);
+      const login = (await unchangedLogin(session, request)) ?? (await loginAfterRevocations(session));
       const current = await stateOf(login.tag);
       const audience = current.audiences.get(uri);
       if (audience === undefined) throw new Problem('unknown_audience');
@@ -223,8 +259,8 @@ export function createAccessTokens(options: {
       const clientId = (login.app === null ? undefined : appOf(login.app)) ?? 'postern';
       const payload = {
         ...{ iss: issuer, aud: uri, client_id: clientId, jti: randomUUID(), sub: session.user_id, sid: login.sid },
-        ...{ iat, exp, auth_time: secondsOf(session.authenticated_at), amr: session.amr },
-        ...(session.proven_at !== null && { proven_at: secondsOf(session.proven_at) }),
+        ...{ iat, exp, auth_time: Math.floor(secondsOf(session.authenticated_at)), amr: session.amr },
+        ...(session.proven_at !== null && { proven_at: Math.floor(secondsOf(session.proven_at)) }),
         ...(session.act !== undefined && { act: session.act }),
         ...(audience.roles && { roles: login.roles }),
         ...(audience.claims.length > 0 && { claims: claimsOf(login.claims, audience.claims) }),
@@ -275,4 +311,4 @@ async function signedToken({ key, head }: Signer, payload: Buffer): Promise<stri
   return `${content}.${signature.toString('base64url')}`;
 }
 
-const secondsOf = (time: string) => Math.floor(Date.parse(time) / 1000);
+const secondsOf = (time: string) => Date.parse(time) / 1000;

@@ -18,6 +18,7 @@ export interface SeenSnapshot {
 
 /** The users whose sessions may have changed since an earlier snapshot. */
 export interface SessionChanges extends SeenSnapshot {
+  /** When the query arrived at the database: not later than the snapshot. */
   readonly now: Instant;
   /**
    * False if the list may be incomplete: rows of such changes may be deleted already, or there are `maxChanges` or more
@@ -49,7 +50,7 @@ const trustedFloor = sql`session_changes_floor where xmin = written_by::xid`;
 const changesSince = (since: SqlPart) => {
   const snapshot = sql`${since}::text::pg_snapshot`;
   return sql`array[
-       db_now()::text,
+       db_transaction_time()::text,
        pg_current_snapshot()::text,
        coalesce((select concat_ws(' ', pg_postmaster_start_time(), tableoid, run) from ${trustedFloor}), ''),
        coalesce((select floor <= (select pg_snapshot_xmin(${snapshot})) from ${trustedFloor})::text, '')

@@ -15,6 +15,14 @@ const maxTokens = 256;
 /** The maximum number of sessions in the cache, of about a kilobyte each. Those with claims count as several. */
 const maxSessions = 50_000;
 
+export interface SnapshotVerifier extends SessionVerifier {
+  /**
+   * A time of the database at which this session, as `verify` has returned it, was valid and unchanged: that of the last such check,
+   * before its snapshot.
+   */
+  confirmedAt(session: Session): Instant | undefined;
+}
+
 /** A well-formed token. */
 interface RequestedToken {
   readonly text: string;
@@ -38,8 +46,9 @@ interface ReportedChanges {
  * The first query that sees the change then deletes the result from the cache. If * the result is not cached yet, it adds the user to
  * `ReportedChanges` (decision 45).
  */
-export function createSnapshotVerifier(database: Handle): SessionVerifier {
+export function createSnapshotVerifier(database: Handle): SnapshotVerifier {
   const cache = createSessionCache(maxSessions);
+  const confirmed = new WeakMap<Session, Instant>();
   /** The running queries. An array, not a Set, as in `createBatchLoader`. */
   let running: readonly ReportedChanges[] = [];
   let lastSeen: SeenSnapshot | undefined;
@@ -74,12 +83,18 @@ export function createSnapshotVerifier(database: Handle): SessionVerifier {
       // There is no await from here until the sessions are cached. So a change that another query reports is already in
       // `reported`, or it comes later and deletes the session from the cache.
       applyChanges(changes, since);
-      for (const [sha256, session] of found) if (!hasChanged(session)) cache.set(sha256, session);
+      for (const [sha256, session] of found) {
+        confirmed.set(session, changes.now);
+        if (!hasChanged(session)) cache.set(sha256, session);
+      }
       return tokens.map(({ sha256 }, index) => {
         const session = cached[index];
         if (session === undefined) return found.get(sha256);
         if (hasChanged(session)) return null;
-        if (isWithinTime(session, changes.now)) return session;
+        if (isWithinTime(session, changes.now)) {
+          confirmed.set(session, changes.now);
+          return session;
+        }
         // The row of the session is unchanged, so a look-up would refuse the session too.
         cache.delete(sha256, session);
         return undefined;
@@ -100,6 +115,7 @@ export function createSnapshotVerifier(database: Handle): SessionVerifier {
   }, maxTokens);
 
   return {
+    confirmedAt: (session) => confirmed.get(session),
     verify(text) {
       const sha256 = sha256Hex(text);
       // A cached token was parsed before, so it is well formed.

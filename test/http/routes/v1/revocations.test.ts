@@ -63,11 +63,12 @@ async function settled(stream: EventStream): Promise<void> {
   );
 }
 
-/** A user with two logins. */
+/** A user with two logins, which had tokens already: the service keeps what it has read of them. */
 async function visitor(fields: object = {}) {
   const user = await createUser(postern, fields);
   const first = await signIn(postern, user);
   const second = await signIn(postern, user);
+  for (const { session } of [first, second]) expect((await ask(session.token)).status).toBe(201);
   return { user, first, second };
 }
 type Visitor = Awaited<ReturnType<typeof visitor>>;
@@ -192,13 +193,16 @@ describe('GET /v1/revocations', () => {
     };
     // They end no login, and remove no right: the id of a user never changes, and the others say how the user logged in.
     const others = ['epoch', 'authenticator', 'second_factor', 'approved_at', 'proven_at', 'proven_by'];
-    for (const [table, ignored] of [
-      ['user', ['id']],
-      ['authentication', others],
+    // A login that ends earlier: its sessions end with it, which is a change of them, unless they end before it.
+    for (const [table, ignored, withoutSession] of [
+      ['user', ['id'], []],
+      ['authentication', others, ['expires_at']],
     ] as const) {
       const told = await columnsOf(`revocation_of_${table}`);
       const checked = await columnsOf(`session_change_of_${table}`);
       expect(checked.length).toBeGreaterThan(5);
+      // A token without a look-up relies on it: what the verifier keeps is forgotten with each revocation.
+      expect(told.filter((column) => !checked.includes(column))).toEqual(withoutSession);
       expect(
         checked.filter((column) => !told.includes(column) && !(ignored as readonly string[]).includes(column)),
       ).toEqual([]);
