@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
+import { insertNotification } from './bare-notification.mjs';
 import { password } from './generate.mjs';
 import { summarise } from './measure.mjs';
-import { content } from './operations.mjs';
 import { openPostgres } from './service.mjs';
 
 /** As many connections as the pool of the service has. */
@@ -17,16 +17,6 @@ const pool = postgres.pool({ max: connections });
 const stored = await hash(password, parameters);
 /** The number of a random user from 1 to `count`. */
 const randomUser = (count) => 1 + Math.floor(Math.random() * count);
-
-/**
- * The columns and the kind of id that the service writes. The user does not exist, so that no inbox gets rows that are
- * missing in its counts.
- */
-const insertNotification = `insert into notifications (user_id, id, sequence, change_sequence, actor_id, actor,
-    notification_type, notification_key, object_id, object_data_number, object_data_string, description, image_id,
-    created_at, updated_at)
-  select gen_random_uuid(), uuidv7(), n, n, null, '${content.actor}', '${content.notification_type}', null, null,
-    ${content.object_data_number}, '', '${content.description}', null, now(), now()`;
 
 /** The operations. `width`: how many run at a time. */
 const kinds = {

@@ -1,7 +1,8 @@
 // The rate of a publication to a topic, and what it costs others: `npm run build && node bench/publications.mjs [subscribers]
-// [rounds]`. It compares the rate with that of "one item to 10,000 users", and the medians of single publishes and logins with
+// [rounds]`. It compares the rate with that of "one item to 10,000 users" and of a job for each recipient, and the medians of single publishes and logins with
 // those without a publication, in turns. It writes bench/RESULTS.md.
 import { ownersOf } from './generate.mjs';
+import { jobForEach } from './jobs.mjs';
 import { closedLoop } from './load.mjs';
 import { median, shown, table } from './measure.mjs';
 import { operations, sample } from './operations.mjs';
@@ -13,7 +14,7 @@ const sizes = { users: 200_000, notifications: 200_000, inbox: 50_000 };
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const topic = 'bench';
 
-await withFilledPostern({ sizes, folder: process.env.BENCH_DIR }, async ({ postern, pool }) => {
+await withFilledPostern({ sizes, folder: process.env.BENCH_DIR }, async ({ postern, pool, dataDir }) => {
   const ops = operations(postern, await sample(pool, { ...sizes, owners: ownersOf(sizes) }));
   const admin = async (method, path, body) => {
     const answer = await fetch(`${postern.url}/admin/v1${path}`, {
@@ -53,9 +54,10 @@ await withFilledPostern({ sizes, folder: process.env.BENCH_DIR }, async ({ poste
   };
   const load = (name, connections) => closedLoop({ url: postern.url, next: ops[name], connections, seconds: 2 });
 
-  const results = { list: [], publication: [], publish: [], login: [] };
+  const results = { list: [], jobs: [], publication: [], publish: [], login: [] };
   for (let round = 0; round <= rounds; round += 1) {
     const list = (await load('publishUsers', 1)).rate * 10_000;
+    const jobs = await jobForEach(dataDir, 5000);
     const publication = await finished((await start()).id);
     const measured = {};
     for (const [name, connections] of [
@@ -70,21 +72,24 @@ await withFilledPostern({ sizes, folder: process.env.BENCH_DIR }, async ({ poste
     }
     if (round === 0) continue;
     results.list.push(list);
+    results.jobs.push(jobs);
     results.publication.push(publication);
     for (const name of ['publish', 'login']) results[name].push(measured[name]);
   }
   const ratioOf = (pairs) => median(pairs.map(([before, after]) => after / before)).toFixed(2);
   const medianOf = (pairs, place) => `${median(pairs.map((pair) => pair[place])).toFixed(2)} ms`;
+  const rateRow = (title, rates) => [
+    title,
+    shown(Math.round(median(rates))),
+    shown(Math.round(median(results.publication))),
+    median(results.publication.map((rate, round) => rate / rates[round])).toFixed(2),
+  ];
   const text = `A publication to a topic of ${shown(subscribers)} subscribers; medians of ${rounds} rounds. The ratios are of values of one round.
 
 ${table([
   ['', 'Alone', 'Publication', 'Ratio'],
-  [
-    'Notifications a second, compared with "one item to 10,000 users"',
-    shown(Math.round(median(results.list))),
-    shown(Math.round(median(results.publication))),
-    median(results.publication.map((rate, round) => rate / results.list[round])).toFixed(2),
-  ],
+  rateRow('Notifications a second, compared with "one item to 10,000 users"', results.list),
+  rateRow('Notifications a second, compared with a job for each recipient', results.jobs),
   [
     'Publish one, 4 connections: median',
     medianOf(results.publish, 0),

@@ -66,7 +66,7 @@ function webhookEventsPage() {
       event_id: event,
       type,
       created_at: '2026-11-23T17:30:00.123456Z',
-      user_id: type.startsWith('audit.') ? nilId : user,
+      user_id: /^(audit|topic\.(created|updated|deleted)|publication|suppression\.deleted)/.test(type) ? nilId : user,
       sequence: 3,
       data: exampleOf(type),
     });
@@ -172,7 +172,11 @@ ${wireTypes(components.schemas, names)}`;
 
 /** The types of the console: the requests and answers of every operation. */
 function consoleTypes(document) {
-  return `// Generated from docs/openapi.json by \`npm run generate\`.
+  const types = webhookEventTypes.map((type) => `  '${type}',\n`).join('');
+  return `// Generated from docs/openapi.json and src/contract/webhooks.ts by \`npm run generate\`.
+
+/** The types of events of webhooks. */
+export const webhookEventTypes = [\n${types}] as const;
 
 ${operationTypes(document)}`;
 }

@@ -21,6 +21,7 @@ export { createDatabase } from './database/database.js';
 export { buildIndexes } from './database/late-indexes.js';
 export { migrate } from './database/migrate.js';
 export { createOutbound } from './delivery/outbound.js';
+export { startQueue } from './delivery/queue.js';
 export { findReachableDevices } from './devices/push-devices.js';
 export { locateBinaries } from './embedded/binaries.js';
 export { startEmbeddedPostgres } from './embedded/embedded.js';

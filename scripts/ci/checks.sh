@@ -47,9 +47,9 @@ tests_in_all_browsers() {
   tests browsers 'CI_FULL=1 npm test --' --maxWorkers=2 test/browser
 }
 
-# The configurations of docs/proxies.md, and two instances that are updated under load.
+# The configurations of docs/proxies.md and docs/access-tokens.md, and two instances that are updated under load.
 tests_of_proxies() {
-  needs caddy nginx-light && find_envoy || return 1
+  needs caddy nginx-light libnginx-mod-http-js && find_envoy || return 1
   tests proxies 'CI_FULL=1 npm test --' test/proxies
 }
 

@@ -6,6 +6,7 @@ has() {
   case $1 in
     chromium) command -v chromium chromium-browser google-chrome ;;
     nginx-light) PATH=$PATH:/usr/sbin command -v nginx ;;
+    libnginx-mod-http-js) [[ -e /usr/lib/nginx/modules/ngx_http_js_module.so ]] ;;
     pgbouncer) PATH=$PATH:/usr/sbin command -v pgbouncer ;;
     postgresql) postgres_folder && compgen -G '/usr/lib/postgresql/*/bin/pg_basebackup' && compgen -G '/usr/lib/postgresql/*/bin/pg_dump' ;;
     prometheus) command -v prometheus && command -v promtool ;;

@@ -117,8 +117,9 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     blockInterval: options.blockInterval,
   });
   const { services } = domains;
+  const { revocationStreams } = services;
   const { queue } = await startBackgroundWork(base, domains, options);
-  const metrics = await startMetrics(base, { version, queue, isWorker: worker !== undefined });
+  const metrics = await startMetrics(base, { version, queue, revocationStreams, isWorker: worker !== undefined });
   const { main, administration } = await listen(base, services, requestObserver(base, options), consoleCodes.watch);
   // After it listens: a start that fails, for example because the port is taken, must not use up the key that is shown once.
   const isTerminal = options.isTerminal ?? false;

@@ -14,7 +14,8 @@ import { createHumanCheck } from '../limits/human-check.js';
 import { createPageApps } from '../login/pages/page-apps.js';
 import { markPageDevice } from '../login/pages/page-logins.js';
 import { createPages } from '../login/pages/pages.js';
-import { createNewPreferences, createPreferences } from '../notifications/preferences/preferences.js';
+import { createNewPreferences } from '../notifications/preferences/new-preferences.js';
+import { createPreferences } from '../notifications/preferences/preferences.js';
 import { createTimeZones } from '../notifications/preferences/time-zones.js';
 import { createSimulator } from '../notifications/simulator.js';
 import { createRevocationStreams, type RevocationTimes } from '../sessions/revocations/streams.js';
@@ -230,6 +231,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     redirects,
     publicUrl: publicUrlOf(config),
     redirectLimits: limits,
+    preferenceLimits: limits,
     sessions: sessions.sessions,
     dpopVerifier: sessions.dpopVerifier,
     takeOverProof: sessions.takeOverProof,

@@ -1,6 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ifMissing } from '../lib/files.js';
 import type { ArchiveEntry } from './container/archive.js';
 
 /** One read. Larger reads are not faster. */
@@ -59,10 +60,3 @@ async function* contentOf(file: FileHandle, size: number): AsyncGenerator<Buffer
     yield part;
   }
 }
-
-const ifMissing =
-  <T>(value: T) =>
-  (error: NodeJS.ErrnoException): T => {
-    if (error.code === 'ENOENT') return value;
-    throw error;
-  };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { segmentNames } from './base/positions.js';
 import { isServerData } from './base/server-files.js';
 import { type ArchiveEntry, textEntry } from './container/archive.js';
 import { BackupError } from './container/error.js';
@@ -68,7 +69,7 @@ export async function* copyRunningServer(
   if (start === undefined || stop === undefined)
     throw new Error('PostgreSQL did not say where the backup begins and ends');
   yield textEntry(join('postgres', 'backup_label'), stop.label);
-  yield* writeAheadLog(folder, walFiles(start.file, stop.file, Number(start.segment)));
+  yield* writeAheadLog(folder, segmentNames(start.file, stop.file, Number(start.segment)));
   return { start_lsn: start.lsn, stop_lsn: stop.lsn };
 }
 
@@ -93,20 +94,4 @@ async function* writeAheadLog(folder: string, segments: readonly string[]): Asyn
     }
     if (!isFound) throw new Error(`The segment ${name} of the write-ahead log is missing`);
   }
-}
-
-/**
- * The names of the segments from `first` to `last`. A name has the timeline, and the number of the segment in two
- * parts.
- */
-export function walFiles(first: string, last: string, segmentBytes: number): string[] {
-  const segmentsInPart = 2 ** 32 / segmentBytes;
-  const numberOf = (name: string) =>
-    Number.parseInt(name.slice(8, 16), 16) * segmentsInPart + Number.parseInt(name.slice(16), 16);
-  const hex = (value: number) => value.toString(16).toUpperCase().padStart(8, '0');
-  const from = numberOf(first);
-  return Array.from({ length: numberOf(last) - from + 1 }, (_, index) => {
-    const number = from + index;
-    return first.slice(0, 8) + hex(Math.floor(number / segmentsInPart)) + hex(number % segmentsInPart);
-  });
 }

@@ -15,10 +15,12 @@ export interface RecordedBackup {
   readonly error: string | null;
 }
 
+const recordedColumns = sql`id, started_at, finished_at, verified_at, is_scheduled, location, bytes::float8 as bytes, error`;
+
 const selectRecent = statement<Record<never, never>, RecordedBackup>(
   'backups_recent',
   () => sql`
-  select id, started_at, finished_at, verified_at, is_scheduled, location, bytes::float8 as bytes, error from backups
+  select ${recordedColumns} from backups
   order by started_at desc limit 20`,
 );
 
@@ -30,7 +32,7 @@ export function listBackups(handle: Queryable): Promise<RecordedBackup[]> {
 const selectKept = statement<Record<never, never>, RecordedBackup>(
   'backups_kept',
   () => sql`
-  select id, started_at, finished_at, verified_at, is_scheduled, location, bytes::float8 as bytes, error from backups
+  select ${recordedColumns} from backups
   where removed_at is null order by started_at desc limit 50`,
 );
 
@@ -42,7 +44,7 @@ export function keptBackups(handle: Queryable): Promise<RecordedBackup[]> {
 const selectBackup = statement<{ id: string }, RecordedBackup>(
   'backup_one',
   (p) => sql`
-  select id, started_at, finished_at, verified_at, is_scheduled, location, bytes::float8 as bytes, error from backups
+  select ${recordedColumns} from backups
   where id = ${p.id} and removed_at is null`,
 );
 

@@ -34,7 +34,7 @@ export interface VerifyOptions {
   readonly inFolder: string;
   readonly dumps: DumpVerification;
   readonly log: Log;
-  readonly stop?: AbortSignal;
+  readonly stop?: AbortSignal | undefined;
 }
 
 /** How dumps are restored to verify them. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../lib/json-object.js';
+import { isJsonObject, type JsonObject, parseJsonObject } from '../lib/json-object.js';
 import { readTextOrFile } from '../lib/push-keys.js';
 import { parseUrl } from '../lib/urls.js';
 import { invalid, ok, type Parsed, type Secret, signingSecret } from './parsers.js';
@@ -22,7 +22,7 @@ const namePattern = /^[a-z][a-z0-9_-]{0,31}$/;
 export function entryParser<T>(read: (name: string, settings: Settings) => T | string) {
   return (value: string): Parsed<readonly T[]> => {
     const text = readTextOrFile(value, (json) => json.trimStart().startsWith('{'));
-    const parsed = text === undefined ? undefined : parseObject(text);
+    const parsed = text === undefined ? undefined : parseJsonObject(text);
     if (parsed === undefined) return invalid('must be a JSON object, or the path of a file that contains one');
     const entries = Object.entries(parsed).map(([key, settings]) => {
       if (!namePattern.test(key)) return `${JSON.stringify(key)}: the name must match ${namePattern.source}`;
@@ -33,15 +33,6 @@ export function entryParser<T>(read: (name: string, settings: Settings) => T | s
     if (errors.length > 0) return invalid(`has errors: ${errors.join('; ')}`);
     return ok(entries.filter((entry): entry is Exclude<typeof entry, string> => typeof entry !== 'string'));
   };
-}
-
-function parseObject(text: string): Settings | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether a value is the text of a URL with http or https. */

@@ -1,3 +1,5 @@
+import { stepChannels } from './category.js';
+import { suppressionReasons } from './suppression.js';
 import type { WebhookEventType } from './webhooks.js';
 
 /** JSON Schema of one member of `data`. */
@@ -28,6 +30,15 @@ const login = {
 const notification = { notification_id: id, notification_sequence: { type: ['integer', 'null'], minimum: 1 } };
 const topic = { topic: { type: 'string', description: 'The key of the topic.' } };
 const publication = { publication_id: nullableId };
+const delivery = {
+  delivery_id: { ...nullableId, description: 'Null: it ended before it was in the queue.' },
+  notification_id: { ...id, description: 'Of a digest, the newest notification.' },
+  channel: { type: 'string', enum: [...stepChannels] },
+  device_id: { ...nullableId, description: 'The device of a push.' },
+  category: { ...nullable('string'), description: 'Null: the notification was deleted.' },
+  reason: { type: 'string', description: 'As in the deliveries of a notification.' },
+};
+const suppression = { suppression_id: id, reason: { type: 'string', enum: [...suppressionReasons] } };
 
 interface EventDescription {
   readonly about: string;
@@ -84,12 +95,41 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
       read: { type: ['boolean', 'null'] },
       archived: { type: ['boolean', 'null'] },
       snoozed_until: { type: ['string', 'null'], format: 'date-time' },
-      action: { ...nullable('string'), description: 'The key of the action that the user has chosen.' },
     },
+  },
+  'notification.action': {
+    about: 'A user chose an action of a notification. It is read then, so that `notification.state_changed` comes too.',
+    members: { ...notification, action: { type: 'string', description: 'The key of the action.' } },
   },
   'marker.moved': {
     about: 'The read position of a user moved: the user has read notifications.',
     members: { last_read_sequence: { type: ['integer', 'null'], minimum: 0 } },
+  },
+  'delivery.sent': {
+    about: 'A provider accepted the push, the mail or the SMS of a notification.',
+    members: delivery,
+  },
+  'delivery.delivered': {
+    about: 'A mail or an SMS of a notification has arrived, as the provider reports.',
+    members: delivery,
+  },
+  'delivery.bounced': {
+    about: 'A mail or an SMS of a notification did not arrive: the provider or the mailbox returned it.',
+    members: delivery,
+  },
+  'delivery.complained': { about: 'The recipient reported a mail of a notification as spam.', members: delivery },
+  'delivery.failed': {
+    about: 'No provider took the push, the mail or the SMS of a notification. It is not tried again.',
+    members: delivery,
+  },
+  'delivery.expired': {
+    about: 'The push, the mail or the SMS of a notification could not be sent in time. It is not tried again.',
+    members: delivery,
+  },
+  'preference.changed': {
+    about:
+      'What a user wants to get was changed. `changed_fields` names the members of the preferences, such as `categories.billing.email`.',
+    members: {},
   },
   'topic.created': {
     about: 'A topic was created. The event concerns no user: `user_id` is all zeros.',
@@ -131,6 +171,15 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
     about:
       'All notifications of a recalled publication are deleted. Each causes `notification.deleted` too. The event concerns no user.',
     members: publication,
+  },
+  'suppression.created': {
+    about:
+      'An address gets no mail except codes any more. `user_id` is the user whose mail did not arrive, or all zeros if an operator added the address.',
+    members: suppression,
+  },
+  'suppression.deleted': {
+    about: 'A suppressed address gets mail again. The event concerns no user.',
+    members: suppression,
   },
   'message.failed': {
     about: 'A message with a code or a notice was not sent, or did not arrive.',

@@ -1,17 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, fchmodSync, fchownSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Account } from './account.js';
+import { type Account, passwdEntries } from './account.js';
 import { copyOwner, type DataDirectory, superuser } from './data-directory.js';
 import { ownPath } from './descriptors.js';
 import { EmbeddedPostgresError, reasonOf } from './error.js';
@@ -125,8 +115,5 @@ function replaceFile(path: string, content: string, account: Account | undefined
 
 /** The name of the account with the id 0, by the first entry of `/etc/passwd`, as the server finds it. */
 function nameOfRoot(): string {
-  const entries = readFileSync('/etc/passwd', 'utf8')
-    .split('\n')
-    .map((line) => line.split(':'));
-  return entries.find(([, , uid]) => uid === '0')?.[0] ?? 'root';
+  return passwdEntries().find(([, , uid]) => uid === '0')?.[0] ?? 'root';
 }

@@ -41,10 +41,14 @@ export function serverAccount(dataDirectory: string): Account | undefined {
   return owner === undefined ? unprivilegedAccount() : { uid: owner.uid, gid: owner.gid };
 }
 
-function unprivilegedAccount(): Account {
-  const entries = readFileSync('/etc/passwd', 'utf8')
+/** The fields of each entry of `/etc/passwd`. */
+export const passwdEntries = (): string[][] =>
+  readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .map((line) => line.split(':'));
+
+function unprivilegedAccount(): Account {
+  const entries = passwdEntries();
   for (const name of unprivilegedAccounts) {
     const [, , uid, gid] = entries.find((entry) => entry[0] === name) ?? [];
     if (Number(uid) > 0 && Number(gid) > 0) return { uid: Number(uid), gid: Number(gid) };

@@ -40,6 +40,10 @@ export const serverEnvironment = { LC_ALL: 'C' };
  */
 export const publicFolders = ['/var/cache', tmpdir()];
 
+/** Where a copy may be put. @param own a folder of this process, for the binaries that it runs itself */
+export const copyFoldersFor = (account: Account | undefined, own: string): string[] =>
+  account === undefined ? [own] : publicFolders;
+
 /**
  * Finds the binaries that npm installed for this platform. Copies them if the server's account cannot run the
  * original. The original may be in a folder that only root may enter, or in a read-only folder where the library links

@@ -1,24 +1,14 @@
-import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serverAccount } from './account.js';
-import { locateBinaries, publicFolders } from './binaries.js';
-import { copyOwner, openDataDirectory, prepareDataDir, superuser } from './data-directory.js';
+import { copyFoldersFor, locateBinaries } from './binaries.js';
+import { copyOwner, prepareDataDir } from './data-directory.js';
 import { EmbeddedPostgresError } from './error.js';
 import { ensureDatabase, joinServer, type Log, leaveServer, type Membership } from './membership.js';
-import type { Server } from './server.js';
+import { addressOf, type DatabaseAddress, databaseName, openServer, type Server } from './server.js';
 
 export { copyOwner, EmbeddedPostgresError };
-
-/** The address for clients: fields of pg's ClientConfig. */
-export interface DatabaseAddress {
-  /** The folder of a unix socket. */
-  host: string;
-  port: number;
-  user: string;
-  database: string;
-}
 
 export interface EmbeddedPostgres {
   /** Valid in this process only, until {@link EmbeddedPostgres.stop}. Close all connections before that. */
@@ -35,8 +25,6 @@ export interface EmbeddedOptions {
   dataDir: string;
   log: Log;
 }
-
-const databaseName = 'postern';
 
 /** The pause before a lost server is started again. It doubles with each attempt, up to `maxPauseMs`. */
 const firstPauseMs = 50;
@@ -66,7 +54,7 @@ export async function startEmbeddedPostgres({ dataDir, log }: EmbeddedOptions): 
     }
     const supervision = supervise(server, membership, log, stopping.signal).finally(() => server.data.close());
     return {
-      address: { host: server.data.ownPath, port: 5432, user: superuser, database: databaseName },
+      address: addressOf(server),
       stop: () => {
         stopping.abort();
         return supervision;
@@ -92,7 +80,7 @@ export interface EmbeddedInstallation {
  */
 export async function findEmbeddedInstallation(path: string): Promise<EmbeddedInstallation> {
   const account = serverAccount(path);
-  const { majorVersion } = await locateBinaries(account, account === undefined ? [tmpdir()] : publicFolders);
+  const { majorVersion } = await locateBinaries(account, copyFoldersFor(account, tmpdir()));
   return { majorVersion, account };
 }
 
@@ -100,10 +88,8 @@ async function prepareServer(dataDir: string): Promise<Server> {
   await prepareDataDir(dataDir);
   const path = join(dataDir, 'postgres');
   const account = serverAccount(path);
-  const binaries = await locateBinaries(account, account === undefined ? [dataDir] : publicFolders);
-  const data = await openDataDirectory(dataDir, path, binaries, account);
-  const isOwnedByRoot = statSync(dataDir).uid === 0;
-  return { binaries, data, account, isOwnedByRoot, logFile: join(dataDir, 'postgres.log') };
+  const binaries = await locateBinaries(account, copyFoldersFor(account, dataDir));
+  return openServer(dataDir, path, binaries, account);
 }
 
 /** Starts the server again each time that it is lost, until `stopping` aborts. Then leaves the server. */

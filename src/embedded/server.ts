@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { type AccessFiles, openAccessFiles } from './access.js';
 import type { Account } from './account.js';
 import { type Binaries, serverEnvironment } from './binaries.js';
-import type { DataDirectory } from './data-directory.js';
+import { type DataDirectory, openDataDirectory, superuser } from './data-directory.js';
 import { inheritedIndexes, inheritedPath } from './descriptors.js';
 import { EmbeddedPostgresError, reasonOf } from './error.js';
 
@@ -25,6 +25,34 @@ export interface StartedServer {
   pid: number | undefined;
   /** The reason why the server has ended; undefined while it runs. */
   failure(): string | undefined;
+}
+
+/** The address for clients: fields of pg's ClientConfig. */
+export interface DatabaseAddress {
+  /** The folder of a unix socket. */
+  host: string;
+  port: number;
+  user: string;
+  database: string;
+}
+
+/** The name of Postern's database. */
+export const databaseName = 'postern';
+
+export const addressOf = ({ data }: Server): DatabaseAddress => ({
+  ...{ host: data.ownPath, port: 5432, user: superuser, database: databaseName },
+});
+
+/** Opens a data directory in DATA_DIR for a server of these binaries. @throws EmbeddedPostgresError */
+export async function openServer(
+  dataDir: string,
+  path: string,
+  binaries: Binaries,
+  account: Account | undefined,
+): Promise<Server> {
+  const data = await openDataDirectory(dataDir, path, binaries, account);
+  const isOwnedByRoot = statSync(dataDir).uid === 0;
+  return { binaries, data, account, isOwnedByRoot, logFile: join(dataDir, 'postgres.log') };
 }
 
 const maxLogBytes = 10 * 1024 * 1024;

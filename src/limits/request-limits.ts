@@ -38,7 +38,7 @@ export interface RequestLimits {
    */
   countOwnUsername(userId: string): Promise<void>;
   /**
-   * Counts a change of the states of a user's own notifications: 1,000 an hour.
+   * Counts a change of the states of a user's own notifications, subscriptions or preferences: 1,000 an hour.
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countOwnStates(userId: string): Promise<void>;
@@ -279,17 +279,14 @@ function addressQueue(limit: number, { places, each, rest }: AddressQueue) {
 export const createHashQueue = (loginsPerAddress: number) =>
   addressQueue(loginsPerAddress, { places: 1, each: 300, rest });
 
-/** Creates the request limits. One statement counts a request toward one limit. */
-export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
-  const { database } = options;
-  const counts = createLimitCounts(options);
-  // The hashes have pauses of their own.
-  const inLoginQueue = addressQueue(options.loginsPerAddress, { places: 3, each: 100, rest: 0 });
-  const inCodeQueue = addressQueue(options.messagesPerAddress, { places: 2, each: 100, rest });
-  /**
-   * The requests of an address for one account run one after the other. Those of other addresses have turns of their own: a stranger
-   * who requests much for an account makes nobody else wait.
-   */
+/**
+ * Creates the queues of requests. The requests of an address for one account run one after the other. Those of other addresses have turns
+ * of their own: a stranger who requests much for an account makes nobody else wait.
+ */
+function createQueues({
+  loginsPerAddress,
+  messagesPerAddress,
+}: RequestLimitsOptions): Pick<RequestLimits, 'inLoginQueue' | 'inCodeQueue'> {
   function inQueues(inAddressQueue: ReturnType<typeof addressQueue>): RequestLimits['inCodeQueue'] {
     // With pauses too: requests that wait here do not wait for a hash, and so cause no pause there.
     const inAccountQueue = createKeyedLimiter({ ...queue, concurrency: 1, rest });
@@ -298,6 +295,21 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
         ? inAccountQueue(userId, work)
         : inAccountQueue(`${network(clientAddress)} ${userId}`, () => inAddressQueue(clientAddress, work));
   }
+  return {
+    inLoginQueue:
+      loginsPerAddress === 0
+        ? (_request, work) => work()
+        : // The hashes have pauses of their own.
+          inQueues(addressQueue(loginsPerAddress, { places: 3, each: 100, rest: 0 })),
+    inCodeQueue: inQueues(addressQueue(messagesPerAddress, { places: 2, each: 100, rest })),
+  };
+}
+
+/** Creates the request limits. One statement counts a request toward one limit. */
+export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
+  const { database } = options;
+  const counts = createLimitCounts(options);
+  const { inLoginQueue, inCodeQueue } = createQueues(options);
 
   async function countOwn(userId: string, count: RequestCount): Promise<void> {
     const [row] = await database.user(userId).query(takeAccountRequest(count));
@@ -326,8 +338,8 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
   }
 
   return {
-    inLoginQueue: options.loginsPerAddress === 0 ? (_request, work) => work() : inQueues(inLoginQueue),
-    inCodeQueue: inQueues(inCodeQueue),
+    inLoginQueue,
+    inCodeQueue,
     counts,
     loginCountByAddress: counts.loginsFrom,
     loginCountByAccount: counts.loginsTo,

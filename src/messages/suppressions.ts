@@ -92,12 +92,23 @@ const deleteOne = statement<{ id: string }, Suppression>(
   (p) => sql`delete from suppressions where id = ${p.id} returning ${columns}`,
 );
 
+/** What webhooks learn about changed suppressions. */
+export interface SuppressionEvents {
+  readonly type: 'suppression.created' | 'suppression.deleted';
+  readonly actor: string;
+  readonly userId?: string | undefined;
+  readonly data: readonly { readonly suppression_id: string; readonly reason: SuppressionReason }[];
+}
+
+/** @param options.announce records events for webhooks, in the transaction of the change */
 export function createSuppressions({
   database,
   keys,
+  announce,
 }: {
   readonly database: Database;
   readonly keys: SecretKeys;
+  readonly announce: (tx: Transaction, events: SuppressionEvents) => Promise<void>;
 }): Suppressions {
   const keyId = keys.ids[0] ?? '';
   const digestsOf = (address: string) => keys.digests('address', address);
@@ -112,9 +123,14 @@ export function createSuppressions({
     return suppression;
   }
 
-  async function record(tx: Transaction, { id, reason }: Suppression, { origin, userId }: SuppressionCause) {
-    const event = { type: 'suppression.created', origin, data: { suppression_id: id, reason } } as const;
-    await (userId === undefined ? recordServiceEvent(tx, event) : recordEvent(tx, { ...event, userId }));
+  async function record(tx: Transaction, rows: readonly Suppression[], { origin, userId }: SuppressionCause) {
+    const type = 'suppression.created';
+    const each = rows.map(({ id, reason }) => ({ suppression_id: id, reason }));
+    for (const data of each) {
+      const event = { type, origin, data } as const;
+      await (userId === undefined ? recordServiceEvent(tx, event) : recordEvent(tx, { ...event, userId }));
+    }
+    if (each.length > 0) await announce(tx, { type, actor: origin.actor, userId, data: each });
   }
 
   return {
@@ -144,7 +160,7 @@ export function createSuppressions({
         const digests = added.map((address) => keys.digest('address', address));
         const { reason } = cause;
         const inserted = await tx.query(insertRows({ ids: added.map(() => newId()), digests, keyId, reason }));
-        for (const row of inserted) await record(tx, row, cause);
+        await record(tx, inserted, cause);
         // A parallel request may have inserted the others.
         const all = inserted.length === added.length ? inserted : await tx.query(selectFound({ digests }));
         for (const row of all) {
@@ -166,6 +182,7 @@ export function createSuppressions({
       if (removed === undefined) throw new Problem('not_found');
       const data = { suppression_id: id, reason: removed.reason };
       await recordServiceEvent(tx, { type: 'suppression.deleted', origin, data });
+      await announce(tx, { type: 'suppression.deleted', actor: origin.actor, data: [data] });
     },
   };
 }

@@ -7,7 +7,7 @@ import { isJsonObject } from '../lib/json-object.js';
 import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import { parseDuration, parseTime } from '../lib/times.js';
 import type { KnownCategories } from './categories/categories.js';
-import { type Calendar, type SimulatedEvent, type SimulatedPerson, simulate } from './deliveries/simulate.js';
+import { type Calendar, type SimulatedEvent, type SimulatedPerson, simulate } from './deliveries/timeline.js';
 import { applyChanges, type Choices, changeErrors, noChoices } from './preferences/choices.js';
 import { noZones, type TimeZones } from './preferences/time-zones.js';
 

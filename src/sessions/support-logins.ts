@@ -216,6 +216,37 @@ const sourceOf = (userId: string, listed: Sql): ListSource => ({
 
 const own = ({ operator_id: _, operator_name: __, ...login }: SupportLogin): OwnSupportLogin => login;
 
+async function lockRights(tx: Queryable, { userId: operatorId, sessionId }: ActingOperator): Promise<void> {
+  const [operator] = await tx.query(lockOperator({ operatorId, sessionId }));
+  if (operator === undefined) throw new Problem('invalid_session_token');
+}
+
+/**
+ * The lock makes a change of the user wait, which then ends the support login. Call it before you lock the support login: the trigger
+ * has the same order.
+ */
+async function lockUsable(tx: Queryable, userId: string): Promise<void> {
+  // Without a lock first: two operators who try each other would wait in a cycle.
+  for (const one of [readUser, lockUser]) {
+    const [user] = await tx.query(one({ userId }));
+    if (user === undefined) throw new Problem('not_found');
+    if (user.role !== 'user') throw new Problem('has_role');
+    if (!user.is_active) throw new Problem('account_unusable');
+    if (user.is_locked) throw new Problem('account_locked');
+  }
+}
+
+async function find(handle: Queryable, key: SupportKey): Promise<SupportLogin> {
+  const [login] = await handle.query(findOne(key));
+  if (login === undefined) throw new Problem('not_found');
+  return login;
+}
+
+async function findLocked(tx: Queryable, key: SupportKey): Promise<SupportLogin> {
+  await tx.query(lockOne(key));
+  return find(tx, key);
+}
+
 /** @param needsConsent SUPPORT_CONSENT */
 export function createSupportLogins(options: {
   readonly database: Database;
@@ -223,37 +254,6 @@ export function createSupportLogins(options: {
   readonly needsConsent: boolean;
 }): SupportLogins {
   const { database, notices, needsConsent } = options;
-
-  async function lockRights({ userId: operatorId, sessionId }: ActingOperator, tx: Queryable): Promise<void> {
-    const [operator] = await tx.query(lockOperator({ operatorId, sessionId }));
-    if (operator === undefined) throw new Problem('invalid_session_token');
-  }
-
-  /**
-   * The lock makes a change of the user wait, which then ends the support login. Call it before you lock the support login: the trigger
-   * has the same order.
-   */
-  async function lockUsable(tx: Queryable, userId: string): Promise<void> {
-    // Without a lock first: two operators who try each other would wait in a cycle.
-    for (const one of [readUser, lockUser]) {
-      const [user] = await tx.query(one({ userId }));
-      if (user === undefined) throw new Problem('not_found');
-      if (user.role !== 'user') throw new Problem('has_role');
-      if (!user.is_active) throw new Problem('account_unusable');
-      if (user.is_locked) throw new Problem('account_locked');
-    }
-  }
-
-  async function find(handle: Queryable, key: SupportKey): Promise<SupportLogin> {
-    const [login] = await handle.query(findOne(key));
-    if (login === undefined) throw new Problem('not_found');
-    return login;
-  }
-
-  async function findLocked(tx: Queryable, key: SupportKey): Promise<SupportLogin> {
-    await tx.query(lockOne(key));
-    return find(tx, key);
-  }
 
   /** Creates the token of a login that is allowed, and tells the user. */
   async function issue(tx: Queryable, key: SupportKey, origin: Origin): Promise<IssuedSupportLogin> {
@@ -280,7 +280,7 @@ export function createSupportLogins(options: {
 
   return {
     async create(tx, { userId, input: { reason, write = false }, operator }) {
-      await lockRights(operator, tx);
+      await lockRights(tx, operator);
       await lockUsable(tx, userId);
       const { userId: operatorId, origin } = operator;
       for (const { id } of await tx.query(endFormer({ userId, operatorId }))) {
@@ -297,7 +297,7 @@ export function createSupportLogins(options: {
     async take(tx, key, operator) {
       const seen = await find(tx, key);
       if (seen.operator_id !== operator?.userId || seen.status !== 'allowed') return seen;
-      await lockRights(operator, tx);
+      await lockRights(tx, operator);
       await lockUsable(tx, key.userId);
       const login = await findLocked(tx, key);
       return login.status === 'allowed' ? issue(tx, key, operator.origin) : login;

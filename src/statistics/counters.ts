@@ -4,7 +4,7 @@ import type { Metric } from '../contract/operation/statistics.js';
 export interface Counters {
   /**
    * Adds to a metric.
-   * @param label as `metrics` describes it. Labels must be few: each is a row for each minute.
+   * @param label as `metrics` describes it. Labels must be few: each is a row for each minute. Beyond 256, all count as `other`
    * @param increment 1 if absent
    * @param detail a further label for `totals` alone, such as the authenticator of a failed login. It
    *   must have few values too.
@@ -40,7 +40,9 @@ export function createCounters(options: { readonly withTotals?: boolean } = {}):
   return {
     add(metric, label = '', increment = 1, detail = '') {
       increase(getOrCreate(counts, metric), label, increment);
-      if (keepsTotals) increase(getOrCreate(getOrCreate(totals, metric), label), detail, increment);
+      if (!keepsTotals) return;
+      const byLabel = getOrCreate(totals, metric);
+      increase(getOrCreate(byLabel, nameWithin(byLabel, label)), detail, increment);
     },
     take() {
       const counted = counts;
@@ -67,6 +69,13 @@ function getOrCreate<Key, InnerKey, Value>(map: Map<Key, Map<InnerKey, Value>>, 
   return inner;
 }
 
-function increase(map: Map<string, number>, key: string, increment: number): void {
+/** The most labels of a metric, and the most details of a label. Beyond it, all are one. */
+const maxNames = 256;
+
+function increase(map: Map<string, number>, name: string, increment: number): void {
+  const key = nameWithin(map, name);
   map.set(key, (map.get(key) ?? 0) + increment);
 }
+
+const nameWithin = (map: ReadonlyMap<string, unknown>, name: string): string =>
+  map.has(name) || map.size < maxNames ? name : 'other';

@@ -29,6 +29,8 @@ export interface Meters {
   readonly requestAnswered: RequestObserver;
   sessionChecked(result: SessionCheckResult): void;
   readonly passwordHash: Histogram;
+  /** How long after they were due providers have accepted notifications. */
+  readonly deliveryLag: Histogram;
 }
 
 /** `unavailable`: the database did not answer. */
@@ -50,6 +52,8 @@ export interface RequestValues {
 
 /** Upper bounds in seconds: requests take from under 1 ms to the limit of 15 s. */
 const requestBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
+/** Up to the hours of a provider that is down. */
+const lagBounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800, 7200];
 const hashBounds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 interface RequestSeries {
@@ -86,6 +90,7 @@ export function createMeters(): MeterStore {
       sessionChecks[result] += 1;
     },
     passwordHash: createHistogram(hashBounds),
+    deliveryLag: createHistogram(lagBounds),
     requests: () =>
       [...routes].flatMap(([route, methods]) =>
         [...methods].map(([method, { statuses, durations }]) => ({

@@ -1,4 +1,4 @@
-import { metricNames, metrics } from '../contract/operation/statistics.js';
+import { isDaily, metricNames, metrics } from '../contract/operation/statistics.js';
 import type { Handle } from '../database/database.js';
 import { literal, sql, statement } from '../database/sql.js';
 import { newId } from '../lib/ids.js';
@@ -57,6 +57,8 @@ interface FlushValues extends Omit<InstanceInfo, 'worker'> {
   readonly values: readonly number[];
   /** Metrics that store their highest value instead of a sum. */
   readonly maxima: readonly string[];
+  /** Metrics that store sums by day only. */
+  readonly daily: readonly string[];
 }
 
 /**
@@ -79,6 +81,7 @@ const writeCounts = statement<FlushValues>(
   select resolution, date_trunc(resolution, now, 'UTC') as starts_at, metric, label, value
   from new_flush, unnest(${resolutions}) resolution,
     unnest(${p.metrics}::text[], ${p.labels}::text[], ${p.values}::float8[]) counted (metric, label, value)
+  where resolution = 'day' or metric <> all(${p.daily}::text[])
   order by resolution, starts_at, metric, label
   on conflict (resolution, starts_at, metric, label) do update
   set value = case when existing.metric = any(${p.maxima}::text[]) then greatest(existing.value, excluded.value)
@@ -115,6 +118,7 @@ const readQueueAge = statement<Record<never, never>, { age: number }>(
 );
 
 const maxima = metricNames.filter((name) => metrics[name].kind === 'maximum');
+const daily = metricNames.filter(isDaily);
 
 /** A flush that the database has not confirmed yet. */
 interface Flush {
@@ -154,6 +158,7 @@ export function startReporter(options: ReporterOptions): Reporter {
         labels: counts.map(({ label }) => label),
         values: counts.map(({ value }) => value),
         maxima,
+        daily,
       }),
     );
     writtenAt = performance.now();

@@ -1,4 +1,5 @@
 import {
+  isDaily,
   type Metric,
   type MetricKind,
   type MetricStatistics,
@@ -122,13 +123,16 @@ interface Span {
   readonly step: Step;
 }
 
-function parseSpan({ from, to, step }: StatisticsRequest, clock: Instant): Span {
+function parseSpan({ metrics: names, from, to, step }: StatisticsRequest, clock: Instant): Span {
   const now = secondsOf(clock);
   const end = to === undefined ? now : secondsOf(to);
   const start = from === undefined ? end - daySeconds : secondsOf(from);
   if (start >= end) throwIfErrors([{ field: 'to', code: 'not_later', params: { field: 'from' } }]);
+  const needsDays = names.some(isDaily);
   const isAllowed = (candidate: Step, maxCount: number) =>
-    countBuckets(start, end, candidate) <= maxCount && now - start <= retentionSeconds[resolutionOf[candidate]];
+    (!needsDays || resolutionOf[candidate] === 'day') &&
+    countBuckets(start, end, candidate) <= maxCount &&
+    now - start <= retentionSeconds[resolutionOf[candidate]];
   if (step !== undefined && !isAllowed(step, maxBuckets)) {
     const allowed = stepNames.filter((candidate) => isAllowed(candidate, maxBuckets)).join(', ');
     throwIfErrors([

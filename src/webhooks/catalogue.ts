@@ -36,6 +36,7 @@ const credential =
   () => ({ type: 'credential.changed', data: { credential: name, change } });
 
 const login = ['authentication_id', 'device_id', 'authenticator', 'second_factor'];
+const delivery = ['delivery_id', 'notification_id', 'channel', 'device_id', 'category', 'reason'];
 
 /** Which events each recorded type causes. */
 const causes: Partial<Record<EventType | WebhookEventType, Describe>> = {
@@ -85,9 +86,17 @@ const causes: Partial<Record<EventType | WebhookEventType, Describe>> = {
   'notification.deleted': taking('notification.deleted', 'notification_id', 'notification_sequence'),
   'notification.state_changed': taking(
     'notification.state_changed',
-    ...['notification_ids', 'through', 'read', 'archived', 'snoozed_until', 'action'],
+    ...['notification_ids', 'through', 'read', 'archived', 'snoozed_until'],
   ),
+  'notification.action': taking('notification.action', 'notification_id', 'notification_sequence', 'action'),
   'marker.moved': taking('marker.moved', 'last_read_sequence'),
+  'delivery.sent': taking('delivery.sent', ...delivery),
+  'delivery.delivered': taking('delivery.delivered', ...delivery),
+  'delivery.bounced': taking('delivery.bounced', ...delivery),
+  'delivery.complained': taking('delivery.complained', ...delivery),
+  'delivery.failed': taking('delivery.failed', ...delivery),
+  'delivery.expired': taking('delivery.expired', ...delivery),
+  'preference.changed': ({ data }) => ({ type: 'preference.changed', data: { changed_fields: namesIn(data.fields) } }),
   'topic.created': taking('topic.created', 'topic'),
   'topic.changed': taking('topic.updated', 'topic'),
   'topic.deleted': taking('topic.deleted', 'topic'),
@@ -100,6 +109,8 @@ const causes: Partial<Record<EventType | WebhookEventType, Describe>> = {
   'publication.cancelled': taking('publication.cancelled', 'publication_id'),
   'publication.failed': taking('publication.failed', 'publication_id'),
   'publication.recalled': taking('publication.recalled', 'publication_id'),
+  'suppression.created': taking('suppression.created', 'suppression_id', 'reason'),
+  'suppression.deleted': taking('suppression.deleted', 'suppression_id', 'reason'),
   'message.failed': taking('message.failed', 'message_id', 'kind'),
   'message.expired': taking('message.failed', 'message_id', 'kind'),
   'message.undelivered': taking('message.failed', 'message_id', 'kind'),
@@ -159,4 +170,8 @@ export const webhookFilterFields: FilterFields = {
   channel: { kind: 'key' },
   topic: { kind: 'key' },
   publication_id: { kind: 'id' },
+  action: { kind: 'key' },
+  delivery_id: { kind: 'id' },
+  category: { kind: 'key' },
+  suppression_id: { kind: 'id' },
 };

@@ -14,6 +14,12 @@ const login = {
 const [byUser, byKey, byNobody] = [{ actor: 'user' }, { actor: 'key:environment' }, { actor: null }];
 const [publication, bySystem] = ['3c2b1a09-8f7e-4d6c-b5a4-938271605f4e', { actor: 'system' }];
 const none = { changed_fields: [] };
+const suppression = '7e6d5c4b-3a29-4180-9f7e-6d5c4b3a2918';
+const delivery = {
+  ...none,
+  ...{ delivery_id: message, notification_id: notification, channel: 'email', device_id: null, category: 'billing' },
+  ...bySystem,
+};
 
 /** An example of the data of each event, without `user_id` and `sequence`. */
 const examples: Readonly<Record<WebhookEventType, EventData>> = {
@@ -45,10 +51,22 @@ const examples: Readonly<Record<WebhookEventType, EventData>> = {
   'notification.state_changed': {
     ...none,
     notification_ids: [notification],
-    ...{ through: null, read: true, archived: null, snoozed_until: null, action: null },
+    ...{ through: null, read: true, archived: null, snoozed_until: null },
+    ...byNobody,
+  },
+  'notification.action': {
+    ...none,
+    ...{ notification_id: notification, notification_sequence: 7, action: 'accept' },
     ...byNobody,
   },
   'marker.moved': { ...none, last_read_sequence: 7, ...byNobody },
+  'delivery.sent': { ...delivery, reason: 'accepted' },
+  'delivery.delivered': { ...delivery, reason: 'delivered' },
+  'delivery.bounced': { ...delivery, reason: 'hard_bounce' },
+  'delivery.complained': { ...delivery, reason: 'complaint' },
+  'delivery.failed': { ...delivery, channel: 'push', device_id: device, reason: 'token_gone' },
+  'delivery.expired': { ...delivery, reason: 'ttl' },
+  'preference.changed': { changed_fields: ['time_zone', 'categories.billing.email'], ...byUser },
   'topic.created': { ...none, topic: 'club.chess', ...byKey },
   'topic.updated': { ...none, topic: 'club.chess', ...byKey },
   'topic.deleted': { ...none, topic: 'club.chess', ...byKey },
@@ -61,6 +79,8 @@ const examples: Readonly<Record<WebhookEventType, EventData>> = {
   'publication.cancelled': { ...none, publication_id: publication, ...byKey },
   'publication.failed': { ...none, publication_id: publication, ...bySystem },
   'publication.recalled': { ...none, publication_id: publication, ...bySystem },
+  'suppression.created': { ...none, suppression_id: suppression, reason: 'hard_bounce', ...bySystem },
+  'suppression.deleted': { ...none, suppression_id: suppression, reason: 'hard_bounce', ...byKey },
   'message.failed': { ...none, message_id: message, kind: 'sms.code', actor: 'system' },
   'push.token_gone': { ...none, device_id: device, channel: 'fcm', ...byNobody },
   'audit.sealed': {

@@ -42,7 +42,8 @@ export function createWebhookResources(options: {
       const { notification_id, device_id } = data;
       // A request may concern thousands of notifications.
       if (group === 'audit' || type === 'notification.state_changed') return {};
-      if (group === 'notification') return { notification: await notificationOf(userId, String(notification_id)) };
+      if (group === 'notification' || group === 'delivery')
+        return { notification: await notificationOf(userId, String(notification_id)) };
       // A marker is the read position of the inbox.
       if (group === 'marker') return { marker: (await findReadPositions(database, [userId])).get(userId) ?? null };
       const user = await userOf(userId);

@@ -79,6 +79,7 @@ test('the page about monitoring names the labels of every metric', async () => {
   const families = [
     ...readProcessMetrics({
       ...{ version: '', counters, meters, waitingHashes: () => 0, openStreams: () => 0 },
+      openRevocationStreams: () => 0,
       runningJobs: () => new Map([['task', 1]]),
       pools: { requests: () => ({ used: 0, idle: 0, waiting: 0 }) },
     }),

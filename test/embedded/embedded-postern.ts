@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import type { DatabaseAddress } from '../../src/embedded/embedded.js';
+import type { DatabaseAddress } from '../../src/embedded/server.js';
 
 interface Reply {
   id: number;

@@ -1,14 +1,15 @@
 import { createReadStream } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type SealedDay, sealTask } from '../../src/audit/integrity/seal.js';
 import { verifyAudit } from '../../src/audit/integrity/verify.js';
-import { openBackup, textOf, trustOf } from '../../src/backups/base/open.js';
+import { openBackup, trustOf } from '../../src/backups/base/open.js';
+import { parseLsn, segmentStart } from '../../src/backups/base/positions.js';
 import { listParts, readPart } from '../../src/backups/log-archive/parts.js';
-import { parseLsn, segmentStart } from '../../src/backups/log-archive/positions.js';
 import { createBackupFolder } from '../../src/backups/places/folder.js';
 import type { BackupState } from '../../src/contract/operation/backups.js';
 import { createDatabase, type Database } from '../../src/database/database.js';
@@ -96,7 +97,7 @@ async function endOf(backup: string): Promise<number> {
   const { entries } = await openBackup(createReadStream(backup), trusted);
   let stop = '';
   for await (const { path, content } of entries) {
-    if (path === 'manifest.json') stop = JSON.parse(await textOf(content)).stop_lsn;
+    if (path === 'manifest.json') stop = JSON.parse(await text(content)).stop_lsn;
   }
   return segmentStart(parseLsn(stop), segmentBytes) + segmentBytes;
 }

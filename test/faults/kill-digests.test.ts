@@ -1,76 +1,73 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Notification } from '../../src/contract/notification.js';
-import { type Api, createApi } from '../support/app.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import type { Api } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { type EmbeddedDatabase, joinEmbeddedDatabase } from '../support/fault-injection/embedded-database.js';
+import {
+  createInstallation,
+  type FaultyService,
+  faultRounds,
+  type Installation,
+} from '../support/fault-injection/service.js';
 import { startFakeGateway } from '../support/mail-gateway.js';
-import { BUILD_TIMEOUT, buildService, type ServiceProcess, startProcess } from '../support/process.js';
+import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { hexToken } from '../support/push.js';
 import { type FcmFake, startFcm } from '../support/push-fakes/fcm.js';
-import { raceRounds } from '../support/rounds.js';
-import { testSql } from '../support/sql.js';
 import { createUser, newEmail, signIn } from '../support/users.js';
 
-/** The service is killed, and the database ends its connections, while digests close and what quiet hours held is released. */
+/** The service and the database server are killed while digests close and what quiet hours held is released. */
 
-let stored: TestDatabase;
-let cwd: string;
+let installation: Installation;
+let database: EmbeddedDatabase;
 let fcm: FcmFake;
 let gateway: Awaited<ReturnType<typeof startFakeGateway>>;
-let service: ServiceProcess;
-let api: Api;
-const adminKey = `admin-${randomBytes(24).toString('hex')}`;
-const secretKey = randomBytes(32).toString('hex');
+let service: FaultyService;
 const mailSecret = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
 
 beforeAll(async () => {
   await buildService();
-  [stored, cwd, fcm, gateway] = await Promise.all([
-    createTestDatabase(),
-    mkdtemp(join(tmpdir(), 'postern-digests-')),
-    startFcm(),
-    startFakeGateway(),
-  ]);
-  await start();
+  [fcm, gateway] = await Promise.all([startFcm(), startFakeGateway()]);
+  installation = await createInstallation({
+    ...{ MAIL_PROVIDER: 'webhook', MAIL_FROM: 'no-reply@example.org', PUBLIC_URL: 'http://localhost:8080' },
+    ...{ MAIL_WEBHOOK_URL: gateway.url, MAIL_WEBHOOK_SECRET: mailSecret, NOTICES: 'none', ...fcm.env },
+    LOG_LEVEL: 'error',
+  });
+  database = await joinEmbeddedDatabase(installation.dataDir);
+  service = await installation.start();
 }, BUILD_TIMEOUT);
 afterAll(async () => {
   await service.stop();
-  await Promise.all([stored.drop(), fcm.close(), gateway.close(), rm(cwd, { recursive: true })]);
+  await database.close();
+  await Promise.all([installation.remove(), fcm.close(), gateway.close()]);
 });
 
-async function start() {
-  const env = {
-    ...{ PORT: '0', DATABASE_URL: stored.url, SECRET_KEY: secretKey, ADMIN_API_KEY: adminKey, LOG_LEVEL: 'error' },
-    ...{ MAIL_PROVIDER: 'webhook', MAIL_FROM: 'no-reply@example.org', PUBLIC_URL: 'http://localhost:8080' },
-    ...{ MAIL_WEBHOOK_URL: gateway.url, MAIL_WEBHOOK_SECRET: mailSecret, NOTICES: 'none', ...fcm.env },
-    LOGIN_LIMIT_PER_ADDRESS: '0',
-  };
-  service = await startProcess({ cwd, env });
-  api = createApi(service.url, () => undefined);
-}
-async function killAndRestart() {
-  await service.stop('SIGKILL');
-  await start();
-}
-const endConnections = () =>
-  rows(`select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and application_name like 'postern%' and pid <> pg_backend_pid()`);
-const rows = <Row extends object>(text: string, values: unknown[] = []) =>
-  stored.database.query<Row>(testSql(text, values));
+const api: Api = (...request) => service.api(...request);
+const rows = <Row extends object>(text: string, values: unknown[] = []) => database.rows<Row>(text, values);
 const isNone = (what: string, text: string) =>
   eventually(what, async () => ((await rows(text)).length === 0 ? true : undefined), 60_000);
+
+const kills = ['the process', 'the database', 'both'] as const;
+async function strike(kill: (typeof kills)[number] | undefined): Promise<void> {
+  if (kill !== 'the process') database.kill();
+  if (kill !== 'the database') {
+    await service.stop('SIGKILL');
+    service = await installation.start();
+  }
+  await eventually(
+    'the service to answer',
+    async () => ((await api('GET', '/readyz').catch(() => undefined))?.status === 200 ? true : undefined),
+    60_000,
+  );
+  await eventually('the database to answer', () => rows('select 1').catch(() => undefined), 60_000);
+}
 
 /** The notifications of a round. The user reads the first one before the digest closes. */
 const perRound = 5;
 
 /** Users with a proven address and a phone that gets pushes. */
 async function createPeople(count: number): Promise<string[]> {
-  const app = { api, adminKey };
+  const app = service;
   const ids: string[] = [];
   for (let place = 0; place < count; place += 1) {
     const user = await createUser(app, { email: newEmail() });
@@ -94,7 +91,7 @@ async function fill(people: readonly string[], round: number): Promise<string[]>
   const texts = Array.from({ length: perRound }, (_each, place) => `round ${round}, number ${place}`);
   for (const [place, description] of texts.entries()) {
     const body = { user_ids: people, notification_type: 'payment', category: 'club', description };
-    const answer = await api<Notification[]>('POST', '/admin/v1/notifications', { bearer: adminKey, body });
+    const answer = await api<Notification[]>('POST', '/admin/v1/notifications', { bearer: service.adminKey, body });
     expect(answer.status).toBe(201);
     if (place > 0) continue;
     await rows(
@@ -117,19 +114,21 @@ async function fill(people: readonly string[], round: number): Promise<string[]>
 }
 
 test(
-  `${raceRounds} times, each unread notification is in one digest and each held push decided once, whatever is killed`,
+  `${faultRounds} times, each unread notification is in one digest and each held push decided once, whatever is killed: process, database or both`,
   async () => {
     const category = {
       ...{ title: { en: 'Club' }, steps: [{ channel: 'push' }, { channel: 'email' }] },
       ...{ defaults: { email: 'digest' }, digest: { every: '1h' } },
     };
-    expect((await api('PUT', '/admin/v1/categories/club', { bearer: adminKey, body: category })).status).toBe(201);
+    expect((await api('PUT', '/admin/v1/categories/club', { bearer: service.adminKey, body: category })).status).toBe(
+      201,
+    );
     const people = await createPeople(4);
     const addressOf = new Map(
       (await rows<{ id: string; email: string }>('select id, email from users')).map(({ id, email }) => [id, email]),
     );
     const faults: string[] = [];
-    for (let round = 0; round < raceRounds; round += 1) {
+    for (let round = 0; round < faultRounds; round += 1) {
       const texts = await fill(people, round);
       // Half of the kills come in the middle of a mail.
       let isHandedOver = () => undefined as unknown;
@@ -145,7 +144,7 @@ test(
       );
       await (round % 2 === 0 ? handedOver : wait(Math.random() * 200));
       gateway.beforeAnswer = undefined;
-      await (round % 3 === 1 ? endConnections() : killAndRestart());
+      await strike(kills[round % kills.length]);
       await isNone('the digests to close', 'select from digests where due_at is not null');
       await isNone('the mails to be sent', `select from step_deliveries where state in ('queued', 'held')`);
       await isNone('the pushes to be decided', `select from push_deliveries where state in ('queued', 'held')`);
@@ -172,5 +171,5 @@ test(
     }
     expect(faults).toEqual([]);
   },
-  60_000 + 30_000 * raceRounds,
+  60_000 + 30_000 * faultRounds,
 );

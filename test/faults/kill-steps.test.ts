@@ -1,14 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Notification } from '../../src/contract/notification.js';
 import type { DeliveryTrace } from '../../src/contract/push.js';
 import { eventually } from '../support/eventually.js';
-import { createInstallation, type FaultyService } from '../support/fault-injection/service.js';
+import { killServer } from '../support/fault-injection/embedded-database.js';
+import { createInstallation, type FaultyService, faultRounds } from '../support/fault-injection/service.js';
 import { startFakeGateway } from '../support/mail-gateway.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
-import { raceRounds } from '../support/rounds.js';
 import { createUser, newEmail } from '../support/users.js';
 
 beforeAll(buildService, BUILD_TIMEOUT);
@@ -18,7 +16,7 @@ const secret = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString
 const moments = ['while it publishes and decides', 'before the answer', 'after the answer'] as const;
 
 test(
-  `${raceRounds} times kill -9 of the process or the database at each step of a mail: none is lost, and each decision is made once`,
+  `${faultRounds} times kill -9 of the process or the database at each step of a mail: none is lost, and each decision is made once`,
   async () => {
     const gateway = await startFakeGateway();
     onTestFinished(() => gateway.close());
@@ -43,13 +41,9 @@ test(
       people.push(user.id);
     }
 
-    const killDatabase = () => {
-      const pid = readFileSync(join(installation.dataDir, 'postgres', 'postmaster.pid'), 'utf8');
-      process.kill(Number.parseInt(pid, 10), 'SIGKILL');
-    };
     const kills = ['the process', 'the database', 'both'] as const;
     async function carryOut(kill: (typeof kills)[number] | undefined, killed: FaultyService): Promise<void> {
-      if (kill !== 'the process') killDatabase();
+      if (kill !== 'the process') killServer(installation.dataDir);
       if (kill !== 'the database') await killed.stop('SIGKILL');
     }
     /** Those whose publication was acknowledged. */
@@ -70,7 +64,7 @@ test(
       }
     }
 
-    for (let round = 0; round < raceRounds; round += 1) {
+    for (let round = 0; round < faultRounds; round += 1) {
       const moment = moments[round % moments.length];
       const kill = kills[(round + Math.floor(round / moments.length)) % kills.length];
       const killed = service;
@@ -128,5 +122,5 @@ test(
     expect(faults).toEqual([]);
     expect(await service.stop()).toBe(0);
   },
-  120_000 + 30_000 * raceRounds,
+  120_000 + 30_000 * faultRounds,
 );

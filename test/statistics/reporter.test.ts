@@ -95,6 +95,20 @@ describe('a flush', () => {
     await reporter.stop();
   });
 
+  test('adds counts by category to the day only, and limits the number of labels', async () => {
+    const reporter = start();
+    reporter.counters.add('deliveries.sent', 'billing', 2, 'email');
+    reporter.counters.add('deliveries.sent', 'billing', 1, 'push');
+    await reporter.flush();
+    expect(await rows()).toEqual(['day 31 00:00 deliveries.sent billing=3']);
+    for (let count = 0; count < 300; count += 1) reporter.counters.add('deliveries.sent', `category${count}`);
+    await reporter.flush();
+    const lines = await rows();
+    expect(lines).toHaveLength(258);
+    expect(lines).toContain('day 31 00:00 deliveries.sent other=44');
+    await reporter.stop();
+  });
+
   test('of several instances at once adds up their counts', async () => {
     const reporters = Array.from({ length: 8 }, (_, worker) => start({ worker }));
     const labels = ['a', 'b', 'c', 'email', 'sms'];

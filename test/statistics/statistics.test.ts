@@ -155,6 +155,14 @@ describe('refuses', () => {
     ]);
   });
 
+  test('a step shorter than a day for counts by category, and without a step there are days', async () => {
+    const metric = 'deliveries.sent';
+    expect(await errorsOf(request(['locks', metric], { from: '2026-06-08 12:00:00', step: '1h' }))).toMatchObject([
+      { field: 'step', code: 'step_too_short', params: { allowed: '1d' } },
+    ]);
+    expect(await statistics.read(request([metric]))).toMatchObject({ step: '1d' });
+  });
+
   test('more buckets than an answer may have', async () => {
     expect(await errorsOf(request(['locks'], { from: '2026-06-09 11:00:00', step: '1m' }))).toMatchObject([
       { field: 'step', params: { allowed: '5m, 15m, 1h, 6h, 1d' } },

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -116,10 +116,25 @@ export async function startProxy(name: keyof typeof proxies, addresses: Addresse
   return run(name, proxies[name], { ...addresses, proxyPort: await freePort() }, '/public/ready');
 }
 
-/** A gateway that checks access tokens, with the configuration of docs/access-tokens.md. */
-export async function startTokenGateway(addresses: Addresses): Promise<RunningProxy> {
-  const gateway = { ...proxies.Envoy, page: 'docs/access-tokens.md' };
-  return run('Envoy', gateway, { ...addresses, proxyPort: await freePort() }, '/public/ready');
+/** The gateways that check access tokens, with the configurations of docs/access-tokens.md. */
+const tokenGateways = {
+  Envoy: proxies.Envoy,
+  nginx: {
+    ...proxies.nginx,
+    block: 'js_import tokens',
+    script: '// /etc/nginx/access-tokens.js',
+    wrap: (text: string, folder: string) => {
+      const inFolder = text.replace('/etc/nginx/', `${folder}/`).replace('/var/cache/nginx/', `${folder}/`);
+      // Debian loads it from /etc/nginx/modules-enabled.
+      return `load_module modules/ngx_http_js_module.so;\n${proxies.nginx.wrap(inFolder, folder)}`;
+    },
+  },
+} as const;
+export type TokenGateway = keyof typeof tokenGateways;
+
+export async function startTokenGateway(name: TokenGateway, addresses: Addresses): Promise<RunningProxy> {
+  const gateway = { ...tokenGateways[name], page: 'docs/access-tokens.md' };
+  return run(name, gateway, { ...addresses, proxyPort: await freePort() }, '/public/ready');
 }
 
 /** The configurations for a path, and how a proxy removes the path. */
@@ -161,6 +176,8 @@ interface Definition {
   /** The page with the configuration. */
   readonly page?: string;
   readonly block: string;
+  /** The first line of a file that the configuration names. It is written beside the configuration. */
+  readonly script?: string;
   readonly changes: (ports: Ports) => Changes;
   readonly wrap: (text: string, folder: string, port: number) => string;
   readonly command: (file: string) => [string, string[]];
@@ -169,14 +186,19 @@ interface Definition {
 async function run(name: string, proxy: Definition, ports: Ports, readyPath: string): Promise<RunningProxy> {
   const { proxyPort: port } = ports;
   const { page = 'docs/proxies.md' } = proxy;
-  const found = fencesOf(page).filter(({ text }) => text.startsWith(proxy.block));
-  const [fence] = found;
-  if (fence === undefined || found.length !== 1) throw new Error(`${page} has no single block for ${name}`);
+  const blockAt = (start: string): string => {
+    const [fence, ...others] = fencesOf(page).filter(({ text: found }) => found.startsWith(start));
+    if (fence === undefined || others.length > 0) throw new Error(`${page} has no single block for ${name}`);
+    return fence.text;
+  };
   const folder = await mkdtemp(join(tmpdir(), 'postern-proxy-'));
+  // The workers of nginx have another account, and keep answers there.
+  await chmod(folder, 0o755);
+  if (proxy.script !== undefined) await writeFile(join(folder, 'access-tokens.js'), blockAt(proxy.script));
   const text = proxy.changes(ports).reduce((whole, [from, to]) => {
     if (!whole.includes(from)) throw new Error(`the configuration of ${name} has no ${from}`);
     return whole.replaceAll(from, to);
-  }, fence.text);
+  }, blockAt(proxy.block));
   // Envoy reads the format from the name.
   const file = join(folder, 'config.yaml');
   await writeFile(file, proxy.wrap(text, folder, port));

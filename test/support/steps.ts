@@ -6,7 +6,7 @@ import { createPacer } from '../../src/lib/pacing.js';
 import type { KnownCategories } from '../../src/notifications/categories/categories.js';
 import { allCategories, completeCategory } from '../../src/notifications/categories/category.js';
 import { createDueSteps } from '../../src/notifications/deliveries/due.js';
-import type { StepJob } from '../../src/notifications/deliveries/queue.js';
+import type { AttemptJob } from '../../src/notifications/deliveries/jobs.js';
 import { createStepSending } from '../../src/notifications/deliveries/send.js';
 import type { StepMessage, StepOutcome, StepSender } from '../../src/notifications/deliveries/sender.js';
 import { traceSteps } from '../../src/notifications/deliveries/trace.js';
@@ -53,8 +53,11 @@ export function createStepParts(database: Database, channels: readonly StepChann
       if (await store()) suppressed.add(to);
     },
   });
+  const counters = createCounters({ withTotals: true });
+  /** Seconds from when each accepted message was due. */
+  const lags: number[] = [];
   const shared = {
-    ...{ database, categories, lockHolds, timeZone: 'UTC', ttl: limits, counters: createCounters() },
+    ...{ database, categories, lockHolds, timeZone: 'UTC', ttl: limits, counters },
     readAddresses: async (_handle: unknown, _channel: string, addresses: readonly string[]) =>
       new Map(addresses.map((each) => [each, { isSuppressed: suppressed.has(each), isAllowedOut: true }])),
   };
@@ -67,6 +70,7 @@ export function createStepParts(database: Database, channels: readonly StepChann
   const errors: unknown[] = [];
   const send = createStepSending({
     ...{ ...shared, senders: [senderOf('email'), senderOf('sms')], app: 'Splitter' },
+    onSent: (lag) => lags.push(lag),
     onError: (error) => errors.push(error),
   });
   const notifications = createNotifications({
@@ -77,7 +81,7 @@ export function createStepParts(database: Database, channels: readonly StepChann
     limitExpensive: (_userId, read) => read(),
   });
   return {
-    ...{ due, categories, notifications, handedOver, provider, suppressed, paused, errors },
+    ...{ due, categories, notifications, handedOver, provider, suppressed, paused, errors, counters, lags },
     putCategory(name: string, input: CategoryInput) {
       all = allCategories(
         [...[...all.values()].filter((each) => each.name !== name), completeCategory(name, input)],
@@ -105,8 +109,8 @@ export function createStepParts(database: Database, channels: readonly StepChann
       while (await due());
     },
     /** The jobs that wait, in their order, with the seconds until they are due. */
-    async jobs(): Promise<(StepJob & { readonly seconds: number; readonly priority: number })[]> {
-      const rows = await database.query<{ payload: StepJob; seconds: number; priority: number }>(
+    async jobs(): Promise<(AttemptJob & { readonly seconds: number; readonly priority: number })[]> {
+      const rows = await database.query<{ payload: AttemptJob; seconds: number; priority: number }>(
         testSql(`select payload, jobs.priority, extract(epoch from run_at - now())::float8 as seconds
                  from graphile_worker._private_jobs jobs join graphile_worker._private_tasks tasks on tasks.id = jobs.task_id
                  where identifier = 'step.send.email' order by jobs.id`),
@@ -115,14 +119,14 @@ export function createStepParts(database: Database, channels: readonly StepChann
     },
     /** Takes all jobs out of the queue and runs them one after the other. In one statement: what is added meanwhile stays. */
     async runJobs(): Promise<void> {
-      const taken = await database.query<{ payload: StepJob; id: string; task: string }>(
+      const taken = await database.query<{ payload: AttemptJob; id: string; task: string }>(
         testSql(`delete from graphile_worker._private_jobs jobs
                  returning payload, id, (select identifier from graphile_worker._private_tasks tasks where tasks.id = jobs.task_id) as task`),
       );
       const mails = taken.filter(({ task }) => task === 'step.send.email').sort((a, b) => Number(a.id) - Number(b.id));
       for (const { payload } of mails) await send('email', payload);
     },
-    send: (job: StepJob, channel: StepSender['channel'] = 'email') => send(channel, job),
+    send: (job: AttemptJob, channel: StepSender['channel'] = 'email') => send(channel, job),
     /** The mail of a notification, as `state/reason`; undefined: it has none. */
     async mailOf({
       user_id: userId,

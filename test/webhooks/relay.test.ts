@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formatsPlugin from 'ajv-formats';
+import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EventType, recordEvent } from '../../src/audit/events.js';
 import { sealTask } from '../../src/audit/integrity/seal.js';
@@ -18,18 +19,29 @@ import { bodyOf } from '../../src/webhooks/payload.js';
 import { createAdministration } from '../support/administration.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { startFakeGateway } from '../support/mail-gateway.js';
 import { readersOf } from '../support/readers.js';
 import { testSql } from '../support/sql.js';
-import { createUser, login, passwordLogin, signIn } from '../support/users.js';
+import { createUser, login, newEmail, passwordLogin, signIn } from '../support/users.js';
 
 let postern: TestApp;
+let gateway: Awaited<ReturnType<typeof startFakeGateway>>;
+const mailSecret = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
 const { admin } = createAdministration(() => postern);
 const { createReader, publish } = readersOf(() => postern);
 
 beforeAll(async () => {
-  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', ALLOW_PRIVATE_NETWORK_TARGETS: 'true' });
+  gateway = await startFakeGateway();
+  postern = await startTestApp({
+    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', ALLOW_PRIVATE_NETWORK_TARGETS: 'true', NOTICES: 'none' },
+    ...{ MAIL_PROVIDER: 'webhook', MAIL_FROM: 'no-reply@example.org', PUBLIC_URL: 'http://localhost:8080' },
+    ...{ MAIL_WEBHOOK_URL: gateway.url, MAIL_WEBHOOK_SECRET: mailSecret },
+  });
 });
-afterAll(() => postern.close());
+afterAll(async () => {
+  await postern.close();
+  await gateway.close();
+});
 
 interface Row {
   readonly type: string;
@@ -307,6 +319,100 @@ describe('with a webhook', () => {
       ...['publication.started', 'publication.paused', 'publication.resumed'],
       ...['publication.cancelled', 'publication.recalled'],
     ]);
+  });
+
+  test('what becomes of mails are events of their user, and so is a suppressed address', async () => {
+    await admin('PUT', '/categories/bill', { steps: [{ channel: 'email' }] });
+    await admin('PUT', '/categories/slow', { steps: [{ channel: 'email', after: '30d' }] });
+    const long = { subject: 'x', text: '{{description}}'.repeat(4000) };
+    await admin('PUT', '/categories/long', { steps: [{ channel: 'email' }], templates: { 'email.en': long } });
+    const user = await createUser(postern, { email: newEmail() });
+    const [first, second, third] = await publish(
+      user,
+      Array.from({ length: 3 }, () => ({ category: 'bill' })),
+    );
+    const events = async (pattern: RegExp) => (await eventsOf(user)).filter(({ type }) => pattern.test(type));
+    const until = (type: string, count: number) =>
+      eventually(`${count} events ${type}`, async () =>
+        (await events(/./)).filter((event) => event.type === type).length >= count ? true : undefined,
+      );
+    await until('delivery.sent', 3);
+
+    for (const [type, of] of [
+      ['mail.delivered', first],
+      ['mail.hard_bounced', second],
+      ['mail.complained', third],
+    ] as const) {
+      const mail = gateway.received.find(({ notification_id: id }) => id === of?.id);
+      const body = JSON.stringify({ type, id: `gateway-${mail?.id}`, email: user.email });
+      const [id, at] = [randomUUID(), new Date()];
+      const answer = await fetch(`${postern.url}/v1/mail-events/webhook`, {
+        ...{ method: 'POST', body },
+        headers: {
+          ...{ 'content-type': 'application/json', 'webhook-id': id },
+          'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+          'webhook-signature': new Webhook(mailSecret).sign(id, at, body),
+        },
+      });
+      expect(answer.status).toBe(204);
+    }
+    await rows('delete from suppressions');
+    // A text beyond the limit of templates, and a mail that is later than the 72 hours of its lifetime.
+    const [tooLong] = await publish(user, [{ category: 'long', description: 'x'.repeat(200) }]);
+    const [slow] = await publish(user, [{ category: 'slow' }]);
+    await rows(
+      `update pending_steps set due_at = db_now() - interval '73 hours' where notification_ids @> array[$1::uuid]`,
+      [slow?.id],
+    );
+    await until('delivery.failed', 1);
+    await until('delivery.expired', 1);
+    await note(user);
+    const told = (await events(/^(delivery|suppression)/)).map(({ type, data }) => [
+      type,
+      data.notification_id ?? data.suppression_id,
+      data.reason,
+      data.category,
+    ]);
+    expect(told.slice(0, 3)).toEqual(
+      expect.arrayContaining([first, second, third].map((each) => ['delivery.sent', each?.id, 'accepted', 'bill'])),
+    );
+    expect(told.slice(3)).toEqual([
+      ['delivery.delivered', first?.id, 'delivered', 'bill'],
+      ['delivery.bounced', second?.id, 'hard_bounce', 'bill'],
+      ['suppression.created', expect.any(String), 'hard_bounce', undefined],
+      ['delivery.complained', third?.id, 'complaint', 'bill'],
+      ['delivery.failed', tooLong?.id, 'template_too_large', 'long'],
+      ['delivery.expired', slow?.id, 'ttl', 'slow'],
+    ]);
+
+    const { body } = await admin<{ id: string }>('POST', '/suppressions', { email: newEmail() });
+    await admin('DELETE', `/suppressions/${body.id}`);
+    const ofNobody = (await eventsOf({ id: nilId })).filter(({ type }) => type.startsWith('suppression.'));
+    for (const event of ofNobody) seen.set(event.type, event);
+    expect(ofNobody.map(({ type, data }) => [type, data.suppression_id, data.reason])).toEqual([
+      ['suppression.created', body.id, 'manual'],
+      ['suppression.deleted', body.id, 'manual'],
+    ]);
+  });
+
+  test('changed preferences and chosen actions are events, and what changes nothing is none', async () => {
+    const { user, token } = await createReader();
+    const prefer = (body: object) => postern.api('PATCH', '/v1/preferences', { bearer: token, body });
+    await prefer({ time_zone: 'Europe/Madrid', channels: { push: 'off' } });
+    await prefer({ time_zone: 'Europe/Madrid' });
+    await admin('PATCH', `/users/${user.id}/preferences`, { categories: { payment: { push: 'off' } } });
+    const [invitation] = await publish(user, [{ actions: [{ key: 'accept', label: 'Accept' }] }]);
+    const act = () => postern.api('POST', `/v1/notifications/${invitation?.id}/actions/accept`, { bearer: token });
+    expect([(await act()).status, (await act()).status]).toEqual([200, 200]);
+    await note(user);
+    const told = (await eventsOf(user)).filter(({ type }) => /^(preference|notification\.[as])/.test(type));
+    expect(told.map(({ type, data }) => [type, data.actor, data.changed_fields, data.action])).toEqual([
+      ['preference.changed', 'user', ['time_zone', 'channels.push'], undefined],
+      ['preference.changed', 'key:environment', ['categories.payment.push'], undefined],
+      ['notification.state_changed', null, [], undefined],
+      ['notification.action', null, [], 'accept'],
+    ]);
+    expect(told.at(-1)?.data).toMatchObject({ notification_id: invitation?.id, notification_sequence: 1 });
   });
 
   test('a transaction that fails leaves no event', async () => {

@@ -1,4 +1,55 @@
-// Generated from docs/openapi.json by `npm run generate`.
+// Generated from docs/openapi.json and src/contract/webhooks.ts by `npm run generate`.
+
+/** The types of events of webhooks. */
+export const webhookEventTypes = [
+  'user.created',
+  'user.updated',
+  'user.deleted',
+  'user.locked',
+  'user.unlocked',
+  'user.deactivated',
+  'identity.verified',
+  'login.approved',
+  'login.rejected',
+  'login.locked',
+  'device.added',
+  'device.removed',
+  'token.ended',
+  'credential.changed',
+  'recovery.completed',
+  'registration.completed',
+  'guest.merged',
+  'notification.created',
+  'notification.updated',
+  'notification.deleted',
+  'notification.state_changed',
+  'notification.action',
+  'marker.moved',
+  'delivery.sent',
+  'delivery.delivered',
+  'delivery.bounced',
+  'delivery.complained',
+  'delivery.failed',
+  'delivery.expired',
+  'preference.changed',
+  'topic.created',
+  'topic.updated',
+  'topic.deleted',
+  'topic.subscribed',
+  'topic.unsubscribed',
+  'publication.started',
+  'publication.paused',
+  'publication.resumed',
+  'publication.done',
+  'publication.cancelled',
+  'publication.failed',
+  'publication.recalled',
+  'suppression.created',
+  'suppression.deleted',
+  'message.failed',
+  'push.token_gone',
+  'audit.sealed',
+] as const;
 
 export type AccessToken = {
   /** A JSON Web Token of the type `at+jwt`. Postern itself does not accept it. */
@@ -1412,7 +1463,7 @@ export type MessageTemplate = {
 export type Metadata = Readonly<Record<string, unknown>>;
 
 export type MetricStatistics = {
-  readonly metric: 'logins.approved' | 'logins.failed' | 'locks' | 'devices.new' | 'sessions.created' | 'sessions.verified' | 'messages.sent' | 'messages.failed' | 'messages.expired' | 'messages.delivered' | 'messages.undelivered' | 'mail.events' | 'pushes.sent' | 'pushes.failed' | 'pushes.gone' | 'pushes.expired' | 'pushes.dropped' | 'pushes.held' | 'steps.held' | 'steps.digesting' | 'steps.sent' | 'steps.delivered' | 'steps.bounced' | 'steps.complained' | 'steps.failed' | 'steps.skipped' | 'steps.expired' | 'steps.dropped' | 'webhooks.delivered' | 'webhooks.failed' | 'notifications.published' | 'notifications.pushed' | 'streams.open' | 'queue.jobs' | 'queue.latency' | 'database.size' | 'queue.age';
+  readonly metric: 'logins.approved' | 'logins.failed' | 'locks' | 'devices.new' | 'sessions.created' | 'sessions.verified' | 'messages.sent' | 'messages.failed' | 'messages.expired' | 'messages.delivered' | 'messages.undelivered' | 'mail.events' | 'pushes.sent' | 'pushes.failed' | 'pushes.gone' | 'pushes.expired' | 'pushes.dropped' | 'pushes.held' | 'steps.held' | 'steps.digesting' | 'steps.sent' | 'steps.delivered' | 'steps.bounced' | 'steps.complained' | 'steps.failed' | 'steps.skipped' | 'steps.expired' | 'steps.dropped' | 'deliveries.sent' | 'deliveries.delivered' | 'deliveries.bounced' | 'deliveries.complained' | 'deliveries.failed' | 'deliveries.skipped' | 'deliveries.expired' | 'deliveries.dropped' | 'deliveries.held' | 'deliveries.digesting' | 'webhooks.delivered' | 'webhooks.failed' | 'notifications.published' | 'notifications.pushed' | 'streams.open' | 'queue.jobs' | 'queue.latency' | 'database.size' | 'queue.age';
   /** counter: events in the bucket. average: the average over the bucket. maximum: the highest value in the bucket. mean: the mean of the events in the bucket. */
   readonly kind: 'counter' | 'average' | 'maximum' | 'mean';
   /** The value over the whole time. */
@@ -3356,7 +3407,7 @@ export type WebhookTest = {
 
 export type WebhookTestRequest = {
   /** The example of this type is sent. `user.created` if absent. */
-  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'guest.merged' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'notification.state_changed' | 'marker.moved' | 'topic.created' | 'topic.updated' | 'topic.deleted' | 'topic.subscribed' | 'topic.unsubscribed' | 'publication.started' | 'publication.paused' | 'publication.resumed' | 'publication.done' | 'publication.cancelled' | 'publication.failed' | 'publication.recalled' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
+  readonly type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'guest.merged' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'notification.state_changed' | 'notification.action' | 'marker.moved' | 'delivery.sent' | 'delivery.delivered' | 'delivery.bounced' | 'delivery.complained' | 'delivery.failed' | 'delivery.expired' | 'preference.changed' | 'topic.created' | 'topic.updated' | 'topic.deleted' | 'topic.subscribed' | 'topic.unsubscribed' | 'publication.started' | 'publication.paused' | 'publication.resumed' | 'publication.done' | 'publication.cancelled' | 'publication.failed' | 'publication.recalled' | 'suppression.created' | 'suppression.deleted' | 'message.failed' | 'push.token_gone' | 'audit.sealed' | undefined;
 };
 
 export type Weekday = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
@@ -5055,7 +5106,7 @@ export type StreamEventsResponse = unknown;
 export type GetStatisticsData = {
   readonly url: '/admin/v1/stats';
   readonly query: {
-    /** One or more metrics, joined by a comma: logins.approved, logins.failed, locks, devices.new, sessions.created, sessions.verified, messages.sent, messages.failed, messages.expired, messages.delivered, messages.undelivered, mail.events, pushes.sent, pushes.failed, pushes.gone, pushes.expired, pushes.dropped, pushes.held, steps.held, steps.digesting, steps.sent, steps.delivered, steps.bounced, steps.complained, steps.failed, steps.skipped, steps.expired, steps.dropped, webhooks.delivered, webhooks.failed, notifications.published, notifications.pushed, streams.open, queue.jobs, queue.latency, database.size, queue.age. */
+    /** One or more metrics, joined by a comma: logins.approved, logins.failed, locks, devices.new, sessions.created, sessions.verified, messages.sent, messages.failed, messages.expired, messages.delivered, messages.undelivered, mail.events, pushes.sent, pushes.failed, pushes.gone, pushes.expired, pushes.dropped, pushes.held, steps.held, steps.digesting, steps.sent, steps.delivered, steps.bounced, steps.complained, steps.failed, steps.skipped, steps.expired, steps.dropped, deliveries.sent, deliveries.delivered, deliveries.bounced, deliveries.complained, deliveries.failed, deliveries.skipped, deliveries.expired, deliveries.dropped, deliveries.held, deliveries.digesting, webhooks.delivered, webhooks.failed, notifications.published, notifications.pushed, streams.open, queue.jobs, queue.latency, database.size, queue.age. */
     readonly metric: string;
     /** Where the first bucket starts, rounded down to the step: YYYY-MM-DD HH:MM:SS or RFC 3339. The default is a day before `to`. */
     readonly from?: string | undefined;

@@ -1,7 +1,10 @@
-import { keepPreviousData, queryOptions, useQueries } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQueries, useQuery } from '@tanstack/react-query';
+import { useDebounced } from '../lib/debounced.js';
 import { request, send } from './client.js';
 import type {
   ChangeUserData,
+  FindUsersData,
+  FindUsersResponse,
   GetUserData,
   GetUserPageData,
   GetUserPageResponse,
@@ -44,6 +47,26 @@ export function useUsersById(ids: readonly string[]): ReadonlyMap<string, User> 
 export function useUsersOfPages(pages: readonly (readonly string[])[]): ReadonlyMap<string, User> {
   const answers = useQueries({ queries: pages.map((ids) => namesQuery(uniqueIds(ids))) });
   return new Map(answers.flatMap(({ data }) => data?.data ?? []).map((user) => [user.id, user]));
+}
+
+/**
+ * The first users who match a text. It waits until nobody has typed for 150 ms.
+ * @returns `search` is the text that was searched for, `found` is undefined until there is an answer
+ */
+export function useUserSearch(text: string, isAllowed = true) {
+  const search = useDebounced(text.trim(), 150);
+  // The API does not search for shorter texts.
+  const isSearch = isAllowed && search.length >= 2;
+  const { data } = useQuery({
+    queryKey: ['users', 'palette', search],
+    queryFn: ({ signal }) => {
+      const call = { body: { search, limit: 6 }, signal };
+      return request<FindUsersData, FindUsersResponse>('POST', '/admin/v1/users/find', call);
+    },
+    enabled: isSearch,
+    placeholderData: keepPreviousData,
+  });
+  return { search, isSearch, found: isSearch ? data?.data : undefined };
 }
 
 /** All queries about one user begin with this key, so that a change can refresh all of them. */

@@ -98,13 +98,104 @@ export interface WebhookEventData {
     readonly read: boolean | null;
     readonly archived: boolean | null;
     readonly snoozed_until: string | null;
-    /** The key of the action that the user has chosen. */
-    readonly action: string | null;
+  };
+  /** A user chose an action of a notification. It is read then, so that `notification.state_changed` comes too. */
+  readonly 'notification.action': CommonEventData & {
+    readonly notification_id: string;
+    readonly notification_sequence: number | null;
+    /** The key of the action. */
+    readonly action: string;
   };
   /** The read position of a user moved: the user has read notifications. */
   readonly 'marker.moved': CommonEventData & {
     readonly last_read_sequence: number | null;
   };
+  /** A provider accepted the push, the mail or the SMS of a notification. */
+  readonly 'delivery.sent': CommonEventData & {
+    /** Null: it ended before it was in the queue. */
+    readonly delivery_id: string | null;
+    /** Of a digest, the newest notification. */
+    readonly notification_id: string;
+    readonly channel: 'push' | 'email' | 'sms';
+    /** The device of a push. */
+    readonly device_id: string | null;
+    /** Null: the notification was deleted. */
+    readonly category: string | null;
+    /** As in the deliveries of a notification. */
+    readonly reason: string;
+  };
+  /** A mail or an SMS of a notification has arrived, as the provider reports. */
+  readonly 'delivery.delivered': CommonEventData & {
+    /** Null: it ended before it was in the queue. */
+    readonly delivery_id: string | null;
+    /** Of a digest, the newest notification. */
+    readonly notification_id: string;
+    readonly channel: 'push' | 'email' | 'sms';
+    /** The device of a push. */
+    readonly device_id: string | null;
+    /** Null: the notification was deleted. */
+    readonly category: string | null;
+    /** As in the deliveries of a notification. */
+    readonly reason: string;
+  };
+  /** A mail or an SMS of a notification did not arrive: the provider or the mailbox returned it. */
+  readonly 'delivery.bounced': CommonEventData & {
+    /** Null: it ended before it was in the queue. */
+    readonly delivery_id: string | null;
+    /** Of a digest, the newest notification. */
+    readonly notification_id: string;
+    readonly channel: 'push' | 'email' | 'sms';
+    /** The device of a push. */
+    readonly device_id: string | null;
+    /** Null: the notification was deleted. */
+    readonly category: string | null;
+    /** As in the deliveries of a notification. */
+    readonly reason: string;
+  };
+  /** The recipient reported a mail of a notification as spam. */
+  readonly 'delivery.complained': CommonEventData & {
+    /** Null: it ended before it was in the queue. */
+    readonly delivery_id: string | null;
+    /** Of a digest, the newest notification. */
+    readonly notification_id: string;
+    readonly channel: 'push' | 'email' | 'sms';
+    /** The device of a push. */
+    readonly device_id: string | null;
+    /** Null: the notification was deleted. */
+    readonly category: string | null;
+    /** As in the deliveries of a notification. */
+    readonly reason: string;
+  };
+  /** No provider took the push, the mail or the SMS of a notification. It is not tried again. */
+  readonly 'delivery.failed': CommonEventData & {
+    /** Null: it ended before it was in the queue. */
+    readonly delivery_id: string | null;
+    /** Of a digest, the newest notification. */
+    readonly notification_id: string;
+    readonly channel: 'push' | 'email' | 'sms';
+    /** The device of a push. */
+    readonly device_id: string | null;
+    /** Null: the notification was deleted. */
+    readonly category: string | null;
+    /** As in the deliveries of a notification. */
+    readonly reason: string;
+  };
+  /** The push, the mail or the SMS of a notification could not be sent in time. It is not tried again. */
+  readonly 'delivery.expired': CommonEventData & {
+    /** Null: it ended before it was in the queue. */
+    readonly delivery_id: string | null;
+    /** Of a digest, the newest notification. */
+    readonly notification_id: string;
+    readonly channel: 'push' | 'email' | 'sms';
+    /** The device of a push. */
+    readonly device_id: string | null;
+    /** Null: the notification was deleted. */
+    readonly category: string | null;
+    /** As in the deliveries of a notification. */
+    readonly reason: string;
+  };
+  /** What a user wants to get was changed. `changed_fields` names the members of the preferences, such as `categories.billing.email`. */
+  readonly 'preference.changed': CommonEventData;
   /** A topic was created. The event concerns no user: `user_id` is all zeros. */
   readonly 'topic.created': CommonEventData & {
     /** The key of the topic. */
@@ -157,6 +248,16 @@ export interface WebhookEventData {
   /** All notifications of a recalled publication are deleted. Each causes `notification.deleted` too. The event concerns no user. */
   readonly 'publication.recalled': CommonEventData & {
     readonly publication_id: string | null;
+  };
+  /** An address gets no mail except codes any more. `user_id` is the user whose mail did not arrive, or all zeros if an operator added the address. */
+  readonly 'suppression.created': CommonEventData & {
+    readonly suppression_id: string;
+    readonly reason: 'hard_bounce' | 'complaint' | 'soft_bounces' | 'manual';
+  };
+  /** A suppressed address gets mail again. The event concerns no user. */
+  readonly 'suppression.deleted': CommonEventData & {
+    readonly suppression_id: string;
+    readonly reason: 'hard_bounce' | 'complaint' | 'soft_bounces' | 'manual';
   };
   /** A message with a code or a notice was not sent, or did not arrive. */
   readonly 'message.failed': CommonEventData & {

@@ -47,27 +47,29 @@ export function createConfiguredSteps(
   });
 }
 
+interface LoginParts {
+  readonly messaging: Messaging;
+  readonly pins: Pins;
+  readonly guesses: GuessBudget;
+  readonly limits: RequestLimits;
+  readonly factors: Factors;
+  readonly providers: readonly IdentityProvider[];
+  readonly redirects: Redirects;
+  readonly providerHealth: ProviderHealth;
+  readonly account: Pick<Services, 'pinRecoveries'>;
+  readonly dpopVerifier: DpopVerifier;
+  readonly testCodes: TestCodes;
+  readonly deviceLimit: DeviceLimit;
+  readonly users: Users;
+  readonly steps: LoginSteps;
+  /** Undefined: there is none. */
+  readonly humanCheck: HumanCheck | undefined;
+}
+
 /** The login flow and its tokens. */
 export function createLoginServices(
   { config, database, keys, hasher, outbound, log, statistics: { counters } }: Base,
-  parts: {
-    readonly messaging: Messaging;
-    readonly pins: Pins;
-    readonly guesses: GuessBudget;
-    readonly limits: RequestLimits;
-    readonly factors: Factors;
-    readonly providers: readonly IdentityProvider[];
-    readonly redirects: Redirects;
-    readonly providerHealth: ProviderHealth;
-    readonly account: Pick<Services, 'pinRecoveries'>;
-    readonly dpopVerifier: DpopVerifier;
-    readonly testCodes: TestCodes;
-    readonly deviceLimit: DeviceLimit;
-    readonly users: Users;
-    readonly steps: LoginSteps;
-    /** Undefined: there is none. */
-    readonly humanCheck: HumanCheck | undefined;
-  },
+  parts: LoginParts,
 ): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'loginProviders' | 'pinIsRequired' | 'tokens'> {
   const { messaging, pins, guesses, limits, factors, providers, redirects, account, testCodes, deviceLimit } = parts;
   const { authenticators, signUp } = createAuthenticators({

@@ -17,6 +17,7 @@ import { createSuppressions, type Suppressions } from '../../messages/suppressio
 import { createTemplates } from '../../messages/templates.js';
 import { applyReceipt, applyReport } from '../../notifications/deliveries/reports.js';
 import { noticeType } from '../../notifications/push/notice.js';
+import { recordCauses } from '../../webhooks/record.js';
 import type { Base } from '../base/base.js';
 import { createHealthRecorder } from '../base/providers.js';
 import { createMailEventReaders, createMailSender, reportsMails } from './mail.js';
@@ -63,7 +64,7 @@ export async function createMessaging(
   const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
   const templates = createTemplates({ brand: texts.brand, own: texts.texts });
   const smsAdmission = createSmsAdmission(database, config.SMS_COUNTRIES);
-  const suppressions = createSuppressions({ database, keys });
+  const suppressions = createSuppressions({ database, keys, announce: recordCauses });
   const reporting = new Set<string>(mailProviders(config).filter((name) => reportsMails(name, config)));
   const mailEvents = createMailEvents({
     ...{ database, keys, counters, suppressions, onBadReport: options.onBadReport },

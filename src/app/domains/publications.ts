@@ -10,7 +10,7 @@ import { createFanOut } from '../../notifications/publications/fan-out.js';
 import { createPublications, type Publications } from '../../notifications/publications/publications.js';
 import type { UserCondition } from '../../notifications/publications/recipients.js';
 import { resolveIdentities, userCondition, userFilterFields } from '../../users/search/fields.js';
-import { recordServiceCause } from '../../webhooks/record.js';
+import { recordCauses } from '../../webhooks/record.js';
 import type { Base } from '../base/base.js';
 
 export interface PublicationDomain {
@@ -32,7 +32,7 @@ export function createPublicationDomain(
     userCondition: conditionOf,
     publish: notifications.publishTo,
     remove: notifications.removeAll,
-    announce: (tx, { type, id }) => recordServiceCause(tx, { type, actor: 'system', data: { publication_id: id } }),
+    announce: (tx, { type, id }) => recordCauses(tx, { type, actor: 'system', data: [{ publication_id: id }] }),
     onFailure: (error, id) =>
       log.warn({ err: error, publication_id: id }, 'a step of a publication failed, and is repeated later'),
     isBusy: createBusyCheck(database),
@@ -52,7 +52,7 @@ export function createPublicationDomain(
         await recordServiceEvent(tx, event);
         // The end of a recall is announced by the fan-out.
         if (!announced.has(event.type)) return;
-        await recordServiceCause(tx, { type: event.type, actor: event.origin.actor, data: event.data });
+        await recordCauses(tx, { type: event.type, actor: event.origin.actor, data: [event.data] });
       },
       onDue: () => relay?.notify(),
     }),

@@ -10,11 +10,12 @@ import { createPushTokens, type DevicePushTokens } from '../../devices/push-toke
 import { createOutboundRule } from '../../lib/outbound-rule.js';
 import type { KnownCategories } from '../../notifications/categories/categories.js';
 import type { Channels } from '../../notifications/channels/channels.js';
+import type { AttemptJob } from '../../notifications/deliveries/jobs.js';
 import { notificationFilterFields } from '../../notifications/inbox/filter-fields.js';
 import type { OnRead } from '../../notifications/inbox/read-position.js';
 import { createCallLimits, maxCalls } from '../../notifications/push/call-limits.js';
 import { type ClearJob, clearLater, clearTask, createClearing } from '../../notifications/push/clear.js';
-import { type PushJob, sendTask } from '../../notifications/push/deliveries.js';
+import { sendTask } from '../../notifications/push/deliveries.js';
 import type { PushDevices } from '../../notifications/push/devices.js';
 import { fanOutPushes } from '../../notifications/push/fan-out.js';
 import { type PushedNotice, pushNotice } from '../../notifications/push/notice.js';
@@ -49,7 +50,7 @@ const concurrency: Readonly<Record<PushChannel, number>> = { apns: 16, fcm: 16, 
 
 /** Creates push for the configured channels. */
 export async function createPushDomain(
-  { config, log, lifecycle, outbound, database, tracing, statistics: { counters } }: Base,
+  { config, log, lifecycle, outbound, database, tracing, meters, statistics: { counters } }: Base,
   categories: KnownCategories,
   { isPaused, waitOf }: Pick<Channels, 'isPaused' | 'waitOf'>,
 ): Promise<PushDomain> {
@@ -83,10 +84,11 @@ export async function createPushDomain(
     heldFor: () => waitOf('push'),
     onError: (error, channel) => log.error({ err: error, channel }, 'a push could not be sent'),
     counters,
+    onSent: meters?.deliveryLag.observe,
     calls: createCallLimits(),
   });
   const tasksOf = (channel: PushChannel): Record<string, Task> => ({
-    [sendTask(channel)]: (job) => send(channel, job as PushJob),
+    [sendTask(channel)]: (job) => send(channel, job as AttemptJob),
   });
   const clears = config.PUSH_CLEAR === 'on' && channels.length > 0;
   const clear = createClearing(database);

@@ -18,7 +18,8 @@ import { createDigestClosing } from '../../notifications/deliveries/digests.js';
 import { createStepDryRun, type DecideSteps } from '../../notifications/deliveries/dry-run.js';
 import { createDueSteps } from '../../notifications/deliveries/due.js';
 import type { AddressFacts, ReadAddresses } from '../../notifications/deliveries/facts.js';
-import { type MessageChannel, type StepJob, stepTask } from '../../notifications/deliveries/queue.js';
+import type { AttemptJob } from '../../notifications/deliveries/jobs.js';
+import { type MessageChannel, stepTask } from '../../notifications/deliveries/queue.js';
 import { createQuietRelease } from '../../notifications/deliveries/quiet-hours.js';
 import { createStepSending } from '../../notifications/deliveries/send.js';
 import type { StepMessage, StepOutcome, StepSender } from '../../notifications/deliveries/sender.js';
@@ -94,6 +95,7 @@ export async function createStepDomain(
     senders,
     ttl: stepTtl(config),
     app: config.APP_NAME,
+    onSent: base.meters?.deliveryLag.observe,
     onError: (error, channel) => log.error({ err: error, channel }, 'a message of a notification could not be made'),
   });
   const step = createDueSteps({
@@ -106,7 +108,7 @@ export async function createStepDomain(
   const closeDigests = createDigestClosing({ database, categories });
   const release = createQuietRelease(database);
   const tasks = senders.map(
-    ({ channel }) => [stepTask(channel), (job: unknown) => send(channel, job as StepJob)] as const,
+    ({ channel }) => [stepTask(channel), (job: unknown) => send(channel, job as AttemptJob)] as const,
   );
   let relay: Relay | undefined;
   return {

@@ -1,7 +1,7 @@
 import { recordServiceEvent } from '../../audit/events.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import { createTopics, type Topics } from '../../notifications/topics/topics.js';
-import { recordServiceCause } from '../../webhooks/record.js';
+import { recordCauses } from '../../webhooks/record.js';
 import type { Base } from '../base/base.js';
 
 /** Creates the topics, whose changes are audit events and events of webhooks. */
@@ -16,7 +16,7 @@ export function createConfiguredTopics(
       await recordServiceEvent(tx, event);
       // Each changed subscription is an event of its user.
       if (event.type === 'topic.subscriptions_changed') return;
-      await recordServiceCause(tx, { type: event.type, actor: event.origin.actor, data: event.data });
+      await recordCauses(tx, { type: event.type, actor: event.origin.actor, data: [event.data] });
     },
   });
 }

@@ -2,14 +2,13 @@ import type { Services } from '../../http/routes/routes.js';
 import { createUserReferences } from '../../identities/user-references.js';
 import type { IdentityProvider } from '../../login/providers/provider.js';
 import type { Notices } from '../../messages/notices.js';
-import type { NewPreferences } from '../../notifications/preferences/preferences.js';
 import { createSetUpLinks } from '../../sessions/setup-links.js';
 import { createActivity } from '../../users/activity.js';
 import { createUserBulk } from '../../users/bulk.js';
 import { createUserDetails } from '../../users/details.js';
 import { createEnrollmentLinks } from '../../users/enrollment-links.js';
 import { createExternalIdentities } from '../../users/external-identities.js';
-import { createUserImport } from '../../users/import.js';
+import { createUserImport, type ImportedPreferences } from '../../users/import.js';
 import { createUsers, type UsersOptions } from '../../users/users.js';
 import type { Base } from '../base/base.js';
 import { loginPolicies } from '../base/login-policies.js';
@@ -33,7 +32,7 @@ export function createUserServices(
   base: Base,
   providers: readonly IdentityProvider[],
   notices: Notices,
-  newPreferences: NewPreferences,
+  newPreferences: ImportedPreferences,
 ): UserServices & { readonly rules: UsersOptions } {
   const { config, database, hasher, keys, breached, resources, consoleUrl, statistics } = base;
   const rules: UsersOptions = {

@@ -1,4 +1,5 @@
 import type { Queue } from '../../delivery/queue.js';
+import type { RevocationStreams } from '../../sessions/revocations/streams.js';
 import type { Base } from '../base/base.js';
 import { readFromDatabase } from './database-metrics.js';
 import type { Family } from './families.js';
@@ -16,7 +17,17 @@ export interface Metrics {
 /** Starts to collect the metrics of this process, and serves them unless it is a worker. */
 export async function startMetrics(
   base: Base,
-  { version, queue, isWorker }: { readonly version: string; readonly queue: Queue; readonly isWorker: boolean },
+  {
+    version,
+    queue,
+    revocationStreams,
+    isWorker,
+  }: {
+    readonly version: string;
+    readonly queue: Queue;
+    readonly revocationStreams: RevocationStreams;
+    readonly isWorker: boolean;
+  },
 ): Promise<Metrics | undefined> {
   const { config, database, hasher, statistics, meters, lifecycle, log } = base;
   const { METRICS_HOST: host, METRICS_PORT: port } = config;
@@ -29,6 +40,7 @@ export async function startMetrics(
       counters: statistics.counters,
       waitingHashes: hasher.waiting,
       openStreams: statistics.openStreams,
+      openRevocationStreams: revocationStreams.count,
       runningJobs: queue.running,
       pools: { requests: database.connections, jobs: queue.connections },
     }),

@@ -12,6 +12,7 @@ export interface ProcessSources {
   /** Passwords and PINs that wait for a thread. */
   readonly waitingHashes: () => number;
   readonly openStreams: () => number;
+  readonly openRevocationStreams: () => number;
   /** The jobs that this process runs, by task. */
   readonly runningJobs: () => ReadonlyMap<string, number>;
   /** The pools of connections by name. */
@@ -36,7 +37,7 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
   return [
     ...requestFamilies(sources),
     ...loginFamilies(sources, totalsOf),
-    ...deliveryFamilies(totalsOf),
+    ...deliveryFamilies(totalsOf, sources.meters),
     ...resourceFamilies(sources),
   ];
 }
@@ -112,7 +113,7 @@ function loginFamilies({ meters, waitingHashes }: ProcessSources, totalsOf: Tota
 }
 
 /** Messages, pushes, webhooks and notifications. */
-function deliveryFamilies(totalsOf: TotalsOf): Family[] {
+function deliveryFamilies(totalsOf: TotalsOf, { deliveryLag }: Pick<MeterStore, 'deliveryLag'>): Family[] {
   const outcomes = (
     metrics: Readonly<Record<string, Metric>>,
     labelsOf: (label: string, detail: string) => Record<string, string>,
@@ -161,23 +162,28 @@ function deliveryFamilies(totalsOf: TotalsOf): Family[] {
       ),
     ),
     counter(
-      'postern_steps_total',
-      'Mails and SMS of notifications, when their outcome is final, and steps that were not carried out. held: quiet hours hold it; digesting: it joins a digest; both are counted again later. A sent message is counted again when the provider reports what became of it.',
+      'postern_deliveries_total',
+      'Pushes, mails and SMS of notifications by category, when their outcome is final, and steps that were not carried out. held: quiet hours hold it; digesting: it joins a digest; both are counted again later. A sent message is counted again when the provider reports what became of it.',
       outcomes(
         {
-          sent: 'steps.sent',
-          delivered: 'steps.delivered',
-          bounced: 'steps.bounced',
-          complained: 'steps.complained',
-          failed: 'steps.failed',
-          skipped: 'steps.skipped',
-          expired: 'steps.expired',
-          dropped: 'steps.dropped',
-          held: 'steps.held',
-          digesting: 'steps.digesting',
+          sent: 'deliveries.sent',
+          delivered: 'deliveries.delivered',
+          bounced: 'deliveries.bounced',
+          complained: 'deliveries.complained',
+          failed: 'deliveries.failed',
+          skipped: 'deliveries.skipped',
+          expired: 'deliveries.expired',
+          dropped: 'deliveries.dropped',
+          held: 'deliveries.held',
+          digesting: 'deliveries.digesting',
         },
-        (channel) => ({ channel }),
+        (category, channel) => ({ channel, category }),
       ),
+    ),
+    histogram(
+      'postern_delivery_lag_seconds',
+      'Time from when a push, a mail or an SMS of a notification was due to its acceptance by a provider, without the time for which a pause or quiet hours held it.',
+      [{ labels: {}, values: deliveryLag.read() }],
     ),
     counter(
       'postern_webhook_attempts_total',
@@ -196,9 +202,14 @@ function deliveryFamilies(totalsOf: TotalsOf): Family[] {
 }
 
 /** What the process uses now. */
-function resourceFamilies({ openStreams, runningJobs, pools }: ProcessSources): Family[] {
+function resourceFamilies({ openStreams, openRevocationStreams, runningJobs, pools }: ProcessSources): Family[] {
   return [
     gauge('postern_streams', 'Open notification streams.', singleSample(openStreams())),
+    gauge(
+      'postern_revocation_streams',
+      'Open streams of services that check access tokens by themselves.',
+      singleSample(openRevocationStreams()),
+    ),
     queueJobs([...runningJobs()].map(([task, value]): Sample => ({ labels: { task, state: 'running' }, value }))),
     gauge(
       'postern_database_connections',

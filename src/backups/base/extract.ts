@@ -4,11 +4,11 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { syncFolder } from '../../lib/files.js';
 import { parseJsonObject } from '../../lib/json-object.js';
 import { createPrivateFolder } from '../../lib/private-file.js';
 import { manifestPath, type ReadEntry } from '../container/archive.js';
 import { BackupError } from '../container/error.js';
-import { syncFolder } from '../places/folder.js';
 
 /** The list of a backup's files, and what a restored copy must contain. */
 export const Manifest = Type.Object({

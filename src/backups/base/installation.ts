@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { ifMissing } from '../../lib/files.js';
 import { writePrivateFile } from '../../lib/private-file.js';
 import { BackupError } from '../container/error.js';
 
@@ -21,10 +22,7 @@ export async function writeInstallation(dataDir: string): Promise<void> {
  */
 export async function readInstallation(serverFolder: string): Promise<string | undefined> {
   const path = join(dirname(serverFolder), fileName);
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const text = await readFile(path, 'utf8').catch(ifMissing(undefined));
   if (text === undefined) return undefined;
   const id = text.trim();
   if (/^[0-9a-f]{8}$/.test(id)) return id;

@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import { createByteReader } from '../../lib/byte-reader.js';
 import { type AgeDecryption, AgeError, ageDecryption, isAgeFile } from '../../lib/crypto/age.js';
 import { acceptAnyOrigin, type OriginCheck, type ReadEntry, readArchive } from '../container/archive.js';
@@ -96,18 +97,11 @@ export async function openArchive<T>(
   try {
     const { value: first } = await entries.next();
     if (first === undefined || first.path !== expected.path || first.size > maxHeaderBytes) throw notABackup();
-    return { header: expected.parse(await textOf(first.content)), entries };
+    return { header: expected.parse((await buffer(first.content)).toString()), entries };
   } catch (error) {
     await entries.return(undefined);
     throw error;
   }
-}
-
-/** The text of a file in a backup. */
-export async function textOf(content: AsyncIterable<Buffer>): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of content) parts.push(part);
-  return Buffer.concat(parts).toString();
 }
 
 async function decrypted(

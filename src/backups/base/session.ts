@@ -48,14 +48,13 @@ export async function withSession<T>(
 const archiveLock = 7_203_415_055;
 
 /** Takes the lock of the log archive until the connection ends. @returns whether no other process archives the log */
-export async function lockArchiving(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [archiveLock]);
-  return rows[0]?.locked === true;
-}
+export const lockArchiving = (client: pg.Client): Promise<boolean> => tryLock(client, archiveLock);
 
 /** Takes the lock of backups until the connection ends. @returns whether no other backup is running */
-export async function lockBackups(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [backupLock]);
+export const lockBackups = (client: pg.Client): Promise<boolean> => tryLock(client, backupLock);
+
+async function tryLock(client: pg.Client, key: number): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [key]);
   return rows[0]?.locked === true;
 }
 

@@ -7,12 +7,12 @@ import type { Log } from '../../embedded/membership.js';
 import { ageEncryption } from '../../lib/crypto/age.js';
 import { ownerOf, readInstallation } from '../base/installation.js';
 import { trustOf } from '../base/open.js';
+import { formatLsn, parseLsn, segmentName, segmentStart } from '../base/positions.js';
 import { lockArchiving, readTime, slotPrefix, timeText, withSession } from '../base/session.js';
 import { UnusableFileError } from '../container/error.js';
 import type { SigningKey } from '../container/signature.js';
 import type { BackupStore } from '../places/place.js';
 import { archiveFolder, listParts, type Part, readPart, removeContained, writePart } from './parts.js';
-import { formatLsn, parseLsn, segmentName, segmentStart } from './positions.js';
 import { dropSlots, openSlot } from './slot.js';
 
 export interface ArchiverOptions {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { parseJsonObject } from '../../lib/json-object.js';
@@ -89,14 +90,13 @@ export async function readPart(
   { archive, trust }: { readonly archive: string; readonly trust: ArchiveTrust },
 ): Promise<{ readonly header: PartHeader; readonly content: Buffer }> {
   const { header, entries } = await openArchive(store.read(name), { trust, path: headerPath, parse });
-  const parts: Buffer[] = [];
+  let content = Buffer.alloc(0);
   const expected = new Set([contentPath, manifestPath]);
   for await (const entry of entries) {
     // The content is kept in memory before its origin is known, so its length is checked first, and each file comes once.
     if (!expected.delete(entry.path) || entry.size > maxPartBytes) throw damaged(store, name);
-    if (entry.path === contentPath) for await (const part of entry.content) parts.push(part);
+    if (entry.path === contentPath) content = await buffer(entry.content);
   }
-  const content = Buffer.concat(parts);
   if (content.length !== end - start || (start % header.segment_bytes) + content.length > header.segment_bytes)
     throw damaged(store, name);
   if (header.start !== start || header.archive !== archive)

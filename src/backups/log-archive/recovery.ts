@@ -4,11 +4,11 @@ import { EmbeddedPostgresError, startEmbeddedPostgres } from '../../embedded/emb
 import type { Log } from '../../embedded/membership.js';
 import { ownerOf } from '../base/installation.js';
 import { type ArchiveTrust, type BackupKeys, trustOf } from '../base/open.js';
+import { parseLsn, segmentName, segmentStart } from '../base/positions.js';
 import { BackupError, UnusableFileError } from '../container/error.js';
 import { type BackupStore, listStored, parseBackupName } from '../places/place.js';
 import { type ExtractedBackup, type RestoredBackup, restoreBackup } from '../restore.js';
 import { archiveFolder, listParts, type Part, type PartHeader, readPart } from './parts.js';
-import { parseLsn, segmentName, segmentStart } from './positions.js';
 
 export interface RecoveryOptions {
   readonly store: BackupStore;

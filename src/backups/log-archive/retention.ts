@@ -1,7 +1,7 @@
 import { openBackup } from '../base/open.js';
+import { parseLsn } from '../base/positions.js';
 import { type BackupStore, listMade, type MadeBackups } from '../places/place.js';
 import { archiveFolder, listParts } from './parts.js';
-import { parseLsn } from './positions.js';
 
 /**
  * Removes the parts of log archives that no backup in the store needs, and the files that interrupted writes left.

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import type { DatabaseTarget } from '../../database/connections/target.js';
+import { parseLsn } from '../base/positions.js';
 import { slotPrefix, withSession } from '../base/session.js';
-import { parseLsn } from './positions.js';
 
 /** The replication slot that makes the server keep its log, and its log archive. */
 interface Slot {

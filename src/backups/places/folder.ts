@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, type Dirent } from 'node:fs';
 import { link, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { ifMissing, syncFolder } from '../../lib/files.js';
 import { createPrivateFolder } from '../../lib/private-file.js';
 import { BackupError, UnusableFileError } from '../container/error.js';
 import { describeFullDisk } from './full-disk.js';
@@ -114,20 +115,3 @@ async function writeSynced(path: string, content: AsyncIterable<Buffer>): Promis
     await file.close();
   }
 }
-
-/** When this has returned, new names in the folder survive a power failure. */
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
-
-const ifMissing =
-  <T>(value: T) =>
-  (error: NodeJS.ErrnoException): T => {
-    if (error.code === 'ENOENT') return value;
-    throw error;
-  };

@@ -126,14 +126,7 @@ export async function verifyRecorded(
   const { passphrase, secretKeys } = await options.source();
   const keys = { passphrase, secretKeys, acceptsUnauthenticated: false };
   try {
-    await verifyBackup(store.read(name), {
-      keys,
-      expected: { id, name },
-      inFolder,
-      dumps,
-      log,
-      ...(stop !== undefined && { stop }),
-    });
+    await verifyBackup(store.read(name), { keys, expected: { id, name }, inFolder, dumps, log, stop });
   } catch (error) {
     if (stop?.aborted !== true)
       await recordVerification(handle, id, error instanceof Error ? error.message : String(error));

@@ -12,7 +12,7 @@ import { createSecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { Origin } from '../../lib/origin.js';
 import { createPacer } from '../../lib/pacing.js';
 import { type Categories, readCategories, startCategories } from '../../notifications/categories/categories.js';
-import { createNewPreferences } from '../../notifications/preferences/preferences.js';
+import { createNewPreferences } from '../../notifications/preferences/new-preferences.js';
 import { createTimeZones } from '../../notifications/preferences/time-zones.js';
 import { createUserImport, type UserImport } from '../../users/import.js';
 import { createUsers, type Users, type UsersOptions } from '../../users/users.js';

@@ -12,7 +12,18 @@ interface MetricDefinition {
   /** What is counted, and the meaning of the labels. */
   readonly about: string;
   readonly labels?: string;
+  /** Whether only sums by day are stored, because it has many labels. */
+  readonly isDaily?: true;
 }
+
+/** A metric of deliveries by category. */
+const byCategory = (about: string) =>
+  ({
+    kind: 'counter',
+    about: `${about}; by day`,
+    labels: 'the category of the notification; none: it was deleted',
+    isDaily: true,
+  }) as const;
 
 /** Everything that Postern counts. */
 export const metrics = {
@@ -107,6 +118,16 @@ export const metrics = {
       'Steps of notifications that ended, because the notification or its category is gone, or it was read meanwhile',
     labels: 'the channel',
   },
+  'deliveries.sent': byCategory('Pushes, mails and SMS of notifications that a provider has accepted'),
+  'deliveries.delivered': byCategory('Mails and SMS of notifications that have arrived, as the provider reports'),
+  'deliveries.bounced': byCategory('Mails and SMS of notifications that came back'),
+  'deliveries.complained': byCategory('Mails of notifications that their recipients have reported as spam'),
+  'deliveries.failed': byCategory('Pushes, mails and SMS of notifications that no provider took'),
+  'deliveries.skipped': byCategory('Steps of notifications that were not carried out'),
+  'deliveries.expired': byCategory('Pushes and steps of notifications that could not be carried out in time'),
+  'deliveries.dropped': byCategory('Pushes and steps of notifications that ended, because they were no longer wanted'),
+  'deliveries.held': byCategory('Pushes, mails and SMS of notifications that quiet hours hold'),
+  'deliveries.digesting': byCategory('Notifications that join a digest instead of a mail of their own'),
   'webhooks.delivered': { kind: 'counter', about: 'Attempts to deliver an event to a webhook that succeeded' },
   'webhooks.failed': { kind: 'counter', about: 'Attempts to deliver an event to a webhook that failed' },
   'notifications.published': { kind: 'counter', about: 'Notifications, counted for each user' },
@@ -126,6 +147,8 @@ export const metrics = {
 } as const satisfies Record<string, MetricDefinition>;
 export type Metric = keyof typeof metrics;
 export const metricNames = Object.keys(metrics) as Metric[];
+/** Whether only sums by day are stored. */
+export const isDaily = (metric: Metric): boolean => 'isDaily' in metrics[metric];
 
 /** The lengths of buckets, with their seconds. */
 export const steps = { '1m': 60, '5m': 300, '15m': 900, '1h': 3600, '6h': 21_600, '1d': 86_400 } as const;

@@ -1,7 +1,14 @@
 import { parseJsonObject } from '../../lib/json-object.js';
 import type { MailMessage, MailSender } from '../../messages/mail-sender.js';
 import type { Outbound } from '../outbound.js';
-import { callProvider, type Refusal, type RefusalMeaning } from '../providers/provider-call.js';
+import {
+  callProvider,
+  type Meanings,
+  meaningOf,
+  type Refusal,
+  type RefusalMeaning,
+  referenceIn,
+} from '../providers/provider-call.js';
 import { demandPlainRecipient, fromHeader, headersOf, logoFile, type MailOrigin } from './mail-content.js';
 
 export interface ResendOptions extends MailOrigin {
@@ -35,10 +42,7 @@ export function createResend(options: ResendOptions): MailSender {
           },
           body: bodyOf(message, options),
         },
-        reference(text) {
-          const id = parseJsonObject(text)?.id;
-          return typeof id === 'string' ? id : undefined;
-        },
+        reference: referenceIn('id'),
         interpret,
         isRepeatable: true,
       });
@@ -69,8 +73,8 @@ function bodyOf(message: MailMessage, origin: MailOrigin): string {
   });
 }
 
-/** The errors (resend.com/docs/api-reference/errors). All others depend on the account, which can be corrected. */
-const meanings: Readonly<Record<string, RefusalMeaning>> = {
+/** The errors (resend.com/docs/api-reference/errors). */
+const meanings: Meanings = {
   // Another request with the key is running.
   concurrent_idempotent_requests: { failure: 'unclear', reason: 'the provider still works on the same mail' },
   invalid_idempotent_request: { failure: 'refused', reason: 'the provider has another mail with this id' },
@@ -88,6 +92,5 @@ function interpret({ body }: Refusal): RefusalMeaning | undefined {
   if (code === 'validation_error' && /^invalid `to` field\b/i.test(String(problem?.message))) {
     return { failure: 'invalid', reason: 'the address is not valid' };
   }
-  const meaning = Object.hasOwn(meanings, code) ? meanings[code] : undefined;
-  return meaning && { failure: meaning.failure, reason: `${meaning.reason}, code ${code}` };
+  return meaningOf(meanings, code);
 }

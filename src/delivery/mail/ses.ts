@@ -2,7 +2,14 @@ import { AwsV4Signer } from 'aws4fetch';
 import { parseJsonObject } from '../../lib/json-object.js';
 import type { MailMessage, MailSender } from '../../messages/mail-sender.js';
 import type { Outbound } from '../outbound.js';
-import { callProvider, type Refusal, type RefusalMeaning } from '../providers/provider-call.js';
+import {
+  callProvider,
+  type Meanings,
+  meaningOf,
+  type Refusal,
+  type RefusalMeaning,
+  referenceIn,
+} from '../providers/provider-call.js';
 import { composedMail, demandPlainRecipient, type MailOrigin } from './mail-content.js';
 
 export interface SesOptions extends MailOrigin {
@@ -42,10 +49,7 @@ export function createSes(options: SesOptions): MailSender {
         name,
         outbound,
         request: { url: target, method: 'POST', headers: Object.fromEntries(signed.headers), body },
-        reference(text) {
-          const id = parseJsonObject(text)?.MessageId;
-          return typeof id === 'string' ? id : undefined;
-        },
+        reference: referenceIn('MessageId'),
         interpret,
         isRepeatable: true,
       });
@@ -62,8 +66,8 @@ async function compose(message: MailMessage, origin: MailOrigin): Promise<Buffer
   return bytes;
 }
 
-/** The errors of SendEmail, and those that all actions have. All others depend on the account, which can be corrected. */
-const meanings: Readonly<Record<string, RefusalMeaning>> = {
+/** The errors of SendEmail, and those that all actions have. */
+const meanings: Meanings = {
   MessageRejected: { failure: 'refused', reason: 'the provider refuses the mail' },
   MailFromDomainNotVerifiedException: { failure: 'unavailable', reason: 'the domain of the sender is not verified' },
   AccountSuspendedException: { failure: 'unavailable', reason: 'the account is suspended' },
@@ -92,6 +96,5 @@ function interpret({ headers, body }: Refusal): RefusalMeaning | undefined {
   ) {
     return { failure: 'invalid', reason: 'the address is not valid' };
   }
-  const meaning = Object.hasOwn(meanings, type) ? meanings[type] : undefined;
-  return meaning && { failure: meaning.failure, reason: `${meaning.reason}, code ${type}` };
+  return meaningOf(meanings, type);
 }

@@ -1,7 +1,13 @@
 import { parseJsonObject } from '../../lib/json-object.js';
 import type { MailMessage, MailSender } from '../../messages/mail-sender.js';
 import type { Outbound } from '../outbound.js';
-import { callProvider, type Refusal, type RefusalMeaning } from '../providers/provider-call.js';
+import {
+  callProvider,
+  type Meanings,
+  type Refusal,
+  type RefusalMeaning,
+  referenceIn,
+} from '../providers/provider-call.js';
 import { createWebhookSigner } from '../webhook-signature.js';
 import { demandPlainRecipient, fromHeader, headersOf, type MailOrigin } from './mail-content.js';
 
@@ -38,10 +44,7 @@ export function createWebhookMail(options: WebhookMailOptions): MailSender {
         name,
         outbound,
         request: { url, method: 'POST', headers, body: payload },
-        reference(text) {
-          const id = parseJsonObject(text)?.id;
-          return typeof id === 'string' ? id : undefined;
-        },
+        reference: referenceIn('id'),
         interpret,
         isRepeatable: true,
       });
@@ -68,7 +71,7 @@ function payloadOf(message: MailMessage, origin: MailOrigin): string {
   });
 }
 
-const meanings: Readonly<Record<string, RefusalMeaning>> = {
+const meanings: Meanings = {
   recipient_refused: { failure: 'invalid', reason: 'the gateway says that the recipient refuses mail' },
   unknown_mailbox: {
     failure: 'invalid',

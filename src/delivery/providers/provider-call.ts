@@ -1,8 +1,9 @@
+import { parseJsonObject } from '../../lib/json-object.js';
 import { isReference } from '../../lib/reference.js';
 import type { AcceptedMessage } from '../../messages/message-sender.js';
 import type { Outbound, OutboundRequest } from '../outbound.js';
 import { OutboundError } from '../outbound-guard.js';
-import { retryAfterSeconds } from '../push/responses.js';
+import { retryAfterSeconds } from '../retry-after.js';
 import { ProviderError, type ProviderFailure } from './provider-error.js';
 
 /** An answer of a provider that did not accept the message. */
@@ -21,6 +22,23 @@ export interface RefusalMeaning {
   readonly reason: string;
   readonly isUnknownMailbox?: boolean;
 }
+
+/** What the error codes of a provider mean. Codes that are absent depend on the account, which can be corrected. */
+export type Meanings = Readonly<Record<string, RefusalMeaning>>;
+
+/** What an error code means, with the code for operators. Undefined: the code is not known. */
+export function meaningOf(meanings: Meanings, code: string): RefusalMeaning | undefined {
+  const meaning = Object.hasOwn(meanings, code) ? meanings[code] : undefined;
+  return meaning && { ...meaning, reason: `${meaning.reason}, code ${code}` };
+}
+
+/** Reads the id of a message from a member of a JSON answer. */
+export const referenceIn =
+  (member: string) =>
+  (body: string): string | undefined => {
+    const reference = parseJsonObject(body)?.[member];
+    return typeof reference === 'string' ? reference : undefined;
+  };
 
 /** How to read the answers of one provider. */
 export interface ProviderCall {

@@ -4,9 +4,10 @@ import { parseJsonObject } from '../../lib/json-object.js';
 import type { Tracing } from '../../lib/tracing.js';
 import type { PushMessage, PushOutcome, PushSender } from '../../notifications/push/sender.js';
 import type { Guard } from '../outbound-guard.js';
+import { retryAfterSeconds } from '../retry-after.js';
 import { traceCall } from '../traced-call.js';
 import { type ApnsResponse, type ApnsTimeouts, createApnsConnection } from './apns-connection.js';
-import { failureOutcome, isTransientStatus, plainWord, retryAfterSeconds } from './responses.js';
+import { failureOutcome, isTransientStatus, plainWord } from './responses.js';
 
 export interface ApnsOptions {
   /** An EC key on P-256: the `.p8` file. */

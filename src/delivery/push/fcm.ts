@@ -1,19 +1,13 @@
-import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../lib/json-object.js';
+import type { ServiceAccount } from '../../lib/push-keys.js';
 import type { PushMessage, PushOutcome, PushSender } from '../../notifications/push/sender.js';
 import type { Outbound, OutboundResponse } from '../outbound.js';
-import { failureOutcome, isTransientStatus, plainWord, retryAfterSeconds } from './responses.js';
+import { retryAfterSeconds } from '../retry-after.js';
+import { failureOutcome, isTransientStatus, plainWord } from './responses.js';
 
 export interface FcmOptions {
-  readonly account: {
-    readonly projectId: string;
-    readonly clientEmail: string;
-    readonly privateKey: KeyObject;
-    readonly privateKeyId: string | undefined;
-    /** The token endpoint. */
-    readonly tokenUri: string;
-  };
+  readonly account: ServiceAccount;
   /** The base URL of the FCM API. */
   readonly url: string;
   readonly outbound: Outbound;

@@ -1,17 +1,6 @@
 import type { PushOutcome } from '../../notifications/push/sender.js';
 import { OutboundError } from '../outbound-guard.js';
 
-/** Seconds of a Retry-After header (RFC 9110, 10.2.3), at most one day; undefined without a valid one. */
-export function retryAfterSeconds(header: string | undefined, now: () => number = Date.now): number | undefined {
-  if (header === undefined) return undefined;
-  // Date.parse also reads `-5`, as a year.
-  const isDate = /^[A-Z][a-z]{2}, /.test(header);
-  const seconds = /^\d{1,9}$/.test(header)
-    ? Number(header)
-    : Math.ceil((isDate ? Date.parse(header) - now() : Number.NaN) / 1000);
-  return Number.isFinite(seconds) ? Math.min(86_400, Math.max(0, seconds)) : undefined;
-}
-
 /** An error code of a service, if it is a plain word. Other text of a service is neither stored nor shown. */
 export function plainWord(text: unknown): string | undefined {
   return typeof text === 'string' && /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(text) ? text : undefined;

@@ -2,7 +2,8 @@ import webPush from 'web-push';
 import type { PushMessage, PushOutcome, PushSender } from '../../notifications/push/sender.js';
 import type { Outbound } from '../outbound.js';
 import { OutboundError } from '../outbound-guard.js';
-import { failureOutcome, isTransientStatus, retryAfterSeconds } from './responses.js';
+import { retryAfterSeconds } from '../retry-after.js';
+import { failureOutcome, isTransientStatus } from './responses.js';
 
 export interface WebPushOptions {
   /** VAPID keys in base64url (RFC 8292). */

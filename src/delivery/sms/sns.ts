@@ -1,7 +1,13 @@
 import { AwsV4Signer } from 'aws4fetch';
 import type { SmsSender } from '../../messages/sms-sender.js';
 import type { Outbound } from '../outbound.js';
-import { callProvider, type Refusal, type RefusalMeaning } from '../providers/provider-call.js';
+import {
+  callProvider,
+  type Meanings,
+  meaningOf,
+  type Refusal,
+  type RefusalMeaning,
+} from '../providers/provider-call.js';
 import { type SenderIds, senderFor } from './sender-ids.js';
 
 export interface SnsOptions {
@@ -48,7 +54,7 @@ export function createSns({ region, accessKeyId, secretAccessKey, url, senders, 
         outbound,
         request: { url: target, method: 'POST', headers: Object.fromEntries(signed.headers), body },
         reference: (text) => elementOf(text, 'MessageId'),
-        interpret: interpret,
+        interpret,
       });
     },
   };
@@ -70,7 +76,7 @@ const busy: RefusalMeaning = { failure: 'unavailable', reason: 'too many message
 const badCredentials: RefusalMeaning = { failure: 'unavailable', reason: 'the account or its credentials are refused' };
 
 /** The codes of refused requests (API reference of Publish, and the errors that all actions have). */
-const meanings: Readonly<Record<string, RefusalMeaning>> = {
+const meanings: Meanings = {
   OptedOut: { failure: 'invalid', reason: 'the recipient has refused messages of this account' },
   Throttled: busy,
   Throttling: busy,
@@ -89,6 +95,5 @@ function interpret({ body }: Refusal): RefusalMeaning | undefined {
   if (code === 'InvalidParameter' && /\bPhoneNumber\b/.test(elementOf(body, 'Message') ?? '')) {
     return { failure: 'invalid', reason: 'the number is not valid, code InvalidParameter' };
   }
-  const meaning = Object.hasOwn(meanings, code) ? meanings[code] : undefined;
-  return meaning === undefined ? undefined : { failure: meaning.failure, reason: `${meaning.reason}, code ${code}` };
+  return meaningOf(meanings, code);
 }

@@ -4,7 +4,14 @@ import { parseJsonObject } from '../../lib/json-object.js';
 import type { Receipt, ReceiptReader } from '../../messages/providers/receipts.js';
 import type { SmsSender } from '../../messages/sms-sender.js';
 import type { Outbound } from '../outbound.js';
-import { callProvider, type Refusal, type RefusalMeaning } from '../providers/provider-call.js';
+import {
+  callProvider,
+  type Meanings,
+  meaningOf,
+  type Refusal,
+  type RefusalMeaning,
+  referenceIn,
+} from '../providers/provider-call.js';
 import type { ReceiptUrl } from './receipt-url.js';
 import { type SenderIds, senderFor } from './sender-ids.js';
 
@@ -41,17 +48,15 @@ export function createTwilio(options: TwilioOptions): SmsSender {
           headers: { authorization, 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
           body: form.toString(),
         },
-        reference: (body) => stringOf(parseJsonObject(body)?.sid),
-        interpret: interpret,
+        reference: referenceIn('sid'),
+        interpret,
       });
     },
   };
 }
 
-const stringOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
-
-/** The codes of refused requests (twilio.com/docs/api/errors). All others depend on the account, which can be corrected. */
-const meanings: Readonly<Record<number, RefusalMeaning>> = {
+/** The codes of refused requests (twilio.com/docs/api/errors). */
+const meanings: Meanings = {
   21211: { failure: 'invalid', reason: 'the number is not valid' },
   21217: { failure: 'invalid', reason: 'the number is not valid' },
   21614: { failure: 'invalid', reason: 'the number cannot receive text messages' },
@@ -70,9 +75,7 @@ const meanings: Readonly<Record<number, RefusalMeaning>> = {
 
 function interpret({ body }: Refusal): RefusalMeaning | undefined {
   const code = parseJsonObject(body)?.code;
-  if (typeof code !== 'number') return undefined;
-  const meaning = meanings[code];
-  return meaning === undefined ? undefined : { failure: meaning.failure, reason: `${meaning.reason}, code ${code}` };
+  return typeof code === 'number' ? meaningOf(meanings, String(code)) : undefined;
 }
 
 /** Why a message did not arrive (twilio.com/docs/api/errors). */

@@ -4,7 +4,14 @@ import { isJsonObject, type JsonObject, parseJsonObject } from '../../lib/json-o
 import type { Receipt, ReceiptReader } from '../../messages/providers/receipts.js';
 import type { SmsMessage, SmsSender } from '../../messages/sms-sender.js';
 import type { Outbound } from '../outbound.js';
-import { callProvider, type Refusal, type RefusalMeaning } from '../providers/provider-call.js';
+import {
+  callProvider,
+  type Meanings,
+  meaningOf,
+  type Refusal,
+  type RefusalMeaning,
+  referenceIn,
+} from '../providers/provider-call.js';
 import type { ReceiptUrl } from './receipt-url.js';
 import { type SenderIds, senderFor } from './sender-ids.js';
 
@@ -42,11 +49,8 @@ export function createVonage(options: VonageOptions): SmsSender {
           },
           body: bodyOf(message, from, receiptUrl?.(message.receiptId ?? message.id)),
         },
-        reference(body) {
-          const id = parseJsonObject(body)?.message_uuid;
-          return typeof id === 'string' ? id : undefined;
-        },
-        interpret: interpret,
+        reference: referenceIn('message_uuid'),
+        interpret,
       });
     },
   };
@@ -81,7 +85,7 @@ const busy: RefusalMeaning = { failure: 'unavailable', reason: 'too many message
 const invalidNumber: RefusalMeaning = { failure: 'invalid', reason: 'the number is not valid' };
 
 /** The codes of refused requests (developer.vonage.com/api-errors/messages), and the words that other errors have instead. */
-const meanings: Readonly<Record<string, RefusalMeaning>> = {
+const meanings: Meanings = {
   throttled: busy,
   'low-balance': { failure: 'unavailable', reason: 'the account has no credit' },
   unauthorized: { failure: 'unavailable', reason: 'the account or its credentials are refused' },
@@ -100,8 +104,7 @@ function interpret({ body }: Refusal): RefusalMeaning | undefined {
   const problem = parseJsonObject(body);
   if (isAboutRecipient(problem?.invalid_parameters)) return invalidNumber;
   const code = /#([a-z0-9-]{1,32})$/.exec(typeof problem?.type === 'string' ? problem.type : '')?.[1];
-  const meaning = code === undefined || !Object.hasOwn(meanings, code) ? undefined : meanings[code];
-  return meaning === undefined ? undefined : { failure: meaning.failure, reason: `${meaning.reason}, code ${code}` };
+  return code === undefined ? undefined : meaningOf(meanings, code);
 }
 
 /** Whether a validation error is about the number of the recipient. */

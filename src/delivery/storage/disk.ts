@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { imageFiles, type Rendition } from '../../contract/image.js';
+import { syncFolder } from '../../lib/files.js';
 import { parseId } from '../../lib/ids.js';
 import { createPrivateFolder, writePrivateFile } from '../../lib/private-file.js';
 import { Problem } from '../../lib/problem.js';
@@ -79,16 +80,6 @@ async function moveTo(path: string, draft: string): Promise<void> {
   await rename(draft, path);
   // The parent folders may be new too.
   for (const folder of [parent, dirname(parent), dirname(dirname(parent))]) await syncFolder(folder);
-}
-
-/** Writes a folder's entries to disk: a new file's name survives a crash only then (fsync(2)). */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 /** Opens regular files only, and follows no symbolic link in the last component (O_NOFOLLOW of open(2)). */

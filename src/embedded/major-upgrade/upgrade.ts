@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { serverAccount } from '../account.js';
-import { type Binaries, locateBinaries, publicFolders } from '../binaries.js';
-import { finishReplacement, openDataDirectory, replacementOf, superuser, syncDirectory } from '../data-directory.js';
+import { copyFoldersFor, locateBinaries } from '../binaries.js';
+import { finishReplacement, replacementOf, syncDirectory } from '../data-directory.js';
 import { EmbeddedPostgresError, reasonOf } from '../error.js';
 import {
   ensureDatabase,
@@ -16,20 +16,12 @@ import {
   membershipLock,
   upgradeName,
 } from '../membership.js';
-import type { Server } from '../server.js';
+import { addressOf, type DatabaseAddress, databaseName, openServer, type Server } from '../server.js';
 import { copyDatabase, type Side } from './copy.js';
 import { keptPath, removeAttempts, stagingPrefix, stopServers } from './folders.js';
 import { installFormerBinaries } from './former-binaries.js';
 import { planMajorUpgrade } from './plan.js';
 import { copySettings } from './settings.js';
-
-/** The address of a server for this process. */
-export interface ServerAddress {
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly database: string;
-}
 
 export interface MajorUpgradeOptions {
   /** DATA_DIR, with data of another major version of PostgreSQL. */
@@ -39,13 +31,11 @@ export interface MajorUpgradeOptions {
    * Creates the tables of a release in an empty database.
    * @param applied the digests of the migrations of that release, by name
    */
-  readonly createSchema: (target: ServerAddress, applied: ReadonlyMap<string, string>) => Promise<void>;
+  readonly createSchema: (target: DatabaseAddress, applied: ReadonlyMap<string, string>) => Promise<void>;
 }
 
 /** How long the move waits for other programs to leave the former server. */
 const othersTimeoutMs = 15_000;
-
-const databaseName = 'postern';
 
 /**
  * Moves the data in `dataDir` to the major version of PostgreSQL of this release: it starts the former server, copies
@@ -59,7 +49,7 @@ export async function upgradeMajor(options: MajorUpgradeOptions): Promise<void> 
   const dataDir = resolve(options.dataDir);
   const path = join(dataDir, 'postgres');
   const account = serverAccount(path);
-  const places = account === undefined ? [dataDir] : publicFolders;
+  const places = copyFoldersFor(account, dataDir);
   const binaries = await locateBinaries(account, places);
   const plan = planMajorUpgrade(dataDir, binaries.majorVersion);
   if (plan === undefined) return;
@@ -69,17 +59,10 @@ export async function upgradeMajor(options: MajorUpgradeOptions): Promise<void> 
     log.info({ package: plan.binaries.specifier }, 'Installing the former PostgreSQL');
   const former = await locateBinaries(account, places, await installFormerBinaries(dataDir, plan.from));
   log.info({ from: plan.from, to: plan.to }, 'Moving the data to the new major version of PostgreSQL');
-  const open = async (folder: string, versioned: Binaries): Promise<Server> => ({
-    binaries: versioned,
-    data: await openDataDirectory(dataDir, folder, versioned, account),
-    account,
-    isOwnedByRoot: statSync(dataDir).uid === 0,
-    logFile: join(dataDir, 'postgres.log'),
-  });
 
   let from: Server;
   try {
-    from = await open(path, former);
+    from = await openServer(dataDir, path, former, account);
   } catch (error) {
     // Another process has moved the data while this one waited.
     if (planMajorUpgrade(dataDir, binaries.majorVersion) === undefined) return;
@@ -91,7 +74,7 @@ export async function upgradeMajor(options: MajorUpgradeOptions): Promise<void> 
       await removeAttempts(dataDir);
       const staging = join(dataDir, `${stagingPrefix}${randomBytes(6).toString('hex')}`);
       try {
-        const to = await open(staging, binaries);
+        const to = await openServer(dataDir, staging, binaries, account);
         try {
           await withServer(to, log, (copy) => fill(from, to, copy, options));
           await tryStart(to, path, log);
@@ -187,13 +170,6 @@ async function fill(from: Server, to: Server, copy: Membership, { log, createSch
   }
   log.info({}, 'The new server has all the data');
 }
-
-const addressOf = ({ data }: Server): ServerAddress => ({
-  host: data.ownPath,
-  port: 5432,
-  user: superuser,
-  database: databaseName,
-});
 
 /** Settings of the database must not change how values are read and written. */
 const ownSettings = [

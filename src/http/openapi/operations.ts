@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../contract/errors/problems.js';
 import { isAdmin } from '../plugins/admin-requests.js';
 import { closed } from '../plugins/known-names.js';
 import { problemsOfSupport } from '../plugins/support-rights.js';
-import type { Access, RecentProof } from '../requests/route.js';
+import { type Access, onlyReads, type RecentProof } from '../requests/route.js';
 import { type JsonObject, objectAt } from './json-schema.js';
 import { problemResponses } from './problems.js';
 
@@ -81,7 +81,7 @@ function impliedProblems(route: DescribedRoute, access: Access): ErrorCode[] {
   const codes: ErrorCode[] = ['malformed_request', 'internal_error', 'overloaded', 'storage_unavailable'];
   // Any request can have an unreadable body, even if the operation takes none.
   codes.push('unsupported_media_type', 'payload_too_large', 'malformed_json');
-  const readsBodies = [route.method].flat().some((method) => method !== 'GET' && method !== 'HEAD');
+  const readsBodies = !onlyReads(route.method);
   if (readsBodies || isAdmin(route.url) || isList(route)) codes.push('validation_failed');
   if (access !== 'public') codes.push('missing_credentials', 'invalid_authorization_header');
   if (access === 'session') codes.push('invalid_session_token', ...supportProblems(route));

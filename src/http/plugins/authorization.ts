@@ -8,7 +8,7 @@ import { type ParsedToken, parseToken } from '../../lib/crypto/token-strings.js'
 import { headerValues, maxCredentials } from '../../lib/http-headers.js';
 import { Problem } from '../../lib/problem.js';
 import type { Meters } from '../../statistics/meters.js';
-import { type Access, type App, type Caller, requireScope } from '../requests/route.js';
+import { type Access, type App, type Caller, onlyReads, requireScope } from '../requests/route.js';
 import { requireSupportRight, supportRefusal } from './support-rights.js';
 
 /** The checks of credentials that the authorization of a request uses. */
@@ -79,9 +79,6 @@ export function authorizationPlugin(app: App, verifiers: RequestVerifiers): void
 }
 
 type Authorized = FastifyRequest['authorized'];
-
-const onlyReads = (method: string | readonly string[]) =>
-  [method].flat().every((one) => one === 'GET' || one === 'HEAD');
 
 /** @throws Problem `fresh_proof_required` */
 function requireRecentProof(request: FastifyRequest, caller: Caller | undefined): void {

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../../contract/errors/problems.js';
 import type { Session } from '../../contract/session.js';
+import { onlyReads } from '../requests/route.js';
 
 /**
  * Who may send a request with a login.
@@ -114,8 +115,6 @@ export function requireSupportRight(method: string | readonly string[], url: str
     if (rightOf(one, url) === undefined) throw new Error(`${one} ${url} does not say what a support login may do`);
   }
 }
-
-const onlyReads = (method: string) => method === 'GET' || method === 'HEAD';
 
 /** The codes of the problems that a support login gets at a route, for the OpenAPI document. */
 export function problemsOfSupport(method: string, url: string): ErrorCode[] {

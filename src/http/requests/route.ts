@@ -156,6 +156,10 @@ declare module 'fastify' {
   }
 }
 
+/** Whether a route only reads: its methods are safe (RFC 9110, 9.2.1). */
+export const onlyReads = (method: string | readonly string[]): boolean =>
+  [method].flat().every((one) => one === 'GET' || one === 'HEAD');
+
 /** The session that the route's access demanded. */
 export function sessionOf(request: FastifyRequest): Session {
   const { session } = request.authorized;

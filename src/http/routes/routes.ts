@@ -175,6 +175,7 @@ export interface Services extends WebhookServices, Pick<PageServices, 'pages' | 
   /** Without a slash at the end. */
   readonly publicUrl: string | undefined;
   readonly redirectLimits: Pick<RequestLimits, 'countLoginByAddress'>;
+  readonly preferenceLimits: Pick<RequestLimits, 'countOwnStates'>;
   readonly sessions: Sessions;
   readonly dpopVerifier: DpopVerifier;
   readonly devices: Devices;

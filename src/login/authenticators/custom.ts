@@ -22,8 +22,6 @@ export interface CustomAuthenticatorOptions {
   readonly name: string;
   readonly steps: 1 | 2;
   readonly endpoint: CustomEndpoint;
-  /** Milliseconds. See `customAuthenticator`. */
-  readonly tickMs?: number;
   readonly clock?: Clock;
 }
 
@@ -36,6 +34,8 @@ interface Clock {
 
 const processClock: Clock = { now: () => performance.now(), wait };
 
+/** Milliseconds. See `customAuthenticator`. */
+const tickMs = 500;
 /** Seconds for the second step. */
 const challengeLifetime = 300;
 
@@ -47,7 +47,7 @@ const challengeLifetime = 300;
  * (decision 18).
  */
 export function customAuthenticator(options: CustomAuthenticatorOptions): Authenticator {
-  const { name, steps, endpoint, tickMs = 500, clock = processClock } = options;
+  const { name, steps, endpoint, clock = processClock } = options;
 
   const waitForTick = (since: number) => clock.wait(tickMs - ((clock.now() - since) % tickMs));
   const afterFailure = (_candidate: Candidate | undefined, { since }: { readonly since: number }) => waitForTick(since);

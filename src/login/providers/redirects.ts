@@ -1,25 +1,19 @@
 import type { Challenge } from '../../credentials/challenge.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
-import { parseId } from '../../lib/ids.js';
 import { parseJsonObject } from '../../lib/json-object.js';
 import { type FieldError, throwIfErrors } from '../../lib/problem.js';
-import type { FailedExchange, IdentityProvider, ProviderAccount } from './provider.js';
+import type { IdentityProvider, ProviderAccount } from './provider.js';
 import {
   createRedirectCallbacks,
   type RedirectCallbacks,
   type RedirectCallbacksOptions,
 } from './redirect-callbacks.js';
 import { createRedirectPages, type PageLogin, pageProvider, type RedirectPages } from './redirect-pages.js';
-import { createRedirectResults, type Visited } from './redirect-results.js';
-import { areEqual, createRedirectSecrets, digestOf, secretsOf, secretText } from './redirect-secrets.js';
-import {
-  changeRedirectState,
-  findRedirectLogin,
-  type RedirectRequest,
-  type RedirectState,
-  type TestProgress,
-} from './redirect-state.js';
+import { createRedirectResults } from './redirect-results.js';
+import { areEqual, createRedirectSecrets, digestOf } from './redirect-secrets.js';
+import { findRedirectLogin, type RedirectRequest, type RedirectState, type TestProgress } from './redirect-state.js';
 import { isListed, requireListed, shownUri } from './redirect-uris.js';
+import { createRedirectVisits, type RedirectVisits } from './redirect-visits.js';
 
 /**
  * Logins that send a browser to a provider and back. The authentication of the login keeps their state. A user with a session
@@ -28,7 +22,7 @@ import { isListed, requireListed, shownUri } from './redirect-uris.js';
  * nonce and PKCE bind the provider's answer to the visit; and the app's PKCE verifier shows that the app that began the login
  * ends it.
  */
-export interface Redirects extends RedirectCallbacks, RedirectPages {
+export interface Redirects extends RedirectVisits, RedirectCallbacks, RedirectPages {
   /**
    * Begins a login, or the link or proof of an account of a user with a session.
    * @throws Problem `validation_failed`, `redirect_not_allowed`
@@ -47,11 +41,6 @@ export interface Redirects extends RedirectCallbacks, RedirectPages {
   beginTest(provider: IdentityProvider, id: string): RedirectChallenge | undefined;
   /** Where a test has got to, and its account. Undefined: there is no such test. */
   readTest(id: string): Promise<TestReport | undefined>;
-  /**
-   * Sends a browser to the provider. It stores nothing, so it does not matter how often the address is opened, or who opens it.
-   * @param browser the value of its cookie, if it has one
-   */
-  visit(id: string, browser: string | undefined): Promise<Visited>;
   /** The account with which a login, link or proof by redirect ends. @param secret JSON text: `code` and `code_verifier` */
   accountOf(id: string, state: string, secret: string): Promise<ProviderAccount | undefined>;
   /** Begins a login at the pages of this service. @throws Problem as `begin` */
@@ -81,17 +70,14 @@ export interface RedirectsOptions extends RedirectCallbacksOptions {
 
 /** Seconds for the whole login. */
 const lifetimeSeconds = 600;
-/** How often browsers may open the address of a login. Each visit comes back from the provider at most once. */
-const maxVisits = 5;
 
 /** Creates the logins by redirect. */
 export function createRedirects(options: RedirectsOptions): Redirects {
-  const { database, providers, redirectUris: apps, hasPages, publicUrl = '', health, onFailure } = options;
+  const { database, redirectUris: apps, hasPages, publicUrl = '', health } = options;
   const secrets = createRedirectSecrets(options.keys);
   const page = pageProvider(publicUrl);
   const redirectUris = hasPages ? [...apps, `${publicUrl}/sign-in`, `${publicUrl}/account`] : apps;
   const results = createRedirectResults({ database, redirectUris, publicUrl, health, secrets });
-  const { blockerOf, reach, failed, ended } = results;
 
   const challengeOf = (state: RedirectState, id: string): RedirectChallenge => ({
     state: { redirect: JSON.stringify(state) },
@@ -137,38 +123,6 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     };
   }
 
-  async function visit(givenId: string, givenBrowser: string | undefined): Promise<Visited> {
-    const id = parseId(givenId);
-    const login = id === undefined ? undefined : await findRedirectLogin(database, id);
-    if (login === undefined || !login.isOpen || login.state.code !== undefined) return ended(login);
-    const blocker = blockerOf(login);
-    if (blocker !== undefined) return blocker;
-    const usable = hasPages ? [...providers, page] : providers;
-    const provider = usable.find(({ authenticator }) => authenticator === login.authenticator);
-    if (provider?.redirect === undefined) return { page: 'not_configured', name: login.authenticator };
-    const browser = /^[\w-]{32}$/.test(givenBrowser ?? '') ? (givenBrowser ?? '') : secretText();
-    const made = { seed: secretText(), browser: digestOf(browser) };
-    const { loginHint, isFresh = false } = login.state;
-    const request = { ...secretsOf(made), state: secrets.stateOf(made, login.id), loginHint, isFresh };
-    let url: string;
-    try {
-      url = await provider.redirect.authorizationUrl(request);
-    } catch (error) {
-      const failure = error as FailedExchange;
-      onFailure(provider.name, failure.cause, login.id);
-      return failed(login, failure, 'start');
-    }
-    const isCounted = await changeRedirectState(database, login, (current) => {
-      const { visits = 0, code } = current.state;
-      return current.isOpen && code === undefined && visits < maxVisits
-        ? { ...current.state, visits: visits + 1 }
-        : undefined;
-    });
-    if (!isCounted) return ended(login);
-    await reach(login, 'login');
-    return { url, browser };
-  }
-
   async function keptAccount<T>(id: string, text: string, secret: string): Promise<T | undefined> {
     const { code, code_verifier: verifier } = parseJsonObject(secret) ?? {};
     const state: RedirectState = JSON.parse(text);
@@ -180,10 +134,11 @@ export function createRedirects(options: RedirectsOptions): Redirects {
     return isCode && isVerifier && state.account !== undefined ? secrets.decrypt(state.account, id) : undefined;
   }
 
+  const visits = createRedirectVisits(options, secrets, results, hasPages ? page : undefined);
   const callbacks = createRedirectCallbacks(options, secrets, results);
   const pages = createRedirectPages({ database, redirectUris: apps }, secrets, results);
   return {
-    ...{ begin, beginTest, readTest, visit, ...callbacks, ...pages },
+    ...{ begin, beginTest, readTest, ...visits, ...callbacks, ...pages },
     accountOf: keptAccount<ProviderAccount>,
     beginAtPage: (id, request) => begin(page, id, request, 'authenticator'),
     pageLoginOf: keptAccount<PageLogin>,

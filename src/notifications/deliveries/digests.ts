@@ -1,17 +1,13 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Category, RenderedMessage } from '../../contract/category.js';
+import type { Category } from '../../contract/category.js';
 import type { Database, Queryable, Transaction } from '../../database/database.js';
 import { literal, type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
 import { backOff } from '../../lib/back-off.js';
 import { newId } from '../../lib/ids.js';
-import { preferredLanguage } from '../../lib/language.js';
 import { parseDuration } from '../../lib/times.js';
 import type { KnownCategories } from '../categories/categories.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
-import { countText } from '../templates/count-text.js';
-import { inOneLine, TemplateTooLarge } from '../templates/render.js';
-import { createTexts, type MessageValues, renderMessage, textFor } from '../templates/templates.js';
+import { recordDeliveries } from './announce.js';
 import type { CellChoice } from './decide.js';
 import { stepPriority } from './queue.js';
 
@@ -21,7 +17,7 @@ const maxMembers = 1000;
 const maxLookedAt = 20_000;
 
 /** What counts for users without a choice. Null: the category is critical, and asks for no choice. */
-const defaultOf = (category: Category | undefined): CellChoice | null =>
+export const defaultMailChoice = (category: Category | undefined): CellChoice | null =>
   category?.is_critical ? null : (category?.defaults.email ?? 'on');
 
 /** Milliseconds from a notification of the category to its mail. */
@@ -175,15 +171,20 @@ const close = statement<
       ) n
     ),
     member as (select * from looked_at where reason is null),
-    refused as (
-      insert into step_refusals (id, notification_ids, channel, state, reason, published_at, created_at)
-      select gen_random_uuid(), array_agg(id), 'email', case reason when 'notification_expired' then 'expired' else 'skipped' end, reason,
-             min(created_at), db_now()
+    refusal as (
+      select user_id, null::uuid as delivery_id, id as notification_id, 'email' as channel, null::uuid as device_id, category,
+             case reason when 'notification_expired' then 'expired' else 'skipped' end as state, reason, created_at
       from looked_at
       where is_due and reason is not null and not exists (
         select from step_deliveries own
         where own.user_id = looked_at.user_id and own.notification_id = looked_at.id and own.channel = 'email')
-      group by reason, date_trunc('minute', created_at)
+    ),
+    refused as (
+      insert into step_refusals (id, notification_ids, channel, state, reason, published_at, created_at)
+      select gen_random_uuid(), array_agg(notification_id), channel, state, reason, min(created_at), db_now()
+      from refusal group by channel, state, reason, date_trunc('minute', created_at)
+    ),
+    event as (${recordDeliveries(sql`refusal`)}
     ),
     closed as (
       update digests d
@@ -269,111 +270,7 @@ async function closeAll(
   await tx.query(lockSingles({ userIds }));
   const categories = due.map(({ category }) => category);
   await known.refreshFor(tx, [...new Set(categories)]);
-  const defaults = categories.map((name) => defaultOf(known.get(name)));
+  const defaults = categories.map((name) => defaultMailChoice(known.get(name)));
   const delays = categories.map((name) => delayOf(known.get(name)));
   await tx.query(close({ userIds, categories, defaults, delays, ids: due.map(() => newId()) }));
-}
-
-/** A member of a digest as its mail shows it. */
-export interface DigestItem {
-  readonly actor: string | null;
-  readonly description: string;
-  readonly extra: { readonly data?: Record<string, unknown>; readonly url?: string } | null;
-}
-
-/** What a mail of a digest needs. */
-export interface DigestContent {
-  /** How many members are still unread. */
-  readonly unread: number;
-  /** How many of them the user still wants as a mail. */
-  readonly wanted: number;
-  /** The newest of those that are wanted: as many as the mail shows. */
-  readonly items: readonly DigestItem[];
-}
-
-type ContentRow = { unread: number; wanted: number } & (DigestItem | Record<keyof DigestItem, null>);
-
-const selectContent = statement<
-  { userId: string; ids: readonly string[]; category: string; byDefault: CellChoice | null; max: number },
-  ContentRow
->(
-  'digest_content',
-  (p) => sql`
-    with unread as materialized (
-      select n.sequence,
-             ${p.byDefault}::text is null or coalesce(${mailChoice({ topics: sql`preferences.topics`, topic: sql`n.topic`, categories: sql`preferences.categories`, category: p.category })},
-                                                ${p.byDefault}::text) <> 'off' as is_wanted
-      from notifications n ${joinReadState(p.userId, sql`n.sequence`)}
-        left join preferences on preferences.user_id = n.user_id
-      where n.user_id = ${p.userId} and n.id = any (${p.ids}::uuid[]) and coalesce(n.expires_at > db_now(), true)
-        and not ${isReadNow(sql`n.sequence`)}
-    )
-    select counts.unread, counts.wanted, n.actor, n.description, n.extra
-    from (select count(*)::integer as unread, count(*) filter (where is_wanted)::integer as wanted from unread) counts
-      left join (
-        select sequence, actor, description, extra from notifications
-        where user_id = ${p.userId}
-          and sequence = any (array(select sequence from unread where is_wanted order by sequence desc limit ${p.max}::integer))
-      ) n on true
-    order by n.sequence desc`,
-);
-
-/** Reads what the mail of a digest shows: its members that are still unread and wanted, the newest first. */
-export async function readDigest(
-  handle: Queryable,
-  userId: string,
-  {
-    ids,
-    name,
-    category,
-  }: { readonly ids: readonly string[]; readonly name: string; readonly category: Category | undefined },
-): Promise<DigestContent> {
-  const max = category?.digest?.max_items ?? defaultMaxItems;
-  const rows = await handle.query(selectContent({ userId, ids, category: name, byDefault: defaultOf(category), max }));
-  const items = rows.flatMap(({ actor, description, extra }) =>
-    description === null ? [] : [{ actor, description, extra }],
-  );
-  return { unread: rows[0]?.unread ?? 0, wanted: rows[0]?.wanted ?? 0, items };
-}
-
-/** The most notifications that the mail of a digest shows, if its category has lost its `max_items`. */
-const defaultMaxItems = 20;
-
-/**
- * The mail of a digest: each notification as the text of the category's template shows it alone, the newest first. All of them together
- * have the budget of one message; those that have no room are counted. A digest with one notification looks like the mail of that
- * notification. Other work runs between two notifications.
- * @param total how many notifications it stands for
- * @throws TemplateTooLarge if no notification has room
- */
-export async function renderDigest(
-  { name, title, templates }: Category,
-  { items, total }: { readonly items: readonly DigestItem[]; readonly total: number },
-  { locale, timeZone, userName, app }: { locale: string | null; timeZone: string; userName: string; app: string },
-): Promise<RenderedMessage> {
-  const target = { channel: 'email', locale, timeZone } as const;
-  const valuesOf = ({ actor, description, extra }: DigestItem): MessageValues => ({
-    ...{ actor, description, url: extra?.url ?? null, data: extra?.data ?? null },
-    ...{ user: { name: userName }, app },
-  });
-  const [first] = items;
-  if (first !== undefined && total === 1) return renderMessage(templates, target, valuesOf(first));
-  const texts = createTexts(templates, target);
-  const shown: string[] = [];
-  for (const item of items) {
-    await nextTurn();
-    const text = texts.next(valuesOf(item));
-    if (text !== undefined) shown.push(text);
-  }
-  if (shown.length === 0) throw new TemplateTooLarge();
-  const language = preferredLanguage(locale ?? undefined);
-  const more = total - shown.length;
-  return {
-    template: texts.template,
-    // A former release has accepted titles of several lines.
-    subject: inOneLine(`${textFor(title, locale ?? language) ?? name}: ${countText(total, language)}`),
-    title: null,
-    text: [...shown, ...(more > 0 ? [`+ ${more}`] : [])].join('\n\n'),
-    html: null,
-  };
 }

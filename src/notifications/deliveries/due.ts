@@ -6,6 +6,7 @@ import { newId } from '../../lib/ids.js';
 import type { Counters } from '../../statistics/counters.js';
 import type { KnownCategories } from '../categories/categories.js';
 import { heldSince } from '../channels/held.js';
+import { countSteps, recordDeliveries } from './announce.js';
 import { type Decision, decide, type Refusal, type StepFacts } from './decide.js';
 import { joinDigests } from './digests.js';
 import {
@@ -108,18 +109,35 @@ const selectAddresses = unprepared(
 
 /** A step was not carried out for these notifications. */
 interface NewRefusal {
-  readonly notificationIds: readonly string[];
-  readonly channel: string;
-  readonly state: string;
+  readonly channel: StepChannel;
+  readonly state: (Refusal | NoProvider)['state'];
   readonly reason: string;
   readonly publishedAt: string;
 }
 
-const insertRefusal = statement<Omit<NewRefusal, 'notificationIds'> & { id: string; notificationIds: string }>(
+const insertRefusal = statement<NewRefusal & { id: string; notificationIds: string }>(
   'step_refusal_insert',
   (p) => sql`
     insert into step_refusals (id, notification_ids, channel, state, reason, published_at, created_at)
     values (${p.id}, ${p.notificationIds}::uuid[], ${p.channel}, ${p.state}, ${p.reason}, ${p.publishedAt}, db_now())`,
+);
+
+/** Events of refusals that webhooks get. They never had a delivery. */
+const recordRefusal = statement<
+  Pick<NewRefusal, 'channel' | 'state' | 'reason'> & {
+    category: string | null;
+    userIds: string;
+    notificationIds: string;
+  }
+>(
+  'step_refusal_event',
+  (p) => sql`
+    with event as (${recordDeliveries(sql`(
+      select user_id, null::uuid as delivery_id, notification_id, ${p.channel}::text as channel, null::uuid as device_id,
+             ${p.category}::text as category, ${p.state}::text as state, ${p.reason}::text as reason
+      from unnest(${p.userIds}::uuid[], ${p.notificationIds}::uuid[]) as refused (user_id, notification_id)) refused`)}
+    )
+    select 1 as recorded`,
 );
 
 export interface StepOptions {
@@ -243,7 +261,7 @@ async function byAddress(
 class Outcomes {
   readonly #sends = new Map<number, { userIds: string[]; ids: string[] }>();
   readonly #joins = new Map<string, { place: number; category: string; userIds: string[]; ids: string[] }>();
-  readonly #refusals = new Map<string, NewRefusal & { readonly notificationIds: string[] }>();
+  readonly #refusals = new Map<string, NewRefusal & { readonly parts: Required<Part>[] }>();
 
   constructor(readonly steps: readonly StepRow[]) {}
 
@@ -266,8 +284,8 @@ class Outcomes {
     const { reason } = rest as Refusal | NoProvider;
     const key = `${place} ${state} ${reason}`;
     const { channel, published_at: publishedAt } = step;
-    const refused = this.#refusals.get(key) ?? { notificationIds: [], channel, state, reason, publishedAt };
-    for (const id of ids) refused.notificationIds.push(id);
+    const refused = this.#refusals.get(key) ?? { parts: [], channel, state, reason, publishedAt };
+    refused.parts.push({ userIds, ids, category });
     this.#refusals.set(key, refused);
   }
 
@@ -285,7 +303,8 @@ class Outcomes {
       const alone = category === undefined ? items : await joinDigests(tx, items, { category, zone });
       this.#send(place, alone);
       const joined = items.ids.length - alone.ids.length;
-      if (joined > 0) tx.onCommit(() => counters.add('steps.digesting', 'email', joined));
+      if (joined > 0)
+        tx.onCommit(() => countSteps(counters, { channel: 'email', category: name, outcome: 'digesting' }, joined));
     }
     for (const [place, { userIds, ids }] of this.#sends) {
       const step = this.steps[place];
@@ -297,10 +316,24 @@ class Outcomes {
         tx.onCommit(onPushes);
       } else await insertDeliveries(tx, { userIds, notificationIds: ids, channel, condition, dueAt, cause });
     }
-    for (const refusal of this.#refusals.values()) {
-      const { channel, state, notificationIds } = refusal;
-      await tx.query(insertRefusal({ ...refusal, id: newId(), notificationIds: arrayText(notificationIds) }));
-      tx.onCommit(() => counters.add(`steps.${state as 'skipped'}`, channel, notificationIds.length));
+    for (const { parts, ...refusal } of this.#refusals.values()) {
+      const notificationIds = arrayText(parts.flatMap(({ ids }) => ids));
+      await tx.query(insertRefusal({ ...refusal, id: newId(), notificationIds }));
+      for (const part of parts) await announce(tx, refusal, part, counters);
     }
   }
+}
+
+/** Counts a part of a refusal, and records its events. */
+async function announce(
+  tx: Transaction,
+  { channel, state, reason }: NewRefusal,
+  { category, userIds, ids }: Required<Part>,
+  counters: Counters,
+): Promise<void> {
+  tx.onCommit(() => countSteps(counters, { channel, category, outcome: state }, ids.length));
+  // Most refusals are wishes of users, which webhooks do not get.
+  if (state === 'skipped' || state === 'dropped') return;
+  const lists = { userIds: arrayText(userIds), notificationIds: arrayText(ids) };
+  await tx.query(recordRefusal({ channel, state, reason, category, ...lists }));
 }

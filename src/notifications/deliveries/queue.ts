@@ -11,15 +11,6 @@ export type MessageChannel = (typeof messageChannels)[number];
 /** The queue's job that sends by a channel. The SQL of `insertDeliveries` contains this name too. */
 export const stepTask = (channel: MessageChannel) => `step.send.${channel}`;
 
-/** The payload of a `stepTask` job. The number of the attempt prevents an old job from repeating an attempt. */
-export interface StepJob {
-  readonly user_id: string;
-  readonly id: string;
-  readonly attempt: number;
-  /** The request that published the notification, if it is traced. */
-  readonly traceparent?: string | null;
-}
-
 /**
  * The priorities of these jobs. The queue runs lower numbers first: all other jobs, and above all codes. The first messages of a user run
  * before the further ones of every user, so a user with many messages does not delay those of others.

@@ -2,6 +2,7 @@ import type { Database, Transaction } from '../../database/database.js';
 import { literal, type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
+import type { AttemptKey } from './jobs.js';
 import { stepPriority } from './queue.js';
 
 /**
@@ -11,15 +12,6 @@ import { stepPriority } from './queue.js';
  */
 export const quietUntil = (zone: SqlPart, now: SqlPart = sql`db_now()`): Sql =>
   sql`case when preferences.quiet_hours is not null then quiet_until(preferences.quiet_hours, coalesce(preferences.time_zone, ${zone}), ${now}) end`;
-
-/** A delivery before an attempt. */
-interface Attempt {
-  readonly userId: string;
-  readonly id: string;
-  readonly attempt: number;
-  /** DEFAULT_TIME_ZONE. */
-  readonly zone: string;
-}
 
 /** SQL: the columns of pushes that are held again, because the one that stood for them is not sent. */
 const heldAgain = sql`state = 'held', reason = 'quiet_hours', held_at = db_now(), updated_at = db_now(), collapsed_into = null`;
@@ -35,9 +27,10 @@ const heldWithIt = sql`
 /**
  * Holds a delivery until the user's quiet hours end. The lock on the preferences orders it with a change of the quiet hours: a change
  * before it is seen here, and a change after it finds the row of `quiet_holds`. Returns no row if there are no quiet hours any more.
+ * `zone` is DEFAULT_TIME_ZONE.
  */
 const hold = (name: string, { table, more }: { table: Sql; more: { readonly columns: Sql; readonly parts: Sql } }) =>
-  statement<Attempt, { user_id: string }>(
+  statement<AttemptKey & { zone: string }, { user_id: string }>(
     name,
     (p) => sql`
     with quiet as materialized (
@@ -67,7 +60,7 @@ export const holdPush = hold('push_delivery_hold', {
  * For a push that stands for others and is refused: the others are held again, and released at once if there are no quiet hours. So the
  * next newest stands for what is left.
  */
-export const separatePush = statement<Omit<Attempt, 'zone'>>(
+export const separatePush = statement<AttemptKey>(
   'push_delivery_separate',
   (p) => sql`
     with delivery as (

@@ -1,7 +1,10 @@
+import type { StepChannel } from '../../contract/category.js';
 import type { StepReason, StepState } from '../../contract/push.js';
 import type { Transaction } from '../../database/database.js';
-import { sql, statement } from '../../database/sql.js';
+import { type Sql, sql, statement } from '../../database/sql.js';
 import type { Counters } from '../../statistics/counters.js';
+import { categoryOf } from '../inbox/filter-fields.js';
+import { countSteps, type DeliveryOutcome, recordDeliveries } from './announce.js';
 
 /** What a provider reports about a message that it has accepted. */
 export interface StepReport {
@@ -24,15 +27,30 @@ const changes = {
   { state: StepState; reason: StepReason; from: readonly StepState[] }
 >;
 
+interface Reported {
+  channel: StepChannel;
+  category: string | null;
+  state: StepState;
+}
+
+/** SQL: an `update` of deliveries, which also records an event for each. It returns `Reported`. */
+const withEvent = (update: Sql): Sql => sql`
+  with reported as (${update}
+  returning user_id, id as delivery_id, notification_id, channel, null::uuid as device_id, state, reason,
+    coalesce(digest_category, (select ${categoryOf} from notifications n
+                               where n.user_id = step_deliveries.user_id and n.id = step_deliveries.notification_id)) as category
+  ),
+  event as (${recordDeliveries(sql`reported`)}
+  )
+  select channel, category, state from reported`;
+
 const setReported = statement<
   { userId: string; id: string; state: string; reason: string; from: readonly string[] },
-  { channel: string }
->(
-  'step_delivery_reported',
-  (p) => sql`
+  Reported
+>('step_delivery_reported', (p) =>
+  withEvent(sql`
   update step_deliveries set state = ${p.state}, reason = ${p.reason}, updated_at = db_now()
-  where user_id = ${p.userId} and id = ${p.id} and state = any (${p.from}::text[])
-  returning channel`,
+  where user_id = ${p.userId} and id = ${p.id} and state = any (${p.from}::text[])`),
 );
 
 /** Changes the state of a delivery after a report of its provider, in the transaction that takes the report. */
@@ -43,7 +61,7 @@ export async function applyReport(
 ): Promise<void> {
   const { state, reason, from } = changes[outcome];
   const [changed] = await tx.query(setReported({ userId, id, state, reason, from }));
-  if (changed !== undefined) tx.onCommit(() => counters.add(`steps.${state}`, changed.channel));
+  if (changed !== undefined) tx.onCommit(() => countSteps(counters, { ...changed, outcome: state }));
 }
 
 /** What a provider reports about an SMS that it has accepted. */
@@ -58,36 +76,31 @@ export interface StepReceipt {
 }
 
 /** An SMS that has arrived is final, whichever attempt it was. */
-const setDelivered = statement<StepReceipt, { state: string }>(
-  'step_sms_delivered',
-  (p) => sql`
+const setDelivered = statement<StepReceipt, Reported>('step_sms_delivered', (p) =>
+  withEvent(sql`
   update step_deliveries set state = 'delivered', reason = 'delivered', provider = ${p.provider},
     provider_reference = ${p.reference}, updated_at = db_now()
   where user_id = ${p.userId} and id = ${p.id} and channel = 'sms' and first_attempt_at is not null
-    and state in ('queued', 'sent', 'bounced', 'failed', 'expired')
-  returning state`,
+    and state in ('queued', 'sent', 'bounced', 'failed', 'expired')`),
 );
 
 /**
  * Only a report about the last attempt counts. If it comes before the attempt is stored, it is kept with the delivery, whose
  * state changes when the attempt is stored.
  */
-const setUndelivered = statement<StepReceipt, { state: string }>(
-  'step_sms_undelivered',
-  (p) => sql`
+const setUndelivered = statement<StepReceipt, Reported>('step_sms_undelivered', (p) =>
+  withEvent(sql`
   update step_deliveries
   set state = case state when 'sent' then 'bounced' else state end, reason = 'undelivered', last_error = ${p.reason},
     provider = ${p.provider}, provider_reference = ${p.reference}, updated_at = db_now()
   where user_id = ${p.userId} and id = ${p.id} and channel = 'sms' and first_attempt_at is not null
     and (state = 'sent' and provider = ${p.provider} and coalesce(provider_reference, ${p.reference}) = ${p.reference}
-         or state = 'queued' and (provider, provider_reference) is distinct from (${p.provider}::text, ${p.reference}::text))
-  returning state`,
+         or state = 'queued' and (provider, provider_reference) is distinct from (${p.provider}::text, ${p.reference}::text))`),
 );
 
 /** Changes the state of an SMS after a receipt. */
 export async function applyReceipt(tx: Transaction, receipt: StepReceipt, counters: Counters): Promise<void> {
   const [changed] = await tx.query(receipt.outcome === 'delivered' ? setDelivered(receipt) : setUndelivered(receipt));
-  if (changed !== undefined && changed.state !== 'queued') {
-    tx.onCommit(() => counters.add(`steps.${changed.state as 'delivered'}`, 'sms'));
-  }
+  if (changed === undefined || changed.state === 'queued') return;
+  tx.onCommit(() => countSteps(counters, { ...changed, outcome: changed.state as DeliveryOutcome }));
 }

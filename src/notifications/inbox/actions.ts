@@ -57,16 +57,16 @@ export interface ActionChoice {
 export async function takeAction(
   tx: Queryable,
   { id, ...choice }: ActionChoice,
-): Promise<{ readonly action: TakenAction; readonly isNew: boolean }> {
+): Promise<{ readonly action: TakenAction; readonly sequence: number; readonly isNew: boolean }> {
   const [found] = await tx.query(findAction({ userId: choice.userId, id, key: choice.key }));
   if (found === undefined || !found.is_offered) throw new Problem('not_found');
   const { sequence, action_key: key, acted_at: actedAt, is_expired: isExpired } = found;
   if (key !== null && actedAt !== null) {
     if (key !== choice.key) throw new Problem('action_taken', { params: { key } });
-    return { action: { key, acted_at: actedAt }, isNew: false };
+    return { action: { key, acted_at: actedAt }, sequence, isNew: false };
   }
   if (isExpired) throw new Problem('notification_expired');
   const [stored] = await tx.query(storeAction({ ...choice, sequence }));
   if (stored === undefined) throw new Error('the action was not stored');
-  return { action: { key: choice.key, acted_at: stored.acted_at }, isNew: true };
+  return { action: { key: choice.key, acted_at: stored.acted_at }, sequence, isNew: true };
 }

@@ -182,6 +182,19 @@ const recordChange = statement<{ userId: string; version: number; data: string }
     select 1 as recorded`,
 );
 
+/** After the event of the state, as the user has read what has an action. */
+const recordAction = statement<{ userId: string; id: string; sequence: number; key: string }>(
+  'action_event',
+  (p) => sql`
+    with event as (${recordInboxEvents(
+      sql`'notification.action'`,
+      sql`(select ${p.userId}::uuid as user_id, ${p.id}::uuid as id, ${p.sequence}::bigint as sequence, db_now() as time) taken`,
+      sql`jsonb_build_object('action', ${p.key}::text)`,
+    )}
+    )
+    select 1 as recorded`,
+);
+
 /** Creates the states of single notifications. @param onChanged called after a commit, with the user */
 export function createItemStates(options: {
   readonly database: Database;
@@ -239,17 +252,16 @@ export function createItemStates(options: {
     takeAction: (userId, id, key) =>
       database.user(userId).transaction(async (tx) => {
         const { version, lastRead } = await lock(tx, userId);
-        const { action, isNew } = await takeAction(tx, { userId, id: id.toLowerCase(), key, version, lastRead });
-        if (isNew) {
-          const data = JSON.stringify({
-            ...{ notification_ids: [id.toLowerCase()], through: null, read: true, archived: null, snoozed_until: null },
-            action: key,
-          });
-          await tx.query(recordChange({ userId, version, data }));
+        const taken = await takeAction(tx, { userId, id: id.toLowerCase(), key, version, lastRead });
+        if (taken.isNew) {
+          const ids = [id.toLowerCase()];
+          const data = { notification_ids: ids, through: null, read: true, archived: null, snoozed_until: null };
+          await tx.query(recordChange({ userId, version, data: JSON.stringify(data) }));
+          await tx.query(recordAction({ userId, id: id.toLowerCase(), sequence: taken.sequence, key }));
           tx.onCommit(() => onChanged([userId]));
           await onRead?.(tx, userId);
         }
-        return action;
+        return taken.action;
       }),
   };
 }

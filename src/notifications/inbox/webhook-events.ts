@@ -1,4 +1,4 @@
-import { type Sql, sql } from '../../database/sql.js';
+import { type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
 
 /**
  * SQL: an `insert` for a CTE. It records events for webhooks in the statement that causes the events. It writes one row
@@ -14,3 +14,16 @@ export const recordInboxEvents = (type: Sql, from: Sql, data: Sql = sql`null::js
       from (select user_id, id, sequence, time from ${from}) happened
       where exists (select from webhook_endpoints where has_inbox_events)
       having count(*) > 0`;
+
+/** SQL: whether an endpoint receives events of this type. @param type a text such as `delivery.sent` */
+export const isSubscribed = (type: SqlPart): Sql =>
+  sql`exists (select from webhook_endpoints where events && array['*', split_part(${type}, '.', 1) || '.*', ${type}])`;
+
+/** Records an event of a user for webhooks, in the transaction that causes it. `data`: JSON of its values. */
+export const recordUserEvent = statement<{ userId: string; type: string; actor: string; data: string }>(
+  'user_webhook_event',
+  (p) => sql`
+    insert into webhook_outbox (created_at, type, actor, user_ids, data)
+    select db_now(), ${p.type}::text, ${p.actor}, array[${p.userId}::uuid], ${p.data}::jsonb
+    where ${isSubscribed(sql`${p.type}::text`)}`,
+);

@@ -35,6 +35,17 @@ export interface Choices {
 
 export const noChoices: Choices = { time_zone: null, quiet_hours: null, channels: {}, categories: {}, topics: {} };
 
+export const hasChoices = ({
+  time_zone: zone,
+  quiet_hours: quietHours,
+  channels,
+  categories,
+  topics,
+}: Choices): boolean =>
+  zone !== null ||
+  quietHours !== null ||
+  [channels, categories, topics].some((chosen) => Object.keys(chosen).length > 0);
+
 /** What the choices of a user can name. */
 export interface KnownNames {
   readonly categories: Names;

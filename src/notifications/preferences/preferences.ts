@@ -8,6 +8,7 @@ import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import type { KnownCategories } from '../categories/categories.js';
 import { quietUntil } from '../deliveries/quiet-hours.js';
+import { recordUserEvent } from '../inbox/webhook-events.js';
 import { textFor } from '../templates/templates.js';
 import {
   applyChanges,
@@ -16,6 +17,7 @@ import {
   type Choices,
   cellNames,
   changeErrors,
+  hasChoices,
   inboxChoicesOf,
   maxChosenTopics,
   noChoices,
@@ -54,16 +56,6 @@ export interface Preferences {
     body: unknown,
     options: { readonly isOwn: boolean },
   ): Promise<FieldError[]>;
-}
-
-/** The preferences of users that are being created. `ImportedPreferences` of the import describes the methods. */
-export interface NewPreferences {
-  refreshFor(changes: readonly PreferenceChanges[]): Promise<void>;
-  errorsOf(changes: PreferenceChanges): FieldError[];
-  insert(
-    tx: Transaction,
-    users: readonly { readonly userId: string; readonly changes: PreferenceChanges }[],
-  ): Promise<void>;
 }
 
 interface UserRow {
@@ -145,50 +137,10 @@ const noteTopicChoices = statement<{ keys: readonly string[] }>(
     update topics set has_inbox_choices = true where key = any (${p.keys}::text[]) and not has_inbox_choices`,
 );
 
-const readClock = statement<object, { now: string }>('preferences_clock', () => sql`select db_now() as now`);
-
-const insertChoices = statement<{ users: string }>(
-  'preferences_insert',
-  (p) => sql`
-    insert into preferences (user_id, time_zone, quiet_hours, channels, categories)
-    select user_id, time_zone, nullif(quiet_hours, 'null'), channels, categories
-    from jsonb_to_recordset(${p.users}::jsonb) as chosen (user_id uuid, time_zone text, quiet_hours jsonb, channels jsonb, categories jsonb)`,
-);
-
 const deleteChoices = statement<{ userId: string }>(
   'preferences_delete',
   (p) => sql`delete from preferences where user_id = ${p.userId}`,
 );
-
-/** Stores the preferences of new users, such as those of an import. */
-export function createNewPreferences(
-  handle: Queryable,
-  { categories, timeZones }: { readonly categories: KnownCategories; readonly timeZones: TimeZones },
-): NewPreferences {
-  let zones = noZones;
-  return {
-    async refreshFor(changes) {
-      await categories.refreshFor(
-        handle,
-        changes.flatMap((each) => Object.keys(each.categories ?? {})),
-      );
-      if (changes.some(namesZone)) zones = await timeZones.names(handle);
-    },
-    errorsOf: (changes) => changeErrors(changes, { categories, zones, topics: undefined }),
-    async insert(tx, users) {
-      const [clock] = await tx.query(readClock({}));
-      const now = clock?.now ?? '';
-      const rows = users.map(({ userId, changes }) => ({
-        user_id: userId,
-        ...applyChanges(noChoices, changes, { now, known: categories }),
-      }));
-      await tx.query(insertChoices({ users: JSON.stringify(rows.filter(hasChoices)) }));
-      await categories.noteInboxChoices(tx, [
-        ...new Set(users.flatMap(({ changes }) => inboxChoicesOf(changes.categories))),
-      ]);
-    },
-  };
-}
 
 export function createPreferences({
   categories,
@@ -213,7 +165,7 @@ export function createPreferences({
   ): Promise<FieldError[]> {
     await categories.refreshFor(handle, namesIn(changes.categories));
     const topics = await topicsOf(handle, userId, { keys: namesIn(changes.topics), isOwn });
-    const zones = namesZone(changes) ? await timeZones.names(handle) : noZones;
+    const zones = typeof changes.time_zone === 'string' ? await timeZones.names(handle) : noZones;
     return changeErrors(changes, { categories, zones, topics });
   }
 
@@ -274,6 +226,10 @@ export function createPreferences({
       const hidingTopics = inboxChoicesOf(changes.topics);
       if (hidingTopics.length > 0) await tx.query(noteTopicChoices({ keys: hidingTopics }));
       const isChanged = fields.length > 0;
+      if (isChanged) {
+        const data = JSON.stringify({ fields: fields.map(({ field }) => field) });
+        await tx.query(recordUserEvent({ userId, type: 'preference.changed', actor: origin.actor, data }));
+      }
       // A choice of the user has its time in the row.
       if (isChanged && origin.actor !== 'user') await record(tx, userId, origin, fields);
       return isChanged;
@@ -285,13 +241,6 @@ export function createPreferences({
 type Loose = { readonly [Member in keyof PreferenceChanges]?: unknown };
 
 const namesIn = (part: unknown): string[] => (isJsonObject(part) ? Object.keys(part) : []);
-
-const namesZone = ({ time_zone: zone }: Loose): boolean => typeof zone === 'string';
-
-const hasChoices = ({ time_zone: zone, quiet_hours: quietHours, channels, categories, topics }: Choices): boolean =>
-  zone !== null ||
-  quietHours !== null ||
-  [channels, categories, topics].some((chosen) => Object.keys(chosen).length > 0);
 
 const valuesOf = (cells: CategoryChoices) =>
   Object.fromEntries(Object.entries(cells).map(([name, { value }]) => [name, value]));

@@ -7,6 +7,7 @@ import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { escapeHtml } from '../../lib/html.js';
 import { idFromBytes, idToBytes, newId } from '../../lib/ids.js';
 import { preferredLanguage } from '../../lib/language.js';
+import { isSubscribed } from '../inbox/webhook-events.js';
 
 /** What a mail about a notification has in addition to its content. */
 export interface UnsubscribeParts {
@@ -50,22 +51,36 @@ const topicsWithoutMail = sql`coalesce((
 /**
  * One statement, so that every token takes the same round trip. It locks the inbox row first, as every change of preferences
  * does. A choice that is off already is not written again: its time is that of the choice. A wish for mail about a topic ends,
- * because it beats the category: who unsubscribes gets no such mail, until the user chooses it again.
+ * because it beats the category: who unsubscribes gets no such mail, until the user chooses it again. `known` is read before the
+ * change, for the event.
  */
 const turnOffMail = statement<{ userId: string; category: string }>(
   'preferences_unsubscribe',
   (p) => sql`
-    with inbox as materialized (select user_id from inboxes where user_id = ${p.userId} for no key update)
+    with inbox as materialized (select user_id from inboxes where user_id = ${p.userId} for no key update),
+    known as materialized (
+      select user_id, categories, topics from preferences where user_id = (select user_id from inbox) for no key update
+    ),
+    changed as (
     insert into preferences (user_id, categories)
-    select user_id, jsonb_build_object(${p.category}::text, jsonb_build_object(
+    select inbox.user_id, jsonb_build_object(${p.category}::text, jsonb_build_object(
       'email', jsonb_build_object('value', 'off', 'chosen_at', ${timeText(sql`db_now()`)})))
-    from inbox
+    from inbox left join known on known.user_id = inbox.user_id
     on conflict (user_id) do update
     set categories = case when ${isOff(p.category)} then preferences.categories
           else preferences.categories || jsonb_build_object(${p.category}::text,
             coalesce(preferences.categories -> ${p.category}::text, '{}') || (excluded.categories -> ${p.category}::text)) end,
         topics = case when ${hasTopicMail} then ${topicsWithoutMail} else preferences.topics end
-    where not ${isOff(p.category)} or ${hasTopicMail}`,
+    where not ${isOff(p.category)} or ${hasTopicMail}
+    returning user_id)
+    insert into webhook_outbox (created_at, type, actor, user_ids, data)
+    select db_now(), 'preference.changed', 'user', array[user_id], jsonb_build_object('fields', array(
+      select 'categories.' || ${p.category}::text || '.email'
+      where not exists (select from known preferences where ${isOff(p.category)})
+      union all
+      select 'topics.' || key || '.email' from known cross join lateral jsonb_each(known.topics) topic (key, cells)
+      where cells #>> '{email,value}' <> 'off'))
+    from changed where ${isSubscribed(sql`'preference.changed'`)}`,
 );
 
 const idBytes = 16;

@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import { nilId } from '../../lib/ids.js';
+import { joinChunks } from './chunks.js';
 
 /** The lock of a step: the chunk that is being written may end with the id. */
 const lockRunning = statement<object>(
@@ -24,12 +25,9 @@ const eraseId = statement<{ userId: string }>(
       where c.publication_id = kept.publication_id and c.first_user = kept.first_user and c.first_user = ${p.userId}
       returning c.publication_id, c.last_user, kept.user_ids, kept.notification_ids
     ), rest as (
-      insert into publication_chunks as c (publication_id, first_user, last_user, user_ids, notification_ids)
+      insert into publication_chunks (publication_id, first_user, last_user, user_ids, notification_ids)
       select publication_id, user_ids[1], user_ids[cardinality(user_ids)], user_ids, notification_ids
-      from begun where cardinality(user_ids) > 0
-      on conflict (publication_id, first_user) do update
-      set last_user = greatest(c.last_user, excluded.last_user),
-          user_ids = c.user_ids || excluded.user_ids, notification_ids = c.notification_ids || excluded.notification_ids
+      from begun where cardinality(user_ids) > 0${joinChunks}
     )
     update publication_chunks c
     set last_user = kept.user_ids[cardinality(kept.user_ids)],

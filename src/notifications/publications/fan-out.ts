@@ -4,8 +4,10 @@ import { sql, statement } from '../../database/sql.js';
 import { nilId } from '../../lib/ids.js';
 import { Problem } from '../../lib/problem.js';
 import type { PublishedTopic } from '../publishing/content.js';
+import { insertChunk } from './chunks.js';
 import { chunkSize, maxChunk, nextDue } from './pace.js';
 import { deleteRecipients } from './publications.js';
+import { type RemoveNotifications, recallChunk } from './recall.js';
 import { countRecipients, plannedRecipients, readRecipients, type UserCondition } from './recipients.js';
 import { createRetries } from './retries.js';
 import { type PublicationRow, publicationColumns } from './rows.js';
@@ -19,8 +21,7 @@ export interface FanOutOptions {
     notification: PublishedNotification,
     to: { readonly userIds: readonly string[]; readonly topic: PublishedTopic | undefined },
   ) => Promise<readonly { readonly id: string }[]>;
-  /** Deletes notifications of users, each with a record for clients. @returns how many there were */
-  readonly remove: (tx: Transaction, userIds: readonly string[], ids: readonly string[]) => Promise<number>;
+  readonly remove: RemoveNotifications;
   /** Announces a change that no operator makes, in the transaction that makes it. */
   readonly announce: (tx: Transaction, event: { readonly type: PublicationNews; readonly id: string }) => Promise<void>;
   /** Called when a step failed, and is repeated later. */
@@ -51,9 +52,6 @@ const mostTime = 300;
 const leastSize = 50;
 /** The most notifications of a chunk while other requests wait. */
 const busyChunk = 500;
-/** The most notifications that a step of a recall removes: a removal takes several times as long as an insertion. */
-const recalledAtOnce = 500;
-
 type DueRow = PublicationRow & { readonly now_ms: number; readonly due_ms: number };
 
 /** What is due longest. A publication that another instance or a request has locked is skipped. */
@@ -125,76 +123,6 @@ const fail = statement<{ id: string; code: string }, { id: string }>(
     returning id`,
 );
 
-interface Chunk {
-  readonly id: string;
-  readonly firstUser: string;
-  readonly lastUser: string;
-  readonly userIds: readonly string[];
-  readonly ids: readonly string[];
-}
-/** SQL: what is added to a chunk with the same first user. Only notifications of this user can be there already: those of guests. */
-const joinChunks = sql`
-    on conflict (publication_id, first_user) do update
-    set last_user = greatest(publication_chunks.last_user, excluded.last_user),
-        user_ids = publication_chunks.user_ids || excluded.user_ids,
-        notification_ids = publication_chunks.notification_ids || excluded.notification_ids`;
-
-const insertChunk = statement<Chunk>(
-  'publication_chunk_insert',
-  (p) => sql`
-    insert into publication_chunks (publication_id, first_user, last_user, user_ids, notification_ids)
-    values (${p.id}, ${p.firstUser}, ${p.lastUser}, ${p.userIds}::uuid[], ${p.ids}::uuid[])${joinChunks}`,
-);
-/**
- * Takes the first notifications of the chunks, as many as the database deletes in time: a slow publication has written chunks of few
- * users. Of the last chunk, the rest stays.
- */
-const takeChunks = statement<{ id: string; limit: number }, { notification_ids: string[] | null }>(
-  'publication_chunks_take',
-  (p) => sql`
-    with recursive ahead (first_user, size, through) as (
-      (select first_user, cardinality(user_ids), cardinality(user_ids)
-       from publication_chunks where publication_id = ${p.id} order by first_user limit 1)
-      union all
-      select next.first_user, next.size, ahead.through + next.size
-      from ahead cross join lateral (
-        select c.first_user, cardinality(c.user_ids) as size from publication_chunks c
-        where c.publication_id = ${p.id} and c.first_user > ahead.first_user order by c.first_user limit 1) next
-      where ahead.through < ${p.limit}::int
-    ), taken as materialized (
-      select c.first_user, c.last_user, c.user_ids, c.notification_ids,
-             least(size, ${p.limit}::int - (through - size)) as count
-      from ahead join publication_chunks c on c.publication_id = ${p.id} and c.first_user = ahead.first_user
-    ), emptied as (
-      delete from publication_chunks c using taken
-      where c.publication_id = ${p.id} and c.first_user = taken.first_user
-    ), shortened as (
-      insert into publication_chunks (publication_id, first_user, last_user, user_ids, notification_ids)
-      select ${p.id}, user_ids[count + 1], last_user, user_ids[count + 1:], notification_ids[count + 1:]
-      from taken where count < cardinality(user_ids)${joinChunks}
-    )
-    select array_agg(notification_id) as notification_ids
-    from taken cross join lateral unnest(notification_ids[:count]) notification_id`,
-);
-/** Who has the notifications now: that of a guest belongs to the account into which the guest was merged. */
-const selectOwners = statement<{ ids: readonly string[] }, { user_id: string; id: string }>(
-  'publication_owners',
-  (p) => sql`select user_id, id from notifications where id = any (${p.ids}::uuid[])`,
-);
-/** How often notifications may get another owner while they are being removed. */
-const maxMoves = 5;
-const countRemoved = statement<{ id: string; removed: number }>(
-  'publication_recall_advance',
-  (p) => sql`
-    update notification_publications
-    set removed = removed + ${p.removed}, due_at = db_now(), updated_at = db_now() where id = ${p.id}`,
-);
-const finishRecall = statement<{ id: string }>(
-  'publication_recall_finish',
-  (p) => sql`
-    update notification_publications set recall_finished_at = db_now(), due_at = null, updated_at = db_now()
-    where id = ${p.id}`,
-);
 const selectTopic = statement<{ id: string }, { has_inbox_choices: boolean }>(
   'publication_topic_choices',
   (p) => sql`select has_inbox_choices from topics where id = ${p.id}`,
@@ -269,7 +197,11 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
 }
 
 async function work(tx: Transaction, options: FanOutOptions, row: DueRow, size: number): Promise<void> {
-  if (row.recall_requested_at !== null) return recallChunk(tx, options, row, Math.min(size, recalledAtOnce));
+  if (row.recall_requested_at !== null) {
+    const isRecalled = await recallChunk(tx, options.remove, row.id, size);
+    if (isRecalled) await options.announce(tx, { type: 'publication.recalled', id: row.id });
+    return;
+  }
   if (row.status === 'scheduled') return startPublication(tx, options, row);
   if (row.status === 'running') return writeChunk(tx, options, row, size);
   throw new Error(`a publication is due and ${row.status}`);
@@ -326,38 +258,6 @@ async function topicOf(tx: Transaction, { target, topic_id: id }: DueRow): Promi
   if (!('topic' in target) || id === null) return undefined;
   const [row] = await tx.query(selectTopic({ id }));
   return { key: target.topic, hasInboxChoices: row?.has_inbox_choices ?? false };
-}
-
-/** Pushes, mails and SMS of the chunk that are not handed over end, because their notification is gone. */
-async function recallChunk(
-  tx: Transaction,
-  { remove, announce }: FanOutOptions,
-  { id }: DueRow,
-  limit: number,
-): Promise<void> {
-  const [chunk] = await tx.query(takeChunks({ id, limit }));
-  const ids = chunk?.notification_ids ?? [];
-  if (ids.length > 0) {
-    await tx.query(countRemoved({ id, removed: await removeEach(tx, remove, ids) }));
-    return;
-  }
-  await tx.query(finishRecall({ id }));
-  await announce(tx, { type: 'publication.recalled', id });
-}
-
-/** A guest may be merged until the inbox is locked. Then the notification is found in the other inbox. */
-async function removeEach(tx: Transaction, remove: FanOutOptions['remove'], ids: readonly string[]): Promise<number> {
-  let removed = 0;
-  for (let moves = 0; moves <= maxMoves; moves += 1) {
-    const owners = await tx.query(selectOwners({ ids }));
-    if (owners.length === 0) return removed;
-    removed += await remove(
-      tx,
-      owners.map(({ user_id: userId }) => userId),
-      owners.map((owner) => owner.id),
-    );
-  }
-  throw new Error('notifications get other owners while they are removed');
 }
 
 /**

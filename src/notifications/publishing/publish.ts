@@ -91,6 +91,21 @@ export interface PublisherOptions extends ContentRules {
   readonly counters: Counters;
 }
 
+/** Reads the categories of items if one is missing: another instance may have created it just now. */
+async function knowCategories(handle: Queryable, { categories }: ContentRules, items: readonly Item[]): Promise<void> {
+  const names = items.flatMap(({ input }) => input.category ?? []);
+  if (names.length > 0) await categories.refreshFor(handle, names);
+}
+
+const stepsOfItem = ({ categories }: ContentRules, { input }: Item) =>
+  stepsOf(categories.get(input.category ?? input.notification_type));
+
+/** Whether an item has one push at once and nothing later. */
+function hasOnePush(rules: ContentRules, item: Item): boolean {
+  const { pushesAtOnce, later } = stepsOfItem(rules, item);
+  return pushesAtOnce && later.length === 0;
+}
+
 /**
  * Creates the functions that publish. A request with one notification for one user takes `publishOne` of
  * `publish-one.ts`, and every other request `publishMany` of `publish-many.ts`.
@@ -109,11 +124,11 @@ export function createPublisher(options: PublisherOptions): Publisher {
 
   /** Publishes items with the steps of their categories. Most have one push at once, which costs no further statement. */
   async function publishWithSteps(tx: Transaction, items: readonly Item[], onPart?: OnPart): Promise<Notification[]> {
-    await knowCategories(tx, items);
-    if (items.every(hasOnePush)) return publish(tx, rules, items, onPart);
-    const arePushed = items.every((item) => stepsOfItem(item).pushesAtOnce);
+    await knowCategories(tx, rules, items);
+    if (items.every((item) => hasOnePush(rules, item))) return publish(tx, rules, items, onPart);
+    const arePushed = items.every((item) => stepsOfItem(rules, item).pushesAtOnce);
     const notifications = await publish(tx, { ...rules, pushes: rules.pushes && arePushed }, items, onPart);
-    const steps = items.flatMap((item) => item.deliveries.map(() => stepsOfItem(item)));
+    const steps = items.flatMap((item) => item.deliveries.map(() => stepsOfItem(rules, item)));
     const inserted = notifications.flatMap(({ user_id: userId, id, created_at: publishedAt }, index) => {
       const own = steps[index];
       return own === undefined ? [] : [{ userId, id, publishedAt, steps: own }];
@@ -125,16 +140,6 @@ export function createPublisher(options: PublisherOptions): Publisher {
     });
     return notifications;
   }
-  /** Reads the categories if one is missing: another instance may have created it just now. */
-  async function knowCategories(handle: Queryable, items: readonly Item[]): Promise<void> {
-    const names = items.flatMap(({ input }) => input.category ?? []);
-    if (names.length > 0) await rules.categories.refreshFor(handle, names);
-  }
-  const stepsOfItem = ({ input }: Item) => stepsOf(rules.categories.get(input.category ?? input.notification_type));
-  const hasOnePush = (item: Item) => {
-    const { pushesAtOnce, later } = stepsOfItem(item);
-    return pushesAtOnce && later.length === 0;
-  };
 
   async function publish(
     tx: Transaction,
@@ -157,8 +162,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
     async publishOne(request, numbers = []) {
       const item = readItem(request, numbers[0]);
       const user = database.user(item.deliveries[0]?.userId ?? '');
-      await knowCategories(user, [item]);
-      if (!hasOnePush(item)) {
+      await knowCategories(user, rules, [item]);
+      if (!hasOnePush(rules, item)) {
         const [notification] = await user.transaction((tx) => publishWithSteps(tx, [item]));
         if (notification === undefined) throw new Error('one notification was published, and none was returned');
         return notification;

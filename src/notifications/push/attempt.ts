@@ -1,19 +1,10 @@
 import { timeText } from '../../database/clock.js';
 import { sql, statement } from '../../database/sql.js';
 import { heldSince } from '../channels/held.js';
+import type { AttemptKey } from '../deliveries/jobs.js';
 import { quietUntil } from '../deliveries/quiet-hours.js';
 import { type PushChoices, pushChoices } from '../preferences/pushes.js';
-import type { PushJob } from './deliveries.js';
 import type { StoredNotice } from './notice.js';
-
-/** Identifies an attempt. The attempt is valid if the push is still queued and has this number of earlier attempts. */
-export interface AttemptKey {
-  readonly userId: string;
-  readonly id: string;
-  readonly attempt: number;
-}
-
-export const keyOf = (job: PushJob): AttemptKey => ({ userId: job.user_id, id: job.id, attempt: job.attempt });
 
 /** A push before an attempt. */
 export interface DeliveryRow {

@@ -10,15 +10,6 @@ import type { End } from './end.js';
 /** The queue's job that sends by a channel. The SQL of `insertDeliveries` contains this name too. */
 export const sendTask = (channel: PushChannel) => `push.send.${channel}`;
 
-/** The payload of a `sendTask` job. The number of the attempt prevents an old job from repeating an attempt. */
-export interface PushJob {
-  readonly user_id: string;
-  readonly id: string;
-  readonly attempt: number;
-  /** The request that caused the push, if it is traced. */
-  readonly traceparent?: string | null;
-}
-
 /**
  * The priorities of jobs that send pushes. Lower numbers run first, and all pushes run after all other jobs: the index scan
  * that looks for other jobs does not read waiting pushes. The first pushes of a user run before the further ones of every

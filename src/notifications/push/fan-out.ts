@@ -1,10 +1,12 @@
 import type { Handle, Queryable } from '../../database/database.js';
 import { literal, sql, statement, unprepared } from '../../database/sql.js';
 import type { Counters } from '../../statistics/counters.js';
+import { countDeliveries } from '../deliveries/announce.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { insertDeliveries, type NewDelivery } from './deliveries.js';
-import { type PushOptions, type PushSubject, planPushes, reachableByUser } from './plan.js';
+import { outcomeOf } from './end.js';
+import { type PlannedPush, type PushOptions, type PushSubject, planPushes, reachableByUser } from './plan.js';
 import { type DeferredItem, divideByUser, waitingPushes } from './shares.js';
 
 /** The maximum number of rows of `push_fan_outs` that one step reads, and the number of notifications after which it stops. */
@@ -121,12 +123,22 @@ export function fanOutPushes(
     });
     await insertDeliveries(tx, deliveries, { waiting });
     const pushed = planned.filter((pushes) => pushes.some(({ end }) => end === undefined)).length;
-    tx.onCommit(() => options.counters.add('notifications.pushed', '', pushed));
+    tx.onCommit(() => {
+      options.counters.add('notifications.pushed', '', pushed);
+      countEnded(options.counters, planned.flat());
+    });
     await keep(tx, later);
     const kept = new Set(later.map(({ item }) => item.fanOut));
     await tx.query(deleteFanOuts({ ids: fanOuts.map(({ id }) => id).filter((id) => !kept.has(id)) }));
     return true;
   });
+}
+
+/** Counts the pushes that end at once. */
+function countEnded(counters: Counters, pushes: readonly PlannedPush[]): void {
+  for (const { end, category = null } of pushes) {
+    if (end !== undefined) countDeliveries(counters, { channel: 'push', category, outcome: outcomeOf[end.state] });
+  }
 }
 
 /** Changes rows so that they have only the items that wait for a later step. */

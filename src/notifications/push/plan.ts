@@ -22,6 +22,8 @@ export interface PushOptions {
 /** A push to send, or one that ends at once. */
 export interface PlannedPush extends PushDevice {
   readonly end: End | undefined;
+  /** Of a push that ends at once: the category of its notification. */
+  readonly category?: string;
 }
 
 /** What decides whether a notification is pushed. */
@@ -91,7 +93,7 @@ export async function planPushes<Item extends { readonly userId: string; readonl
       wasHandedOver: false,
     });
     const end = decision?.state === 'held' ? undefined : decision;
-    return own.map((device) => ({ ...device, end }));
+    return own.map((device) => ({ ...device, end, category: subject.category }));
   });
 }
 

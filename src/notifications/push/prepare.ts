@@ -5,6 +5,7 @@ import { sql, statement } from '../../database/sql.js';
 import { limitsOf, takeCap } from '../deliveries/caps.js';
 import type { Hold } from '../deliveries/decide.js';
 import { lifetime } from '../deliveries/facts.js';
+import type { AttemptJob } from '../deliveries/jobs.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
@@ -13,7 +14,6 @@ import { TemplateTooLarge } from '../templates/render.js';
 import { renderMessage } from '../templates/templates.js';
 import type { DeliveryRow } from './attempt.js';
 import { decidePush, pushOf } from './decision.js';
-import type { PushJob } from './deliveries.js';
 import type { PushTarget } from './devices.js';
 import type { End } from './end.js';
 import { collapsedTexts, collapseIdOf, pushContent } from './message.js';
@@ -63,7 +63,7 @@ interface PushSubject {
   readonly secondsLeft: number;
 }
 
-const stepOf = (job: PushJob, row: DeliveryRow) =>
+const stepOf = (job: AttemptJob, row: DeliveryRow) =>
   ({ userId: job.user_id, notificationId: row.notification_id, channel: 'push' }) as const;
 
 const contentOfNotice = (id: string, notice: StoredNotice) => () => noticeContent(id, notice);
@@ -99,7 +99,13 @@ export interface Prepared extends PushTarget {
  * Returns the message and the token of the device, or the reason why the push is not sent. All data is read again,
  * because it may have changed.
  */
-export type PreparePush = (channel: PushChannel, job: PushJob, row: DeliveryRow) => Promise<End | Hold | Prepared>;
+export type PreparePush = (channel: PushChannel, job: AttemptJob, row: DeliveryRow) => Promise<Preparation>;
+
+interface Preparation {
+  readonly result: End | Hold | Prepared;
+  /** The category of the notification. Null: it was deleted, or the push is about a notice. */
+  readonly category: string | null;
+}
 
 /** Creates the function that prepares an attempt. */
 export function createPreparation({
@@ -113,10 +119,12 @@ export function createPreparation({
   isAllowedOut,
 }: PreparationOptions): PreparePush {
   /** The content of a notification, and the push that it replaces on a device, unless it is not pushed now. */
-  async function contentOf(job: PushJob, row: DeliveryRow): Promise<End | Hold | PushSubject> {
-    const key = { userId: job.user_id, id: row.notification_id };
+  async function contentOf(
+    job: AttemptJob,
+    row: DeliveryRow,
+    notification: SubjectRow | undefined,
+  ): Promise<End | Hold | PushSubject> {
     const handle = database.user(job.user_id);
-    const [notification] = await handle.query(selectNotification(key));
     if (notification !== undefined) await categories.refreshFor(handle, [notification.category]);
     const category = notification && categories.get(notification.category);
     const secondsLeft = row.seconds_left + (lifetime(category?.ttl, ttl) - ttl) / 1000;
@@ -149,12 +157,13 @@ export function createPreparation({
     };
   }
 
-  return async (channel, job, row) => {
-    const { notice, notification_id: noticeId, seconds_left: secondsOfNotice } = row;
-    const subject: End | Hold | PushSubject = notice
-      ? { contentFor: contentOfNotice(noticeId, notice), collapseId: noticeId, secondsLeft: secondsOfNotice }
-      : await contentOf(job, row);
-    if ('state' in subject) return subject;
+  async function prepare(
+    channel: PushChannel,
+    job: AttemptJob,
+    row: DeliveryRow,
+    subject: PushSubject,
+  ): Promise<End | Prepared> {
+    const { notice } = row;
     const { secondsLeft, category } = subject;
     if (secondsLeft < 1) return { state: 'expired', reason: 'ttl' };
     const target = await devices.target(database.user(job.user_id), {
@@ -179,5 +188,17 @@ export function createPreparation({
       urgency,
     };
     return { ...target, message, secondsLeft };
+  }
+
+  return async (channel, job, row) => {
+    const { notice, notification_id: id, seconds_left: secondsLeft } = row;
+    if (notice !== null) {
+      const subject = { contentFor: contentOfNotice(id, notice), collapseId: id, secondsLeft };
+      return { result: await prepare(channel, job, row, subject), category: null };
+    }
+    const [notification] = await database.user(job.user_id).query(selectNotification({ userId: job.user_id, id }));
+    const subject = await contentOf(job, row, notification);
+    const result = 'state' in subject ? subject : await prepare(channel, job, row, subject);
+    return { result, category: notification?.category ?? null };
   };
 }

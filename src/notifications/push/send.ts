@@ -1,10 +1,10 @@
 import type { PushChannel } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
 import type { Counters } from '../../statistics/counters.js';
-import { type DeliveryRow, keyOf, selectDelivery } from './attempt.js';
+import { type AttemptJob, keyOf } from '../deliveries/jobs.js';
+import { selectDelivery } from './attempt.js';
 import type { CallLimits } from './call-limits.js';
-import type { PushJob } from './deliveries.js';
-import { createOutcomes } from './outcomes.js';
+import { createOutcomes, type KnownDelivery } from './outcomes.js';
 import type { PushOptions } from './plan.js';
 import { createPreparation, type PreparationOptions, type Prepared } from './prepare.js';
 import type { PushMessage, PushOutcome, PushSender } from './sender.js';
@@ -25,12 +25,14 @@ export interface PushSendingOptions extends PushOptions {
   /** Called when a sender throws, because of a bug or an unexpected answer of the push service. */
   readonly onError: (error: unknown, channel: PushChannel) => void;
   readonly counters: Counters;
+  /** Called for each push of a notification that a push service has accepted, with the seconds since it was due. */
+  readonly onSent?: ((lag: number) => void) | undefined;
   /** Shared by all channels: a user has the same number of calls at a time, whatever the devices. */
   readonly calls: CallLimits;
 }
 
 /** Makes one attempt of one push: the queue's jobs `push.send.…`. Rejects only when the database fails. */
-export type SendPush = (channel: PushChannel, job: PushJob) => Promise<void>;
+export type SendPush = (channel: PushChannel, job: AttemptJob) => Promise<void>;
 
 /** Creates the job that makes one attempt of one push. */
 export function createPushSending(options: PushSendingOptions): SendPush {
@@ -54,7 +56,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
   }
 
   /** Sends, unless the host of the device has no call left or does not answer. */
-  async function attemptWithinLimits(channel: PushChannel, job: PushJob, row: DeliveryRow, prepared: Prepared) {
+  async function attemptWithinLimits(channel: PushChannel, job: AttemptJob, row: KnownDelivery, prepared: Prepared) {
     const host = senders.get(channel)?.hostOf?.(prepared.token);
     const call = host === undefined ? undefined : calls.beginHost(job.user_id, host);
     if (call !== undefined && 'waitMs' in call) return waitForHost(channel, job, row, call);
@@ -75,12 +77,14 @@ export function createPushSending(options: PushSendingOptions): SendPush {
       const user = database.user(job.user_id);
       const [row] = await user.query(selectDelivery({ ...keyOf(job), ttl: options.ttl, zone: options.timeZone }));
       if (row === undefined) return;
+      const dueAt = performance.now() - options.ttl + 1000 * row.seconds_left;
       const held = row.notice === null ? options.heldFor() : 0;
       if (held > 0) return await postpone(channel, job, { waitMs: held * 1000, isSilent: false });
-      const prepared = await prepare(channel, job, row);
-      if ('heldUntil' in prepared) return await hold(channel, job);
-      if ('state' in prepared) return await refuse(channel, job, row, prepared);
-      await attemptWithinLimits(channel, job, row, prepared);
+      const { result: prepared, category } = await prepare(channel, job, row);
+      const known = { ...row, category, dueAt };
+      if ('heldUntil' in prepared) return await hold(channel, job, known);
+      if ('state' in prepared) return await refuse(channel, job, known, prepared);
+      await attemptWithinLimits(channel, job, known, prepared);
     } finally {
       userCall.end();
     }

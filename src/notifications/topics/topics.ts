@@ -1,7 +1,7 @@
 import { maxTopics, type OwnTopic, type Topic, type TopicInput, topicKeyPattern } from '../../contract/topic.js';
 import type { Database, Handle, Queryable, Transaction } from '../../database/database.js';
 import { type ListRequest, type Page, readPage } from '../../database/listing.js';
-import { bound, sql, statement } from '../../database/sql.js';
+import { bound, type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
 import { newId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
@@ -126,6 +126,14 @@ interface BulkChange {
   readonly data: string;
 }
 
+/** SQL: records the events of subscriptions for webhooks. @param changed a CTE with `user_id` and `time` */
+const subscriptionEvents = (type: Sql, changed: Sql, data: SqlPart): Sql =>
+  recordInboxEvents(
+    type,
+    sql`(select user_id, null::uuid as id, null::bigint as sequence, time from ${changed}) event`,
+    sql`${data}::jsonb`,
+  );
+
 /** A user whose inbox row exists cannot be erased before this transaction ends. */
 const insertSubscriptions = statement<BulkChange, { known: string[]; changed: number }>(
   'subscriptions_insert',
@@ -137,14 +145,9 @@ const insertSubscriptions = statement<BulkChange, { known: string[]; changed: nu
       insert into subscriptions (topic_id, user_id, created_at)
       select ${p.topicId}, user_id, db_now() from known order by user_id
       on conflict do nothing
-      returning user_id, created_at
+      returning user_id, created_at as time
     ),
-    webhook as (${recordInboxEvents(
-      sql`'topic.subscribed'`,
-      sql`(select user_id, null::uuid as id, null::bigint as sequence, created_at as time from inserted) event`,
-      sql`${p.data}::jsonb`,
-    )}
-    )
+    webhook as (${subscriptionEvents(sql`'topic.subscribed'`, sql`inserted`, p.data)})
     select array(select user_id from known) as known, (select count(*)::int from inserted) as changed`,
 );
 
@@ -152,14 +155,9 @@ const deleteSubscriptions = statement<BulkChange, { known: string[]; changed: nu
   'subscriptions_delete',
   (p) => sql`
     with deleted as (
-      delete from subscriptions where topic_id = ${p.topicId} and user_id = any (${p.userIds}::uuid[]) returning user_id
+      delete from subscriptions where topic_id = ${p.topicId} and user_id = any (${p.userIds}::uuid[]) returning user_id, db_now() as time
     ),
-    webhook as (${recordInboxEvents(
-      sql`'topic.unsubscribed'`,
-      sql`(select user_id, null::uuid as id, null::bigint as sequence, db_now() as time from deleted) event`,
-      sql`${p.data}::jsonb`,
-    )}
-    )
+    webhook as (${subscriptionEvents(sql`'topic.unsubscribed'`, sql`deleted`, p.data)})
     select array(select user_id from inboxes where user_id = any (${p.userIds}::uuid[])) as known,
            (select count(*)::int from deleted) as changed`,
 );
@@ -183,14 +181,9 @@ const join = statement<OwnChange, { is_known: boolean; has_inbox: boolean }>(
     inserted as (
       insert into subscriptions (topic_id, user_id, created_at) select topic.id, user_id, db_now() from topic, inbox
       on conflict do nothing
-      returning user_id, created_at
+      returning user_id, created_at as time
     ),
-    webhook as (${recordInboxEvents(
-      sql`'topic.subscribed'`,
-      sql`(select user_id, null::uuid as id, null::bigint as sequence, created_at as time from inserted) event`,
-      sql`${p.data}::jsonb`,
-    )}
-    )
+    webhook as (${subscriptionEvents(sql`'topic.subscribed'`, sql`inserted`, p.data)})
     select exists (select from topic) as is_known, exists (select from inbox) as has_inbox`,
 );
 
@@ -199,14 +192,9 @@ const leave = statement<OwnChange, { is_known: boolean }>(
   (p) => sql`
     with topic as materialized (select id, is_open from topics where key = ${p.key}),
     deleted as (
-      delete from subscriptions s using topic where s.topic_id = topic.id and s.user_id = ${p.userId} returning s.user_id
+      delete from subscriptions s using topic where s.topic_id = topic.id and s.user_id = ${p.userId} returning s.user_id, db_now() as time
     ),
-    webhook as (${recordInboxEvents(
-      sql`'topic.unsubscribed'`,
-      sql`(select user_id, null::uuid as id, null::bigint as sequence, db_now() as time from deleted) event`,
-      sql`${p.data}::jsonb`,
-    )}
-    )
+    webhook as (${subscriptionEvents(sql`'topic.unsubscribed'`, sql`deleted`, p.data)})
     select exists (select from deleted) or exists (select from topic where is_open) as is_known`,
 );
 

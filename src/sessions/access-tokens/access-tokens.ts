@@ -13,12 +13,13 @@ import { arrayText } from '../../database/array-text.js';
 import { createBatchLoader } from '../../database/batching/batch-loader.js';
 import type { Handle } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
+import { createConcurrencyLimiter, createKeyedLimiter } from '../../lib/concurrency-limiter.js';
 import { type SecretKeys, unreadableProblem } from '../../lib/crypto/secret-keys.js';
 import { Problem } from '../../lib/problem.js';
 import { loginEnd } from '../../limits/login-policies.js';
 import { tellRevocationsOf } from '../revocations/feed.js';
 import { validSessions } from '../verifier.js';
-import { claimsOf, maxPayloadBytes, sizeOf } from './payload.js';
+import { claimsOf, maxPayloadBytes } from './payload.js';
 import { decryptSigningKey, publishedSigningKeys } from './signing-keys.js';
 
 /**
@@ -29,7 +30,7 @@ export interface AccessTokens {
   /**
    * @param session a valid session
    * @throws Problem `unknown_audience` (also without PUBLIC_URL), `ttl_out_of_range`, `claims_too_large`,
-   *   `not_for_support_logins`, `invalid_session_token`, `secret_unreadable`
+   *   `not_for_support_logins`, `invalid_session_token`, `secret_unreadable`, `overloaded`
    */
   issue(session: Session, request: AccessTokenRequest): Promise<AccessToken>;
   publicKeys(): Promise<SigningPublicKey[]>;
@@ -48,7 +49,8 @@ interface AudienceRow {
 interface KeyRow {
   readonly id: string;
   readonly alg: SigningAlgorithm;
-  readonly private_key: Buffer;
+  /** Encrypted, in base64. */
+  readonly private_key: string;
   /** Seconds since 1970. */
   readonly signs_since: number;
 }
@@ -59,15 +61,22 @@ const stateTag = sql`(
     (select string_agg(id::text || coalesce(signs_since::text, ''), ',' order by id) from signing_keys),
     (select string_agg(id::text || updated_at::text, ',' order by id) from audiences)))`;
 
-const findAudiences = statement<object, AudienceRow>(
-  'access_token_audiences',
-  () => sql`select uri, alg, ttl, roles, claims, support from audiences`,
-);
-const findKeys = statement<object, KeyRow>(
-  'access_token_keys',
+interface StateRow {
+  readonly tag: string;
+  readonly audiences: readonly AudienceRow[];
+  readonly keys: readonly KeyRow[];
+}
+
+/** Keys in the order in which they sign. */
+const findState = statement<object, StateRow>(
+  'access_token_state',
   () => sql`
-  select id, alg, private_key, extract(epoch from signs_since)::float8 as signs_since
-  from signing_keys where signs_since is not null order by signs_since`,
+  select ${stateTag} as tag, coalesce((select jsonb_agg(to_jsonb(a)) from audiences a), '[]') as audiences,
+         coalesce((
+           select jsonb_agg(jsonb_build_object(
+             'id', id, 'alg', alg, 'private_key', encode(private_key, 'base64'), 'signs_since', extract(epoch from signs_since))
+             order by signs_since)
+           from signing_keys where signs_since is not null), '[]') as keys`,
 );
 
 interface LoginRow {
@@ -109,10 +118,8 @@ const findLogins = statement<{ userIds: string; ids: string }, LoginRow>(
 );
 
 /** The audiences and keys of one tag. */
-interface State {
-  readonly tag: string;
+interface State extends Pick<StateRow, 'tag' | 'keys'> {
   readonly audiences: ReadonlyMap<string, AudienceRow>;
-  readonly keys: readonly KeyRow[];
   /** The decrypted keys, by id. */
   readonly signers: Map<string, Signer>;
 }
@@ -128,15 +135,28 @@ export function createAccessTokens(options: {
   readonly appOf: (address: string) => string | undefined;
 }): AccessTokens {
   const { database, keys, issuer, appOf } = options;
+  const signInTurn = createTurns();
   let state: State = { tag: '', audiences: new Map(), keys: [], signers: new Map() };
 
+  const readState = createBatchLoader(async (requested: readonly string[]) => {
+    const [row] = await database.query(findState({}));
+    if (row === undefined) throw new Error('a query without a condition returned no row');
+    const { tag, keys: rows, audiences } = row;
+    const read: State = {
+      tag,
+      keys: rows,
+      audiences: new Map(audiences.map((one) => [one.uri, one])),
+      signers: new Map(),
+    };
+    return requested.map(() => read);
+  });
+
+  /** The state of a tag, or a newer one. */
   async function stateOf(tag: string): Promise<State> {
     if (state.tag === tag) return state;
-    // Read after the tag, so it may be newer: then the next request reads it again.
-    const audiences = await database.query(findAudiences({}));
-    const rows = await database.query(findKeys({}));
-    state = { tag, audiences: new Map(audiences.map((row) => [row.uri, row])), keys: rows, signers: new Map() };
-    return state;
+    const read = await readState(tag);
+    state = read;
+    return read;
   }
 
   const loginOf = createBatchLoader(async (sessions: readonly Session[]) => {
@@ -168,9 +188,13 @@ export function createAccessTokens(options: {
   }
 
   function createSigner({ id, alg, private_key }: KeyRow): Signer {
-    const pem = decryptSigningKey(keys, id, private_key);
-    if (pem === undefined) throw unreadableProblem(keys, private_key, 'a signing key of access tokens');
-    return { key: createPrivateKey(pem), head: base64url({ alg, typ: 'at+jwt', kid: id }) };
+    const encrypted = Buffer.from(private_key, 'base64');
+    const pem = decryptSigningKey(keys, id, encrypted);
+    if (pem === undefined) throw unreadableProblem(keys, encrypted, 'a signing key of access tokens');
+    return {
+      key: createPrivateKey(pem),
+      head: Buffer.from(JSON.stringify({ alg, typ: 'at+jwt', kid: id })).toString('base64url'),
+    };
   }
 
   function currentSigner({ keys: rows, signers }: State, alg: SigningAlgorithm, now: number): Signer {
@@ -205,10 +229,14 @@ export function createAccessTokens(options: {
         ...(audience.roles && { roles: login.roles }),
         ...(audience.claims.length > 0 && { claims: claimsOf(login.claims, audience.claims) }),
       };
-      if (sizeOf(payload) > maxPayloadBytes) {
+      const json = Buffer.from(JSON.stringify(payload));
+      if (json.length > maxPayloadBytes) {
         throw new Problem('claims_too_large', { params: { max: maxPayloadBytes } });
       }
-      const token = await signedToken(currentSigner(current, audience.alg, login.now), payload);
+      const signer = currentSigner(current, audience.alg, login.now);
+      const token = await (audience.alg === 'RS256'
+        ? signInTurn(session.user_id, () => signedToken(signer, json))
+        : signedToken(signer, json));
       return { access_token: token, token_type: 'Bearer', expires_in: exp - iat };
     },
     publicKeys: () => publishedSigningKeys(database),
@@ -221,15 +249,27 @@ interface Signer {
   readonly head: string;
 }
 
-const base64url = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
 const signInPool = promisify(sign);
+
+/** RSA takes 30 times as long. */
+const [rsaAtOnce, maxRsaWaiting] = [2, 1000];
+
+/**
+ * Limits the slow signatures that are in libuv's pool at a time: otherwise hashes of passwords would wait for all of them there. Each user
+ * has one at a time, so that others do not wait for a user who asks for many.
+ */
+function createTurns(): (userId: string, run: () => Promise<string>) => Promise<string> {
+  const ofUser = createKeyedLimiter({ concurrency: 1, maxWaiting: 100 });
+  const ofAll = createConcurrencyLimiter({ concurrency: rsaAtOnce, maxWaiting: maxRsaWaiting, timeoutMs: 3000 });
+  return (userId, run) => ofUser(userId, () => ofAll(run));
+}
 
 /**
  * A signed token (RFC 7515, compact). jose takes 2.4 times the CPU for it, most of that on the main thread: its signatures pass
  * through Web Crypto.
  */
-async function signedToken({ key, head }: Signer, payload: object): Promise<string> {
-  const content = `${head}.${base64url(payload)}`;
+async function signedToken({ key, head }: Signer, payload: Buffer): Promise<string> {
+  const content = `${head}.${payload.toString('base64url')}`;
   // ES256 wants both numbers of the signature beside each other. RSA has no such choice, and ignores it.
   const signature = await signInPool('sha256', Buffer.from(content), { key, dsaEncoding: 'ieee-p1363' });
   return `${content}.${signature.toString('base64url')}`;

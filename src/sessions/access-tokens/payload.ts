@@ -7,7 +7,7 @@ import { literal, sql, statement } from '../../database/sql.js';
 /** The most bytes of the JSON in a token: some gateways take headers of 4 KiB and less. */
 export const maxPayloadBytes = 1024;
 
-export const sizeOf = (payload: object): number => Buffer.byteLength(JSON.stringify(payload));
+const sizeOf = (payload: object): number => Buffer.byteLength(JSON.stringify(payload));
 
 type Claims = Readonly<Record<string, unknown>>;
 

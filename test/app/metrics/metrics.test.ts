@@ -183,6 +183,21 @@ test('notifications and open streams are counted', async () => {
   expect(ended.value(count, labels)).toBe(open.value(count, labels));
 });
 
+test('open streams of revocations are counted beside those of notifications', async () => {
+  const gauges = async () => {
+    const metrics = await read();
+    return ['postern_revocation_streams', 'postern_streams'].map((name) => metrics.value(name));
+  };
+  const becomes = (wanted: readonly number[]) =>
+    eventually(`${wanted} streams`, async () => (`${await gauges()}` === `${wanted}` ? true : undefined));
+  await becomes([0, 0]);
+  const path = '/v1/revocations';
+  const streams = await Promise.all([1, 2].map(() => openStream(postern.url, { bearer: postern.adminKey, path })));
+  await becomes([2, 0]);
+  for (const stream of streams) stream.destroy();
+  await becomes([0, 0]);
+});
+
 test('a job that a process holds for long is shown, except an erasure, which may take long', async () => {
   const { database } = postern;
   await database.transaction(async (tx) => {

@@ -5,6 +5,7 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
 import { createConsolePages } from '../../support/console-pages.js';
 import { openPublicAddress, type PublicAddress } from '../../support/public-address.js';
+import { createUser } from '../../support/users.js';
 
 let postern: TestApp;
 let browser: Browser;
@@ -94,5 +95,30 @@ test('an address that is taken is explained at its field, and the list finds a p
   await page.getByLabel('Dirección del servicio').fill(names[0] ?? '');
   await page.getByRole('button', { name: 'Crear la audiencia' }).click();
   await page.getByText('Ya hay una audiencia con esta dirección.').waitFor();
+  await expectNoErrorsOrSidewaysScroll();
+});
+
+test('an operator who saves an audience sees whose roles and claims do not fit into a token, until it fits', async () => {
+  const user = await createUser(postern, { claims: { about: 'x'.repeat(900), plan: 'pro' } });
+  const uri = 'https://small.example.com';
+  await admin('POST', '/audiences', { uri });
+  const { page, expectAccessible, expectNoErrorsOrSidewaysScroll } = await open('/console/audiences?q=small', {
+    ...{ as: await operator(), width: 390 },
+  });
+  const save = async (claims: string) => {
+    // The warning names it, too.
+    await page.getByText(uri).filter({ visible: true }).last().click();
+    await page.getByLabel('Claims').fill(claims);
+    await page.getByRole('button', { name: 'Save' }).click();
+  };
+  await save('plan, about');
+  const link = page.getByRole('status').getByRole('link', { name: user.id });
+  await link.waitFor();
+  await expectAccessible();
+  await save('plan');
+  await link.waitFor({ state: 'detached' });
+  await save('about');
+  await link.click();
+  await page.waitForURL(`**/console/users/${user.id}`);
   await expectNoErrorsOrSidewaysScroll();
 });

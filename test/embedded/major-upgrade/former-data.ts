@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { connectionFields, type DatabaseTarget } from '../../../src/database/connections/target.js';
 import { serverAccount } from '../../../src/embedded/account.js';
-import { locateBinaries, publicFolders } from '../../../src/embedded/binaries.js';
-import { openDataDirectory } from '../../../src/embedded/data-directory.js';
+import { copyFoldersFor, locateBinaries } from '../../../src/embedded/binaries.js';
 import { checksumOf, listSequences, listTables } from '../../../src/embedded/major-upgrade/contents.js';
 import { formerBinariesFolder, installFormerBinaries } from '../../../src/embedded/major-upgrade/former-binaries.js';
 import { ensureDatabase, joinServer, type Log, leaveServer } from '../../../src/embedded/membership.js';
+import { openServer } from '../../../src/embedded/server.js';
 
 /** The former major version of PostgreSQL. */
 const formerMajor = 17;
@@ -22,16 +22,9 @@ export async function startFormerServer(dataDir: string) {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, 'postgres');
   const account = serverAccount(path);
-  const places = account === undefined ? [dataDir] : publicFolders;
+  const places = copyFoldersFor(account, dataDir);
   const binaries = await locateBinaries(account, places, await installFormerBinaries(dataDir, formerMajor));
-  const data = await openDataDirectory(dataDir, path, binaries, account);
-  const server = {
-    binaries,
-    data,
-    account,
-    isOwnedByRoot: process.getuid?.() === 0,
-    logFile: join(dataDir, 'postgres.log'),
-  };
+  const server = await openServer(dataDir, path, binaries, account);
   const membership = await joinServer(server, silent, new AbortController().signal);
   await ensureDatabase(membership, 'postern');
   return {
@@ -40,7 +33,7 @@ export async function startFormerServer(dataDir: string) {
     url: `postgres://postern@localhost/postern?host=${encodeURIComponent(path)}`,
     async stop() {
       await leaveServer(membership, server, silent);
-      data.close();
+      server.data.close();
     },
   };
 }

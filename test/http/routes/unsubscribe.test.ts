@@ -4,7 +4,9 @@ import { createSecretKeys } from '../../../src/lib/crypto/secret-keys.js';
 import { newId } from '../../../src/lib/ids.js';
 import { createUnsubscribe } from '../../../src/notifications/preferences/unsubscribe.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
 import { queriesOf } from '../../support/queries.js';
+import { testSql } from '../../support/sql.js';
 import { createUser, signIn } from '../../support/users.js';
 
 const formerKey = 'a former key of at least thirty-two characters';
@@ -61,6 +63,27 @@ test('critical mail has neither, and the labels of List-Id are never empty', () 
   expect(unsubscribe.partsFor({ name: 'alarm', is_critical: true }, user)).toEqual({ headers: {}, footer: null });
   const odd = unsubscribe.partsFor({ name: 'a..b.', is_critical: false }, user);
   expect(odd?.headers['List-Id']).toBe('<a.-.b.-.mail.example.com>');
+});
+
+test('webhooks learn what a link has turned off, once', async () => {
+  const { id, session } = await newPerson();
+  await app.api('PUT', '/admin/v1/topics/chess', { bearer: app.adminKey, body: { title: 'Chess', is_open: true } });
+  const body = { topics: { chess: { email: 'on' } }, categories: { billing: { push: 'off' } } };
+  await app.api('PATCH', '/v1/preferences', { bearer: session, body });
+  const { body: webhook } = await app.api<{ id: string }>('POST', '/admin/v1/webhooks', {
+    ...{ bearer: app.adminKey, body: { url: 'https://example.com/events', events: ['preference.changed'] } },
+  });
+  await app.api('PATCH', `/admin/v1/webhooks/${webhook.id}`, { bearer: app.adminKey, body: { enabled: false } });
+  for (const token of [tokenFor(id), tokenFor(id), tokenFor(newId())]) expect((await post(token)).status).toBe(200);
+  const events = await eventually('an empty outbox', async () => {
+    const waiting = await app.database.query(testSql('select from webhook_outbox'));
+    return waiting.length > 0
+      ? undefined
+      : app.database.query(testSql('select user_id, type, data from webhook_events'));
+  });
+  const changed_fields = ['categories.billing.email', 'topics.chess.email'];
+  expect(events).toEqual([{ user_id: id, type: 'preference.changed', data: { actor: 'user', changed_fields } }]);
+  await app.api('DELETE', `/admin/v1/webhooks/${webhook.id}`, { bearer: app.adminKey });
 });
 
 test.each([

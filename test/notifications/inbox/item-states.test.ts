@@ -9,6 +9,7 @@ import type { Notifications } from '../../../src/notifications/notifications.js'
 import { statesTask } from '../../../src/notifications/retention/states.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { createInbox, createTestNotifications, input, problemOf, publishAll, types } from '../../support/inbox.js';
+import { raceRounds } from '../../support/rounds.js';
 import { testSql } from '../../support/sql.js';
 
 let test: TestDatabase;
@@ -281,6 +282,7 @@ describe('the counts', () => {
         snooze: fc.boolean(),
       }),
     );
+    let steps = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(action, { minLength: 1, maxLength: 3 }), { maxLength: 8 }), async (rounds) => {
         const user = await createInbox(test.database);
@@ -288,6 +290,7 @@ describe('the counts', () => {
         for (const round of rounds) {
           await Promise.all(
             round.map(async (step) => {
+              steps += 1;
               switch (step.kind) {
                 case 'publish':
                   ids.push(...(await publish(user, step.count, step.pool ? 'pool' : 'payment')).map(({ id }) => id));
@@ -328,8 +331,10 @@ describe('the counts', () => {
           expect((await positions.read(user)).unread_count).toBe(scanned.unread);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: Math.round((40 * raceRounds) / 3) },
     );
+    // 1,000 with RACE_ROUNDS=20.
+    expect(steps).toBeGreaterThanOrEqual(50 * raceRounds);
   });
 });
 

@@ -6,9 +6,13 @@ import { type Api, createApi } from '../app.js';
 import { copyCluster } from '../cluster.js';
 import { type Conformance, createConformance, type OpenApi } from '../conformance.js';
 import { type ServiceProcess, startProcess } from '../process.js';
+import { raceRounds } from '../rounds.js';
 
 /** The short form runs with all tests. The long form (`npm run test:faults`) waits as long as the docs promise. */
 export const isLong = process.env.FAULTS === 'long';
+
+/** How often a test kills a service or a database at the points of one kind of work. */
+export const faultRounds = isLong ? 20 : raceRounds;
 
 /** How often a test kills a service. */
 export const killRounds = Number(process.env.FAULT_ROUNDS ?? (isLong ? 100 : 3));

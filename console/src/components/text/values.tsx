@@ -90,6 +90,10 @@ export function nameOf({ id, name, username, email, phone }: Named): string {
   return [name, username, email, phone].find((value) => value) ?? id.slice(0, 8);
 }
 
+/** An identity beside the displayed name. Empty: there is no other one. */
+export const addressOf = (user: Named): string =>
+  [user.email, user.username, user.phone].find((value) => value && value !== nameOf(user)) ?? '';
+
 /** The first letters of a name. Empty for a name without letters. */
 export function Avatar({ name, large = false }: { name: string; large?: boolean }) {
   const words = name.split(/\s+/).filter((word) => /^\p{L}/u.test(word));

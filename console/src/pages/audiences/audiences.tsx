@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
 import { type RowSource, useList } from '../../api/pages.js';
@@ -8,13 +8,14 @@ import type {
   GetAudiencePageData,
   GetAudiencePageResponse,
   ListSigningKeysData,
+  SavedAudience,
   SigningKey,
 } from '../../api/schema.js';
 import { Badge, type BadgeKind } from '../../components/badge/badge.js';
 import { Button } from '../../components/button/button.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
 import { Page, Panel, Rows } from '../../components/panel/panel.js';
-import { Empty, Loaded } from '../../components/state/state.js';
+import { Empty, Loaded, Notice } from '../../components/state/state.js';
 import { ListFoot } from '../../components/table/bars.js';
 import { ExportMenu } from '../../components/table/export-menu.js';
 import type { Column } from '../../components/table/row.js';
@@ -36,6 +37,7 @@ export function Audiences() {
   const navigate = useNavigate({ from: '/audiences' });
   const [opened, setOpened] = useState<Audience | 'new'>();
   const close = () => setOpened(undefined);
+  const [saved, setSaved] = useState<SavedAudience>();
   const change = (next: Readonly<Record<string, string | undefined>>) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
   const read = (limit: number) => (cursor: string | undefined, signal: AbortSignal) =>
@@ -64,6 +66,9 @@ export function Audiences() {
   return (
     <Page title={text.title} actions={actions}>
       <FilterBar urlQuery={query} onChange={change} fields={[]} searchBox={{ name: 'q', label: text.search }} />
+      {saved !== undefined && saved.too_large_for.length > 0 && (
+        <TooLarge audience={saved} onDismiss={() => setSaved(undefined)} />
+      )}
       <Panel hasNoPadding>
         <Loaded query={list} what={text.failed} rows={4}>
           {({ rows, first }) => (
@@ -79,9 +84,41 @@ export function Audiences() {
         </Loaded>
       </Panel>
       <SigningKeys />
-      {opened === 'new' && <NewAudience onClose={close} />}
-      {opened !== undefined && opened !== 'new' && <EditAudience audience={opened} onClose={close} />}
+      {opened === 'new' && <NewAudience onClose={close} onSaved={setSaved} />}
+      {opened !== undefined && opened !== 'new' && (
+        <EditAudience audience={opened} onClose={close} onSaved={setSaved} />
+      )}
     </Page>
+  );
+}
+
+/** Names users who get no token for an audience that was just saved. */
+function TooLarge({ audience, onDismiss }: { audience: SavedAudience; onDismiss: () => void }) {
+  const { audiences: text, common } = useText();
+  return (
+    <Notice
+      kind="warn"
+      live
+      action={
+        <Button small onClick={onDismiss}>
+          {common.close}
+        </Button>
+      }
+    >
+      <p className={styles.uri}>
+        <bdi>{audience.uri}</bdi>
+      </p>
+      {text.tooLarge}
+      <ul className={styles.users}>
+        {audience.too_large_for.map((id) => (
+          <li key={id}>
+            <Link to="/users/$id" params={{ id }} className={styles.user}>
+              {id}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Notice>
   );
 }
 

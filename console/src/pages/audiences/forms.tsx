@@ -2,7 +2,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
 import { ProblemError } from '../../api/problem.js';
-import type { Audience, ChangeAudienceData, CreateAudienceData, DeleteAudienceData } from '../../api/schema.js';
+import type {
+  Audience,
+  ChangeAudienceData,
+  CreateAudienceData,
+  DeleteAudienceData,
+  SavedAudience,
+} from '../../api/schema.js';
 import { Button } from '../../components/button/button.js';
 import { ConfirmDialog, FormDialog } from '../../components/dialog/dialog.js';
 import { Checkbox, Field, Select } from '../../components/field/field.js';
@@ -30,20 +36,24 @@ function settingsOf({ alg, ttl, roles, claims, support }: Draft) {
   return { alg, roles, support, claims: names, ttl: /^\s*\d+\s*$/.test(ttl) ? Number(ttl) : Number.NaN };
 }
 
+/** Called with what the service has saved, and its warning. */
+type OnSaved = (saved: SavedAudience) => void;
+
 /** Asks for a new audience. */
-export function NewAudience({ onClose }: { onClose: () => void }) {
+export function NewAudience({ onClose, onSaved }: { onClose: () => void; onSaved: OnSaved }) {
   const { audiences: text } = useText();
   const [draft, setDraft, forget] = useDraft<Draft>('audience', emptyDraft);
   const client = useQueryClient();
   const create = useMutation({
     mutationFn: () => {
       const body = { uri: draft.uri.trim(), ...settingsOf(draft) };
-      return request<CreateAudienceData, Audience>('POST', '/admin/v1/audiences', { body });
+      return request<CreateAudienceData, SavedAudience>('POST', '/admin/v1/audiences', { body });
     },
-    async onSuccess({ uri }) {
+    async onSuccess(saved) {
       forget();
-      toast.done(text.createdDone(uri));
+      toast.done(text.createdDone(saved.uri));
       onClose();
+      onSaved(saved);
       // The first one of an algorithm creates its keys.
       await Promise.all([['audiences'], ['signing-keys']].map((queryKey) => client.invalidateQueries({ queryKey })));
     },
@@ -81,7 +91,8 @@ export function NewAudience({ onClose }: { onClose: () => void }) {
 }
 
 /** Changes or deletes an audience. Its address stays, because services compare it. */
-export function EditAudience({ audience, onClose }: { audience: Audience; onClose: () => void }) {
+export function EditAudience(props: { audience: Audience; onClose: () => void; onSaved: OnSaved }) {
+  const { audience, onClose, onSaved } = props;
   const { audiences: text } = useText();
   const [isDeleting, setIsDeleting] = useState(false);
   const [draft, setDraft] = useState<Draft>({
@@ -93,10 +104,14 @@ export function EditAudience({ audience, onClose }: { audience: Audience; onClos
   const path = { id: audience.id };
   const change = useMutation({
     mutationFn: () =>
-      request<ChangeAudienceData, Audience>('PATCH', '/admin/v1/audiences/{id}', { path, body: settingsOf(draft) }),
-    async onSuccess() {
+      request<ChangeAudienceData, SavedAudience>('PATCH', '/admin/v1/audiences/{id}', {
+        path,
+        body: settingsOf(draft),
+      }),
+    async onSuccess(saved) {
       toast.done(text.changedDone);
       onClose();
+      onSaved(saved);
       await Promise.all([['audiences'], ['signing-keys']].map((queryKey) => client.invalidateQueries({ queryKey })));
     },
   });

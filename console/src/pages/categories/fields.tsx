@@ -88,12 +88,9 @@ export function TextFields({ draft: { texts }, faults, onChange }: FieldsProps) 
 const conditions = ['always', 'unread', 'undelivered'] as const satisfies readonly StepCondition[];
 
 /** Whether it is critical, the steps, the defaults and the time that a step may be late. */
-export function ReachFields({ draft, faults, onChange }: FieldsProps) {
+export function ReachFields(props: FieldsProps) {
+  const { draft, faults, onChange } = props;
   const { categories: text } = useText();
-  const { steps, defaults } = draft;
-  const set = (index: number, change: Partial<DraftStep>) => onChange({ steps: replaced(steps, index, change) });
-  const free = channels.find((channel) => !steps.some((step) => step.channel === channel));
-  const stepsFault = faults.at('steps');
   return (
     <div className={styles.stack}>
       <div>
@@ -104,6 +101,29 @@ export function ReachFields({ draft, faults, onChange }: FieldsProps) {
         />
         <p className={styles.quiet}>{text.isCriticalHint}</p>
       </div>
+      <StepFields {...props} />
+      <DefaultFields {...props} />
+      <Field
+        {...plain}
+        label={text.ttl}
+        hint={text.ttlHint}
+        error={faults.at('ttl')}
+        value={draft.ttl}
+        maxLength={10}
+        onChange={(event) => onChange({ ttl: event.currentTarget.value })}
+      />
+    </div>
+  );
+}
+
+/** By which channels it goes out, when, and on which condition. */
+function StepFields({ draft: { steps }, faults, onChange }: FieldsProps) {
+  const { categories: text } = useText();
+  const set = (index: number, change: Partial<DraftStep>) => onChange({ steps: replaced(steps, index, change) });
+  const free = channels.find((channel) => !steps.some((step) => step.channel === channel));
+  const stepsFault = faults.at('steps');
+  return (
+    <>
       <div>
         <p className={styles.strong}>{text.steps}</p>
         <p className={styles.quiet}>{text.stepsHint}</p>
@@ -158,6 +178,15 @@ export function ReachFields({ draft, faults, onChange }: FieldsProps) {
           </Button>
         </div>
       )}
+    </>
+  );
+}
+
+/** What counts for users who have chosen nothing. */
+function DefaultFields({ draft: { steps, defaults, digest }, faults, onChange }: FieldsProps) {
+  const { categories: text } = useText();
+  return (
+    <>
       <p className={styles.strong}>{text.defaults}</p>
       <div className={styles.choices}>
         {(['inbox', ...channels] as const).map((channel) => (
@@ -169,7 +198,7 @@ export function ReachFields({ draft, faults, onChange }: FieldsProps) {
             options={[
               ['on', text.on],
               ['off', text.off],
-              ...(channel === 'email' && draft.digest !== null ? ([['digest', text.digest]] as const) : []),
+              ...(channel === 'email' && digest !== null ? ([['digest', text.digest]] as const) : []),
             ]}
             onChoose={(next) => onChange({ defaults: { ...defaults, [channel]: next } })}
           />
@@ -180,16 +209,7 @@ export function ReachFields({ draft, faults, onChange }: FieldsProps) {
           {text.inboxOffUnread}
         </Notice>
       )}
-      <Field
-        {...plain}
-        label={text.ttl}
-        hint={text.ttlHint}
-        error={faults.at('ttl')}
-        value={draft.ttl}
-        maxLength={10}
-        onChange={(event) => onChange({ ttl: event.currentTarget.value })}
-      />
-    </div>
+    </>
   );
 }
 

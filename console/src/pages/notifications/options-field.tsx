@@ -42,12 +42,12 @@ interface OptionsFieldProps<T> {
 
 /** A field that takes any text, and shows options for it in a list that opens below. */
 export function OptionsField<T>(props: OptionsFieldProps<T>) {
-  const { listLabel, value, typed, options, valueOf, onChange, children, ...shown } = props;
+  const { listLabel, value, typed, options, valueOf: textOf, onChange, children, ...shown } = props;
   const { isOpen, open, type, close } = typed;
   const { field, list, onKeyDown, restart } = useOptions<T>({
-    ...{ label: listLabel, options: isOpen ? options : [], idOf: valueOf, children },
+    ...{ label: listLabel, options: isOpen ? options : [], idOf: textOf, children },
     onChoose(option) {
-      onChange(valueOf(option));
+      onChange(textOf(option));
       close();
     },
   });

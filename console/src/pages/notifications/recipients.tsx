@@ -1,13 +1,11 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { type ChangeEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
-import { request } from '../../api/client.js';
-import type { FindUsersData, FindUsersResponse, User } from '../../api/schema.js';
-import { useUsersById } from '../../api/users.js';
+import { type ChangeEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
+import type { User } from '../../api/schema.js';
+import { useUserSearch, useUsersById } from '../../api/users.js';
 import { Button } from '../../components/button/button.js';
 import { Segments, TextArea } from '../../components/field/field.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Problem } from '../../components/state/state.js';
-import { Avatar, nameOf, UserText } from '../../components/text/values.js';
+import { Avatar, addressOf, nameOf, UserText } from '../../components/text/values.js';
 import { cx } from '../../lib/cx.js';
 import { useText } from '../../text/text.js';
 import { maxMatching, type useMatchingUsers } from './matching-users.js';
@@ -118,25 +116,6 @@ function Matching({ to, matching, error }: Pick<RecipientsProps, 'to' | 'matchin
   );
 }
 
-function useFoundUsers(search: string) {
-  const [settled, setSettled] = useState('');
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(search.trim()), 150);
-    return () => clearTimeout(timer);
-  }, [search]);
-  const isSearch = settled.length >= 2;
-  const query = useQuery({
-    queryKey: ['users', 'palette', settled],
-    queryFn: ({ signal }) => {
-      const call = { body: { search: settled, limit: 6 }, signal };
-      return request<FindUsersData, FindUsersResponse>('POST', '/admin/v1/users/find', call);
-    },
-    enabled: isSearch,
-    placeholderData: keepPreviousData,
-  });
-  return { found: isSearch ? query.data?.data : undefined, settled };
-}
-
 interface PeopleProps {
   readonly ids: readonly string[];
   readonly error: string | undefined;
@@ -150,7 +129,7 @@ export function People({ ids, error, onChange, onList }: PeopleProps) {
   const [search, setSearch] = useState('');
   const id = useId();
   const users = useUsersById(ids);
-  const { found, settled } = useFoundUsers(search);
+  const { found, search: settled } = useUserSearch(search);
   const options = search.trim() === '' ? [] : (found ?? []).filter((user) => !ids.includes(user.id));
   const { field, list, onKeyDown, restart } = useOptions<User>({
     ...{ label: text.to.found, options, idOf: (user) => user.id, onChoose: add },
@@ -158,10 +137,7 @@ export function People({ ids, error, onChange, onList }: PeopleProps) {
       <>
         <Avatar name={nameOf(user)} />
         <UserText text={nameOf(user)} />
-        <UserText
-          quiet
-          text={[user.email, user.username, user.phone].find((value) => value !== null && value !== nameOf(user)) ?? ''}
-        />
+        <UserText quiet text={addressOf(user)} />
       </>
     ),
   });

@@ -3,13 +3,14 @@ import { Link } from '@tanstack/react-router';
 import { request } from '../../api/client.js';
 import { connection, isWell } from '../../api/connection.js';
 import { NetworkError } from '../../api/problem.js';
-import type { GetOutboxPageData, GetOutboxPageResponse, GetSystemData, GetSystemResponse } from '../../api/schema.js';
+import type { GetOutboxPageData, GetOutboxPageResponse, GetSystemResponse } from '../../api/schema.js';
 import { operatorQuery, useHasScope } from '../../app/operator.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Problem } from '../../components/state/state.js';
 import { Sentence, Time, useSentenceText } from '../../components/text/values.js';
 import { useStore } from '../../lib/store.js';
 import { useFormats, useText } from '../../text/text.js';
+import { systemQuery } from '../system/queries.js';
 import styles from './overview.module.css';
 import { channelsOf, type Figures } from './statistics.js';
 
@@ -40,23 +41,13 @@ export function useProviders() {
   const { overview } = useText();
   const nameOf = ({ channel, name }: Provider) =>
     channel === 'push' ? (overview.channelNames[name] ?? name) : overview.providerOf[channel](name);
-  const query = useQuery({
-    queryKey: ['system'],
-    queryFn: ({ signal }) => request<GetSystemData, GetSystemResponse>('GET', '/admin/v1/system', { signal }),
-    refetchInterval: 30_000,
-    enabled: useHasScope()('admin'),
-  });
+  const query = useQuery({ ...systemQuery, enabled: useHasScope()('admin') });
   return query.data?.providers.map((provider) => ({ ...provider, name: nameOf(provider) }));
 }
 
 /** The prefixes to which most codes go by SMS, the paused ones first. Only operators may read them. */
 export function useSmsCodes() {
-  const query = useQuery({
-    queryKey: ['system'],
-    queryFn: ({ signal }) => request<GetSystemData, GetSystemResponse>('GET', '/admin/v1/system', { signal }),
-    refetchInterval: 30_000,
-    enabled: useHasScope()('admin'),
-  });
+  const query = useQuery({ ...systemQuery, enabled: useHasScope()('admin') });
   return (query.data?.sms_codes ?? []).slice(0, 5);
 }
 
@@ -70,8 +61,7 @@ function useFailingProviders() {
 /** The findings of the doctor. Only operators may read them. */
 function useFindings(isAllowed: boolean) {
   return useQuery({
-    queryKey: ['system'],
-    queryFn: ({ signal }) => request<GetSystemData, GetSystemResponse>('GET', '/admin/v1/system', { signal }),
+    ...systemQuery,
     select: ({ findings }) => {
       const found = findings.filter(({ level }) => level !== 'ok');
       const webhooks = found.filter(({ what }) => what === 'webhooks');
@@ -80,7 +70,6 @@ function useFindings(isAllowed: boolean) {
       const others = found.filter((finding) => !webhooks.includes(finding) && !disks.includes(finding));
       return { webhooks, disks, others };
     },
-    refetchInterval: 30_000,
     enabled: isAllowed,
   });
 }

@@ -1,23 +1,22 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { ProblemError } from '../../api/problem.js';
 import type { NewPublication, PublicationChange } from '../../api/schema.js';
 import { entryQuery, useHasScope } from '../../app/operator.js';
 import { Button } from '../../components/button/button.js';
 import { ConfirmDialog } from '../../components/dialog/dialog.js';
-import { Field, Segments, Select } from '../../components/field/field.js';
 import { Notice, Problem } from '../../components/state/state.js';
 import { useFormats, useText } from '../../text/text.js';
 import { categoriesQuery } from '../categories/queries.js';
-import { fieldNames, withKnownType } from '../notifications/content.js';
+import { withKnownType } from '../notifications/content.js';
 import { fieldsOf } from '../notifications/data-fields.js';
-import { ContentFields, type DataErrors, type FieldErrors } from '../notifications/fields.js';
+import { ContentFields } from '../notifications/fields.js';
 import { Preview } from '../notifications/preview.js';
+import { faultsOf } from './faults.js';
 import { notificationOf, type PublicationForm, rateOf, sendAtOf, type TargetMode, targetOf } from './form.js';
 import styles from './publications.module.css';
 import { estimate } from './queries.js';
 import { Target } from './target.js';
-import { zones } from './zoned-time.js';
+import { Timing } from './timing.js';
 
 interface ComposeProps {
   readonly form: PublicationForm;
@@ -36,7 +35,6 @@ interface ComposeProps {
 export function Compose(props: ComposeProps) {
   const { form, onChange, stored, onSave, isSaving, error, errorText, onDiscard } = props;
   const { publications: text, notifications } = useText();
-  const { moment } = useFormats();
   const can = useHasScope();
   const { data: entry } = useQuery(entryQuery);
   const types = entry?.notification_types ?? [];
@@ -54,18 +52,11 @@ export function Compose(props: ComposeProps) {
   const isComplete = (to !== undefined || isKept) && sendAt !== undefined && rate !== undefined;
   const notification = notificationOf({ ...form, content }, fields, stored?.notification);
   const body = { ...(to !== undefined && { to }), notification, send_at: sendAt ?? null, rate: rate ?? null };
-  const bodyText = JSON.stringify(body);
-  const check = useMutation({
-    async mutationFn(checked: { readonly text: string; readonly body: NewPublication }) {
-      return { text: checked.text, ...(await estimate(checked.body)) };
-    },
-  });
-  const isCurrent = check.data?.text === bodyText;
-  const recipients = isCurrent ? check.data?.recipients : undefined;
+  const check = useEstimate(to === undefined ? undefined : { ...body, to });
+  const { recipients } = check;
   // What is kept was checked when it was created.
   const isReady = isComplete && (isKept || recipients !== undefined);
-  const checkError = check.variables?.text === bodyText ? check.error : null;
-  const faults = faultsOf(checkError ?? error);
+  const faults = faultsOf(check.error ?? error);
   const missing = wasTried
     ? {
         to: to === undefined && !isKept ? text.missing[form.mode as Exclude<TargetMode, 'kept'>] : undefined,
@@ -75,7 +66,7 @@ export function Compose(props: ComposeProps) {
     : {};
   const run = () => {
     setWasTried(true);
-    if (isComplete && to !== undefined) check.mutate({ text: bodyText, body: { ...body, to } });
+    if (isComplete) check.run();
   };
   return (
     <div className={styles.columns}>
@@ -91,17 +82,17 @@ export function Compose(props: ComposeProps) {
         <Timing form={form} {...{ missing, faults }} onChange={onChange} />
         <div className={styles.bar}>
           {!isKept && (
-            <Button icon="refresh" busy={check.isPending} onClick={run}>
+            <Button icon="refresh" busy={check.isRunning} onClick={run}>
               {text.estimate}
             </Button>
           )}
           <span role="status">
             {recipients !== undefined && text.estimated(recipients)}
-            {recipients === undefined && check.data !== undefined && !isKept && notifications.dryRun.stale}
+            {check.isStale && !isKept && notifications.dryRun.stale}
           </span>
         </div>
-        {checkError !== null && !faults.areShown && <Problem message={text.notEstimated} error={checkError} />}
-        {checkError === null &&
+        {check.error !== null && !faults.areShown && <Problem message={text.notEstimated} error={check.error} />}
+        {check.error === null &&
           error !== null &&
           (errorText !== undefined ? (
             <Notice kind="warn" live>
@@ -129,113 +120,62 @@ export function Compose(props: ComposeProps) {
         <Preview content={{ ...content, image: content.image?.url || content.imageUrl.trim() || undefined }} />
       </aside>
       {isAsked && recipients !== undefined && to !== undefined && (
-        <ConfirmDialog
-          title={text.question(recipients)}
-          action={form.isLater ? text.schedule : text.publishAction}
+        <StartQuestion
+          {...{ form, recipients, sendAt, rate }}
           onClose={() => setIsAsked(false)}
           onConfirm={() => {
             setIsAsked(false);
             onSave({ ...body, to });
           }}
-        >
-          <ul>
-            <li>{typeof sendAt === 'string' ? text.startsAt(moment(sendAt)) : text.startsNow}</li>
-            <li>{rate == null ? text.asFast : text.takes(recipients, rate)}</li>
-            <li>{text.canStop}</li>
-          </ul>
-        </ConfirmDialog>
+        />
       )}
     </div>
   );
 }
 
-interface TimingProps {
-  readonly form: PublicationForm;
-  readonly missing: { readonly sendAt?: string | undefined; readonly rate?: string | undefined };
-  readonly faults: Faults;
-  readonly onChange: (change: Partial<PublicationForm>) => void;
+/** How many users a publication reaches. It is asked for, and holds for what was asked about. */
+function useEstimate(body: NewPublication | undefined) {
+  const text = JSON.stringify(body);
+  const { data, variables, error, isPending, mutate } = useMutation({
+    async mutationFn(asked: { readonly text: string; readonly body: NewPublication }) {
+      return { text: asked.text, ...(await estimate(asked.body)) };
+    },
+  });
+  const recipients = data?.text === text ? data?.recipients : undefined;
+  return {
+    /** Undefined: not known for the present state. */
+    recipients,
+    isStale: recipients === undefined && data !== undefined,
+    error: variables?.text === text ? error : null,
+    isRunning: isPending,
+    run: () => body !== undefined && mutate({ text, body }),
+  };
 }
 
-/** When it starts, and how fast it goes. */
-function Timing({ form, missing, faults, onChange }: TimingProps) {
+interface StartQuestionProps {
+  readonly form: PublicationForm;
+  readonly recipients: number;
+  readonly sendAt: string | null | undefined;
+  readonly rate: number | null | undefined;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}
+
+/** The question before a publication is created. */
+function StartQuestion({ form, recipients, sendAt, rate, onConfirm, onClose }: StartQuestionProps) {
   const { publications: text } = useText();
   const { moment } = useFormats();
-  const sendAt = sendAtOf(form);
-  const timeError = missing.sendAt ?? faults.sendAt;
   return (
-    <div className={styles.target}>
-      <div className={styles.head}>
-        <span className={styles.label}>{text.when}</span>
-        <Segments
-          label={text.when}
-          value={form.isLater ? 'later' : 'now'}
-          options={[
-            ['now', text.now],
-            ['later', text.later],
-          ]}
-          onChoose={(chosen) => onChange({ isLater: chosen === 'later' })}
-        />
-      </div>
-      <div className={styles.when}>
-        {form.isLater && (
-          <>
-            <Field
-              type="datetime-local"
-              label={text.time}
-              value={form.wallTime}
-              error={timeError}
-              hint={typeof sendAt === 'string' ? text.yourTime(moment(sendAt)) : undefined}
-              onChange={(event) => onChange({ wallTime: event.currentTarget.value })}
-            />
-            <Select
-              label={text.zone}
-              value={form.zone}
-              options={zones().map((zone) => [zone, zone.replaceAll('_', ' ')] as const)}
-              onChoose={(zone) => onChange({ zone })}
-            />
-          </>
-        )}
-        <Field
-          label={text.rate}
-          hint={text.rateHint}
-          inputMode="numeric"
-          autoComplete="off"
-          value={form.rate}
-          error={missing.rate ?? faults.rate}
-          onChange={(event) => onChange({ rate: event.currentTarget.value })}
-        />
-      </div>
-    </div>
+    <ConfirmDialog
+      title={text.question(recipients)}
+      action={form.isLater ? text.schedule : text.publishAction}
+      {...{ onClose, onConfirm }}
+    >
+      <ul>
+        <li>{typeof sendAt === 'string' ? text.startsAt(moment(sendAt)) : text.startsNow}</li>
+        <li>{rate == null ? text.asFast : text.takes(recipients, rate)}</li>
+        <li>{text.canStop}</li>
+      </ul>
+    </ConfirmDialog>
   );
-}
-
-interface Faults {
-  readonly to: string | undefined;
-  readonly sendAt: string | undefined;
-  readonly rate: string | undefined;
-  readonly fields: FieldErrors;
-  readonly data: DataErrors;
-  /** Whether each fault is at its field. */
-  readonly areShown: boolean;
-}
-
-/** The faults of the service, each for the field that shows it. */
-function faultsOf(error: unknown): Faults {
-  const errors = error instanceof ProblemError && error.status === 422 ? error.errors : [];
-  const at = (pattern: RegExp) => errors.find(({ field = '' }) => pattern.test(field))?.message;
-  const fields = Object.entries(fieldNames).flatMap(([name, field]) => {
-    const message = at(new RegExp(`^notification\\.${name}$`));
-    return message === undefined ? [] : [[field, message] as const];
-  });
-  const data = errors.flatMap(({ field = '', message }) => {
-    const [, name] = /^notification\.data(?:\.(\w+))?/.exec(field) ?? [];
-    return /^notification\.data/.test(field) ? [[name ?? 'json', message] as const] : [];
-  });
-  const known = new RegExp(`^(to|send_at$|rate$|notification\\.(data|${Object.keys(fieldNames).join('|')})(\\.|$))`);
-  return {
-    ...{ to: at(/^to(\.|$)/), sendAt: at(/^send_at$/), rate: at(/^rate$/) },
-    fields: Object.fromEntries(fields),
-    data: Object.fromEntries(data),
-    areShown: errors.length > 0 && errors.every(({ field = '' }) => known.test(field)),
-  };
 }

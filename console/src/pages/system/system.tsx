@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { request } from '../../api/client.js';
-import type { GetStatisticsData, GetStatisticsResponse, GetSystemData, GetSystemResponse } from '../../api/schema.js';
+import type { GetStatisticsData, GetStatisticsResponse, GetSystemResponse } from '../../api/schema.js';
 import { Badge } from '../../components/badge/badge.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Facts, Page, Panel, Rows } from '../../components/panel/panel.js';
@@ -11,6 +11,7 @@ import { Loaded } from '../../components/state/state.js';
 import { None, Num, Sentence, Time } from '../../components/text/values.js';
 import { cx } from '../../lib/cx.js';
 import { useFormats, useText } from '../../text/text.js';
+import { systemQuery } from './queries.js';
 import styles from './system.module.css';
 
 type System = GetSystemResponse;
@@ -19,11 +20,7 @@ const day = 86_400_000;
 /** The findings of the doctor, the processes, the queue, the database and the settings. */
 export function SystemPage() {
   const { system } = useText();
-  const query = useQuery({
-    queryKey: ['system'],
-    queryFn: ({ signal }) => request<GetSystemData, GetSystemResponse>('GET', '/admin/v1/system', { signal }),
-    refetchInterval: 10_000,
-  });
+  const query = useQuery({ ...systemQuery, refetchInterval: 10_000 });
   return (
     <Page title={system.title}>
       <Loaded query={query} what={system.failed} rows={12}>

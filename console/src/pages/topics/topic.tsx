@@ -14,7 +14,7 @@ import { BulkBar, ListFoot } from '../../components/table/bars.js';
 import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
-import { None, nameOf, Time, UserText } from '../../components/text/values.js';
+import { addressOf, None, nameOf, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useText } from '../../text/text.js';
 import { People } from '../notifications/recipients.js';
@@ -102,7 +102,6 @@ function Subscribers({ topicKey, onAdd, onLines }: SubscribersProps) {
   const { topics: text } = useText();
   const { q } = useSearch({ from: '/topics/$key' });
   const navigate = useNavigate({ from: '/topics/$key' });
-  const client = useQueryClient();
   const search = (q ?? '').trim();
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const list = useList<User, FindUsersResponse>({
@@ -110,33 +109,7 @@ function Subscribers({ topicKey, onAdd, onLines }: SubscribersProps) {
     read: readSubscribers(topicKey, search),
     refreshMs: 15_000,
   });
-  const remove = useMutation({
-    async mutationFn(users: readonly string[]) {
-      const [only] = users;
-      if (users.length === 1 && only !== undefined) await unsubscribe(topicKey, only);
-      else
-        await changeSubscriptions(
-          topicKey,
-          users.map((user_id) => ({ user_id, remove: true })),
-        );
-      return users;
-    },
-    async onSuccess(users) {
-      setIds(new Set());
-      toast.done(text.removedPeople(users.length), { name: text.undo, run: () => restore.mutate(users) });
-      await client.invalidateQueries({ queryKey: topicsKey });
-    },
-    onError: (error) => toast.failed(text.notRemovedPeople, error),
-  });
-  const restore = useMutation({
-    mutationFn: (users: readonly string[]) =>
-      changeSubscriptions(
-        topicKey,
-        users.map((user_id) => ({ user_id })),
-      ),
-    onSuccess: () => client.invalidateQueries({ queryKey: topicsKey }),
-    onError: (error) => toast.failed(text.notAdded, error),
-  });
+  const remove = useRemoval(topicKey, () => setIds(new Set()));
   const columns: readonly Column<User>[] = [
     { key: 'name', head: text.person, size: 'wide', cell: (user) => <Person user={user} /> },
     {
@@ -200,13 +173,47 @@ function Subscribers({ topicKey, onAdd, onLines }: SubscribersProps) {
   );
 }
 
+/** Removes subscribers. The user can undo it. */
+function useRemoval(topicKey: string, onRemoved: () => void) {
+  const { topics: text } = useText();
+  const client = useQueryClient();
+  const remove = useMutation({
+    async mutationFn(users: readonly string[]) {
+      const [only] = users;
+      if (users.length === 1 && only !== undefined) await unsubscribe(topicKey, only);
+      else
+        await changeSubscriptions(
+          topicKey,
+          users.map((user_id) => ({ user_id, remove: true })),
+        );
+      return users;
+    },
+    async onSuccess(users) {
+      onRemoved();
+      toast.done(text.removedPeople(users.length), { name: text.undo, run: () => restore.mutate(users) });
+      await client.invalidateQueries({ queryKey: topicsKey });
+    },
+    onError: (error) => toast.failed(text.notRemovedPeople, error),
+  });
+  const restore = useMutation({
+    mutationFn: (users: readonly string[]) =>
+      changeSubscriptions(
+        topicKey,
+        users.map((user_id) => ({ user_id })),
+      ),
+    onSuccess: () => client.invalidateQueries({ queryKey: topicsKey }),
+    onError: (error) => toast.failed(text.notAdded, error),
+  });
+  return remove;
+}
+
 function Person({ user }: { user: User }) {
   const name = nameOf(user);
-  const address = [user.email, user.username, user.phone].find((value) => value !== null && value !== name);
+  const address = addressOf(user);
   return (
     <div className={styles.identity}>
       <UserText strong text={name} />
-      {address == null ? <None /> : <UserText quiet text={address} />}
+      {address === '' ? <None /> : <UserText quiet text={address} />}
     </div>
   );
 }

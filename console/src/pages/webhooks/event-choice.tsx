@@ -1,4 +1,4 @@
-import type { WebhookTestRequest } from '../../api/schema.js';
+import { type WebhookTestRequest, webhookEventTypes } from '../../api/schema.js';
 import { Checkbox } from '../../components/field/field.js';
 import { useText } from '../../text/text.js';
 import styles from './webhooks.module.css';
@@ -6,14 +6,7 @@ import styles from './webhooks.module.css';
 export type EventType = NonNullable<WebhookTestRequest['type']>;
 
 /** All types of events, by group, in the order of the catalogue. */
-export const eventTypes = [
-  ...(['user.created', 'user.updated', 'user.deleted', 'user.locked', 'user.unlocked', 'user.deactivated'] as const),
-  ...(['identity.verified', 'login.approved', 'login.rejected', 'login.locked'] as const),
-  ...(['device.added', 'device.removed', 'token.ended', 'credential.changed'] as const),
-  ...(['recovery.completed', 'registration.completed', 'guest.merged'] as const),
-  ...(['notification.created', 'notification.updated', 'notification.deleted', 'marker.moved'] as const),
-  ...(['message.failed', 'push.token_gone', 'audit.sealed'] as const),
-] as const satisfies readonly EventType[];
+export const eventTypes: readonly EventType[] = webhookEventTypes;
 
 const groupOf = (type: string) => type.slice(0, type.indexOf('.'));
 const groups = [...new Set(eventTypes.map(groupOf))];

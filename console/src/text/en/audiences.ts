@@ -36,6 +36,8 @@ export const audiences = {
   save: 'Save',
   notChanged: 'The audience was not changed.',
   changedDone: 'Saved. It counts for the next tokens.',
+  tooLarge:
+    'A token has room for 1 KiB. The roles and claims of these users need more, so they get no token. Change the users, or let tokens contain less. There may be further users.',
   delete: 'Delete…',
   deleteTitle: 'Delete this audience?',
   deleteAction: 'Delete the audience',

@@ -38,6 +38,8 @@ export const audiences: Texts['audiences'] = {
   save: 'Guardar',
   notChanged: 'No se cambió la audiencia.',
   changedDone: 'Guardado. Cuenta para los próximos tokens.',
+  tooLarge:
+    'En un token cabe 1 KiB. Los roles y claims de estos usuarios necesitan más, así que no obtienen tokens. Cambia los usuarios, o haz que los tokens contengan menos. Puede haber más usuarios.',
   delete: 'Eliminar…',
   deleteTitle: '¿Eliminar esta audiencia?',
   deleteAction: 'Eliminar la audiencia',

@@ -10,8 +10,8 @@ import { loadPart } from '@postern/client/internal';
 import { element, replaceContent } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { smallButton } from '../base/small-button.js';
+import { createSections } from './sections.js';
 import { style } from './style.js';
-import { createTable } from './table.js';
 import { english, type PreferencesTexts } from './texts.js';
 import type { Subscription, TopicsOptions } from './topics.js';
 
@@ -88,7 +88,7 @@ export class PosternPreferences extends PosternElement<PreferencesEvents, Prefer
       this.emit('postern-changed', changes);
       if (!signal.aborted) replaceContent(status, words.saved);
     };
-    let table: ReturnType<typeof createTable> | undefined;
+    let sections: ReturnType<typeof createSections> | undefined;
     let reported: unknown = null;
     const topics = topicsIn(topicsNode, signal, {
       ...{ postern, words, change },
@@ -105,13 +105,13 @@ export class PosternPreferences extends PosternElement<PreferencesEvents, Prefer
       reported = failure;
       showProblem(problem, { changeError, error: shown === null ? null : error, words, retry: preferences.reload });
       if (shown !== null) {
-        table ??= createTable({ words, language, accountUrl, content, change });
-        table.show(shown);
+        sections ??= createSections({ words, language, accountUrl, content, change });
+        sections.show(shown);
         topics.show(shown);
         this.restoreTyped();
         return;
       }
-      table = undefined;
+      sections = undefined;
       topics.clear();
       const isSignedOut = postern.current.status === 'signed_out';
       if (isSignedOut) replaceContent(content, note(words.signed_out));

@@ -1,6 +1,6 @@
-import type { PreferenceChanges, Preferences } from '@postern/client';
+import type { Preferences } from '@postern/client';
 import { element } from '../base/dom.js';
-import type { PreferencesTexts } from './texts.js';
+import { type Page, section, switchOf } from './controls.js';
 
 type QuietHours = NonNullable<Preferences['quiet_hours']>;
 const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -14,11 +14,10 @@ const pauseMs = 800;
  *
  * @returns the rows, and a function that brings them up to date
  */
-export function createQuietHours(
-  words: PreferencesTexts,
-  language: string,
-  change: (changes: PreferenceChanges) => void,
-): { readonly rows: readonly HTMLElement[]; readonly show: (preferences: Preferences) => void } {
+function createQuietHours({ words, language, change }: Page): {
+  readonly rows: readonly HTMLElement[];
+  readonly show: (preferences: Preferences) => void;
+} {
   let current: QuietHours | null = null;
   const problem = element('p', { class: 'issue', part: 'issue', role: 'alert' });
   const set = (next: Partial<QuietHours>) => change({ quiet_hours: { ...(current ?? usual), ...next } });
@@ -93,5 +92,20 @@ export function createQuietHours(
   };
 }
 
-/** What the switch of quiet hours sets. */
-export const quietHoursOf = (isOn: boolean): QuietHours | null => (isOn ? usual : null);
+/** Turns quiet hours on and off, and chooses them. */
+export function quietSection(page: Page): HTMLElement {
+  const { words, change, onChange } = page;
+  const { rows, show } = createQuietHours(page);
+  onChange(show);
+  const box = switchOf(
+    page,
+    'quiet',
+    'quiet_hours',
+    ({ quiet_hours: hours }) => hours !== null,
+    (isOn) => change({ quiet_hours: isOn ? usual : null }),
+  );
+  const hint = element('span', { class: 'value muted', part: 'value', id: 'hint-quiet' }, words.quiet_hint);
+  box.setAttribute('aria-describedby', hint.id);
+  const first = element('div', { class: 'line', part: 'row' }, element('div', { class: 'description' }, hint), box);
+  return section(page, 'quiet_hours', element('div', { class: 'lines', part: 'list' }, first, ...rows));
+}

@@ -77,7 +77,7 @@ export function createLocalVerifier(
     if (payload === undefined || payload.iss !== issuer || payload.aud !== audience) return null;
     const { sub, sid, jti, iat, exp } = payload;
     if (!(exp > now && iat <= now + tolerance) || typeof sub !== 'string' || typeof sid !== 'string') return null;
-    return revocations.isRevoked([sid, sub, token.kid], iat) ? null : sessionOf(payload, jti);
+    return revocations.isRevoked(token.kid, [sid, sub], iat) ? null : sessionOf(payload, jti);
   }
 
   return { verify, close: revocations.close };

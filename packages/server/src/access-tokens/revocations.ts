@@ -9,8 +9,8 @@ export interface Revocations {
    * @throws NetworkError before the first beat, and 15 seconds after the last one
    */
   current(): number | Promise<number>;
-  /** Whether a token of this login, user and key that was issued at `iat` is refused. */
-  isRevoked(ids: readonly string[], iat: number): boolean;
+  /** Whether a token of this key, or of this login and user that was issued at `iat`, is refused. */
+  isRevoked(kid: string, ids: readonly string[], iat: number): boolean;
   /** Ends the stream. */
   close(): void;
 }
@@ -19,8 +19,11 @@ export interface Revocations {
 const maxAgeMs = 15_000;
 /** The time in seconds after which a revocation is forgotten: no token is valid for so long. */
 const keptSeconds = 20 * 60;
-/** The stream is opened again if a beat is later than this, as measured from the first one. A proxy may hold beats back. */
-const maxLateMs = 7500;
+/**
+ * The stream is opened again if nothing has arrived for so long, because the connection may be lost without a sign, and if a beat is later
+ * than this, as measured from the first one, because a proxy may hold beats back.
+ */
+const defaultLateMs = 7500;
 /** Or earlier than this: then the clock of the database was set forward. */
 const maxEarlyMs = 1000;
 /** The longest pause between two connections, and the longest wait of a check for the first beat. */
@@ -40,8 +43,10 @@ interface Beat {
  * is also compared with the first beat of the connection, which cannot be older than the request: only differences of the same clock
  * are compared.
  */
-export function createRevocations(connection: Connection): Revocations {
+export function createRevocations(connection: Connection, maxLateMs = defaultLateMs): Revocations {
   const revoked = new Map<string, number>();
+  /** Keys that were withdrawn. Somebody else may have them, and choose any `iat`. They are never forgotten: a cache may still give them out. */
+  const withdrawn = new Set<string>();
   const closing = new AbortController();
   let isRunning = false;
   let lastEventId: string | undefined;
@@ -63,7 +68,8 @@ export function createRevocations(connection: Connection): Revocations {
 
   function add(data: string): void {
     const { sid, sub, kid, before } = JSON.parse(data) as Record<string, string | undefined>;
-    const id = sid ?? sub ?? kid;
+    if (kid !== undefined) return void withdrawn.add(kid);
+    const id = sid ?? sub;
     const second = Math.floor(Date.parse(`${before}`) / 1000);
     if (id === undefined || !(second > 0)) throw new Error('A revocation cannot be read.');
     const former = revoked.get(id) ?? 0;
@@ -90,8 +96,12 @@ export function createRevocations(connection: Connection): Revocations {
       signal,
     });
     if (answer.body === null) throw new Error('The stream of revocations has no body.');
+    const expectEvent = () => setTimeout(() => stop.abort(), maxLateMs);
+    let timer = expectEvent();
     try {
       for await (const { event, data, id } of readEvents(answer.body, signal)) {
+        clearTimeout(timer);
+        timer = expectEvent();
         if (event === 'revocation') add(data);
         if (event === 'beat') {
           const { through, now } = JSON.parse(data) as Record<string, string>;
@@ -113,6 +123,7 @@ export function createRevocations(connection: Connection): Revocations {
         if (id !== undefined) lastEventId = id === '' ? undefined : id;
       }
     } finally {
+      clearTimeout(timer);
       stop.abort();
     }
   }
@@ -153,7 +164,8 @@ export function createRevocations(connection: Connection): Revocations {
       if (age() >= maxAgeMs) throw unavailable();
       return timeNow(beat);
     },
-    isRevoked: (ids, iat) => ids.some((id) => iat <= (revoked.get(id) ?? Number.NEGATIVE_INFINITY)),
+    isRevoked: (kid, ids, iat) =>
+      withdrawn.has(kid) || ids.some((id) => iat <= (revoked.get(id) ?? Number.NEGATIVE_INFINITY)),
     close: () => closing.abort(),
   };
 }

@@ -4,7 +4,7 @@ import type { Marker, Notification, User, UserDevice, WebhookEventData } from '.
 export type WebhookEventType = keyof WebhookEventData;
 
 /** What full payloads also contain. Null: it was deleted. */
-type Resources<T extends WebhookEventType> = T extends `notification.${string}`
+type Resources<T extends WebhookEventType> = T extends `${'notification' | 'delivery'}.${string}`
   ? { readonly notification?: Notification | null }
   : T extends 'marker.moved'
     ? { readonly marker?: Marker | null }

@@ -6,6 +6,7 @@ import {
 } from '../../../contract/preferences.js';
 import type { Database } from '../../../database/database.js';
 import { preferredLanguage } from '../../../lib/language.js';
+import type { RequestLimits } from '../../../limits/request-limits.js';
 import type { Preferences } from '../../../notifications/preferences/preferences.js';
 import type { Users } from '../../../users/users.js';
 import { IdParams, pathId } from '../../requests/parameters.js';
@@ -24,7 +25,14 @@ const changeDescription =
 const response = { 200: { ...PreferencesSchema, description: 'The preferences.' } };
 
 /** Routes for what users choose about notifications. */
-export function preferenceRoutes(app: App, { preferences, database }: PreferenceServices): void {
+export function preferenceRoutes(
+  app: App,
+  {
+    preferences,
+    database,
+    preferenceLimits,
+  }: PreferenceServices & { readonly preferenceLimits: Pick<RequestLimits, 'countOwnStates'> },
+): void {
   const languageOf = (header: string | undefined) => preferredLanguage(header);
   app.route({
     method: 'GET',
@@ -57,6 +65,7 @@ export function preferenceRoutes(app: App, { preferences, database }: Preference
     },
     config: {
       access: 'session',
+      problems: ['too_many_requests'],
       checkFaultyBody(body, { request }) {
         const { user_id: userId } = sessionOf(request);
         return preferences.errorsOf(database.user(userId), userId, body, { isOwn: true });
@@ -65,6 +74,7 @@ export function preferenceRoutes(app: App, { preferences, database }: Preference
     async handler(request, reply) {
       const { user_id: userId } = sessionOf(request);
       const language = languageOf(request.headers['accept-language']);
+      await preferenceLimits.countOwnStates(userId);
       const view = await database.user(userId).transaction(async (tx) => {
         await preferences.change(tx, userId, request.body, { isOwn: true, origin: originOf(request) });
         return preferences.get(tx, userId, { language });

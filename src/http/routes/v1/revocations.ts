@@ -9,7 +9,7 @@ const RevocationStream = {
     'text/event-stream': {
       schema: Type.String({
         description:
-          '`revocation`: `{"sid" | "sub" | "kid": id, "before": time}`. Refuse tokens of this login, user or key whose `iat` is at or before the second of `before`. `beat`, every 5 seconds: `{"through": time, "now": time}`. All that was committed until `through` was sent. Its age is `now` minus `through`, and the time that has passed at your side since then. `reset`: your position is unknown, so all of the last 20 minutes follows. Send the last `id` as Last-Event-ID to continue.',
+          '`revocation`: `{"sid" | "sub" | "kid": id, "before": time}`. Refuse tokens of this login or user whose `iat` is at or before the second of `before`, and all tokens of this key. `beat`, every 5 seconds: `{"through": time, "now": time}`. All that was committed until `through` was sent. Its age is `now` minus `through`, and the time that has passed at your side since then. `reset`: your position is unknown, so all of the last 20 minutes follows. Send the last `id` as Last-Event-ID to continue.',
       }),
     },
   },

@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto';
+import { pbkdf2, randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
 import * as jose from 'jose';
 import {
   createLocalJWKSet,
@@ -21,6 +22,7 @@ import { startTestApp, type TestApp } from '../../../support/app.js';
 import { stepClock } from '../../../support/clock.js';
 import { eventually } from '../../../support/eventually.js';
 import { signInWithRole } from '../../../support/operators.js';
+import { testSql } from '../../../support/sql.js';
 import { logInAs } from '../../../support/support-logins.js';
 import { createUser, signIn } from '../../../support/users.js';
 
@@ -335,6 +337,32 @@ describe('the keys', () => {
     expect(kids.size).toBeGreaterThanOrEqual(6);
   });
 
+  test('of RSA sign a few tokens at a time, so that hashes of passwords need not wait for all of them', async () => {
+    const audience = await newAudience({ alg: 'RS256' });
+    const { accessTokens, verifiers } = postern.services;
+    const sessions = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const { session } = await signIn(postern, await createUser(postern));
+        return verifiers.verifySession(session.token);
+      }),
+    );
+    // Reads the keys.
+    await accessTokens.issue(sessions[0] ?? expect.unreachable('there are 20'), { audience: audience.uri });
+    const signed = { count: 0 };
+    const tokens = Array.from({ length: 5 }, () => sessions)
+      .flat()
+      .map(async (session) => {
+        await accessTokens.issue(session, { audience: audience.uri });
+        signed.count += 1;
+      });
+    await Promise.race(tokens);
+    // Libuv runs the work of its pool in the order in which it comes.
+    await promisify(pbkdf2)('secret', 'salt', 1, 32, 'sha256');
+    expect(signed.count).toBeLessThan(50);
+    await Promise.all(tokens);
+    expect(signed.count).toBe(100);
+  });
+
   test('that were planned sign after 24 hours, and the former one stays published for an hour', async () => {
     const audience = await newAudience();
     const user = await createUser(postern);
@@ -387,6 +415,30 @@ describe('audiences', () => {
       '/events?filter=type:eq:audience.created&limit=1',
     );
     expect(body).toMatchObject([{ data: { audience: audience.uri } }]);
+  });
+
+  test('are 100 at most, also if several are created at the same time', async () => {
+    const filled = 'https://filled.example.com/';
+    try {
+      await postern.database.query(
+        testSql(
+          `insert into audiences (id, uri, alg, ttl, roles, claims, support, created_at, updated_at)
+           select gen_random_uuid(), $1 || n, 'ES256', 300, false, '[]', false, now(), now()
+           from generate_series(1, 98 - (select count(*) from audiences)) n`,
+          [filled],
+        ),
+      );
+      const created = Array.from({ length: 6 }, async (_, index) => {
+        const answer = await admin<{ errors?: { code: string }[] }>('POST', '/audiences', {
+          uri: `${filled}last/${index}`,
+        });
+        return answer.body.errors?.[0]?.code ?? answer.status;
+      });
+      const answers = await Promise.all(created);
+      expect(answers.toSorted()).toEqual([201, 201, ...Array(4).fill('too_many_items')]);
+    } finally {
+      await postern.database.query(testSql('delete from audiences where uri like $1', [`${filled}%`]));
+    }
   });
 
   test('need PUBLIC_URL', async () => {
