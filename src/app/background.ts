@@ -29,19 +29,25 @@ import type { Domains } from './services.js';
 /** The maximum number of concurrent jobs that wait for no provider. */
 const maxOtherJobs = 4;
 
-/**
- * Starts the queue, the relays that fill it, and the maintenance tasks.
- * @param limits.queueConnections those that the workers of the queue share
- * @param limits.queueConcurrency the maximum number of concurrent jobs of a group
- */
+/** For tests, which start many services. */
+export interface BackgroundOptions {
+  /** Connections that the workers of the queue share. */
+  readonly queueConnections?: number;
+  /** The maximum number of concurrent jobs of a group. Each idle worker of the queue polls. */
+  readonly queueConcurrency?: number | undefined;
+  /** Milliseconds until the first maintenance task. At the start, all of them are due. */
+  readonly maintenanceDelay?: number | undefined;
+}
+
+/** Starts the queue, the relays that fill it, and the maintenance tasks. */
 export async function startBackgroundWork(
   base: Base,
   domains: Domains,
-  limits: { readonly queueConnections?: number; readonly queueConcurrency?: number | undefined } = {},
+  options: BackgroundOptions = {},
 ): Promise<{ readonly queue: Queue }> {
   const { config, log, lifecycle, resources, target, database, keys, statistics, hasher, tracing } = base;
   const { messaging, push, deliverySteps, notifications, publications, webhooks, backups } = domains;
-  const { queueConnections: connections = resources.jobs, queueConcurrency = Number.POSITIVE_INFINITY } = limits;
+  const { queueConnections: connections = resources.jobs, queueConcurrency = Number.POSITIVE_INFINITY } = options;
   const jobGroups = [
     { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
     ...messaging.jobGroups(resources.jobs),
@@ -82,7 +88,12 @@ export async function startBackgroundWork(
   ];
   lifecycle.add(startIndexBuild(target, log), (build) => build.stop());
   lifecycle.add(
-    startMaintenance(database, tasks, (error) => log.warn({ err: error }, 'expired rows could not be removed')),
+    startMaintenance(
+      database,
+      tasks,
+      (error) => log.warn({ err: error }, 'expired rows could not be removed'),
+      options.maintenanceDelay,
+    ),
     (maintenance) => maintenance.stop(),
   );
   await backups.start();

@@ -8,7 +8,7 @@ import { createLogAddress } from '../lib/log-address.js';
 import { ensureFirstKey } from '../sessions/api-keys.js';
 import type { RevocationTimes } from '../sessions/revocations/streams.js';
 import type { RequestObserver } from '../statistics/meters.js';
-import { startBackgroundWork } from './background.js';
+import { type BackgroundOptions, startBackgroundWork } from './background.js';
 import { version } from './banner.js';
 import { createAccessLog } from './base/access-log.js';
 import { type Base, openBase } from './base/base.js';
@@ -42,7 +42,7 @@ export interface Postern {
   close(): Promise<void>;
 }
 
-export interface StartOptions {
+export interface StartOptions extends BackgroundOptions {
   readonly log?: Logger;
   /** Prints a code of the console provider. */
   readonly print?: (line: string) => void;
@@ -60,13 +60,7 @@ export interface StartOptions {
   readonly outboundTimeout?: number;
   /** Milliseconds for the answer to a query; for tests that load the machine. */
   readonly queryTimeout?: number;
-  /** Connections that the workers of the queue share; for tests, which start many services. */
-  readonly queueConnections?: number;
-  /** The maximum number of concurrent jobs of a group; for tests, because each idle worker of the queue polls. */
-  readonly queueConcurrency?: number | undefined;
-  /**
-   * Milliseconds between two searches for a new primary of the database; for tests: each search opens a connection to their server.
-   */
+  /** Milliseconds between two searches for a new primary of the database; for tests: each search opens a connection. */
   readonly watchInterval?: number;
   /** Milliseconds between two reads of the blocked addresses, and of the categories; for tests. */
   readonly blockInterval?: number;

@@ -13,8 +13,6 @@ beforeAll(async () => {
   user = await createUser(app);
   client = new pg.Client({ connectionString: app.databaseEnv.DATABASE_URL });
   await client.connect();
-  // The server of the tests keeps the first plan. That of an operator decides, and this is the question here.
-  await client.query('set plan_cache_mode = auto');
   for (let count = 0; count < 30; count += 1) await publish();
 });
 afterAll(async () => {

@@ -31,12 +31,6 @@ declare module 'vitest' {
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /**
- * A temporary database needs no fsync. Most statements run a few times on a connection, and PostgreSQL would plan each one five
- * times before it keeps a plan: planning takes more time than execution. `.ci/full` runs the tests on a server that does so.
- */
-const cheapSettings = ['synchronous_commit = off', 'plan_cache_mode = force_generic_plan'];
-
-/**
  * One PostgreSQL for the whole run: that of TEST_DATABASE_URL, or a temporary embedded one. Test files clone its migrated
  * template database.
  */
@@ -51,7 +45,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await runAsAdmin(server, [
     `drop database if exists ${template}`,
     `create database ${template}${isOurs ? ' template postern' : ''}`,
-    ...(isOurs ? cheapSettings.map((setting) => `alter role current_user set ${setting}`) : []),
+    // A temporary database needs no fsync.
+    ...(isOurs ? ['alter role current_user set synchronous_commit = off'] : []),
   ]);
   if (!isOurs) await migrate({ ...server, database: template }, quiet);
   const runningRole = `postern_test_app_${process.pid}`;

@@ -67,17 +67,19 @@ const storePosition = statement<{ name: string; position: Position | null; dueIn
 /**
  * Runs maintenance tasks one step at a time until it is stopped. Of several instances, one runs a task at a time. Each step
  * stores its progress, so another instance or the next start continues there.
+ * @param delay milliseconds until the first task
  */
 export function startMaintenance(
   database: Database,
   tasks: readonly MaintenanceTask[],
   onError: (error: unknown) => void,
+  delay = 0,
 ): RunningMaintenance {
   const stopping = new AbortController();
   const pause = (milliseconds: number) =>
     wait(Math.max(0, milliseconds), undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
   const running = (async () => {
-    const dueTimes = new Map(tasks.map((task) => [task, performance.now()]));
+    const dueTimes = new Map(tasks.map((task) => [task, performance.now() + delay]));
     for (let next = earliest(dueTimes); next !== undefined; next = earliest(dueTimes)) {
       const { task, dueAt } = next;
       await pause(dueAt - performance.now());

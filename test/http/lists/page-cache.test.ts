@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Image } from '../../../src/contract/image.js';
 import type { Notification } from '../../../src/contract/notification.js';
 import { createPageCache, type StoredPage } from '../../../src/http/lists/page-cache.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { maintained, startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { createImageFolder, formOf, plain } from '../../support/image-fixtures.js';
 import { queriesOf } from '../../support/queries.js';
@@ -174,7 +174,7 @@ describe('a cached page', () => {
       ),
     );
     await expectFreshAfter(reader, async () => {
-      const cleaner = await postern.another({ NOTIFICATION_RETENTION: '*:30d' });
+      const cleaner = await postern.another({ NOTIFICATION_RETENTION: '*:30d' }, maintained);
       await eventually('the old rows to go', async () => {
         const { body } = await listOn(postern, reader, uncached(''));
         return body.length === 9 ? true : undefined;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Notification } from '../../../src/contract/notification.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { maintained, startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { testSql } from '../../support/sql.js';
 import { createUser } from '../../support/users.js';
@@ -24,7 +24,7 @@ test('a start with NOTIFICATION_RETENTION removes old notifications, and lists n
   await postern.database.query(testSql(`update notifications set created_at = created_at - interval '40 days'`));
   expect((await list()).body).toHaveLength(3);
 
-  const second = await postern.another({ NOTIFICATION_RETENTION: 'pool:90d,*:30d' });
+  const second = await postern.another({ NOTIFICATION_RETENTION: 'pool:90d,*:30d' }, maintained);
   const left = await eventually('the old notifications to be removed', async () => {
     const answer = await list();
     return answer.body.length === 1 ? answer : undefined;

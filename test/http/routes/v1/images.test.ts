@@ -256,14 +256,31 @@ describe('the quota of a user', () => {
   it('allows 100 uploads an hour, also in parallel, and says when the next one is allowed', async () => {
     const { user, bearer } = await newSession();
     const file = await plain(8, 8).png().toBuffer();
-    const send = () => postern.api<ProblemAnswer>('POST', '/v1/images', { bearer, body: formOf(['file', file]) });
+    // It waits for a lock for as long as a busy machine needs.
+    const patientOne = await postern.another({}, { queryTimeout: 60_000 });
+    const send = () => patientOne.api<ProblemAnswer>('POST', '/v1/images', { bearer, body: formOf(['file', file]) });
     await insertImages(user.id, 98, 50);
-    const answers = await Promise.all([send(), send(), send(), send()]);
+    const { database } = postern;
+    const sent = await database.transaction(async (tx) => {
+      await tx.query(testSql('select from inboxes where user_id = $1 for update', [user.id]));
+      const all = Promise.all([send(), send(), send(), send()]);
+      await eventually('all four uploads to wait for each other', async () => {
+        // The server ends a transaction without statements.
+        await tx.query(testSql('select 1'));
+        const waiting = await database.query(
+          testSql("select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"),
+        );
+        return waiting.length === 4 || undefined;
+      });
+      return { all };
+    });
+    const answers = await sent.all;
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 429, 429]);
     const { headers, body } = await send();
     expect(body.errors[0]?.code).toBe('too_many_requests');
     expect(Number(headers['retry-after'])).toBeGreaterThan(500);
     expect(Number(headers['retry-after'])).toBeLessThanOrEqual(600);
+    await patientOne.close();
   });
 
   it('allows 1000 images, and refuses more before anything is decoded', async () => {

@@ -8,7 +8,7 @@ import { unusedSchemesTask } from '../../../../../src/credentials/password-schem
 import { createPasswordHasher, schemeOf } from '../../../../../src/credentials/passwords.js';
 import { runMaintenanceOnce } from '../../../../../src/database/maintenance/tasks.js';
 import { identityDigest } from '../../../../../src/identities/identity.js';
-import { type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';
+import { maintained, type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';
 import { eventually } from '../../../../support/eventually.js';
 import { fastHashes } from '../../../../support/fast-hashes.js';
 import { raceRounds } from '../../../../support/rounds.js';
@@ -19,7 +19,7 @@ let postern: TestApp;
 /** A key with the scope `users:write`. */
 let writer: string;
 beforeAll(async () => {
-  postern = await startTestApp();
+  postern = await startTestApp({}, maintained);
   const key = await postern.api<IssuedApiKey>('POST', '/admin/v1/keys', {
     bearer: postern.adminKey,
     body: { name: 'writer', scopes: ['users:write'] },
