@@ -277,7 +277,7 @@ export const createHashQueue = (loginsPerAddress: number) =>
   addressQueue(loginsPerAddress, { places: 1, each: 300, rest });
 
 /**
- * Creates the queues of requests. The requests of one address for one account run one after the other. Each address has * its own queue, so
+ * Creates the queues of requests. The requests of one address for one account run one after the other. Each address has its own queue, so
  * a stranger with many requests for an account makes nobody else wait.
  */
 function createQueues({

@@ -32,7 +32,7 @@ export interface RecipientPage {
 
 /**
  * A setting that makes the planner read `page` by its key. Without statistics, as after the import of a list, each chunk would collect and
- * sort * all users that follow.
+ * sort all users that follow.
  */
 const readByKey = statement<Record<never, never>>(
   'publication_recipients_by_key',

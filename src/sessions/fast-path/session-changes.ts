@@ -30,14 +30,14 @@ export interface SessionChanges extends SeenSnapshot {
 }
 
 /**
- * The maximum number of changes that each part of the query returns. One part has the changes of later transactions, and * each transaction
+ * The maximum number of changes that each part of the query returns. One part has the changes of later transactions, and each transaction
  * that was running has a part. With so many changes it is faster to clear the cache.
  */
 const maxChanges = 10_000;
 const changesLimit = literal(maxChanges);
 
 /**
- * SQL: the row of `session_changes_floor`. Changes of transactions before its `floor` may be deleted. Nothing is found if the * table was
+ * SQL: the row of `session_changes_floor`. Changes of transactions before its `floor` may be deleted. Nothing is found if the table was
  * restored with triggers disabled: then another transaction than `written_by` wrote the row.
  */
 const trustedFloor = sql`session_changes_floor where xmin = written_by::xid`;

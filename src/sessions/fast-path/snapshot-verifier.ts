@@ -42,8 +42,8 @@ interface ReportedChanges {
 
 /**
  * Verifies the sessions of one turn of the event loop by one query, and caches them. The cache alone never answers: each query reads in one
- * snapshot whose sessions have changed, and which uncached sessions are valid. A query can miss a * change that is committed while it runs.
- * The first query that sees the change then deletes the result from the cache. If * the result is not cached yet, it adds the user to
+ * snapshot whose sessions have changed, and which uncached sessions are valid. A query can miss a change that is committed while it runs.
+ * The first query that sees the change then deletes the result from the cache. If the result is not cached yet, it adds the user to
  * `ReportedChanges` (decision 45).
  */
 export function createSnapshotVerifier(database: Handle): SnapshotVerifier {
