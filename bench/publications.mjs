@@ -57,8 +57,8 @@ await withFilledPostern({ sizes, folder: process.env.BENCH_DIR }, async ({ poste
   const results = { list: [], jobs: [], publication: [], publish: [], login: [] };
   for (let round = 0; round <= rounds; round += 1) {
     const list = (await load('publishUsers', 1)).rate * 10_000;
-    const jobs = await jobForEach(dataDir, 5000);
     const publication = await finished((await start()).id);
+    const jobs = await jobForEach(dataDir, 5000);
     const measured = {};
     for (const [name, connections] of [
       ['publish', 4],

@@ -101,7 +101,8 @@ async function measureDecisions(pool, dataDir) {
         pool.query(
           `insert into pending_steps (id, user_ids, notification_ids, size, channel, condition, published_at, due_at)
            values ($1, $2::uuid[], $3::uuid[], $4, $5, $6, now(), now())`,
-          [randomUUID(), userIds, ids, recipients, channel, condition],
+          // Ids need no quotes, as in the service.
+          [randomUUID(), `{${userIds}}`, `{${ids}}`, recipients, channel, condition],
         );
       const result = {
         insert: inserted,
