@@ -20,7 +20,7 @@ const maxAgeMs = 15_000;
 /** The time in seconds after which a revocation is forgotten: no token is valid for so long. */
 const keptSeconds = 20 * 60;
 /**
- * The stream is opened again if nothing arrives for this time, because the connection may be lost without a sign. It is also opened again *
+ * The stream is opened again if nothing arrives for this time, because the connection may be lost without a sign. It is also opened again
  * if a beat is late by this time, measured from the first one, because a proxy may hold beats back.
  */
 const defaultLateMs = 7500;
