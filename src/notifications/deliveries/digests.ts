@@ -126,8 +126,9 @@ const lockSingles = statement<{ userIds: readonly string[] }, { id: string }>(
  * mail. A notification is left out if it was read, has expired, or the user has turned off mails of its topic or category. `defaults` has
  * the choice for users without one. It is null for a critical category, which ignores choices.
  *
- * The reason why a notification is left out is stored, unless its step is not due or it has a single mail. It may be stored a second time,
- * because a check for each notification would take too long. Readers get the first reason.
+ * The reason why a notification is left out is stored, announced and counted, unless its step is not due or it has a single mail. This may
+ * happen a second time if its step has refused it before, because a check for each notification would take too long. Readers get the
+ * first reason.
  *
  * Each row has the number of mails, and how many refusals of a category have a state. There is a single row, without a state, if there is
  * no refusal.
