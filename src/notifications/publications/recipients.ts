@@ -38,6 +38,10 @@ const readByKey = statement<Record<never, never>>(
   'publication_recipients_by_key',
   () => sql`set local enable_bitmapscan = off`,
 );
+const readAsUsual = statement<Record<never, never>>(
+  'publication_recipients_as_usual',
+  () => sql`set local enable_bitmapscan to default`,
+);
 
 /**
  * Reads the recipients of the next chunk, in the order of their ids. They match now, and existed when the publication started.
@@ -58,7 +62,12 @@ export async function readRecipients(
 ): Promise<RecipientPage> {
   const { target } = source;
   const examined = 'users' in target ? Math.min(maxChunk, size) * examinedForEach : limit;
-  const condition = 'users' in target ? sql`(${await userCondition(tx, target.users)})` : sql`true`;
+  // A page of all users has all between its first and its last one. So the planner can read these, and not each alone.
+  const condition =
+    'users' in target
+      ? sql`u.id > ${bound(after)}::uuid and u.id <= (select id from page order by id desc limit 1)
+          and (${await userCondition(tx, target.users)})`
+      : sql`true`;
   await tx.query(readByKey({}));
   const [page] = await tx.query(
     compose<RecipientPage>(sql`
@@ -75,6 +84,7 @@ export async function readRecipients(
                   when (select count(*) from page) = ${literal(examined)} then (select id from page order by id desc limit 1)
                   end as position`),
   );
+  await tx.query(readAsUsual({}));
   if (page === undefined) throw new Error('a query of one row returned none');
   return { ...page, skipped: 'count' in target ? 0 : page.skipped };
 }

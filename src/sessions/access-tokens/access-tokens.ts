@@ -143,6 +143,8 @@ export function createAccessTokens(options: {
   const signInTurn = createTurns();
   /** The logins of sessions that had a token, as they were then. */
   const known = new WeakMap<Session, LoginRow>();
+  /** The last tag of `known`. */
+  let tag = '';
   let state: State = { tag: '', audiences: new Map(), keys: [], signers: new Map() };
 
   const readState = createBatchLoader(async (requested: readonly string[]) => {
@@ -194,8 +196,9 @@ export function createAccessTokens(options: {
       const next = Math.floor(login.told_at ?? 0) + 1;
       // After a step back of the clock, the second may be far: then services that read the feed refuse the token.
       if (!login.has_untold && login.now >= next) {
-        // Its session has the roles and claims.
-        known.set(session, { ...login, roles: [], claims: {} });
+        // Its session has the roles and claims. The tag is long, so all logins share one.
+        if (tag !== login.tag) tag = login.tag;
+        known.set(session, { ...login, tag, roles: [], claims: {} });
         return login;
       }
       if (attempt > 3) return login;
@@ -217,7 +220,9 @@ export function createAccessTokens(options: {
     // The clock of the database was set back, or the check began before that look-up.
     if (now < login.now || (await readTag(null)) !== login.tag) return undefined;
     const ttl = request.ttl ?? (await stateOf(login.tag)).audiences.get(request.audience)?.ttl ?? 0;
-    return now + ttl > end ? undefined : { ...login, now, ends_at: end, roles: session.roles, claims: session.claims };
+    return now + ttl > Math.min(end, login.ends_at)
+      ? undefined
+      : { ...login, now, ends_at: end, roles: session.roles, claims: session.claims };
   }
 
   function createSigner({ id, alg, private_key }: KeyRow): Signer {
@@ -295,7 +300,7 @@ const [rsaAtOnce, maxRsaWaiting] = [2, 1000];
  * has one at a time, so that others do not wait for a user who asks for many.
  */
 function createTurns(): (userId: string, run: () => Promise<string>) => Promise<string> {
-  const ofUser = createKeyedLimiter({ concurrency: 1, maxWaiting: 100 });
+  const ofUser = createKeyedLimiter({ concurrency: 1, maxWaiting: 100, timeoutMs: 3000 });
   const ofAll = createConcurrencyLimiter({ concurrency: rsaAtOnce, maxWaiting: maxRsaWaiting, timeoutMs: 3000 });
   return (userId, run) => ofUser(userId, () => ofAll(run));
 }

@@ -23,6 +23,8 @@ const pauseMs = 5000;
 export interface TokenKeys {
   /** Undefined: no such key is published. @throws PosternError if the keys cannot be read */
   find(kid: string): TokenKey | undefined | Promise<TokenKey | undefined>;
+  /** Forgets the keys: one of them may have been withdrawn without a word to this process. */
+  forget(): void;
 }
 
 type Jwk = Readonly<Record<string, unknown>>;
@@ -39,13 +41,18 @@ export function createTokenKeys({ base, fetch, timeout }: Connection): TokenKeys
   let known: ReadonlyMap<string, TokenKey> = new Map();
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
+  /** How often the keys were forgotten. What was asked for before is not kept. */
+  let forgotten = 0;
 
   async function read(): Promise<void> {
+    const before = forgotten;
     try {
       const answer = await fetch(`${base()}/.well-known/jwks.json`, { signal: AbortSignal.timeout(timeout) });
       const { keys } = answer.ok ? ((await answer.json()) as { keys: readonly Jwk[] }) : { keys: undefined };
       if (keys === undefined) throw new Error(`Postern answered ${answer.status} to the request for its keys.`);
-      known = new Map((await Promise.all(keys.map(importKey))).filter((entry) => entry !== undefined));
+      const read = await Promise.all(keys.map(importKey));
+      if (forgotten !== before) return;
+      known = new Map(read.filter((entry) => entry !== undefined));
       readAt = performance.now();
     } catch (error) {
       throw new NetworkError(false, error);
@@ -57,10 +64,19 @@ export function createTokenKeys({ base, fetch, timeout }: Connection): TokenKeys
       const key = known.get(kid);
       if (key !== undefined) return key;
       if (reading === undefined && performance.now() - readAt < pauseMs) return undefined;
-      reading ??= read().finally(() => {
-        reading = undefined;
-      });
-      return reading.then(() => known.get(kid));
+      reading ??= read();
+      const own = reading;
+      const end = () => {
+        if (reading === own) reading = undefined;
+      };
+      own.then(end, end);
+      return own.then(() => known.get(kid));
+    },
+    forget() {
+      forgotten += 1;
+      known = new Map();
+      readAt = Number.NEGATIVE_INFINITY;
+      reading = undefined;
     },
   };
 }

@@ -63,7 +63,7 @@ export function createLocalVerifier(
     throw new UsageError('`local` needs createPosternServer({ url, apiKey, audience, issuer }).');
   }
   const keys = createTokenKeys(connection);
-  const revocations = createRevocations(connection);
+  const revocations = createRevocations(connection, { onReset: keys.forget });
 
   async function verify(request: RequestLike | string): Promise<LocalSession | null> {
     const token = parse(accessTokenOf(request) ?? '');

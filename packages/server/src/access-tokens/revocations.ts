@@ -42,8 +42,12 @@ interface Beat {
  * database, plus the time since the beat arrived. If a proxy holds beats back, this age is too small. So a second age is computed from the
  * first beat of the connection, which cannot be older than the request, and the larger age counts. Times of different clocks are never
  * compared.
+ * @param options.onReset called when events may be missing that are older than 20 minutes: a key may have been withdrawn
  */
-export function createRevocations(connection: Connection, maxLateMs = defaultLateMs): Revocations {
+export function createRevocations(
+  connection: Connection,
+  { onReset, maxLateMs = defaultLateMs }: { readonly onReset?: () => void; readonly maxLateMs?: number } = {},
+): Revocations {
   const revoked = new Map<string, number>();
   /** Keys that were withdrawn. Somebody else may have them, and choose any `iat`. They are never forgotten: a cache may still give them out. */
   const withdrawn = new Set<string>();
@@ -103,6 +107,7 @@ export function createRevocations(connection: Connection, maxLateMs = defaultLat
         clearTimeout(timer);
         timer = expectEvent();
         if (event === 'revocation') add(data);
+        if (event === 'reset') onReset?.();
         if (event === 'beat') {
           const { through, now } = JSON.parse(data) as Record<string, string>;
           const next = { through: Date.parse(`${through}`), now: Date.parse(`${now}`), receivedAt: performance.now() };

@@ -184,6 +184,7 @@ describe('with a stream that a test writes', () => {
   let url: string;
   let streams: ServerResponse[];
   let requests: string[];
+  let isPublished: boolean;
   let sign: (payload: JWTPayload, header?: object) => Promise<string>;
   /** The time of the database, in seconds. It has nothing to do with that of this machine. */
   const now = 2_000_000_000;
@@ -198,13 +199,14 @@ describe('with a stream that a test writes', () => {
     const key = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' };
     streams = [];
     requests = [];
+    isPublished = true;
     sign = (more, header = {}) =>
       new SignJWT({ ...payload, iat: now - 5, exp: now + 300, ...more })
         .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'k1', ...header })
         .sign(privateKey);
     server = createServer((request, response) => {
       if (request.url === '/.well-known/jwks.json')
-        return response.end(JSON.stringify({ keys: [{ kty: 'OKP' }, key] }));
+        return response.end(JSON.stringify({ keys: [{ kty: 'OKP' }, ...(isPublished ? [key] : [])] }));
       requests.push(`${request.headers['last-event-id']}`);
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
       return streams.push(response);
@@ -285,7 +287,7 @@ describe('with a stream that a test writes', () => {
 
   test('connects again if nothing arrives: the connection may be lost without a sign', async () => {
     const connection = createConnection(() => url, { apiKey: 'psk_x' });
-    const revocations = createRevocations(connection, 50);
+    const revocations = createRevocations(connection, { maxLateMs: 50 });
     const first = revocations.current();
     beat(await stream());
     expect(await first).toBeCloseTo(now, 0);
@@ -341,6 +343,15 @@ describe('with a stream that a test writes', () => {
     const later = { iat: now + 1500, exp: now + 1800 };
     await becomes(verify, await sign({ ...later, sid: 'x' }, { kid: 'k2' }), null);
     expect(await outcome(verify, await sign(later))).toBeNull();
+  });
+
+  test('reads the keys again after a reset: one may have been withdrawn so long ago that no event says so', async () => {
+    const { verify, token, response } = await ready();
+    isPublished = false;
+    expect(await outcome(verify, token)).toBe('ada');
+    response.write('event: reset\ndata: {}\n\n');
+    beat(response);
+    await becomes(verify, token, null);
   });
 
   test('checks issuer, audience, times by the clock of the database, type and algorithm', async () => {

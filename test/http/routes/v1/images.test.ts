@@ -259,23 +259,24 @@ describe('the quota of a user', () => {
     // It waits for a lock for as long as a busy machine needs.
     const patientOne = await postern.another({}, { queryTimeout: 60_000 });
     const send = () => patientOne.api<ProblemAnswer>('POST', '/v1/images', { bearer, body: formOf(['file', file]) });
-    await insertImages(user.id, 98, 50);
+    await insertImages(user.id, 99, 50);
     const { database } = postern;
     const sent = await database.transaction(async (tx) => {
       await tx.query(testSql('select from inboxes where user_id = $1 for update', [user.id]));
       const all = Promise.all([send(), send(), send(), send()]);
-      await eventually('all four uploads to wait for each other', async () => {
+      // A user has at least two connections.
+      await eventually('uploads that wait for each other', async () => {
         // The server ends a transaction without statements.
         await tx.query(testSql('select 1'));
         const waiting = await database.query(
           testSql("select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"),
         );
-        return waiting.length === 4 || undefined;
+        return waiting.length >= 2 || undefined;
       });
       return { all };
     });
     const answers = await sent.all;
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 429, 429]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 429, 429, 429]);
     const { headers, body } = await send();
     expect(body.errors[0]?.code).toBe('too_many_requests');
     expect(Number(headers['retry-after'])).toBeGreaterThan(500);
