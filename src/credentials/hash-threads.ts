@@ -10,7 +10,10 @@ import { hash, type Options, verify } from '@node-rs/argon2';
 export interface HashThreads {
   /** @returns a PHC string. */
   hash(password: string, parameters: Options): Promise<string>;
-  /** @param storedHash a PHC string. @throws Error if it is not one */
+  /**
+   * @param storedHash a PHC string
+   * @throws Error if it is not one
+   */
   verify(storedHash: string, password: string): Promise<boolean>;
   /**
    * Runs a hash that only libuv's pool can compute. It counts as a requested hash like all others: the time of other

@@ -25,7 +25,10 @@ export type HashClient = { readonly clientAddress?: string | undefined } | null;
 
 /** Hashes and verifies passwords, with bounded concurrency. */
 export interface PasswordHasher {
-  /** @returns a PHC string. @throws Problem `overloaded` when a queue is full */
+  /**
+   * @returns a PHC string
+   * @throws Problem `overloaded` when a queue is full
+   */
   hash(password: string, client: HashClient): Promise<string>;
   /**
    * Takes the same time with or without a stored hash. If there is none, it verifies a dummy hash and returns false. An

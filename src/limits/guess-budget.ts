@@ -158,7 +158,10 @@ interface GuessBudgetOptions {
 /** The guesses that the database stores. */
 interface StoredGuesses {
   valuesOf(account: GuessedAccount, reservation: string): { readonly bucket: string };
-  /** @returns false while other requests are using all guesses that are left. @throws Problem of a lock */
+  /**
+   * @returns false while other requests are using all guesses that are left
+   * @throws Problem of a lock
+   */
   tryToTake(account: GuessedAccount, reservation: string): Promise<boolean>;
   /** Takes a guess when other requests have settled theirs. @throws Problem `too_many_requests`, or of a lock */
   waitForTurn(account: GuessedAccount, reservation: string): Promise<void>;

@@ -4,7 +4,7 @@ import type { Metric } from '../contract/operation/statistics.js';
 export interface Counters {
   /**
    * Adds to a metric.
-   * @param label as `metrics` describes it. Labels must be few: each is a row for each minute. Beyond 256, all count as `other`
+   * @param label as `metrics` describes it. Labels must be few: each is a row for each minute. Beyond 256, all count as `(other)`
    * @param increment 1 if absent
    * @param detail a further label for `totals` alone, such as the authenticator of a failed login. It
    *   must have few values too.
@@ -71,6 +71,8 @@ function getOrCreate<Key, InnerKey, Value>(map: Map<Key, Map<InnerKey, Value>>, 
 
 /** The most labels of a metric, and the most details of a label. Beyond it, all are one. */
 const maxNames = 256;
+/** The name of all others. No category can have it. */
+const others = '(other)';
 
 function increase(map: Map<string, number>, name: string, increment: number): void {
   const key = nameWithin(map, name);
@@ -78,4 +80,4 @@ function increase(map: Map<string, number>, name: string, increment: number): vo
 }
 
 const nameWithin = (map: ReadonlyMap<string, unknown>, name: string): string =>
-  map.has(name) || map.size < maxNames ? name : 'other';
+  map.has(name) || map.size < maxNames ? name : others;

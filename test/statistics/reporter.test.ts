@@ -105,7 +105,7 @@ describe('a flush', () => {
     await reporter.flush();
     const lines = await rows();
     expect(lines).toHaveLength(258);
-    expect(lines).toContain('day 31 00:00 deliveries.sent other=44');
+    expect(lines).toContain('day 31 00:00 deliveries.sent (other)=44');
     await reporter.stop();
   });
 

@@ -28,7 +28,10 @@ export interface Owner {
 
 /** Sends requests and classifies their answers. */
 export interface Transport {
-  /** @returns the body of a successful answer @throws ProblemError, NetworkError, ForeignAnswerError, the signal's reason */
+  /**
+   * @returns the body of a successful answer
+   * @throws ProblemError, NetworkError, ForeignAnswerError, the signal's reason
+   */
   json<T>(call: Call): Promise<T>;
   /** @returns a successful answer, whose body may have no end: only its start has a time limit. Throws as `json`. */
   raw(call: Call): Promise<Response>;

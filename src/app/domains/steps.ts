@@ -107,7 +107,7 @@ export async function createStepDomain(
     ttl: stepTtl(config),
     onPushes: () => push.onPublished?.(),
   });
-  const closeDigests = createDigestClosing({ database, categories });
+  const closeDigests = createDigestClosing({ database, categories, counters });
   const release = createQuietRelease(database);
   const tasks = senders.map(
     ({ channel }) => [stepTask(channel), (job: unknown) => send(channel, job as AttemptJob)] as const,

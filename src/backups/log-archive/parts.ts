@@ -117,7 +117,8 @@ function parse(text: string): PartHeader {
 
 /**
  * Removes the parts that a larger one contains: an interrupted replacement leaves them. Somebody else may have written a file with
- * the name of a part, so each larger part is read first. @throws what `isOwn` throws
+ * the name of a part, so each larger part is read first.
+ * @throws what `isOwn` throws
  */
 export async function removeContained(
   store: BackupStore,

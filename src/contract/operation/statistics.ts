@@ -21,7 +21,7 @@ const byCategory = (about: string) =>
   ({
     kind: 'counter',
     about: `${about}; by day`,
-    labels: 'the category of the notification; none: it was deleted',
+    labels: 'the category of the notification; (none): it was deleted; (other): beyond the first 256',
     isDaily: true,
   }) as const;
 

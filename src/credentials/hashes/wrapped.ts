@@ -31,7 +31,10 @@ export function wrappedText(inner: PasswordHash, outer: string): string {
   return `$argon2id(${parameters})${inner.scheme}$${short}$${salt},${output}`;
 }
 
-/** @param parseInner parses the text of a hash that is not wrapped. @returns undefined if the text is no wrapped hash */
+/**
+ * @param parseInner parses the text of a hash that is not wrapped
+ * @returns undefined if the text is no wrapped hash
+ */
 export function parseWrapped(
   text: string,
   parseInner: (text: string) => PasswordHash | undefined,

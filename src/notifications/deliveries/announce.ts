@@ -43,10 +43,13 @@ interface CountedDeliveries {
   readonly outcome: DeliveryOutcome;
 }
 
+/** No category can have this name. */
+const noCategory = '(none)';
+
 /** Counts deliveries by category. `Counters` limits how many categories there are. */
 export function countDeliveries(counters: Counters, counted: CountedDeliveries, count = 1): void {
   const { channel, category, outcome } = counted;
-  counters.add(`deliveries.${outcome}`, category ?? 'none', count, channel);
+  counters.add(`deliveries.${outcome}`, category ?? noCategory, count, channel);
 }
 
 /** Counts steps by channel, and as deliveries by category. */

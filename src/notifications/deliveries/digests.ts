@@ -4,10 +4,11 @@ import { literal, type Sql, type SqlPart, sql, statement } from '../../database/
 import { backOff } from '../../lib/back-off.js';
 import { newId } from '../../lib/ids.js';
 import { parseDuration } from '../../lib/times.js';
+import type { Counters } from '../../statistics/counters.js';
 import type { KnownCategories } from '../categories/categories.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
-import { recordDeliveries } from './announce.js';
+import { countSteps, recordDeliveries } from './announce.js';
 import type { CellChoice } from './decide.js';
 import { stepPriority } from './queue.js';
 
@@ -125,8 +126,12 @@ const lockSingles = statement<{ userIds: readonly string[] }, { id: string }>(
  * mail. A notification is left out if it was read, has expired, or the user has turned off mails of its topic or category. `defaults` has
  * the choice for users without one. It is null for a critical category, which ignores choices.
  *
- * The reason why a notification is left out is stored, unless its step is not due or it has a single mail. It may be stored a second time,
- * because a check for each notification would take too long. Readers get the first reason.
+ * The reason why a notification is left out is stored, announced and counted, unless its step is not due or it has a single mail. This may
+ * happen a second time if its step has refused it before, because a check for each notification would take too long. Readers get the
+ * first reason.
+ *
+ * Each row has the number of mails, and how many refusals of a category have a state. There is a single row, without a state, if there is
+ * no refusal.
  */
 const close = statement<
   {
@@ -137,7 +142,7 @@ const close = statement<
     readonly delays: readonly number[];
     readonly ids: readonly string[];
   },
-  { mails: number }
+  { mails: number; category: string | null; state: 'expired' | 'skipped' | null; count: number | null }
 >(
   'digests_close',
   (p) => sql`
@@ -205,10 +210,14 @@ const close = statement<
       from member group by user_id, digest_id, category
       returning user_id, id
     )
-    select count(*)::integer as mails from graphile_worker.add_jobs(array(
-      select row('step.send.email', json_build_object('user_id', user_id, 'id', id, 'attempt', 0),
-                 null, null, null, null, ${stepPriority(sql`0`)}, null)::graphile_worker.job_spec
-      from delivery order by id))`,
+    select added.mails, refusals.category, refusals.state, refusals.count
+    from (
+        select count(*)::integer as mails from graphile_worker.add_jobs(array(
+          select row('step.send.email', json_build_object('user_id', user_id, 'id', id, 'attempt', 0),
+                     null, null, null, null, ${stepPriority(sql`0`)}, null)::graphile_worker.job_spec
+          from delivery order by id))
+      ) added
+      left join (select category, state, count(*)::integer as count from refusal group by category, state) refusals on true`,
 );
 
 /** The maximum number of digests whose failures are remembered. */
@@ -223,9 +232,11 @@ const maxRemembered = 1000;
 export function createDigestClosing({
   database,
   categories,
+  counters,
 }: {
   readonly database: Database;
   readonly categories: Pick<KnownCategories, 'get' | 'refreshFor'>;
+  readonly counters: Counters;
 }): () => Promise<boolean> {
   let size = digestsPerRun;
   /** How often each digest failed alone. */
@@ -249,7 +260,7 @@ export function createDigestClosing({
     try {
       await database.transaction(async (tx) => {
         due = await tx.query(takeDue({ max: size }));
-        if (due.length > 0) await closeAll(tx, due, categories);
+        if (due.length > 0) await closeAll(tx, due, { categories, counters });
       });
     } catch (error) {
       await failed(due);
@@ -264,7 +275,10 @@ export function createDigestClosing({
 async function closeAll(
   tx: Transaction,
   due: readonly DueRow[],
-  known: Pick<KnownCategories, 'get' | 'refreshFor'>,
+  {
+    categories: known,
+    counters,
+  }: { readonly categories: Pick<KnownCategories, 'get' | 'refreshFor'>; readonly counters: Counters },
 ): Promise<void> {
   const userIds = due.map(({ user_id }) => user_id);
   await tx.query(lockSingles({ userIds }));
@@ -272,5 +286,10 @@ async function closeAll(
   await known.refreshFor(tx, [...new Set(categories)]);
   const defaults = categories.map((name) => defaultMailChoice(known.get(name)));
   const delays = categories.map((name) => delayOf(known.get(name)));
-  await tx.query(close({ userIds, categories, defaults, delays, ids: due.map(() => newId()) }));
+  const refusals = await tx.query(close({ userIds, categories, defaults, delays, ids: due.map(() => newId()) }));
+  tx.onCommit(() => {
+    for (const { category, state, count } of refusals) {
+      if (state !== null) countSteps(counters, { channel: 'email', category, outcome: state }, count ?? 0);
+    }
+  });
 }

@@ -193,16 +193,16 @@ async function carryOut(
     tx,
     groups.flatMap(({ category }) => category ?? []),
   );
-  const outcomes = new Outcomes(steps);
+  const decisions = new StepDecisions(steps);
   for (const group of groups) {
     const step = steps[group.place];
     if (step === undefined) continue;
     const decideWith = (address: AddressFacts) => decision(group, address, step, options);
     for (const { address, ...part } of await byAddress(tx, group, channel, decideWith, options)) {
-      outcomes.add(group.place, decideWith(address), { ...part, category: group.category });
+      decisions.add(group.place, decideWith(address), { ...part, category: group.category });
     }
   }
-  await outcomes.write(tx, options);
+  await decisions.write(tx, options);
 }
 
 function decision(group: FactGroup, address: AddressFacts, step: StepRow, options: StepOptions): Decision | NoProvider {
@@ -258,7 +258,7 @@ async function byAddress(
 }
 
 /** Collects the decisions about the notifications of several steps, and writes them. */
-class Outcomes {
+class StepDecisions {
   readonly #sends = new Map<number, { userIds: string[]; ids: string[] }>();
   readonly #joins = new Map<string, { place: number; category: string; userIds: string[]; ids: string[] }>();
   readonly #refusals = new Map<string, NewRefusal & { readonly parts: Required<Part>[] }>();
@@ -319,13 +319,13 @@ class Outcomes {
     for (const { parts, ...refusal } of this.#refusals.values()) {
       const notificationIds = arrayText(parts.flatMap(({ ids }) => ids));
       await tx.query(insertRefusal({ ...refusal, id: newId(), notificationIds }));
-      for (const part of parts) await announce(tx, refusal, part, counters);
+      for (const part of parts) await recordRefused(tx, refusal, part, counters);
     }
   }
 }
 
 /** Counts a part of a refusal, and records its events. */
-async function announce(
+async function recordRefused(
   tx: Transaction,
   { channel, state, reason }: NewRefusal,
   { category, userIds, ids }: Required<Part>,

@@ -24,7 +24,8 @@ export const keyOf = (job: AttemptJob): AttemptKey => ({ userId: job.user_id, id
 /**
  * Counts the attempt and adds the job of the next one, in one statement. If the job of the counted attempt runs again, it finds no
  * row.
- * @param table the table of the deliveries @param priority that of the job
+ * @param table the table of the deliveries
+ * @param priority that of the job
  */
 export const postponeDelivery = (name: string, { table, priority }: { readonly table: Sql; readonly priority: Sql }) =>
   statement<AttemptKey & { error: string; seconds: number; task: string; cause: string | null }>(

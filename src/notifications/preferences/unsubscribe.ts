@@ -51,8 +51,7 @@ const topicsWithoutMail = sql`coalesce((
 /**
  * One statement, so that every token takes the same time. It locks the inbox row first, as every change of preferences does. If the
  * category is off already, the time of that choice stays. Choices that turn on mails for a topic are removed, because they override the
- * category: otherwise these mails would continue. `known` is read before the
- * change, for the event.
+ * category: otherwise these mails would continue. `known` is read before the change, for the event.
  */
 const turnOffMail = statement<{ userId: string; category: string }>(
   'preferences_unsubscribe',

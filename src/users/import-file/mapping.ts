@@ -76,7 +76,10 @@ function guessTarget(heading: string, values: readonly string[]): Target {
   return heading === '' && allMatch(number) ? 'phone' : 'none';
 }
 
-/** @param headings empty texts for a file without headings @param sample the first records */
+/**
+ * @param headings empty texts for a file without headings
+ * @param sample the first records
+ */
 export function guessColumns(headings: readonly string[], sample: readonly (readonly string[])[]): Target[] {
   const usedTargets = new Set<Target>();
   return headings.map((heading, column) => {

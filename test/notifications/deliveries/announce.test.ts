@@ -188,7 +188,7 @@ describe('counts of deliveries', () => {
     expect(counted()).toEqual({
       'deliveries.sent bill email': 1,
       'deliveries.sent news email': 2,
-      'deliveries.dropped none email': 1,
+      'deliveries.dropped (none) email': 1,
       // Nobody has a phone number.
       'deliveries.skipped news sms': 3,
     });

@@ -29,13 +29,14 @@ beforeEach(async () => {
     defaults: { email: 'digest' },
     digest: { every: '1h', max_items: 3 },
   });
-  close = createDigestClosing({ database, categories: parts.categories });
+  close = createDigestClosing({ database, categories: parts.categories, counters: parts.counters });
   [userId = ''] = await parts.createPeople(1);
 });
 afterEach(async () => {
   await stepClock(database, '0');
   await database.query(testSql('delete from graphile_worker._private_jobs'));
   await database.query(testSql('delete from digests'));
+  await database.query(testSql('delete from webhook_endpoints'));
 });
 
 const publish = (description: string, more: object = {}): Promise<Notification> =>
@@ -133,6 +134,61 @@ describe('a digest', () => {
     expect(await told(expired)).toEqual(['expired/notification_expired', ['email expired/notification_expired']]);
     expect(await told(off)).toEqual(['skipped/preference_off', ['email skipped/preference_off']]);
     expect(await told(kept)).toEqual(['sent/accepted', []]);
+  });
+
+  test('counts once what it leaves out, as the events of webhooks do', async () => {
+    await database.query(
+      testSql(
+        `insert into webhook_endpoints (id, url, description, events, filter, payload, has_inbox_events, secret, created_at, updated_at)
+         values (gen_random_uuid(), '', '', '{delivery.*}', '', 'thin', false, '', now(), now())`,
+      ),
+    );
+    const [seen, expired] = [await publish('read'), await publish('expired')];
+    await publish('kept');
+    await run();
+    await read(seen);
+    await database.query(testSql('update notifications set expires_at = db_now() where id = $1', [expired.id]));
+    await at('61 minutes');
+    await run();
+    await at('10 hours');
+    await run();
+    const counted = parts.counters
+      .totals()
+      .filter(({ metric }) => /^(steps|deliveries)\.(skipped|expired|sent)$/.test(metric))
+      .map(({ metric, label, detail, value }) => [`${metric} ${label} ${detail}`.trim(), value]);
+    expect(Object.fromEntries(counted)).toEqual({
+      ...{ 'steps.skipped email': 1, 'deliveries.skipped club email': 1 },
+      ...{ 'steps.expired email': 1, 'deliveries.expired club email': 1 },
+      ...{ 'steps.sent email': 1, 'deliveries.sent club email': 1 },
+    });
+    const events = await database.query<{ type: string }>(
+      testSql('select type from webhook_outbox where user_ids @> array[$1::uuid] and type like $2', [
+        userId,
+        'delivery.%',
+      ]),
+    );
+    expect(events.map(({ type }) => type).sort()).toEqual(['delivery.expired', 'delivery.sent']);
+  });
+
+  test('counts nothing if the closing is rolled back', async () => {
+    const seen = await publish('read');
+    await run();
+    await read(seen);
+    await at('61 minutes');
+    const rolledBack = Object.create(database, {
+      transaction: {
+        value: (work: Parameters<Database['transaction']>[0]) =>
+          database.transaction(async (tx) => {
+            await work(tx);
+            throw new Error('no');
+          }),
+      },
+    }) as Database;
+    const { categories, counters } = parts;
+    await expect(createDigestClosing({ database: rolledBack, categories, counters })()).rejects.toThrow('no');
+    expect(counters.totals().filter(({ metric }) => metric.endsWith('.skipped'))).toEqual([]);
+    await close();
+    expect(counters.totals().filter(({ metric }) => metric.endsWith('.skipped'))).toHaveLength(2);
   });
 
   test('tells only the first reason, and nothing about a mail that is not due', async () => {

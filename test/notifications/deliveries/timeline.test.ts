@@ -213,7 +213,7 @@ describe('the service does what the simulator says', () => {
     const parts = createStepParts(database);
     parts.putCategory('club', categoryOf(each));
     const release = createQuietRelease(database);
-    const close = createDigestClosing({ database, categories: parts.categories });
+    const close = createDigestClosing({ database, categories: parts.categories, counters: parts.counters });
     const [userId = ''] = await parts.createPeople(1);
     const quietHours = each.quiet && { from: each.quiet[0] ?? '', until: each.quiet[1] ?? '' };
     await database.query(

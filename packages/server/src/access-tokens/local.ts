@@ -20,7 +20,10 @@ export interface LocalSession
 
 /** Checks access tokens in this process. */
 export interface LocalVerifier {
-  /** @returns null without a valid token @throws PosternError if revocations may be missing */
+  /**
+   * @returns null without a valid token
+   * @throws PosternError if revocations may be missing
+   */
   verify(request: RequestLike | string): Promise<LocalSession | null>;
   /** Ends the stream of revocations. */
   close(): void;

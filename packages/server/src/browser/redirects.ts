@@ -25,7 +25,10 @@ interface VerifierCookie {
 /** A body to send, and the cookie that its answer sets. */
 export interface RedirectBody {
   readonly text: string;
-  /** @param answer the body of a successful answer @returns the values of `Set-Cookie` */
+  /**
+   * @param answer the body of a successful answer
+   * @returns the values of `Set-Cookie`
+   */
   readonly cookiesAfter: (answer: Readonly<Record<string, unknown>>) => readonly string[];
 }
 

@@ -19,7 +19,10 @@ export interface VerifyOptions extends Abortable {
   readonly local?: boolean | undefined;
 }
 
-/** @returns the session of a request; null without a valid session @throws PosternError if Postern cannot check it */
+/**
+ * @returns the session of a request; null without a valid session
+ * @throws PosternError if Postern cannot check it
+ */
 export interface Verify {
   (request: RequestLike | string, options: VerifyOptions & { readonly local: true }): Promise<LocalSession | null>;
   (

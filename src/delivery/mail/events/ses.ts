@@ -89,7 +89,10 @@ function createCertificates(outbound: Pick<Outbound, 'request'>, origin: string)
   const known = new Map<string, { readonly key: KeyObject; readonly validTo: number }>();
   let running: { readonly url: string; readonly key: Promise<KeyObject | undefined> } | undefined;
 
-  /** @returns undefined if the server has no such certificate. @throws Problem `overloaded` if it did not answer about it */
+  /**
+   * @returns undefined if the server has no such certificate
+   * @throws Problem `overloaded` if it did not answer about it
+   */
   async function fetchKey(url: string): Promise<KeyObject | undefined> {
     const { status, body } = await outbound
       .request({ url, method: 'GET', maxResponseBytes: maxCertificateBytes })
