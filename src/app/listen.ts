@@ -54,7 +54,7 @@ export async function listen(
   onAnswered: RequestObserver | undefined,
   onRequest: ConsoleCodes['watch'],
 ): Promise<Servers> {
-  const { config, log, lifecycle, listening, tracing, texts } = base;
+  const { config, log, lifecycle, listening, tracing, texts, traffic } = base;
   const { HOST, PORT, CONSOLE, CONSOLE_HOST, CONSOLE_PORT, PUBLIC_URL } = config;
   const files = CONSOLE === 'on' ? await readOnce(consoleFolder, readConsoleFiles) : undefined;
 
@@ -80,6 +80,9 @@ export async function listen(
       apiDocs: config.API_DOCS === 'on',
       onRequest,
       tracing,
+    });
+    server.server.on('request', () => {
+      traffic.requests += 1;
     });
     const app = lifecycle.add(server, (running) => running.close());
     await app.listen({ host, port });

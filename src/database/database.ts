@@ -43,8 +43,6 @@ export interface Database extends Handle {
   user(userId: string): Handle;
   /** The connections of the pool now. */
   connections(): PoolState;
-  /** How often a connection of the pool was taken since the start. */
-  taken(): number;
   close(): Promise<void>;
 }
 
@@ -102,10 +100,6 @@ export function createDatabase(options: DatabaseOptions): Database {
     connectionTimeoutMillis: limit ?? timeouts.poolWait,
     keepAlive: true,
   });
-  let taken = 0;
-  pool.on('acquire', () => {
-    taken += 1;
-  });
   pool.on('error', options.onConnectionError);
   // The listener is set here, because the server may end a connection before `await pool.connect()` continues. The
   // query then fails too.
@@ -139,7 +133,6 @@ export function createDatabase(options: DatabaseOptions): Database {
         },
       }),
     connections: () => poolState(pool),
-    taken: () => taken,
     close: () => waitAtMost(timeouts.close, pool.end()),
   };
 }

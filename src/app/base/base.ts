@@ -48,6 +48,8 @@ export interface Base {
   /** Undefined without METRICS_PORT. */
   readonly meters: MeterStore | undefined;
   readonly pacer: Pacer;
+  /** What reaches this process. `requests`: how many since the start, with those that are not answered yet. */
+  readonly traffic: { requests: number };
   /** Where the service listens. The ports of PORT=0 and CONSOLE_PORT=0 are known after it listens. */
   readonly listening: { url: string; port: number; consolePort: number | undefined };
   /** The URL by which clients reach the service. */
@@ -147,6 +149,7 @@ export async function openBase(
     signals,
     statistics,
     meters,
+    traffic: { requests: 0 },
     pacer: createPacer(),
     listening,
     publicUrl: () => config.PUBLIC_URL ?? listening.url,

@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { recordServiceEvent } from '../../audit/events.js';
-import type { Database } from '../../database/database.js';
 import { type Relay, startRelay } from '../../database/relay.js';
 import type { UserReferences } from '../../identities/user-references.js';
 import { collectFilter, parseFilter } from '../../lib/filter/parse.js';
@@ -21,7 +20,7 @@ export interface PublicationDomain {
 
 /** Publications, and the background work that writes their notifications. */
 export function createPublicationDomain(
-  { database, config, log }: Base,
+  { database, config, log, traffic }: Base,
   { notifications, userReferences }: { readonly notifications: Notifications; readonly userReferences: UserReferences },
 ): PublicationDomain {
   let relay: Relay | undefined;
@@ -35,7 +34,7 @@ export function createPublicationDomain(
     announce: (tx, { type, id }) => recordCauses(tx, { type, actor: 'system', data: [{ publication_id: id }] }),
     onFailure: (error, id) =>
       log.warn({ err: error, publication_id: id }, 'a step of a publication failed, and is repeated later'),
-    isBusy: createBusyCheck(database),
+    isBusy: createBusyCheck(traffic),
   });
   return {
     publications: createPublications({
@@ -78,20 +77,17 @@ export function createPublicationDomain(
   };
 }
 
-/** Connections that others take in a second from which the fan-out leaves time to them. Background work takes about ten. */
+/** Requests a second from which the fan-out leaves time to them. */
 const busyRate = 40;
-/** Connections that a step causes itself: its transaction, the signals after it, and the pushes of its notifications. */
-const ownConnections = 10;
 
-/** Whether requests have used the database since the last call, by how often connections were taken. */
-function createBusyCheck(database: Pick<Database, 'taken'>): () => boolean {
-  let last = { at: performance.now(), taken: database.taken() };
+/** Whether requests have arrived since the last call. Background work does not count: most of it is the pushes of publications. */
+function createBusyCheck(traffic: Base['traffic']): () => boolean {
+  let last = { at: performance.now(), requests: traffic.requests };
   return () => {
-    const now = { at: performance.now(), taken: database.taken() };
-    const seconds = (now.at - last.at) / 1000;
-    const others = now.taken - last.taken - ownConnections;
+    const now = { at: performance.now(), requests: traffic.requests };
+    const rate = (now.requests - last.requests) / ((now.at - last.at) / 1000);
     last = now;
-    return others > busyRate * seconds;
+    return rate > busyRate;
   };
 }
 

@@ -26,7 +26,7 @@ export interface FanOutOptions {
   readonly announce: (tx: Transaction, event: { readonly type: PublicationNews; readonly id: string }) => Promise<void>;
   /** Called when a step has failed. It is retried later. */
   readonly onFailure: (error: unknown, publicationId: string) => void;
-  /** Whether other requests have used the database since the last call. */
+  /** Whether requests have arrived since the last call. */
   readonly isBusy: () => boolean;
 }
 
@@ -191,11 +191,7 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
     learn(elapsed);
     retries.succeeded(taken.id);
     busy = isBusy();
-    if (taken.status === 'scheduled') {
-      await countAfterStart(options, taken);
-      // Resets the flag: the count above is not a request of somebody else.
-      isBusy();
-    }
+    if (taken.status === 'scheduled') await countAfterStart(options, taken);
     return { isDone: true, nextIn: 0, rest: busy ? elapsed : 0 };
   };
 }
