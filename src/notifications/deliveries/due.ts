@@ -54,6 +54,7 @@ const takeDue = statement<{ paused: readonly StepChannel[] }, StepRow>(
            extract(epoch from db_now() - s.due_at)::float8 - ${heldSince(sql`s.channel`, sql`s.due_at`)} as age, s.traceparent
     from pending_steps s
     where s.id = any (array(select id from due where total - size < ${literal(limits.notifications)}))
+    order by s.due_at, s.id
     for update skip locked`,
 );
 
@@ -85,16 +86,17 @@ const factGroups = (lockHolds: Sql): StatementWith<Steps, FactGroup> =>
         ...{ channel: sql`${p.channel}::text`, condition: sql`${p.condition}::text`, lockHolds },
       };
       return sql`
-    select place, ${factNames}, array_agg(user_id) as user_ids, array_agg(id) as ids
+    select place, ${factNames}, array_agg(user_id order by nth) as user_ids, array_agg(id order by nth) as ids
     from (
-      select item.place, item.user_id, item.id, ${factColumns(parts)}
+      select item.place, item.nth, item.user_id, item.id, ${factColumns(parts)}
       from (
-        select (step.nth - 1)::integer as place, listed.user_id, listed.id
+        select (step.nth - 1)::integer as place, listed.nth, listed.user_id, listed.id
         from unnest(${p.steps}::uuid[]) with ordinality step (id, nth) join pending_steps s using (id)
-          cross join lateral unnest(s.user_ids, s.notification_ids) listed (user_id, id)
+          cross join lateral unnest(s.user_ids, s.notification_ids) with ordinality listed (user_id, id, nth)
       ) item${factJoins(parts)}
     ) facts
-    group by place, ${factNames}`;
+    group by place, ${factNames}
+    order by place`;
     }),
   );
 
