@@ -90,9 +90,13 @@ test('items are unique if no other one is equal, and a long list takes linear ti
 
   const timeOf = (length: number) => {
     const list = Array.from({ length }, (_, index) => [index]);
-    const start = performance.now();
-    expect(codes(list)).toEqual([]);
-    return performance.now() - start;
+    const times = Array.from({ length: 5 }, () => {
+      const start = process.cpuUsage().user;
+      expect(codes(list)).toEqual([]);
+      return process.cpuUsage().user - start;
+    });
+    // The least time is that in which nothing else ran, not even a collection of garbage.
+    return Math.min(...times);
   };
   timeOf(20_000);
   // 400 times the work of the short list if each item is compared with each other one.
