@@ -11,6 +11,7 @@ import { type SimulatedOutcome, simulate } from '../../../src/notifications/deli
 import { createTimeZones } from '../../../src/notifications/preferences/time-zones.js';
 import { createSimulator } from '../../../src/notifications/simulator.js';
 import { holdClock, stepClock } from '../../support/clock.js';
+import { leastCpuTime } from '../../support/cpu-time.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { testSql } from '../../support/sql.js';
 import { createStepParts } from '../../support/steps.js';
@@ -177,12 +178,7 @@ describe('a simulation', () => {
     const timeOf = (count: number) => {
       const events = Array.from({ length: count }, (_, place) => ({ at: place * minute }));
       const calendar = { quietUntil: () => null, digestDue: (at: number) => at + 15 * minute };
-      const times = Array.from({ length: 5 }, () => {
-        const begin = process.cpuUsage().user;
-        simulate({ category, events, person: {}, ttl, calendar });
-        return process.cpuUsage().user - begin;
-      });
-      return Math.min(...times);
+      return leastCpuTime(() => void simulate({ category, events, person: {}, ttl, calendar }));
     };
     timeOf(1000);
     // Work that grows with the square takes a hundred times as long.
