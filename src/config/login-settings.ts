@@ -188,7 +188,7 @@ export const authenticatorSettings = {
   REDIRECT_URIS: {
     parse: redirectUris,
     about:
-      'The addresses to which logins by redirect return, and to which links in mails lead (`link_to`), joined by commas. They are exact, such as https://app.example.com/callback, com.example.app:/callback or http://127.0.0.1/callback (any port). Needs PUBLIC_URL.',
+      'Addresses of your app, joined by commas. Logins by redirect return to one of them, and links in mails (`link_to`) open one. They are exact, such as https://app.example.com/callback, com.example.app:/callback or http://127.0.0.1/callback (any port). Needs PUBLIC_URL.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 

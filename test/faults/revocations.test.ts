@@ -52,7 +52,7 @@ afterEach(() => {
   checks.close();
 });
 
-/** Nothing is told any more: checks go on for 15 seconds, and then fail for everybody. */
+/** No event arrives any more: checks go on for 15 seconds, and then fail for everybody. */
 async function expectFailClosed() {
   expect([await checks.check(leaving), await checks.check(staying)]).toEqual([leaving.userId, staying.userId]);
   vi.advanceTimersByTime(15_000);

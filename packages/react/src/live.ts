@@ -41,7 +41,7 @@ export function shareStreams(postern: Postern, inbox: Inbox): Inbox {
 
   async function* live({ filter, include, signal }: LiveQuery = {}): AsyncGenerator<StatefulInboxEvent> {
     const { current } = postern;
-    // The next user must not see the stream of a user who has logged out.
+    // After a logout, the next user must not see the former stream.
     const key = JSON.stringify(['user_id' in current && current.user_id, filter, include]);
     const stream = streams.get(key) ?? open(key, { filter, include });
     const events = stream.connection === undefined ? [] : [stream.connection];

@@ -27,8 +27,8 @@ export interface UseLogin {
 }
 
 /**
- * A login that lives as long as the component. When the component unmounts, a prompt for a passkey closes. If the browser has come back
- * from a provider to which `redirect` sent it, the hook ends that login.
+ * A login that lives as long as the component. When the component unmounts, a prompt for a passkey closes. If `redirect`
+ * sent the browser to a provider and it has come back, the hook completes that login.
  *
  * @example
  * ```tsx

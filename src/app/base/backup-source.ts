@@ -35,7 +35,7 @@ export async function backupSource(
 
 const withId = (key: string) => ({ id: createKeyId(key), key });
 
-/** How to find out who has written a backup. The machine may have no secret key. @throws SecretKeyError */
+/** How to find out which installation wrote a backup. The machine may have no secret key. @throws SecretKeyError */
 export async function backupKeys(config: Config, acceptsUnauthenticated: boolean): Promise<BackupKeys> {
   const keys = (await findSecretKeys(config)) ?? [];
   return { passphrase: config.BACKUP_PASSPHRASE?.reveal(), secretKeys: keys.map(withId), acceptsUnauthenticated };

@@ -16,7 +16,7 @@ export interface OpenBackup {
   readonly entries: AsyncGenerator<ReadEntry>;
 }
 
-/** The evidence for who has written a backup. */
+/** What shows which installation wrote a backup. */
 export interface BackupKeys {
   /** Decrypts backups. With a passphrase, files that are not encrypted are refused. */
   readonly passphrase: string | undefined;

@@ -538,7 +538,7 @@ test(`${raceRounds} times, a connection that is killed at any statement loses an
         );
         return rows.length > 0 ? rows.map(({ pid }) => pid) : undefined;
       });
-      // The client hears of the end before the server releases the locks, and the next closing skips locked digests.
+      // The client sees the end of the connection before the server releases the locks, and the next closing skips locked digests.
       await eventually('the connection to be gone', async () => {
         const rows = await database.query(testSql('select from pg_stat_activity where pid = any ($1)', [pids]));
         return rows.length === 0 || undefined;

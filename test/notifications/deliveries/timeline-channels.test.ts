@@ -23,30 +23,19 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.js
 import { types } from '../../support/inbox.js';
 import { testSql } from '../../support/sql.js';
 import { createStepParts } from '../../support/steps.js';
+import { eventsOf, markRead, momentsOf, quietHoursOf, simulationOf, timelineParts } from '../../support/timelines.js';
 
 /** Pushes and SMS. `timeline.test.ts` compares mails and digests. */
 
-const [minute, hour] = [60_000, 3_600_000];
+const hour = 3_600_000;
 const ttl = { push: 72 * hour, email: 72 * hour, sms: 72 * hour };
 const runs = process.env.CI_FULL === undefined ? 20 : Number(process.env.SIMULATIONS ?? 1000);
 
 const scenario = fc.record({
+  ...timelineParts,
   push: fc.constantFrom(null, ['0s', 'always'], ['0s', 'unread'], ['10m', 'always']),
   sms: fc.constantFrom(null, ['0s', 'always'], ['30m', 'unread'], ['2h', 'undelivered'], ['1d', 'always']),
-  ttl: fc.constantFrom(null, '30m', '6h'),
-  isCritical: fc.boolean(),
   cap: fc.constantFrom(null, 1, 2, 5),
-  per: fc.constantFrom('1h', '1d'),
-  quiet: fc.constantFrom(null, ['22:00', '07:00'], ['12:00', '13:30'], ['00:00', '23:59']),
-  zone: fc.constantFrom('UTC', 'Europe/Madrid', 'America/New_York', 'Asia/Kathmandu', 'Pacific/Auckland'),
-  // Minutes after the beginning, and minutes until it is read.
-  events: fc.array(
-    fc.record({
-      at: fc.integer({ min: 0, max: 2 * 1440 }),
-      read: fc.option(fc.integer({ min: 0, max: 1440 }), { nil: null }),
-    }),
-    { minLength: 1, maxLength: 8 },
-  ),
 });
 type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : never;
 type Step = NonNullable<CategoryInput['steps']>[number];
@@ -163,50 +152,22 @@ async function createPerson(parts: ReturnType<typeof createStepParts>, zone: str
   return userId;
 }
 
-const markRead = ({ user_id: userId, sequence }: Notification) =>
-  database.query(
-    testSql(
-      `insert into notification_states (user_id, sequence, is_read, version, updated_at) values ($1, $2, true, 1, db_now())`,
-      [userId, sequence],
-    ),
-  );
-
 async function compare(each: Scenario): Promise<void> {
   const { parts, handedOver, run } = createService();
   parts.putCategory('club', categoryOf(each));
   const begin = Date.UTC(2026, 9, 23, 10);
   await holdClock(database, begin);
-  const quietHours = each.quiet && { from: each.quiet[0] ?? '', until: each.quiet[1] ?? '' };
-  const userId = await createPerson(parts, each.zone, quietHours);
-  // Two never share a minute, and reads come between the minutes of steps.
-  const events = [...new Map(each.events.map((event) => [event.at, event])).values()]
-    .sort((a, b) => a.at - b.at)
-    .map(({ at, read }) => ({
-      at: begin + at * minute,
-      readAt: read === null ? undefined : begin + (at + read) * minute + 30_000,
-    }));
+  const userId = await createPerson(parts, each.zone, quietHoursOf(each));
+  const events = eventsOf(each, begin);
   const text = (time: number) => new Date(time).toISOString();
   const simulator = createSimulator({
     ...{ categories: parts.categories, timeZones: createTimeZones(), timeZone: 'UTC', ttl },
   });
-  const { timeline } = await simulator.simulate(database, 'club', {
-    now: text(begin),
-    preferences: { time_zone: each.zone, quiet_hours: quietHours },
-    events: events.map(({ at, readAt }) => ({
-      at: text(at),
-      ...(readAt !== undefined && { read_at: text(readAt) }),
-    })),
-  });
+  const simulation = await simulator.simulate(database, 'club', simulationOf(each, events, begin));
   // The real service at every minute at which something can happen.
-  const moments = new Set<number>(
-    timeline
-      .flatMap(({ at, held_until: until }) => [at, ...(until === undefined ? [] : [until])])
-      .map((time) => Date.parse(time)),
-  );
-  for (const { at, readAt } of events) for (const time of [at, readAt]) if (time !== undefined) moments.add(time);
   const published: Notification[] = [];
   const real: string[] = [];
-  for (const time of [...moments].sort((a, b) => a - b)) {
+  for (const time of momentsOf(simulation, events)) {
     await holdClock(database, time);
     for (const event of events) {
       if (event.at !== time) continue;
@@ -214,7 +175,7 @@ async function compare(each: Scenario): Promise<void> {
       published.push(await parts.notifications.publishOne({ user_id: userId, ...content } as never));
     }
     for (const [place, { readAt }] of events.entries()) {
-      if (readAt === time) await markRead(published[place] as Notification);
+      if (readAt === time) await markRead(database, published[place] as Notification);
     }
     await run();
     for (const what of handedOver.splice(0)) {
@@ -223,7 +184,7 @@ async function compare(each: Scenario): Promise<void> {
     }
     for (const { content } of parts.handedOver.splice(0)) real.push(`${text(time)} sms ${content.text}`);
   }
-  const said = timeline
+  const said = simulation.timeline
     .filter(({ outcome }) => outcome === 'sent')
     .map(({ at, channel, event }) => `${text(Date.parse(at))} ${channel} n${event}`);
   expect({ each, real: real.sort() }).toEqual({ each, real: said.sort() });

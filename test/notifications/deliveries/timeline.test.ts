@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { CategoryInput } from '../../../src/contract/category.js';
 import type { Notification } from '../../../src/contract/notification.js';
-import type { SimulationRequest } from '../../../src/contract/simulation.js';
 import type { Database } from '../../../src/database/database.js';
 import { completeCategory } from '../../../src/notifications/categories/category.js';
 import { createDigestClosing } from '../../../src/notifications/deliveries/digests.js';
@@ -15,6 +14,7 @@ import { leastCpuTime } from '../../support/cpu-time.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { testSql } from '../../support/sql.js';
 import { createStepParts } from '../../support/steps.js';
+import { eventsOf, markRead, momentsOf, quietHoursOf, simulationOf, timelineParts } from '../../support/timelines.js';
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 const ttl = { push: 72 * hour, email: 72 * hour, sms: 72 * hour };
@@ -22,25 +22,13 @@ const isFull = process.env.CI_FULL !== undefined;
 
 /** Categories with mails, and what happens in three days. */
 const scenario = fc.record({
+  ...timelineParts,
   after: fc.constantFrom('0s', '5m', '2h', '1d'),
   condition: fc.constantFrom('always', 'unread'),
-  ttl: fc.constantFrom(null, '30m', '6h'),
-  isCritical: fc.boolean(),
   byDefault: fc.constantFrom('on', 'digest'),
   digest: fc.constantFrom(null, '15m', '3h', 'daily 09:00', 'weekly mon 09:00'),
   cap: fc.constantFrom(null, 1, 2, 3),
-  per: fc.constantFrom('1h', '1d'),
   overflow: fc.constantFrom('drop', 'digest'),
-  quiet: fc.constantFrom(null, ['22:00', '07:00'], ['12:00', '13:30'], ['00:00', '23:59']),
-  zone: fc.constantFrom('UTC', 'Europe/Madrid', 'America/New_York', 'Asia/Kathmandu', 'Pacific/Auckland'),
-  // Minutes after the beginning, and minutes until it is read.
-  events: fc.array(
-    fc.record({
-      at: fc.integer({ min: 0, max: 2 * 1440 }),
-      read: fc.option(fc.integer({ min: 0, max: 1440 }), { nil: null }),
-    }),
-    { minLength: 1, maxLength: 8 },
-  ),
 });
 type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -63,16 +51,6 @@ function categoryOf({
     digest: hasDigest ? { every: digest, max_items: 100 } : null,
     cap: cap === null ? null : { count: cap, per, overflow: (hasDigest ? overflow : 'drop') as 'drop' },
   };
-}
-
-/** Each event has its place in the order of time. Two events never share a minute, and reads come between the minutes of steps. */
-function eventsOf({ events }: Scenario, begin: number) {
-  return [...new Map(events.map((event) => [event.at, event])).values()]
-    .sort((a, b) => a.at - b.at)
-    .map(({ at, read }) => ({
-      at: begin + at * minute,
-      readAt: read === null ? undefined : begin + (at + read) * minute + 30_000,
-    }));
 }
 
 describe('a simulation', () => {
@@ -211,7 +189,7 @@ describe('the service does what the simulator says', () => {
     const release = createQuietRelease(database);
     const close = createDigestClosing({ database, categories: parts.categories, counters: parts.counters });
     const [userId = ''] = await parts.createPeople(1);
-    const quietHours = each.quiet && { from: each.quiet[0] ?? '', until: each.quiet[1] ?? '' };
+    const quietHours = quietHoursOf(each);
     await database.query(
       testSql('insert into preferences (user_id, time_zone, quiet_hours) values ($1, $2, $3::jsonb)', [
         ...[userId, each.zone, quietHours && JSON.stringify(quietHours)],
@@ -219,28 +197,13 @@ describe('the service does what the simulator says', () => {
     );
     const begin = Date.UTC(2026, 9, 23, 10);
     const events = eventsOf(each, begin);
-    const text = (time: number) => new Date(time).toISOString();
     const simulator = createSimulator({
       ...{ categories: parts.categories, timeZones: createTimeZones(), timeZone: 'UTC', ttl },
     });
-    const request: SimulationRequest = {
-      now: text(begin),
-      preferences: { time_zone: each.zone, quiet_hours: quietHours },
-      events: events.map(({ at, readAt }) => ({
-        at: text(at),
-        ...(readAt !== undefined && { read_at: text(readAt) }),
-      })),
-    };
-    const { timeline } = await simulator.simulate(database, 'club', request);
+    const simulation = await simulator.simulate(database, 'club', simulationOf(each, events, begin));
     // The real service at every minute at which something can happen.
     const published: Notification[] = [];
-    const moments = new Set<number>(
-      timeline
-        .flatMap(({ at, held_until: until }) => [at, ...(until === undefined ? [] : [until])])
-        .map((time) => Date.parse(time)),
-    );
-    for (const { at, readAt } of events) for (const time of [at, readAt]) if (time !== undefined) moments.add(time);
-    for (const time of [...moments].sort((a, b) => a - b)) {
+    for (const time of momentsOf(simulation, events)) {
       await holdClock(database, time);
       for (const event of events) {
         if (event.at !== time) continue;
@@ -253,7 +216,7 @@ describe('the service does what the simulator says', () => {
         published.push(await parts.notifications.publishOne(content as never));
       }
       for (const [place, { readAt }] of events.entries()) {
-        if (readAt === time) await markRead(published[place] as Notification);
+        if (readAt === time) await markRead(database, published[place] as Notification);
       }
       for (let round = 0; round < 4; round += 1) {
         await parts.runDue();
@@ -266,19 +229,10 @@ describe('the service does what the simulator says', () => {
     }
     const sent = (place: number) => `n${place}`;
     const real = parts.handedOver.map(({ content }) => content.text.split('\n\n').sort());
-    const said = timeline
+    const said = simulation.timeline
       .filter(({ outcome }) => outcome === 'sent')
       .map(({ event, events: several = [event] }) => several.map(sent).sort());
     expect({ each, real: real.sort() }).toEqual({ each, real: said.sort() });
-  }
-  async function markRead({ user_id: userId, sequence }: Notification): Promise<void> {
-    await database.query(
-      testSql(
-        `insert into notification_states (user_id, sequence, is_read, version, updated_at) values ($1, $2, true, 1, db_now())
-         on conflict (user_id, sequence) do update set is_read = true`,
-        [userId, sequence],
-      ),
-    );
   }
 
   test('and asks the database a few times, however many digests there are', async () => {

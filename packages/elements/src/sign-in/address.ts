@@ -9,7 +9,7 @@ import { withLaterTexts } from './later-texts.js';
 import { titleOf } from './providers.js';
 import { type Context, card, type FirstAddress, type LaterContext, showLoginIssue, type View } from './views.js';
 
-/** Stores the user who has chosen "Later", so that this browser does not ask again. It is no secret. */
+/** Stores the id of a user after the choice "Later": this browser does not ask this user again. It is no secret. */
 const settledKey = 'postern.address';
 /** How long a login is the proof for a first address, and how long a code to one address excludes another, in milliseconds. */
 const loginMs = 600_000;

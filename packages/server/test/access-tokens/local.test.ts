@@ -332,7 +332,7 @@ describe('with a stream that a test writes', () => {
     expect(await outcome(verify, await sign({ iat: now - 1 }))).toBeNull();
   });
 
-  test('refuses every token of a withdrawn key for good: who has stolen the key chooses the times of its tokens', async () => {
+  test('refuses every token of a withdrawn key for good: a thief of the key chooses the times of its tokens', async () => {
     const { verify, token, response } = await ready();
     tell(response, { kid: 'k1', before: timeAt(now - 1) });
     await becomes(verify, token, null);

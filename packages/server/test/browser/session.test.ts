@@ -284,7 +284,7 @@ describe('a guest', () => {
     expect(await mergeGuest(page)).toBeNull();
   });
 
-  test('who has logged out is not merged into the account of the next person', async () => {
+  test('is not merged into the account of the next person after a logout', async () => {
     const { browser, id } = await enter();
     const page = browser.open();
     await page.ready();

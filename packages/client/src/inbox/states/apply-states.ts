@@ -1,7 +1,7 @@
 import type { InboxStates, NotificationExtra } from '../../wire.js';
 import type { ItemState, ItemsPart, StatefulNotification } from './types.js';
 
-/** The positions up to which everything is read and archived, except notifications that were marked one by one. */
+/** The read position and the archive position. Notifications that were marked one by one are exceptions. */
 export interface Positions extends Pick<InboxStates, 'archived_through'> {
   readonly marker: Pick<InboxStates['marker'], 'last_read_sequence'>;
 }
