@@ -37,6 +37,13 @@ const browser = await chromium.launch({
 });
 const wrong = [];
 
+/** Opens a page, and waits until its scripts handle keys and clicks. */
+async function open(page, path) {
+  page.setDefaultTimeout(120_000);
+  await page.goto(`${origin}/${path}.html`, { waitUntil: 'load' });
+  await page.waitForFunction(() => '__vue_app__' in (document.querySelector('#app') ?? {}));
+}
+
 /** @param pages paths without `.html` @param screen width, and `light` or `dark` */
 async function look(pages, { width, scheme }) {
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme });
@@ -51,7 +58,7 @@ async function look(pages, { width, scheme }) {
   page.on('pageerror', (error) => wrong.push(`${where}: ${error.message}`));
   for (const path of pages) {
     where = `${path} (${width} px, ${scheme})`;
-    await page.goto(`${origin}/${path}.html`, { waitUntil: 'load' });
+    await open(page, path);
     const { violations } = await page.evaluate(() => globalThis.axe.run({ resultTypes: ['violations'] }));
     for (const { id, help, nodes } of violations)
       wrong.push(`${where}: ${id}: ${help}: ${nodes[0].html.slice(0, 200)}`);
@@ -73,10 +80,10 @@ async function look(pages, { width, scheme }) {
 
 async function search() {
   const page = await browser.newPage();
-  await page.goto(`${origin}/index.html`);
+  await open(page, 'index');
   await page.keyboard.press('/');
   await page.locator('#localsearch-input').fill('restore a backup');
-  await page.locator('.result').first().waitFor({ timeout: 10_000 });
+  await page.locator('.result').first().waitFor();
   const first = await page.locator('.result').first().getAttribute('href');
   if (!/backup/.test(first ?? '')) wrong.push(`search: "restore a backup" finds ${first}`);
   await page.close();

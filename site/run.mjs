@@ -12,7 +12,7 @@ const inSite = { cwd: site, stdio: 'inherit' };
 const changedAt = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
 
 if (changedAt(join(site, 'node_modules/.package-lock.json')) < changedAt(join(site, 'package-lock.json'))) {
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], inSite);
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=5'], inSite);
 }
 stage(process.env.SITE_REPOSITORY || undefined);
 const vitepress = join(site, 'node_modules/vitepress/bin/vitepress.js');

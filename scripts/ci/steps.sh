@@ -24,7 +24,7 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# ended <title> <exit code> <seconds> <command>
+# ended <title> <exit code> <seconds> <command> [file with the output]
 ended() {
   if [[ $2 -eq 0 ]]; then
     printf -- '-- %s: passed in %d s\n' "$1" "$3"
@@ -33,6 +33,8 @@ ended() {
   printf -- '-- %s: FAILED in %d s\n' "$1" "$3"
   # A function of these scripts is no command that a person can type. The summary has the commands of failed tests.
   if [[ $(type -t "${4%% *}") == function ]]; then failures+=("$1"); else failures+=("$1. Repeat: $4"); fi
+  # A log may be kept only in part.
+  if [[ -n ${5-} ]]; then failures[-1]+=$'\n'$(tail -n 15 "$5"); fi
 }
 
 # step <title> <command...>
@@ -66,7 +68,7 @@ finish() {
     printf '\n== %s\n' "${begun[at]}"
     cat "$work/step-$at"
     read -ra result <"$work/step-$at.result" || result=(1 0)
-    ended "${begun[at]}" "${result[0]}" "${result[1]}" "${commands[at]}"
+    ended "${begun[at]}" "${result[0]}" "${result[1]}" "${commands[at]}" "$work/step-$at"
     rm -f "$work/step-$at.result"
   done
   begun=()
