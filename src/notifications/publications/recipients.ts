@@ -62,20 +62,21 @@ export async function readRecipients(
 ): Promise<RecipientPage> {
   const { target } = source;
   const examined = 'users' in target ? Math.min(maxChunk, size) * examinedForEach : limit;
-  // A page of all users has all between its first and its last one. So the planner can read these, and not each alone.
-  const condition =
+  // A page of all users has all between its first and its last one. So the planner can read these, and not each alone. Others are
+  // looked up by their ids (`offset 0`): with statistics, the planner would read the whole table of users for each chunk.
+  const users =
     'users' in target
-      ? sql`u.id > ${bound(after)}::uuid and u.id <= (select id from page order by id desc limit 1)
-          and (${await userCondition(tx, target.users)})`
-      : sql`true`;
+      ? sql`page join users u on u.id = page.id and u.id > ${bound(after)}::uuid
+          and u.id <= (select id from page order by id desc limit 1) and (${await userCondition(tx, target.users)})`
+      : sql`page, lateral (select * from users where users.id = page.id offset 0) u`;
   await tx.query(readByKey({}));
   const [page] = await tx.query(
     compose<RecipientPage>(sql`
       with page as materialized (${candidates(source, after)} order by 1 limit ${literal(examined)}),
       found as materialized (
         select u.id, u.status = 'active' as is_active, u.updated_at > ${bound(startedAt)}::timestamptz as is_late
-        from page join users u on u.id = page.id
-        where ${condition} and (u.inserted_at is null or u.inserted_at <= ${bound(startedAt)}::timestamptz)
+        from ${users}
+        where (u.inserted_at is null or u.inserted_at <= ${bound(startedAt)}::timestamptz)
         order by u.id limit ${literal(limit)}
       )
       select array(select id from found where is_active order by id) as active,
