@@ -102,12 +102,13 @@ export async function startBare(dataDir) {
 
 /**
  * Runs `work` with a Postern on a filled database, and stops everything afterwards.
- * @param {{ sizes: object, settings?: object, folder?: string }} options sizes: of `generate`; settings: more
- * environment variables; folder: filled once and kept, instead of a temporary one
+ * @param {{ sizes: object, settings?: object, folder?: string, before?: (parts: { pool: pg.Pool, dataDir: string }) => Promise<void> }} options sizes: of `generate`; settings: more
+ * environment variables; folder: filled once and kept, instead of a temporary one; before: work on the database before the
+ * service starts, which would take the jobs
  * @param {(parts: { postern: object, pool: pg.Pool, dataDir: string, keep: <T>(started: T) => T }) => Promise<void>}
  * work keep: registers other parts that were started, so that they are stopped too
  */
-export async function withFilledPostern({ sizes, settings = {}, folder }, work) {
+export async function withFilledPostern({ sizes, settings = {}, folder, before }, work) {
   const dataDir = folder ?? (await mkdtemp(join(tmpdir(), 'postern-bench-')));
   const stops = folder === undefined ? [() => rm(dataDir, { recursive: true, force: true })] : [];
   const keep = (started) => {
@@ -121,6 +122,7 @@ export async function withFilledPostern({ sizes, settings = {}, folder }, work) 
     const pool = postgres.pool();
     const { rows } = await pool.query("select to_regnamespace('bench') as filled");
     if (rows[0].filled === null) await generate(pool, sizes);
+    await before?.({ pool, dataDir });
     await work({ postern: keep(await startPostern(dataDir, settings)), pool, dataDir, keep });
   } finally {
     for (const stop of stops) await stop();

@@ -31,21 +31,20 @@ const settings = {
   OUTBOUND: 'off',
 };
 
-await withFilledPostern({ sizes, settings, folder: process.env.BENCH_DIR }, async ({ postern, pool, dataDir }) => {
-  // The service leaves the steps to this process, as soon as it has read this.
-  const pause = async (at) => {
-    await pool.query(`update channels set paused_at = ${at} where name = 'email'`);
-    await new Promise((resolve) => setTimeout(resolve, 2000));
-  };
-  await pause('now()');
-  const decisions = await measureDecisions(pool, dataDir);
-  await pause('null');
-  const requests = await measureRequests(postern, pool, dataDir);
-  const lag = await measureLag(postern, pool);
-  const text = `${decisions}\n\n${requests}\n\n${lag}`;
-  console.log(text);
-  await record('steps', text);
-});
+let decisions;
+const before = async ({ pool, dataDir }) => {
+  decisions = await measureDecisions(pool, dataDir);
+};
+await withFilledPostern(
+  { sizes, settings, folder: process.env.BENCH_DIR, before },
+  async ({ postern, pool, dataDir }) => {
+    const requests = await measureRequests(postern, pool, dataDir);
+    const lag = await measureLag(postern, pool);
+    const text = `${decisions}\n\n${requests}\n\n${lag}`;
+    console.log(text);
+    await record('steps', text);
+  },
+);
 
 /** The decisions about the steps of one publication, in this process: nothing is sent. */
 async function measureDecisions(pool, dataDir) {
