@@ -86,7 +86,7 @@ export async function startBackgroundWork(
     ...notifications.retention.tasks,
     ...(keys.ids.length > 1 ? [reencryptionTask(keys)] : []),
   ];
-  lifecycle.add(startIndexBuild(target, log), (build) => build.stop());
+  lifecycle.add(startIndexBuild(base, log), (build) => build.stop());
   lifecycle.add(
     startMaintenance(
       database,
