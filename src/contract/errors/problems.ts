@@ -270,7 +270,7 @@ export const errors = {
     409,
     'This user has a role, so nobody can log in as the user.',
     'Este usuario tiene un rol, así que nadie puede entrar como él.',
-    'Otherwise an operator could get the rights of another one. Remove the role first.',
+    'Nobody can log in as a user with a role: an operator could get the rights of another one. Remove the role first.',
   ),
   support_login_ended: error(
     409,
