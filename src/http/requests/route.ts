@@ -109,9 +109,9 @@ declare module 'fastify' {
     checkQuery?: (query: QueryParameters) => unknown;
     /**
      * The errors in the meaning of a body, so that one answer reports them together with the errors of its form. The body may
-     * have any form.
+     * have any form. `faults` are the errors of its form.
      */
-    checkBody?: (body: unknown) => Promise<FieldError[]>;
+    checkBody?: (body: unknown, faults: readonly FieldError[]) => Promise<FieldError[]>;
     /** The same for a body that has errors of form, and only then. */
     checkFaultyBody?: (
       body: unknown,

@@ -216,7 +216,6 @@ interface MoveRoute {
   readonly move: PublicationMove;
   readonly summary: string;
   readonly description: string;
-  readonly status: 200 | 202;
   readonly recentProof: 'needed' | 'not-needed';
 }
 
@@ -225,34 +224,34 @@ const moves: readonly MoveRoute[] = [
     move: 'pause',
     summary: 'Pause a publication',
     description: 'After the answer, nothing more is created until it is resumed.',
-    ...{ status: 200, recentProof: 'not-needed' },
+    recentProof: 'not-needed',
   },
   {
     move: 'resume',
     summary: 'Resume a publication',
     description: 'It goes on where it was paused.',
-    ...{ status: 200, recentProof: 'not-needed' },
+    recentProof: 'not-needed',
   },
   {
     move: 'cancel',
     summary: 'Cancel a publication',
     description:
       'After the answer, nothing more is created. What was created stays: to remove it, recall the publication.',
-    ...{ status: 200, recentProof: 'not-needed' },
+    recentProof: 'not-needed',
   },
   {
     move: 'recall',
     summary: 'Recall a publication',
     description:
       'Cancels it, and deletes in the background all that it has created, read or not. Clients learn it with the changes of the inbox, also those that were offline.',
-    ...{ status: 202, recentProof: 'needed' },
+    recentProof: 'needed',
   },
 ];
 
 function moveRoute(
   app: App,
   { publications, database }: PublicationServices,
-  { move, summary, description, status, recentProof }: MoveRoute,
+  { move, summary, description, recentProof }: MoveRoute,
 ): void {
   app.route({
     method: 'POST',
@@ -263,18 +262,28 @@ function moveRoute(
       description: `${description} To repeat it changes nothing. It needs the scopes that the target needs.`,
       tags: ['Administration'],
       params: IdParams,
-      response: { [status]: { ...Publication, description: 'The publication.', headers } },
+      response: {
+        200: {
+          ...Publication,
+          description: move === 'recall' ? 'It was recalled before.' : 'The publication.',
+          headers,
+        },
+        ...(move === 'recall' && { 202: { ...Publication, description: 'The publication.', headers } }),
+      },
     },
     config: { access, recentProof, problems: ['not_found', 'publication_state', 'insufficient_scope'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      const { publication, tag } = await database.transaction((tx) =>
+      const { publication, tag, isRepeat } = await database.transaction((tx) =>
         publications.move(tx, id, move, {
           origin: originOf(request),
           checkTarget: (target) => requireTarget(callerOf(request), target),
         }),
       );
-      return reply.code(status).header('ETag', tag).send(publication);
+      return reply
+        .code(move === 'recall' && !isRepeat ? 202 : 200)
+        .header('ETag', tag)
+        .send(publication);
     },
   });
 }
