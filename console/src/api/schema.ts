@@ -275,6 +275,8 @@ export type Audience = {
 };
 
 export type AudienceChange = {
+  /** What access tokens for the service have in `aud`, such as the URL of its API. Unique. */
+  readonly uri?: string | undefined;
   /** How access tokens are signed. ES256 unless set. */
   readonly alg?: SigningAlgorithm | undefined;
   /** How long access tokens last, in seconds. A request can ask for less. */
