@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { renderToString } from 'react-dom/server';
 import { build } from 'vite';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { createPostern, type Postern, type Snapshot } from '../../packages/client/src/index.js';
 import { backendOf, publish } from '../../packages/react/test/support.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -195,12 +195,15 @@ test('two components share the preferences, and a change that is refused is undo
   await shows(tab.page, 'one', 'ready off problem');
   await tab.page.getByText('Payments other', { exact: true }).click();
   await shows(tab.page, 'one', 'ready on');
-  const { body } = await app.api<{ categories: { payment: { cells: { push: object } } } }>(
-    'GET',
-    `/admin/v1/users/${user.id}/preferences`,
-    { bearer: app.adminKey },
-  );
-  expect(body.categories.payment.cells.push).toMatchObject({ value: 'on', default: 'on', is_chosen: true });
+  // The components show a choice before the service has stored it.
+  await vi.waitFor(async () => {
+    const { body } = await app.api<{ categories: { payment: { cells: { push: object } } } }>(
+      'GET',
+      `/admin/v1/users/${user.id}/preferences`,
+      { bearer: app.adminKey },
+    );
+    expect(body.categories.payment.cells.push).toMatchObject({ value: 'on', default: 'on', is_chosen: true });
+  });
   // A refused request is in the console of the browser.
   expect(tab.complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
 });

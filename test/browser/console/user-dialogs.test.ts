@@ -145,16 +145,16 @@ describe('the addresses', () => {
     const user = await createUser(postern);
     const { page, expectNoErrorsOrSidewaysScroll } = await open(pageOf(user), { as: await operator() });
     await button(page, 'Addresses…').click();
-    await page.getByLabel('Mail').fill(owner.email ?? '');
-    await page.getByLabel('Phone').fill('12');
+    await dialog(page).getByLabel('Mail').fill(owner.email ?? '');
+    await dialog(page).getByLabel('Phone').fill('12');
     await inDialog(page, 'Save').click();
     await page.locator('[aria-invalid]').first().waitFor();
-    expect(await page.getByLabel('Phone').getAttribute('aria-invalid')).toBe('true');
-    await page.getByLabel('Phone').fill(phone);
+    expect(await dialog(page).getByLabel('Phone').getAttribute('aria-invalid')).toBe('true');
+    await dialog(page).getByLabel('Phone').fill(phone);
     await inDialog(page, 'Save').click();
     await page.getByText('Another user has this value.').waitFor();
-    expect(await page.getByLabel('Mail').getAttribute('aria-invalid')).toBe('true');
-    await page.getByLabel('Mail').fill(email);
+    expect(await dialog(page).getByLabel('Mail').getAttribute('aria-invalid')).toBe('true');
+    await dialog(page).getByLabel('Mail').fill(email);
     await inDialog(page, 'Save').click();
     await closed(page);
     expect(await read(user)).toMatchObject({ email, phone, username: user.username });
@@ -166,7 +166,7 @@ describe('the addresses', () => {
   test('are removed only after the name was typed, and the last one stays', async () => {
     const user = await createUser(postern, { phone: newPhone() });
     const { page } = await open(pageOf(user, '?act=addresses'), { as: await operator() });
-    await page.getByLabel('Phone').fill('');
+    await dialog(page).getByLabel('Phone').fill('');
     expect(await inDialog(page, 'Save').isDisabled()).toBe(true);
     await typeName(page, user);
     await inDialog(page, 'Save').click();
@@ -247,12 +247,12 @@ describe('the secrets', () => {
     const [user, phone, email] = [await createUser(postern), newPhone(), newEmail()];
     const { page } = await open(pageOf(user), { as: await operator() });
     await way(page, 'The user has no phone number.').getByRole('button', { name: 'Add a phone…' }).click();
-    await page.getByLabel('Phone').and(page.locator(':focus')).waitFor();
+    await dialog(page).getByLabel('Phone').and(page.locator(':focus')).waitFor();
     await page.keyboard.type(phone);
     await page.keyboard.press('Enter');
     await effect(user, (now) => now.phone === phone);
     await way(page, 'The user has no mail address.').getByRole('button', { name: 'Add a mail address…' }).click();
-    await page.getByLabel('Mail').and(page.locator(':focus')).waitFor();
+    await dialog(page).getByLabel('Mail').and(page.locator(':focus')).waitFor();
     await page.keyboard.type(email);
     await page.keyboard.press('Enter');
     await effect(user, (now) => now.email === email);
