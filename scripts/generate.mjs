@@ -1,5 +1,5 @@
 // Writes the generated documents. With --check, reports those that do not match the code.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import {
   authenticationErrors,
   bodyOf,
@@ -18,7 +18,7 @@ import {
   webhookEventSchema,
   webhookEventTypes,
 } from '../dist/tools.js';
-import { operationTypes, schemaType, wireTypes } from './lib/wire-types.mjs';
+import { operationTypes, reachedComponents, schemaType, wireTypes } from './lib/wire-types.mjs';
 
 const openApiText = await openApi();
 const documents = {
@@ -28,7 +28,7 @@ const documents = {
   'docs/openapi.json': openApiText,
   'docs/webhook-events.md': webhookEventsPage(),
   'docs/webhook-events.json': webhookEventSchemas(),
-  'console/src/api/schema.ts': consoleTypes(JSON.parse(openApiText)),
+  'console/src/api/schema.ts': await consoleTypes(JSON.parse(openApiText)),
   'packages/client/src/wire.ts': clientTypes(JSON.parse(openApiText)),
   'packages/server/src/wire.ts': serverTypes(JSON.parse(openApiText)),
   'packages/elements/src/base/tokens.ts': await elementTokens(),
@@ -149,14 +149,19 @@ Generated from \`src/contract/errors/\` by \`npm run generate\`.
 `;
 }
 
-/** The types of the JavaScript client: those of the document, and the codes of problems with their status. */
-function clientTypes({ components }) {
+/** The components whose types the JavaScript client has. */
+function clientNames() {
   const names = ['Account', 'Authentication', 'AuthenticationState', 'Device', 'DeviceInput', 'FieldError', 'Identity'];
   names.push('Changes', 'DeliveryTrace', 'Image', 'Marker', 'Mute', 'Notification', 'DeviceToken', 'PushKey');
   names.push('AccountDetails', 'ActivityEntry', 'ChangedPassword', 'ExternalIdentity', 'NewPasskey', 'NewTotp');
   names.push('LogoutResult', 'OwnSupportLogin', 'Passkey', 'RecoveryCodes', 'StartedExternalIdentity', 'StartedProof');
   names.push('LoginOptions', 'NewSession', 'PageInfo', 'Recovered', 'Session', 'SentCode', 'MergedGuest');
   names.push('ChangedStates', 'InboxCounts', 'InboxStates', 'Preferences', 'OwnTopic');
+  return names;
+}
+
+/** The types of the JavaScript client: those of the document, and the codes of problems with their status. */
+function clientTypes({ components }) {
   const statuses = Object.entries(errors).map(([code, { status }]) => `  readonly ${code}: ${status};`);
   const kinds = fieldsWith('filter').map(([name, { filter }]) => `  readonly ${name}: '${filter}';`);
   return `// Generated from docs/openapi.json, src/contract/errors/ and src/contract/notification-fields.ts by \`npm run generate\`.
@@ -171,18 +176,23 @@ export interface NotificationFilterKinds {
 ${kinds.join('\n')}
 }
 
-${wireTypes(components.schemas, names)}`;
+${wireTypes(components.schemas, clientNames())}`;
 }
 
-/** The types of the console: the requests and answers of every operation. */
-function consoleTypes(document) {
+/** The types of requests and answers that the console imports. */
+async function consoleTypes(document) {
+  const folder = new URL('../console/src/', import.meta.url);
+  const files = (await readdir(folder, { recursive: true })).filter((file) => /\.tsx?$/.test(file));
+  const sources = await Promise.all(files.map((file) => readFile(new URL(file, folder), 'utf8')));
+  const imports = sources.flatMap((source) => [...source.matchAll(/\{([^{}]+)\} from '[./]+\/(?:api\/)?schema\.js'/g)]);
+  const names = new Set(imports.flatMap(([, list]) => list.match(/\b(?!type\b)\w+/g)));
   const types = webhookEventTypes.map((type) => `  '${type}',\n`).join('');
   return `// Generated from docs/openapi.json and src/contract/webhooks.ts by \`npm run generate\`.
 
 /** The types of events of webhooks. */
 export const webhookEventTypes = [\n${types}] as const;
 
-${operationTypes(document)}`;
+${operationTypes(document, names)}`;
 }
 
 /** The colours and sizes that the elements share with the console. Constants, so that a page loads only those that it uses. */
@@ -222,16 +232,32 @@ function serverTypes({ components }) {
   names.push('Marker', 'UserDevice', 'UserSession');
   names.push('IssuedWebhook', 'NewWebhook', 'Webhook', 'WebhookChange', 'WebhookDelivery', 'WebhookReplay');
   names.push('WebhookSecret', 'WebhookTest');
+  const inClient = reachedComponents(components.schemas, clientNames());
   // The events about a user only have the members that all events have.
   const common = webhookEventSchema('user.created').properties.data;
+  const first = new Map();
   const events = webhookEventTypes.map((type) => {
     const { description, properties } = webhookEventSchema(type);
     const isOwn = ([name]) => !(name in common.properties);
     const own = Object.fromEntries(Object.entries(properties.data.properties).filter(isOwn));
-    const rest = Object.keys(own).length === 0 ? '' : ` & ${schemaType({ ...properties.data, properties: own }, '  ')}`;
-    return `  /** ${description} */\n  readonly '${type}': CommonEventData${rest};\n`;
+    const rest = schemaType({ ...properties.data, properties: own }, '  ');
+    const data = Object.keys(own).length === 0 ? 'CommonEventData' : `CommonEventData & ${rest}`;
+    const isRepeated = data.includes('\n') && first.has(data);
+    if (!isRepeated) first.set(data, type);
+    return `  /** ${description} */\n  readonly '${type}': ${isRepeated ? `WebhookEventData['${first.get(data)}']` : data};\n`;
   });
+  const own = wireTypes(components.schemas, names, inClient);
+  const shared = [...inClient].sort();
+  const used = shared.filter((name) => new RegExp(`\\b${name}\\b`).test(own));
   return `// Generated from docs/openapi.json and src/contract/webhook-events.ts by \`npm run generate\`.
+import type {
+${used.map((name) => `  ${name},\n`).join('')}} from '@postern/client/internal';
+
+export type {
+${shared
+  .filter((name) => names.includes(name))
+  .map((name) => `  ${name},\n`)
+  .join('')}} from '@postern/client/internal';
 
 /** The members of \`data\` that all events of webhooks have. */
 export interface CommonEventData ${schemaType(common, '')}
@@ -240,7 +266,7 @@ export interface CommonEventData ${schemaType(common, '')}
 export interface WebhookEventData {
 ${events.join('')}}
 
-${wireTypes(components.schemas, names)}`;
+${own}`;
 }
 
 function configurationPage() {

@@ -109,9 +109,9 @@ declare module 'fastify' {
     checkQuery?: (query: QueryParameters) => unknown;
     /**
      * Checks rules that the schema cannot express, so that one answer reports their errors together with those of the
-     * schema. The body may not fit the schema.
+     * schema. The body may not fit the schema. `faults` are the errors of the schema.
      */
-    checkBody?: (body: unknown) => Promise<FieldError[]>;
+    checkBody?: (body: unknown, faults: readonly FieldError[]) => Promise<FieldError[]>;
     /** The same, but called only for a body that does not fit the schema. */
     checkFaultyBody?: (
       body: unknown,
