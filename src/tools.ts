@@ -33,7 +33,6 @@ export { identityDigest } from './identities/identity.js';
 export { newToken } from './lib/crypto/token-strings.js';
 export { nilId } from './lib/ids.js';
 export { textRules } from './messages/kinds.js';
-export { builtInTexts } from './messages/templates.js';
 export { allCategories, completeCategory } from './notifications/categories/category.js';
 export { createDueSteps } from './notifications/deliveries/due.js';
 export { encodeCursor } from './notifications/inbox/cursor.js';
