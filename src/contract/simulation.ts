@@ -34,7 +34,8 @@ export const SimulationRequest = Type.Object(
     preferences: Type.Optional(
       Type.Object(UserPreferenceChanges.properties, {
         title: 'SimulatedPreferences',
-        description: 'What the user has chosen, as for PATCH of preferences, without topics.',
+        description:
+          'What the user has chosen, as for PATCH of preferences. The events belong to no topic, so choices for topics change nothing.',
       }),
     ),
     events: Type.Array(

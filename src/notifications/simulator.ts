@@ -9,6 +9,7 @@ import { parseDuration, parseTime } from '../lib/times.js';
 import type { KnownCategories } from './categories/categories.js';
 import { type Calendar, type SimulatedEvent, type SimulatedPerson, simulate } from './deliveries/timeline.js';
 import { applyChanges, type Choices, changeErrors, noChoices } from './preferences/choices.js';
+import { existingTopics } from './preferences/preferences.js';
 import { noZones, type TimeZones } from './preferences/time-zones.js';
 
 /** Shows what the service would do with notifications of a category. It writes nothing. */
@@ -59,8 +60,12 @@ export function createSimulator({
     const named = isJsonObject(preferences.categories) ? Object.keys(preferences.categories) : [];
     await categories.refreshFor(handle, [name, ...named]);
     const zones = typeof preferences.time_zone === 'string' ? await timeZones.names(handle) : noZones;
+    const topics = await existingTopics(
+      handle,
+      isJsonObject(preferences.topics) ? Object.keys(preferences.topics) : [],
+    );
     const { events, errors } = eventsOf(request, (data, field) => categories.dataErrors(name, data, field));
-    const wrong = changeErrors(preferences, { categories, zones, topics: undefined });
+    const wrong = changeErrors(preferences, { categories, zones, topics });
     return {
       category: categories.get(name),
       events,

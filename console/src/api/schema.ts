@@ -1721,7 +1721,7 @@ export type SimulationRequest = {
   readonly now: string;
   /** The user. Absent members: active, not locked, with every proven address and one device. */
   readonly person?: SimulatedPerson | undefined;
-  /** What the user has chosen, as for PATCH of preferences, without topics. */
+  /** What the user has chosen, as for PATCH of preferences. The events belong to no topic, so choices for topics change nothing. */
   readonly preferences?: SimulatedPreferences | undefined;
   readonly events: readonly SimulatedEvent[];
 };

@@ -61,10 +61,6 @@ export const fieldErrors = {
     'This must be a duration from 15m to 7d, or a time such as daily 09:00 or weekly mon 09:00.',
     'Debe ser una duración de 15m a 7d, o una hora como daily 09:00 o weekly mon 09:00.',
   ),
-  preference_not_available: text(
-    'This release does not have this preference.',
-    'Esta versión no tiene esta preferencia.',
-  ),
   unknown_time_zone: text(
     'This must be the name of a time zone, such as Europe/Madrid.',
     'Debe ser el nombre de una zona horaria, como Europe/Madrid.',

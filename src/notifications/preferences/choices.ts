@@ -51,8 +51,8 @@ export interface KnownNames {
   readonly categories: Names;
   /** The names of time zones. */
   readonly zones: ReadonlySet<string>;
-  /** The topics that the change may name. Undefined if it may name none. */
-  readonly topics: ReadonlySet<string> | undefined;
+  /** The topics that the change may name. */
+  readonly topics: ReadonlySet<string>;
 }
 
 interface Names {
@@ -128,9 +128,7 @@ function quietHoursOf({ from, until, days }: QuietHours): QuietHours {
   return { from, until, ...(days !== undefined && { days: weekdays.filter((day) => days.includes(day)) }) };
 }
 
-function topicErrors(topics: unknown, known: ReadonlySet<string> | undefined): FieldError[] {
-  if (topics === undefined) return [];
-  if (known === undefined) return [{ field: 'topics', code: 'preference_not_available' }];
+function topicErrors(topics: unknown, known: ReadonlySet<string>): FieldError[] {
   return Object.entries(membersOf(topics)).flatMap(([key, cells]): FieldError[] => {
     const field = `topics.${truncateInput(key)}`;
     if (!known.has(key)) return [{ field, code: 'unknown_topic' }];

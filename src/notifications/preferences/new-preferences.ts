@@ -3,7 +3,8 @@ import type { Queryable, Transaction } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import type { FieldError } from '../../lib/problem.js';
 import type { KnownCategories } from '../categories/categories.js';
-import { applyChanges, changeErrors, hasChoices, inboxChoicesOf, noChoices } from './choices.js';
+import { applyChanges, changeErrors, hasChoices, inboxChoicesOf, maxChosenTopics, noChoices } from './choices.js';
+import { existingTopics, noteTopicChoices } from './preferences.js';
 import { noZones, type TimeZones } from './time-zones.js';
 
 const readClock = statement<object, { now: string }>('preferences_clock', () => sql`select db_now() as now`);
@@ -11,9 +12,10 @@ const readClock = statement<object, { now: string }>('preferences_clock', () => 
 const insertChoices = statement<{ users: string }>(
   'preferences_insert',
   (p) => sql`
-    insert into preferences (user_id, time_zone, quiet_hours, channels, categories)
-    select user_id, time_zone, nullif(quiet_hours, 'null'), channels, categories
-    from jsonb_to_recordset(${p.users}::jsonb) as chosen (user_id uuid, time_zone text, quiet_hours jsonb, channels jsonb, categories jsonb)`,
+    insert into preferences (user_id, time_zone, quiet_hours, channels, categories, topics)
+    select user_id, time_zone, nullif(quiet_hours, 'null'), channels, categories, topics
+    from jsonb_to_recordset(${p.users}::jsonb)
+      as chosen (user_id uuid, time_zone text, quiet_hours jsonb, channels jsonb, categories jsonb, topics jsonb)`,
 );
 
 /** The preferences of users that are being created. `ImportedPreferences` of the import describes the methods. */
@@ -22,6 +24,8 @@ export function createNewPreferences(
   { categories, timeZones }: { readonly categories: KnownCategories; readonly timeZones: TimeZones },
 ) {
   let zones = noZones;
+  /** Imports run at the same time, so a topic stays until it is looked up again. */
+  const topics = new Set<string>();
   return {
     async refreshFor(changes: readonly PreferenceChanges[]): Promise<void> {
       await categories.refreshFor(
@@ -29,9 +33,18 @@ export function createNewPreferences(
         changes.flatMap((each) => Object.keys(each.categories ?? {})),
       );
       if (changes.some((each) => typeof each.time_zone === 'string')) zones = await timeZones.names(handle);
+      const named = [...new Set(changes.flatMap((each) => Object.keys(each.topics ?? {})))];
+      const existing = await existingTopics(handle, named);
+      for (const key of named) {
+        if (existing.has(key)) topics.add(key);
+        else topics.delete(key);
+      }
     },
-    errorsOf: (changes: PreferenceChanges): FieldError[] =>
-      changeErrors(changes, { categories, zones, topics: undefined }),
+    errorsOf(changes: PreferenceChanges): FieldError[] {
+      const errors = changeErrors(changes, { categories, zones, topics });
+      const tooMany: FieldError = { field: 'topics', code: 'too_many_items', params: { max: maxChosenTopics } };
+      return Object.keys(changes.topics ?? {}).length > maxChosenTopics ? [...errors, tooMany] : errors;
+    },
     async insert(
       tx: Transaction,
       users: readonly { readonly userId: string; readonly changes: PreferenceChanges }[],
@@ -46,6 +59,7 @@ export function createNewPreferences(
       await categories.noteInboxChoices(tx, [
         ...new Set(users.flatMap(({ changes }) => inboxChoicesOf(changes.categories))),
       ]);
+      await noteTopicChoices(tx, [...new Set(users.flatMap(({ changes }) => inboxChoicesOf(changes.topics)))]);
     },
   };
 }

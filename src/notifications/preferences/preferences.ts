@@ -130,7 +130,18 @@ const selectExisting = statement<{ keys: readonly string[] }, { key: string }>(
   'preferences_existing_topics',
   (p) => sql`select key from topics where key = any (${p.keys}::text[])`,
 );
-const noteTopicChoices = statement<{ keys: readonly string[] }>(
+/** Returns those of these topics that exist. */
+export async function existingTopics(handle: Queryable, keys: readonly string[]): Promise<ReadonlySet<string>> {
+  if (keys.length === 0) return new Set();
+  return new Set((await handle.query(selectExisting({ keys }))).map(({ key }) => key));
+}
+
+/** Notes that somebody has chosen whether notifications of these topics come to the inbox. */
+export async function noteTopicChoices(tx: Queryable, keys: readonly string[]): Promise<void> {
+  if (keys.length > 0) await tx.query(noteInboxChoices({ keys }));
+}
+
+const noteInboxChoices = statement<{ keys: readonly string[] }>(
   'preferences_note_topics',
   (p) => sql`
     update topics set has_inbox_choices = true where key = any (${p.keys}::text[]) and not has_inbox_choices`,
@@ -222,8 +233,7 @@ export function createPreferences({
       if (fields.some(({ field }) => field === 'time_zone' || field === 'quiet_hours'))
         await tx.query(moveHolds({ userId, zone: timeZone }));
       await categories.noteInboxChoices(tx, inboxChoicesOf(changes.categories));
-      const hidingTopics = inboxChoicesOf(changes.topics);
-      if (hidingTopics.length > 0) await tx.query(noteTopicChoices({ keys: hidingTopics }));
+      await noteTopicChoices(tx, inboxChoicesOf(changes.topics));
       const isChanged = fields.length > 0;
       if (isChanged) {
         const data = JSON.stringify({ fields: fields.map(({ field }) => field) });
@@ -257,8 +267,7 @@ async function topicsOf(
 
 /** Removes choices for deleted topics. @throws Problem `validation_failed` if too many remain */
 async function keepExistingTopics(tx: Queryable, after: { topics: Choices['topics'] }): Promise<void> {
-  const rows = await tx.query(selectExisting({ keys: Object.keys(after.topics) }));
-  const existing = new Set(rows.map(({ key }) => key));
+  const existing = await existingTopics(tx, Object.keys(after.topics));
   after.topics = Object.fromEntries(Object.entries(after.topics).filter(([key]) => existing.has(key)));
   if (existing.size > maxChosenTopics) {
     throwIfErrors([{ field: 'topics', code: 'too_many_items', params: { max: maxChosenTopics } }]);

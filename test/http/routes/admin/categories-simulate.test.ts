@@ -89,7 +89,7 @@ test('refuses what cannot be, all at once', async () => {
   expect(body.errors?.map(({ field, code }) => `${field} ${code}`)).toEqual([
     'preferences.time_zone unknown_time_zone',
     'preferences.quiet_hours empty_window',
-    'preferences.topics preference_not_available',
+    'preferences.topics.a unknown_topic',
     'events.0.data.sum data_invalid',
     'events.0.at in_the_past',
     'events.1.at invalid_time',

@@ -76,6 +76,27 @@ describe('POST /admin/v1/notifications as application/x-ndjson', () => {
     expect(await publish('\n\r\n\n')).toEqual([]);
   });
 
+  it('replaces what earlier lines have published with the same replace_key, and keeps the order of the lines', async () => {
+    const ann = await createUser(postern);
+    const bob = await createUser(postern);
+    const keyed = (description: string, people: object) => line({ description, replace_key: 'pool-7', ...people });
+    const published = await publish(
+      [
+        keyed('1', { user_id: ann.id }),
+        keyed('2', { user_id: ann.id.toUpperCase() }),
+        line({ user_id: ann.id, description: '3', category: 'unheard.of' }),
+        line({ user_id: ann.id, description: '4' }),
+        keyed('5', { user_id: undefined, user_ids: [bob.id, ann.id] }),
+        line({ user_id: ann.id, description: '6' }),
+        keyed('7', { user_id: bob.id }),
+      ].join('\n'),
+    );
+    expect(published.map(({ status }) => status)).toEqual([201, 201, 422, 201, 201, 201, 201]);
+    const descriptions = async (person: User) => (await inboxOf(person)).map(({ description }) => description);
+    expect(await descriptions(ann)).toEqual(['6', '5', '4']);
+    expect(await descriptions(bob)).toEqual(['7']);
+  });
+
   it('refuses only the bad lines, with their errors, and publishes the others', async () => {
     const reader = await createUser(postern);
     const lineToReader = (fields: object = {}) => line({ user_id: reader.id, ...fields });

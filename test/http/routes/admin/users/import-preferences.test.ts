@@ -61,6 +61,28 @@ test('a line has the preferences of its user, and a line without them stores not
   expect(postern.services.categories.known.isHidden('billing')).toBe(false);
 });
 
+test('a line also has what its user has chosen for topics', async () => {
+  for (const key of ['club.chess', 'club.go']) {
+    await postern.api('PUT', `/admin/v1/topics/${key}`, { bearer: postern.adminKey, body: { title: key } });
+  }
+  const topics = { 'club.chess': { push: 'off', inbox: 'off' }, 'club.go': { email: null } };
+  const [chosen, unknown] = await importLines([
+    { username: newName(), preferences: { topics } },
+    { username: newName(), preferences: { topics: { 'club.ches': { push: 'off' }, 'club.go': { fax: 'off' } } } },
+  ]);
+  expect((await preferencesOf(chosen?.id)).topics).toEqual({ 'club.chess': { push: 'off', inbox: 'off' } });
+  expect(unknown?.errors?.map(({ field, code }) => [field, code])).toEqual([
+    ['preferences.topics.club.ches', 'unknown_topic'],
+    ['preferences.topics.club.go.fax', 'invalid_choice'],
+  ]);
+  // The choice for the inbox counts: it is looked up only for topics where somebody made one.
+  const rows = await postern.database.query<{ key: string }>({
+    text: 'select key from topics where has_inbox_choices',
+    values: [],
+  });
+  expect(rows).toEqual([{ key: 'club.chess' }]);
+});
+
 test('all faults of a line are named, with the nearest name, and the user is not created', async () => {
   const line = {
     username: newName(),
