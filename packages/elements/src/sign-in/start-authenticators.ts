@@ -3,32 +3,33 @@ import { fill } from '../base/texts.js';
 import { button, type Context, isProvider } from './views.js';
 
 /**
- * The ways to sign in beside the form, as buttons: providers, the way that the page prefers and the one that this browser used last.
- * All others are behind "Other ways".
+ * The authenticators beside the form, as buttons: providers, the authenticator that the page prefers and the one that this browser used
+ * last. All others are behind "Other ways".
  *
- * @param way the way of the form, which has no button
- * @param choose is called with the way and its button
+ * @param authenticator that of the form, which has no button
+ * @param choose is called with the authenticator and its button
  */
-export function wayButtons(
+export function authenticatorButtons(
   context: Context,
-  way: string | undefined,
+  authenticator: string | undefined,
   withProviders: boolean,
   choose: (name: string, chosen: HTMLElement) => void,
 ): { readonly nodes: readonly HTMLElement[]; readonly hasVisible: boolean } {
-  const { words, ways, input, signal } = context;
-  const { lastWay } = input;
-  const providers = withProviders ? ways.filter(isProvider) : [];
-  const others = ways.filter((name) => name !== way && !isProvider(name));
-  const isShown = (name: string) => way === undefined || name === lastWay || name === ways[0];
+  const { words, authenticators, input, signal } = context;
+  const { lastAuthenticator } = input;
+  const providers = withProviders ? authenticators.filter(isProvider) : [];
+  const others = authenticators.filter((name) => name !== authenticator && !isProvider(name));
+  const isShown = (name: string) =>
+    authenticator === undefined || name === lastAuthenticator || name === authenticators[0];
   const shown = others.filter(isShown);
   const hidden = others.filter((name) => !isShown(name));
 
   function withTag(name: string, node: HTMLElement): HTMLElement {
-    if (name === lastWay) node.append(element('span', { class: 'tag', part: 'tag' }, words.last_way));
+    if (name === lastAuthenticator) node.append(element('span', { class: 'tag', part: 'tag' }, words.last_way));
     return node;
   }
-  function wayButton(name: string): HTMLElement {
-    const result = button(wayName(name, context), () => choose(name, result));
+  function authenticatorButton(name: string): HTMLElement {
+    const result = button(authenticatorName(name, context), () => choose(name, result));
     return withTag(name, result);
   }
   async function showProviders(box: HTMLElement): Promise<void> {
@@ -50,9 +51,9 @@ export function wayButtons(
     nodes.push(box);
     void showProviders(box);
   }
-  if (shown.length > 0) nodes.push(element('div', { class: 'others' }, ...shown.map(wayButton)));
+  if (shown.length > 0) nodes.push(element('div', { class: 'others' }, ...shown.map(authenticatorButton)));
   if (hidden.length > 0) {
-    const list = element('div', { class: 'others', id: 'others', hidden: true }, ...hidden.map(wayButton));
+    const list = element('div', { class: 'others', id: 'others', hidden: true }, ...hidden.map(authenticatorButton));
     const toggle = linkButton(words.other_ways, () => {
       list.hidden = !list.hidden;
       toggle.setAttribute('aria-expanded', `${!list.hidden}`);
@@ -64,15 +65,15 @@ export function wayButtons(
   return { nodes, hasVisible: providers.length + shown.length > 0 };
 }
 
-function wayName(way: string, { words }: Context): string {
-  const [kind, ...nameParts] = way.split(':');
-  const wayNames = {
+function authenticatorName(authenticator: string, { words }: Context): string {
+  const [kind, ...nameParts] = authenticator.split(':');
+  const names = {
     password: words.use_password,
     sms: words.use_sms,
     email: words.use_email,
     passkey: words.use_passkey,
   };
   return (
-    wayNames[kind as keyof typeof wayNames] ?? fill(words.use_custom, { authenticator: nameParts.join(':') || way })
+    names[kind as keyof typeof names] ?? fill(words.use_custom, { authenticator: nameParts.join(':') || authenticator })
   );
 }
