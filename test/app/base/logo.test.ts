@@ -44,7 +44,7 @@ test('a file that is no such image is a configuration error', async () => {
 test('a colour that nobody sees on white is a configuration error', () => {
   expect(readConfig({ APP_COLOR: '#0F766E' }).APP_COLOR).toBe('#0f766e');
   expect(errorsOf({ APP_COLOR: '#ffff00' })).toEqual([
-    'APP_COLOR has a contrast of 1.1 to 1 to white; choose a darker colour, of at least 3 to 1',
+    'APP_COLOR has a contrast of 1.0 to 1 to white; choose a darker colour, of at least 3 to 1',
   ]);
   // 2.97 is not told as 3.0.
   expect(errorsOf({ APP_COLOR: '#e07b00' })[0]).toContain('a contrast of 2.9 to 1');
