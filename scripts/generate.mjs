@@ -1,10 +1,9 @@
 // Writes the generated documents. With --check, reports those that do not match the code.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import {
   authenticationErrors,
   bodyOf,
   buildServer,
-  builtInTexts,
   createLog,
   errors,
   exampleOf,
@@ -19,7 +18,7 @@ import {
   webhookEventSchema,
   webhookEventTypes,
 } from '../dist/tools.js';
-import { operationTypes, schemaType, wireTypes } from './lib/wire-types.mjs';
+import { operationTypes, reachedComponents, schemaType, wireTypes } from './lib/wire-types.mjs';
 
 const openApiText = await openApi();
 const documents = {
@@ -29,7 +28,7 @@ const documents = {
   'docs/openapi.json': openApiText,
   'docs/webhook-events.md': webhookEventsPage(),
   'docs/webhook-events.json': webhookEventSchemas(),
-  'console/src/api/schema.ts': consoleTypes(JSON.parse(openApiText)),
+  'console/src/api/schema.ts': await consoleTypes(JSON.parse(openApiText)),
   'packages/client/src/wire.ts': clientTypes(JSON.parse(openApiText)),
   'packages/server/src/wire.ts': serverTypes(JSON.parse(openApiText)),
   'packages/elements/src/base/tokens.ts': await elementTokens(),
@@ -61,32 +60,37 @@ function webhookEventsPage() {
     '3b2a1908-f7e6-4d5c-8b4a-392817065f4e',
     '582a5abb-1335-4794-4855-11e067b8c55e',
   ];
+  const exampleBody = (type) =>
+    JSON.parse(
+      bodyOf(endpoint, {
+        event_id: event,
+        type,
+        created_at: '2026-11-23T17:30:00.123456Z',
+        user_id: /^(audit|topic\.(created|updated|deleted)|publication|suppression\.deleted)/.test(type) ? nilId : user,
+        sequence: 3,
+        data: exampleOf(type),
+      }),
+    );
+  const fence = (value) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\`\n`;
   const parts = webhookEventTypes.map((type) => {
-    const body = bodyOf(endpoint, {
-      event_id: event,
-      type,
-      created_at: '2026-11-23T17:30:00.123456Z',
-      user_id: /^(audit|topic\.(created|updated|deleted)|publication|suppression\.deleted)/.test(type) ? nilId : user,
-      sequence: 3,
-      data: exampleOf(type),
-    });
-    return `## ${type}\n\n${webhookEventSchema(type).description}\n\n\`\`\`json\n${JSON.stringify(JSON.parse(body), null, 2)}\n\`\`\`\n`;
+    const { user_id, sequence, ...own } = exampleBody(type).data;
+    const data = user_id === nilId ? { user_id, ...own } : own;
+    return `## ${type}\n\n${webhookEventSchema(type).description}\n\n${Object.keys(data).length > 0 ? `${fence(data)}\n` : ''}`;
   });
   return `# Events of webhooks
 
-[Webhooks](webhooks.md) deliver these events. Each part shows a body with the payload \`thin\`. [webhook-events.json](webhook-events.json)
-contains a JSON Schema of each body. Your receiver must accept members that it does not know: full payloads, test events
-and later releases have more members.
+[Webhooks](webhooks.md) deliver these events. With the payload \`thin\`, a body looks like this:
 
-${parts.join('\n')}
-Generated from \`src/contract/webhook-events.ts\` by \`npm run generate\`.
+${fence(exampleBody('user.updated'))}
+Each part below shows the members of \`data\` besides \`user_id\` and \`sequence\`. A \`user_id\` of zeros means that the event concerns no user.
+[webhook-events.json](webhook-events.json) contains a JSON Schema of each body. Your receiver must accept members that it does not know.
+
+${parts.join('')}Generated from \`src/contract/webhook-events.ts\` by \`npm run generate\`.
 `;
 }
 
 function errorsPage() {
-  const rows = Object.entries(errors).map(
-    ([code, { status, message, remedy }]) => `| ${status} | \`${code}\` | ${message.en} | ${remedy} |`,
-  );
+  const rows = Object.entries(errors).map(([code, { status, remedy }]) => `| ${status} | \`${code}\` | ${remedy} |`);
   const texts = (catalogue) => Object.entries(catalogue).map(([code, message]) => `| \`${code}\` | ${message.en} |`);
   return `# Errors
 
@@ -104,13 +108,13 @@ Every error is \`application/problem+json\` ([RFC 9457](https://www.rfc-editor.o
 \`\`\`
 
 \`errors\` always has an entry, so a program can read \`errors[0].code\`. The meaning of a code never changes. Messages are
-for people, in English or Spanish (\`Accept-Language\`). In the tables, a part in square brackets appears only if its value
+for people, in English or Spanish (\`Accept-Language\`). In a message, a part in square brackets appears only if its value
 is known. \`request_id\` is also in the log and in the header \`Request-ID\`.
 
 ## Problems
 
-| Status | Code | Message | When, and what to do |
-|---|---|---|---|
+| Status | Code | When, and what to do |
+|---|---|---|
 ${rows.join('\n')}
 
 401 has the header \`WWW-Authenticate\`, and 405 has \`Allow\`. 423, 429, 503 and 409 \`request_in_progress\` have
@@ -145,14 +149,19 @@ Generated from \`src/contract/errors/\` by \`npm run generate\`.
 `;
 }
 
-/** The types of the JavaScript client: those of the document, and the codes of problems with their status. */
-function clientTypes({ components }) {
+/** The components whose types the JavaScript client has. */
+function clientNames() {
   const names = ['Account', 'Authentication', 'AuthenticationState', 'Device', 'DeviceInput', 'FieldError', 'Identity'];
   names.push('Changes', 'DeliveryTrace', 'Image', 'Marker', 'Mute', 'Notification', 'DeviceToken', 'PushKey');
   names.push('AccountDetails', 'ActivityEntry', 'ChangedPassword', 'ExternalIdentity', 'NewPasskey', 'NewTotp');
   names.push('LogoutResult', 'OwnSupportLogin', 'Passkey', 'RecoveryCodes', 'StartedExternalIdentity', 'StartedProof');
   names.push('LoginOptions', 'NewSession', 'PageInfo', 'Recovered', 'Session', 'SentCode', 'MergedGuest');
   names.push('ChangedStates', 'InboxCounts', 'InboxStates', 'Preferences', 'OwnTopic');
+  return names;
+}
+
+/** The types of the JavaScript client: those of the document, and the codes of problems with their status. */
+function clientTypes({ components }) {
   const statuses = Object.entries(errors).map(([code, { status }]) => `  readonly ${code}: ${status};`);
   const kinds = fieldsWith('filter').map(([name, { filter }]) => `  readonly ${name}: '${filter}';`);
   return `// Generated from docs/openapi.json, src/contract/errors/ and src/contract/notification-fields.ts by \`npm run generate\`.
@@ -167,18 +176,23 @@ export interface NotificationFilterKinds {
 ${kinds.join('\n')}
 }
 
-${wireTypes(components.schemas, names)}`;
+${wireTypes(components.schemas, clientNames())}`;
 }
 
-/** The types of the console: the requests and answers of every operation. */
-function consoleTypes(document) {
+/** The types of requests and answers that the console imports. */
+async function consoleTypes(document) {
+  const folder = new URL('../console/src/', import.meta.url);
+  const files = (await readdir(folder, { recursive: true })).filter((file) => /\.tsx?$/.test(file));
+  const sources = await Promise.all(files.map((file) => readFile(new URL(file, folder), 'utf8')));
+  const imports = sources.flatMap((source) => [...source.matchAll(/\{([^{}]+)\} from '[./]+\/(?:api\/)?schema\.js'/g)]);
+  const names = new Set(imports.flatMap(([, list]) => list.match(/\b(?!type\b)\w+/g)));
   const types = webhookEventTypes.map((type) => `  '${type}',\n`).join('');
   return `// Generated from docs/openapi.json and src/contract/webhooks.ts by \`npm run generate\`.
 
 /** The types of events of webhooks. */
 export const webhookEventTypes = [\n${types}] as const;
 
-${operationTypes(document)}`;
+${operationTypes(document, names)}`;
 }
 
 /** The colours and sizes that the elements share with the console. Constants, so that a page loads only those that it uses. */
@@ -218,16 +232,32 @@ function serverTypes({ components }) {
   names.push('Marker', 'UserDevice', 'UserSession');
   names.push('IssuedWebhook', 'NewWebhook', 'Webhook', 'WebhookChange', 'WebhookDelivery', 'WebhookReplay');
   names.push('WebhookSecret', 'WebhookTest');
+  const inClient = reachedComponents(components.schemas, clientNames());
   // The events about a user only have the members that all events have.
   const common = webhookEventSchema('user.created').properties.data;
+  const first = new Map();
   const events = webhookEventTypes.map((type) => {
     const { description, properties } = webhookEventSchema(type);
     const isOwn = ([name]) => !(name in common.properties);
     const own = Object.fromEntries(Object.entries(properties.data.properties).filter(isOwn));
-    const rest = Object.keys(own).length === 0 ? '' : ` & ${schemaType({ ...properties.data, properties: own }, '  ')}`;
-    return `  /** ${description} */\n  readonly '${type}': CommonEventData${rest};\n`;
+    const rest = schemaType({ ...properties.data, properties: own }, '  ');
+    const data = Object.keys(own).length === 0 ? 'CommonEventData' : `CommonEventData & ${rest}`;
+    const isRepeated = data.includes('\n') && first.has(data);
+    if (!isRepeated) first.set(data, type);
+    return `  /** ${description} */\n  readonly '${type}': ${isRepeated ? `WebhookEventData['${first.get(data)}']` : data};\n`;
   });
+  const own = wireTypes(components.schemas, names, inClient);
+  const shared = [...inClient].sort();
+  const used = shared.filter((name) => new RegExp(`\\b${name}\\b`).test(own));
   return `// Generated from docs/openapi.json and src/contract/webhook-events.ts by \`npm run generate\`.
+import type {
+${used.map((name) => `  ${name},\n`).join('')}} from '@postern/client/internal';
+
+export type {
+${shared
+  .filter((name) => names.includes(name))
+  .map((name) => `  ${name},\n`)
+  .join('')}} from '@postern/client/internal';
 
 /** The members of \`data\` that all events of webhooks have. */
 export interface CommonEventData ${schemaType(common, '')}
@@ -236,7 +266,7 @@ export interface CommonEventData ${schemaType(common, '')}
 export interface WebhookEventData {
 ${events.join('')}}
 
-${wireTypes(components.schemas, names)}`;
+${own}`;
 }
 
 function configurationPage() {
@@ -319,45 +349,11 @@ The inbox shows the text of \`push\`.
 |---|---|---|---|
 ${rows.join('\n')}
 
-## The English texts
+The built-in texts are in [code-texts.ts](../src/messages/code-texts.ts) and [notice-texts.ts](../src/messages/notice-texts.ts). The push
+of a notice is its SMS without the name of the service.
 
-${englishTexts()}
 Generated from \`src/messages/\` by \`npm run generate\`.
 `;
-}
-
-/** The English texts. Notices that differ only in their first sentence share one frame. */
-function englishTexts() {
-  const english = new Map([...builtInTexts()].map(([kind, byLanguage]) => [kind, byLanguage.get('en')]));
-  const frames = new Map();
-  for (const [kind, push] of [...english].filter(([kind]) => kind.startsWith('push.'))) {
-    const name = kind.slice('push.'.length);
-    const [, sentence, short] = /^(.*?) (If this was not you, .*)$/s.exec(push) ?? [];
-    const head = `Subject: {app}: ${sentence}\n\n${sentence}\n`;
-    const mail = english.get(`email.${name}`);
-    if (english.get(`sms.${name}`) !== `{app}: ${push}` || !mail.startsWith(head)) continue;
-    const frame = `{app}: (sentence) ${short}\n\n${mail.replaceAll(sentence, '(sentence)')}`;
-    frames.set(frame, [...(frames.get(frame) ?? []), [name, sentence]]);
-    for (const channel of ['push', 'sms', 'email']) english.delete(`${channel}.${name}`);
-  }
-  const notices = [...frames].map(([frame, texts]) => {
-    const rows = texts.map(([name, sentence]) => `| \`${name}\` | ${sentence} |`);
-    return `| Notice | Sentence |\n|---|---|\n${rows.join('\n')}\n\n\`\`\`text\n${frame}\n\`\`\`\n`;
-  });
-  const short = [...english].filter(([, text]) => !text.includes('\n'));
-  const long = [...english].filter(([, text]) => text.includes('\n'));
-  return `| SMS or push | Text |
-|---|---|
-${short.map(([kind, text]) => `| \`${kind}\` | ${text} |`).join('\n')}
-
-### Notices
-
-The notices of a table share the text below it: first the SMS, then the mail. \`(sentence)\` is the sentence of the table. The push is the SMS without \`{app}: \`.
-
-${notices.join('\n')}
-### Mails
-
-${long.map(([kind, text]) => `\`${kind}\`\n\n\`\`\`text\n${text}\n\`\`\`\n`).join('\n')}`;
 }
 
 async function openApi() {

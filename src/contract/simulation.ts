@@ -82,7 +82,7 @@ export const Simulation = Type.Object(
           channel: Type.Enum(stepChannels, { title: 'StepChannel' }),
           outcome: Type.Enum(stepStates, {
             title: 'SimulatedOutcome',
-            description: 'As in the delivery status. Of a push that is refused: skipped, with the exact reason.',
+            description: 'As in the delivery status, with the exact reason.',
           }),
           reason: Type.Optional(
             Type.Enum([...(Object.keys(stepReasons) as (keyof typeof stepReasons)[]), 'collapsed'] as const, {

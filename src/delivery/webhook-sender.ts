@@ -2,6 +2,7 @@ import type { AttemptResult } from '../webhooks/schedule.js';
 import type { WebhookSender } from '../webhooks/sender.js';
 import type { Outbound, OutboundResponse } from './outbound.js';
 import { OutboundError } from './outbound-guard.js';
+import { retryAfterSeconds } from './retry-after.js';
 import { createWebhookSigner } from './webhook-signature.js';
 
 /** The maximum number of bytes of an answer that are stored. */
@@ -44,7 +45,7 @@ function resultOf({ status, headers, body }: OutboundResponse): Omit<AttemptResu
     // PostgreSQL stores no NUL.
     answer: body.subarray(0, maxAnswerBytes).toString('utf8').replaceAll('\0', ''),
     error: ok ? undefined : `the endpoint answered with the status ${status}`,
-    retryAfter: ok ? undefined : readRetryAfter(headers['retry-after']),
+    retryAfter: ok ? undefined : retryAfterSeconds(headers['retry-after']),
   };
 }
 
@@ -55,11 +56,3 @@ function failureOf({ code, message, status }: OutboundError): Omit<AttemptResult
 }
 
 const isSuccess = (status: number) => status >= 200 && status < 300;
-
-/** `Retry-After` in seconds or as an HTTP date (RFC 9110, 10.2.3). */
-function readRetryAfter(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value);
-  const time = Date.parse(value);
-  return Number.isNaN(time) ? undefined : Math.max(0, (time - Date.now()) / 1000);
-}

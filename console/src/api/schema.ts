@@ -51,21 +51,6 @@ export const webhookEventTypes = [
   'audit.sealed',
 ] as const;
 
-export type AccessToken = {
-  /** A JSON Web Token of the type `at+jwt`. Postern itself does not accept it. */
-  readonly access_token: string;
-  readonly token_type: 'Bearer';
-  /** Seconds. The token never lasts longer than the login. */
-  readonly expires_in: number;
-};
-
-export type AccessTokenRequest = {
-  /** The `uri` of an audience. */
-  readonly audience: string;
-  /** Seconds: 60 to the `ttl` of the audience, which is the default. */
-  readonly ttl?: number | undefined;
-};
-
 export type Account = {
   readonly id: string;
   readonly username: string | null;
@@ -94,154 +79,12 @@ export type Account = {
   readonly updated_at: string;
 };
 
-export type AccountChange = {
-  readonly name?: string | undefined;
-  /** BCP 47 tag, such as en or es-MX. */
-  readonly locale?: string | null | undefined;
-  readonly username?: string | null | undefined;
-  /** Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted. */
-  readonly proof?: Proof | undefined;
-};
-
-export type AccountDetails = {
-  readonly id: string;
-  readonly username: string | null;
-  readonly email: string | null;
-  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
-  readonly email_verified: boolean;
-  readonly phone: string | null;
-  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
-  readonly phone_verified: boolean;
-  readonly name: string;
-  readonly locale: string | null;
-  readonly has_password: boolean;
-  readonly has_pin: boolean;
-  /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
-  readonly pin_recovery: PinRecovery | null;
-  readonly role: Role;
-  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
-  readonly is_guest: boolean;
-  /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
-  readonly role_active: boolean;
-  /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
-  readonly capabilities: readonly Scope[];
-  /** The enrolled second factors, oldest first. */
-  readonly second_factors: readonly SecondFactor[];
-  readonly created_at: string;
-  readonly updated_at: string;
+export type AccountDetails = Account & {
   /** Every way to re-authenticate, and the changes for which it is accepted now. */
   readonly proofs: readonly ProofOption[];
 };
 
-export type AccountExport = {
-  /** The account. */
-  readonly account: ExportedRecord;
-  /** The devices of the user. */
-  readonly devices: readonly ExportedRecord[];
-  /** The passkeys, without their keys. */
-  readonly passkeys: readonly ExportedRecord[];
-  /** The linked accounts at OpenID providers. */
-  readonly external_identities: readonly ExportedRecord[];
-  /** The apps that may use the login of the sign-in page. */
-  readonly apps: readonly ExportedRecord[];
-  /** The logins of operators as the user. */
-  readonly support_logins: readonly ExportedRecord[];
-  /** All stored logins. */
-  readonly logins: readonly ExportedRecord[];
-  /** All stored sessions. */
-  readonly sessions: readonly ExportedRecord[];
-  /** The events of the account. */
-  readonly activity: readonly ExportedRecord[];
-  /** The messages to the user, without codes. */
-  readonly messages: readonly ExportedRecord[];
-  /** What providers of mail reported about mails to the user. */
-  readonly mail_reports: readonly ExportedRecord[];
-  /** Why the mail address of the user gets no mail except codes, if so. */
-  readonly suppressions: readonly ExportedRecord[];
-  /** The inbox, oldest first. */
-  readonly notifications: readonly ExportedRecord[];
-  /** The read position. */
-  readonly markers: readonly ExportedRecord[];
-  /** The states of single notifications. */
-  readonly notification_states: readonly ExportedRecord[];
-  /** The mutes. */
-  readonly mutes: readonly ExportedRecord[];
-  /** The topics to which the user is subscribed. */
-  readonly subscriptions: readonly ExportedRecord[];
-  /** What the user has chosen about notifications, and when. */
-  readonly preferences: readonly ExportedRecord[];
-  /** Which notifications count for the caps of their categories. */
-  readonly category_caps: readonly ExportedRecord[];
-  /** The digests of the user: where each begins, and when it is sent. */
-  readonly digests: readonly ExportedRecord[];
-  /** Recent pushes. */
-  readonly pushes: readonly ExportedRecord[];
-  /** Mails and SMS of notifications. */
-  readonly notification_messages: readonly ExportedRecord[];
-  /** The user's uploads. */
-  readonly images: readonly ExportedRecord[];
-};
-
-export type Act = {
-  /** The id of the operator. */
-  readonly sub: string;
-  /** false: the operator may only read. Refuse everything else. */
-  readonly write: boolean;
-};
-
-export type ActivityEntry = {
-  readonly id: string;
-  readonly type: string;
-  /** What happened, in the language of Accept-Language. */
-  readonly text: string;
-  /** What the text names, for clients with texts of their own. */
-  readonly params: ActivityParams;
-  /** Who caused the event. */
-  readonly by: 'user' | 'operator' | 'system';
-  readonly device_id: string | null;
-  /** The client's address, if the user caused the event. */
-  readonly address: string | null;
-  readonly created_at: string;
-};
-
-export type ActivityEntryPage = {
-  readonly data: readonly ActivityEntry[];
-  readonly page: PageInfo;
-};
-
-export type ActivityParams = {
-  /** The changed fields, separated by a comma and a space. */
-  readonly fields?: string | undefined;
-  readonly field?: string | undefined;
-  readonly recovers?: string | undefined;
-  readonly provider?: string | undefined;
-  /** The number of recovery codes that are left. */
-  readonly left?: string | undefined;
-};
-
 export type AddressType = 'email' | 'phone';
-
-export type AdminImageInput = {
-  /** The URL of the image, with https and a public host. Postern fetches it once; it must answer 200 without a redirect. */
-  readonly url?: string | undefined;
-  /** The file in base64, with or without the prefix `data:…;base64,`. */
-  readonly encoded?: string | undefined;
-};
-
-export type AdminImageUpload = {
-  /** The file: JPEG, PNG, WebP, GIF or AVIF. Its name and content type are ignored. */
-  readonly file: string;
-};
-
-export type AltchaChallenge = {
-  readonly algorithm: 'SHA-256';
-  /** The SHA-256, in hexadecimal, of `salt` and a number. */
-  readonly challenge: string;
-  /** The number is between 0 and this. */
-  readonly maxnumber: number;
-  readonly salt: string;
-  readonly signature: string;
-};
 
 export type ApiKey = {
   readonly id: string;
@@ -275,6 +118,8 @@ export type Audience = {
 };
 
 export type AudienceChange = {
+  /** What access tokens for the service have in `aud`, such as the URL of its API. Unique. */
+  readonly uri?: string | undefined;
   /** How access tokens are signed. ES256 unless set. */
   readonly alg?: SigningAlgorithm | undefined;
   /** How long access tokens last, in seconds. A request can ask for less. */
@@ -356,25 +201,7 @@ export type Authentication = {
 
 export type AuthenticationErrorCode = '' | 'invalid_credentials' | 'not_linked' | 'authorization_rejected';
 
-export type AuthenticationMethod = 'pwd' | 'sms' | 'email' | 'otp' | 'hwk' | 'user' | 'fed' | 'mfa';
-
-export type AuthenticationState = {
-  readonly id: string;
-  readonly status: AuthenticationStatus;
-};
-
 export type AuthenticationStatus = 'created' | 'pending' | 'approved' | 'rejected';
-
-export type AuthorizationRejectedProblem = {
-  /** `urn:postern:problem:` and the code. */
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly request_id: string;
-  readonly errors: readonly FieldError[];
-  readonly authentication?: RejectedAuthentication | undefined;
-};
 
 export type Backup = {
   readonly id: string;
@@ -590,105 +417,16 @@ export type Challenge = {
   readonly type: string;
 } & Readonly<Record<string, unknown>>;
 
-export type Change = {
-  readonly operation: 'create' | 'update' | 'delete';
-  /** The number of the change. On a stream, it is the id of the event. */
-  readonly change_sequence: number;
-  readonly id: string;
-  /** The notification's position in the inbox. */
-  readonly sequence: number;
-  readonly notification: Notification | null;
-};
-
 export type ChangedCategory = {
   readonly name: string;
   readonly members: readonly string[];
-};
-
-export type ChangedPassword = {
-  readonly id: string;
-  readonly username: string | null;
-  readonly email: string | null;
-  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
-  readonly email_verified: boolean;
-  readonly phone: string | null;
-  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
-  readonly phone_verified: boolean;
-  readonly name: string;
-  readonly locale: string | null;
-  readonly has_password: boolean;
-  readonly has_pin: boolean;
-  /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
-  readonly pin_recovery: PinRecovery | null;
-  readonly role: Role;
-  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
-  readonly is_guest: boolean;
-  /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
-  readonly role_active: boolean;
-  /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
-  readonly capabilities: readonly Scope[];
-  /** The enrolled second factors, oldest first. */
-  readonly second_factors: readonly SecondFactor[];
-  readonly created_at: string;
-  readonly updated_at: string;
-  /** The new authentication token of the login that made this request. Shown once. The old token cannot get sessions any more. */
-  readonly token: string;
-  /** The new id of the login that made this request. */
-  readonly authentication_id: string;
-};
-
-export type ChangedStates = {
-  /** Unread notifications after the last one that the user has seen. At most 100. */
-  readonly unseen: number;
-  /** Unread notifications, without archived, snoozed and expired ones. At most 100. */
-  readonly unread: number;
-  /** Whether there are more than `unread`. */
-  readonly is_capped: boolean;
-  /** The same for each category or notification type that has unread notifications, if `by` asks for it. */
-  readonly by: Readonly<Record<string, NotificationTypeCounts>>;
-  /** Those `ids` that the user does not have. The others are changed. */
-  readonly not_found: readonly string[];
-};
-
-export type Changes = {
-  readonly changes: readonly Change[];
-  /** The `after` of the next request. Opaque. */
-  readonly after: string;
-  /** Whether there are more changes: send the next request at once. */
-  readonly has_more: boolean;
-  /** Postern no longer knows which notifications were deleted since `after`: delete your copy and start without `after`. */
-  readonly reset: boolean;
-  /** A time for each notification type: older notifications are no longer stored. */
-  readonly retained_from: Readonly<Record<string, unknown>>;
-};
-
-export type Channel = {
-  readonly name: StepChannel;
-  readonly paused: boolean;
-  readonly paused_at: string | null;
-  /** operator; complaints: more than 0.3 % of the last 1,000 mails were reported as spam; hard_bounces: more than 10 % went to mailboxes that do not exist. null: the channel is not paused. */
-  readonly reason: string | null;
-};
-
-export type ChannelChange = {
-  readonly paused: boolean;
 };
 
 export type ChannelChanges = Readonly<Record<string, unknown>>;
 
 export type ChannelChoice = 'on' | 'off';
 
-export type CheckedCode = {
-  /** When the code expires. */
-  readonly expires_at: string;
-};
-
 export type Claims = Readonly<Record<string, unknown>>;
-
-export type CodeAnswer = {
-  /** The code. */
-  readonly secret: string;
-};
 
 export type ConsoleEntry = {
   /** APP_NAME of this installation. */
@@ -701,16 +439,6 @@ export type ConsoleEntry = {
   readonly device_id: string | null;
 };
 
-export type ConsoleSignIn = {
-  /** The token of an approved login. Postern stores it in a cookie that scripts cannot read. */
-  readonly authentication_token: string;
-};
-
-export type ContactAddress = {
-  readonly type: AddressType;
-  readonly value: string;
-};
-
 export type DataSchema = Readonly<Record<string, unknown>>;
 
 export type DatabaseState = {
@@ -721,10 +449,6 @@ export type DatabaseState = {
   readonly max_connections: number;
   /** The ten largest tables, with their indexes. */
   readonly tables: readonly TableSize[];
-};
-
-export type DeletedToken = {
-  readonly id: string;
 };
 
 export type DeliveryTrace = {
@@ -744,27 +468,6 @@ export type DeliveryTrace = {
   readonly sms: readonly StepAttempt[];
 };
 
-export type Device = {
-  readonly id: string;
-  readonly make: string | null;
-  readonly model: string | null;
-  readonly os_name: string | null;
-  readonly os_version: string | null;
-  readonly sdk_version: string | null;
-  readonly screen_width: string | null;
-  readonly screen_height: string | null;
-  /** Which kinds of push token are registered. The tokens themselves are never shown. */
-  readonly push: RegisteredPush;
-  /** Whether the token of its newest login is bound to a key of the device. A copy of the token alone is useless. */
-  readonly is_bound: boolean;
-  /** When the last login on this device was approved. */
-  readonly last_login_at: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  /** Whether it is the device of the current session. */
-  readonly current: boolean;
-};
-
 export type DeviceDescription = {
   readonly make?: string | null | undefined;
   readonly model?: string | null | undefined;
@@ -775,39 +478,13 @@ export type DeviceDescription = {
   readonly screen_height?: ScreenSize | null | undefined;
 };
 
-export type DeviceInput = {
+export type DeviceInput = DeviceDescription & {
   /** If it is missing, Postern creates and returns one. */
   readonly id?: string | null | undefined;
-  readonly make?: string | null | undefined;
-  readonly model?: string | null | undefined;
-  readonly os_name?: string | null | undefined;
-  readonly os_version?: string | null | undefined;
-  readonly sdk_version?: string | null | undefined;
   readonly apn_device_token?: string | null | undefined;
   readonly gcm_device_token?: string | null | undefined;
-  readonly screen_width?: ScreenSize | null | undefined;
-  readonly screen_height?: ScreenSize | null | undefined;
   /** A public key (JWK, RFC 7517) of this client: P-256 or Ed25519. It binds the token to the key: the token then works only with a DPoP proof (RFC 9449) that the key has signed. */
   readonly jwk?: PublicKey | undefined;
-};
-
-export type DevicePage = {
-  readonly data: readonly Device[];
-  readonly page: PageInfo;
-};
-
-export type DeviceToken = {
-  readonly type: PushTokenType;
-  readonly device_id: string;
-  readonly channel: PushChannel;
-  /** Whether the operator has configured this channel. */
-  readonly enabled: boolean;
-};
-
-export type DeviceTokenInput = {
-  readonly type: PushTokenType;
-  /** ios: the device token in hexadecimal. android: the FCM registration token. web: the browser's PushSubscription, as an object or as its JSON text. */
-  readonly token: PushToken;
 };
 
 export type DiagnosedDevice = {
@@ -888,17 +565,6 @@ export type DryRunSteps = {
   readonly count: number;
 };
 
-export type EcPublicKey = {
-  readonly kty: 'EC';
-  readonly crv: 'P-256';
-  readonly kid: string;
-  /** sig */
-  readonly use: string;
-  readonly alg: 'ES256';
-  readonly x: string;
-  readonly y: string;
-};
-
 export type EffectiveSetting = {
   readonly group: string;
   readonly name: string;
@@ -908,14 +574,6 @@ export type EffectiveSetting = {
   readonly is_set: boolean;
   /** Whether it has a value that is not shown, because it contains a secret. */
   readonly is_hidden: boolean;
-};
-
-export type EmailChange = {
-  readonly email: string;
-  /** Required, unless the user is a guest (`is_guest`), or has nothing but accounts at providers and logged in there at most ten minutes ago, with the login that made the account or at a provider without id_tokens: such a login is the proof for the first address. */
-  readonly proof?: Proof | undefined;
-  /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
-  readonly human_check?: string | undefined;
 };
 
 export type EnrollmentLink = {
@@ -935,8 +593,6 @@ export type EnrollmentRequest = {
   readonly enrollment_secret?: string | undefined;
 };
 
-export type ExportedRecord = Readonly<Record<string, unknown>>;
-
 export type ExternalIdentity = {
   readonly id: string;
   /** The name of the provider. The authenticator of a login is `oidc:` or `oauth:` and this name. */
@@ -949,25 +605,11 @@ export type ExternalIdentity = {
   readonly created_at: string;
 };
 
-export type ExternalIdentityAnswer = {
-  /** The id_token. After a redirect: JSON as a text, with the `code` that the browser brought back and your `code_verifier`. */
-  readonly secret: string;
-};
-
 export type ExternalIdentityLink = {
   readonly provider: string;
   readonly subject: string;
   /** The id of the tenant of the account (`tid`). Required for a provider of any tenant, such as Microsoft with the issuer of `common`: there each tenant has its own issuer. */
   readonly tenant?: string | undefined;
-};
-
-export type ExternalIdentityRequest = {
-  /** Required, unless the user is a guest (`is_guest`). */
-  readonly proof?: Proof | undefined;
-  /** For a login or a link at a provider by redirect: where the browser returns to. It must be one of REDIRECT_URIS, as the same text. */
-  readonly redirect_to?: string | undefined;
-  /** By redirect: base64url of the SHA-256 of a random text of 43 to 128 characters (S256 of PKCE, RFC 7636). That text ends the login or the link as `code_verifier`. */
-  readonly code_challenge?: string | undefined;
 };
 
 export type FieldError = {
@@ -992,31 +634,6 @@ export type GuessLock = {
   readonly permanent: boolean;
 };
 
-export type GuestMerge = {
-  readonly token: string;
-};
-
-export type GuestOptions = {
-  /** Whether `authenticator: "guest"` makes a user without credentials. */
-  readonly is_on: boolean;
-};
-
-export type HumanCheckChallenge = {
-  readonly type: 'altcha';
-  readonly challenge: AltchaChallenge;
-};
-
-export type HumanCheckRequiredProblem = {
-  /** `urn:postern:problem:` and the code. */
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly request_id: string;
-  readonly errors: readonly FieldError[];
-  readonly human_check?: HumanCheckChallenge | undefined;
-};
-
 export type Identity = {
   readonly type: IdentityType;
   /** Used to look up the user. */
@@ -1037,20 +654,6 @@ export type Image = {
   readonly updated_at: string;
 };
 
-export type ImageFile = 'card.jpg' | 'full.jpg' | 'thumbnail.jpg';
-
-export type ImageInput = {
-  /** The URL of the image, with https and a public host. Postern fetches it once; it must answer 200 without a redirect. */
-  readonly url?: string | undefined;
-  /** The file in base64, with or without the prefix `data:…;base64,`. */
-  readonly encoded?: string | undefined;
-};
-
-export type ImageUpload = {
-  /** The file: JPEG, PNG, WebP, GIF or AVIF. Its name and content type are ignored. */
-  readonly file: string;
-};
-
 export type ImportOutcome = 'created' | 'exists' | 'failed' | 'valid';
 
 export type ImportResult = {
@@ -1065,33 +668,6 @@ export type ImportResult = {
   readonly code?: string | undefined;
   /** With code: lines up to this number are committed, later lines are not. */
   readonly committed_lines?: number | undefined;
-};
-
-export type InboxCounts = {
-  /** Unread notifications after the last one that the user has seen. At most 100. */
-  readonly unseen: number;
-  /** Unread notifications, without archived, snoozed and expired ones. At most 100. */
-  readonly unread: number;
-  /** Whether there are more than `unread`. */
-  readonly is_capped: boolean;
-  /** The same for each category or notification type that has unread notifications, if `by` asks for it. */
-  readonly by: Readonly<Record<string, NotificationTypeCounts>>;
-};
-
-export type InboxStates = {
-  /** The notifications whose state was changed on its own. Any other notification is read if its sequence is at most `marker.last_read_sequence`, and archived if it is at most `archived_through`. */
-  readonly states: readonly NotificationState[];
-  readonly marker: Marker;
-  /** The user has seen notifications up to this sequence. */
-  readonly seen: number;
-  /** Notifications up to this sequence are archived. */
-  readonly archived_through: number;
-  /** The `after` of the next request. Opaque. */
-  readonly after: string;
-  /** Whether there are more states: send the next request at once. */
-  readonly has_more: boolean;
-  /** Postern no longer knows what changed since `after`: delete your states and start without `after`. */
-  readonly reset: boolean;
 };
 
 export type Instance = {
@@ -1113,13 +689,7 @@ export type Instance = {
   readonly seen_at: string;
 };
 
-export type IssuedApiKey = {
-  readonly id: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly expires_at: string | null;
-  readonly last_used_at: string | null;
-  readonly created_at: string;
+export type IssuedApiKey = ApiKey & {
   /** The key itself. Shown once. */
   readonly token: string;
 };
@@ -1132,63 +702,17 @@ export type IssuedSetUpLink = {
   readonly expires_at: string;
 };
 
-export type IssuedSupportLogin = {
-  readonly id: string;
-  /** pending: the user has not answered. allowed: the operator can get the token. active: the operator has it. refused, ended and expired: it can no longer be used. */
-  readonly status: SupportLoginStatus;
-  readonly reason: string;
-  /** Whether it may change something. */
-  readonly write: boolean;
-  /** The operator who asked for it. */
-  readonly operator_id: string;
-  /** The name of the operator. null: the operator was deleted. */
-  readonly operator_name: string | null;
-  readonly created_at: string;
-  /** While it is pending: the last moment for the answer. Then the end of the login. */
-  readonly expires_at: string;
-  /** When it was refused or ended before its time. */
-  readonly ended_at: string | null;
+export type IssuedSupportLogin = SupportLogin & {
   /** The authentication token of the login. Shown once. */
   readonly token?: string | undefined;
 };
 
-export type IssuedTestIdentity = {
-  readonly id: string;
-  readonly identity: TestAddress;
-  /** The user who logs in with it. null: no user has the address, or it moved to another user since the creation. */
-  readonly user_id: string | null;
-  /** When the test identity stops working. */
-  readonly expires_at: string;
-  /** The API key or the operator, as in audit events. */
-  readonly created_by: string;
-  readonly created_at: string;
+export type IssuedTestIdentity = TestIdentity & {
   /** The fixed code. Only this response shows it. */
   readonly code: string;
 };
 
-export type IssuedWebhook = {
-  readonly id: string;
-  readonly url: string;
-  readonly events: readonly string[];
-  /** Only events that match this filter are delivered. Empty: all. */
-  readonly filter: string;
-  readonly description: string;
-  readonly payload: WebhookPayload;
-  readonly enabled: boolean;
-  /** operator: by a request. gone: the endpoint answered 410. failing: five days without success. */
-  readonly disabled_reason: WebhookDisabledReason | null;
-  readonly disabled_at: string | null;
-  /** Until then, deliveries are also signed with the previous secret. Null: there is none. */
-  readonly previous_secret_until: string | null;
-  /** Deliveries that wait, counted up to 1000. */
-  readonly pending: number;
-  readonly last_success_at: string | null;
-  readonly last_failure_at: string | null;
-  /** The first failure since the last success. */
-  readonly failing_since: string | null;
-  readonly last_error: string | null;
-  readonly created_at: string;
-  readonly updated_at: string;
+export type IssuedWebhook = Webhook & {
   /** The secret of the signatures `v1`. Shown once. */
   readonly secret: string;
 };
@@ -1265,31 +789,6 @@ export type LoginIdentity = {
   readonly type: DiagnosisIdentityType;
   /** Used to look up the user. */
   readonly value: string;
-};
-
-export type LoginOption = {
-  /** Send it as `authenticator` to POST /v1/tokens. */
-  readonly authenticator: string;
-  /** 1: step 1 takes the secret. 2: step 1 sends a code or a challenge, and step 2 takes the answer. */
-  readonly steps: number;
-  /** The types of identity that step 1 takes. Empty: it takes none. */
-  readonly identity_types: readonly IdentityType[];
-  /** Whether a login with it checks the PIN. */
-  readonly takes_pin: boolean;
-  /** Only of a provider: its name for people, such as Google. */
-  readonly title?: string | undefined;
-  /** Only of a provider: whether a login can send the browser there, with `redirect_to` and `code_challenge`. */
-  readonly takes_redirect?: boolean | undefined;
-};
-
-export type LoginOptions = {
-  /** Every way to log in. */
-  readonly logins: readonly LoginOption[];
-  readonly pin: PinRules;
-  readonly password: PasswordRules;
-  readonly registration: RegistrationOptions;
-  readonly guests: GuestOptions;
-  readonly recovery: RecoveryOptions;
 };
 
 export type LoginPinRule = 'ignored' | 'any' | 'own';
@@ -1400,28 +899,6 @@ export type LogoutResult = {
   readonly ended: number;
 };
 
-export type Marker = {
-  /** Notifications up to this sequence are read. 0: none. */
-  readonly last_read_sequence: number;
-  /** The number of later notifications, counted up to 100. */
-  readonly unread_count: number;
-  /** Whether there are more than `unread_count`. */
-  readonly unread_count_capped: boolean;
-  readonly updated_at: string | null;
-};
-
-export type MarkerInput = {
-  readonly last_read_sequence?: number | undefined;
-  readonly last_read_id?: string | undefined;
-};
-
-export type MergedGuest = {
-  /** The id of the guest, who no longer exists. */
-  readonly id: string;
-  /** How many notifications were moved. */
-  readonly moved: number;
-};
-
 export type MessageChannel = 'sms' | 'email';
 
 export type MessagePreview = {
@@ -1474,41 +951,6 @@ export type MetricStatistics = {
   readonly labels: readonly LabelStatistics[];
 };
 
-export type Mute = {
-  readonly id: string;
-  readonly filter: string;
-  readonly created_at: string;
-};
-
-export type MuteInput = {
-  /** A filter as in lists. Matching notifications are not pushed. */
-  readonly filter: string;
-};
-
-export type NamedCategoryInput = {
-  readonly name: string;
-  /** What users see. The names are locales, such as en or es-MX. Without a text: the name of the category. */
-  readonly title?: Readonly<Record<string, string>> | undefined;
-  /** What users see below the title. The names are locales, such as en or es-MX. Without a text: the name of the category. */
-  readonly description?: Readonly<Record<string, string>> | undefined;
-  /** Whether mutes and defaults do not apply, such as for warnings about an account. */
-  readonly is_critical?: boolean | undefined;
-  /** The default is one push at once. */
-  readonly steps?: readonly CategoryStep[] | undefined;
-  /** For users who have not chosen. The default is on. With inbox off, notifications count as read and archived, and no tab shows them. */
-  readonly defaults?: CategoryDefaults | undefined;
-  /** The most notifications that reach a user by each channel in a time. Critical categories ignore it. null: no limit. */
-  readonly cap?: CategoryCapInput | null | undefined;
-  /** The mails of users who have chosen digest, together in one. every: 15m to 7d after the first one, or daily 09:00 or weekly mon 09:00 on the wall clock of the user. null: none. */
-  readonly digest?: CategoryDigestInput | null | undefined;
-  /** How long a step may be late, such as 72h. null: PUSH_TTL for pushes, and 72h for mails and SMS. */
-  readonly ttl?: string | null | undefined;
-  /** A JSON Schema for the `data` of notifications, at most 16 KB. */
-  readonly data_schema?: DataSchema | null | undefined;
-  /** The texts of the channels. A name is a channel, a dot and a locale: push.en, email.es-MX. */
-  readonly templates?: Readonly<Record<string, MessageTemplate>> | undefined;
-};
-
 export type NewApiKey = {
   readonly name: string;
   readonly scopes: readonly Scope[];
@@ -1541,32 +983,9 @@ export type NewBlock = {
   readonly allow_own?: boolean | undefined;
 };
 
-export type NewNotification = {
+export type NewNotification = PublishedNotification & {
   /** The id of a user; or `external:` and the `external_id`, `email:` and the proven mail address, `phone:` and the proven phone number, or `username:` and the user name of a user. */
   readonly user_id: string;
-  readonly notification_type: string;
-  readonly description: string;
-  readonly actor_id?: string | null | undefined;
-  readonly actor?: string | null | undefined;
-  readonly notification_key?: string | null | undefined;
-  readonly object_id?: string | null | undefined;
-  /** At most 15 significant digits, kept exactly. */
-  readonly object_data_number?: number | null | undefined;
-  readonly object_data_string?: string | undefined;
-  readonly image_id?: string | null | undefined;
-  /** The URL of an external image, instead of image_id. Postern does not copy it. */
-  readonly image?: string | null | undefined;
-  /** Values of the app, at most 8 KB as JSON. */
-  readonly data?: NotificationData | null | undefined;
-  /** What opens when the user opens the notification: an https URL, or one of a private scheme with a dot. */
-  readonly url?: string | null | undefined;
-  readonly actions?: readonly NewNotificationAction[] | undefined;
-  /** From this time on (RFC 3339) the notification is not counted, and its actions cannot be chosen. */
-  readonly expires_at?: string | null | undefined;
-  /** The name of a category. Absent: the category of the notification type. */
-  readonly category?: string | null | undefined;
-  /** Removes the user's earlier notification with the same key, of any category, in the same transaction. */
-  readonly replace_key?: string | null | undefined;
 };
 
 export type NewNotificationAction = {
@@ -1584,7 +1003,7 @@ export type NewPasskey = {
 };
 
 export type NewPublication = {
-  /** Exactly one of the members. users and everyone need the scope notifications:broadcast, and users also users:read. */
+  /** Exactly one of the members. users and everyone need the scope notifications:broadcast. To count the users of a filter in a dry run also needs users:read. */
   readonly to: PublicationTarget;
   readonly notification: PublishedNotification;
   /** When it starts: RFC 3339 with Z or an offset, at most 366 days ahead. Absent: now. */
@@ -1704,28 +1123,6 @@ export type NotificationAction = {
   readonly url?: string | null | undefined;
 };
 
-export type NotificationChange = {
-  readonly notification_type?: string | undefined;
-  readonly description?: string | undefined;
-  readonly actor_id?: string | null | undefined;
-  readonly actor?: string | null | undefined;
-  readonly notification_key?: string | null | undefined;
-  readonly object_id?: string | null | undefined;
-  /** At most 15 significant digits, kept exactly. */
-  readonly object_data_number?: number | null | undefined;
-  readonly object_data_string?: string | undefined;
-  readonly image_id?: string | null | undefined;
-  /** The URL of an external image, instead of image_id. Postern does not copy it. */
-  readonly image?: string | null | undefined;
-  /** Values of the app, at most 8 KB as JSON. */
-  readonly data?: NotificationData | null | undefined;
-  /** What opens when the user opens the notification: an https URL, or one of a private scheme with a dot. */
-  readonly url?: string | null | undefined;
-  readonly actions?: readonly NewNotificationAction[] | undefined;
-  /** From this time on (RFC 3339) the notification is not counted, and its actions cannot be chosen. */
-  readonly expires_at?: string | null | undefined;
-};
-
 export type NotificationData = Readonly<Record<string, unknown>>;
 
 export type NotificationExtra = {
@@ -1739,34 +1136,11 @@ export type NotificationExtra = {
   readonly state: NotificationItemState;
 };
 
-export type NotificationInput = {
+export type NotificationInput = PublishedNotification & {
   /** The id of a user; or `external:` and the `external_id`, `email:` and the proven mail address, `phone:` and the proven phone number, or `username:` and the user name of a user. */
   readonly user_id?: string | undefined;
   /** Instead of user_id. */
   readonly user_ids?: readonly string[] | undefined;
-  readonly notification_type: string;
-  readonly description: string;
-  readonly actor_id?: string | null | undefined;
-  readonly actor?: string | null | undefined;
-  readonly notification_key?: string | null | undefined;
-  readonly object_id?: string | null | undefined;
-  /** At most 15 significant digits, kept exactly. */
-  readonly object_data_number?: number | null | undefined;
-  readonly object_data_string?: string | undefined;
-  readonly image_id?: string | null | undefined;
-  /** The URL of an external image, instead of image_id. Postern does not copy it. */
-  readonly image?: string | null | undefined;
-  /** Values of the app, at most 8 KB as JSON. */
-  readonly data?: NotificationData | null | undefined;
-  /** What opens when the user opens the notification: an https URL, or one of a private scheme with a dot. */
-  readonly url?: string | null | undefined;
-  readonly actions?: readonly NewNotificationAction[] | undefined;
-  /** From this time on (RFC 3339) the notification is not counted, and its actions cannot be chosen. */
-  readonly expires_at?: string | null | undefined;
-  /** The name of a category. Absent: the category of the notification type. */
-  readonly category?: string | null | undefined;
-  /** Removes the user's earlier notification with the same key, of any category, in the same transaction. */
-  readonly replace_key?: string | null | undefined;
 };
 
 export type NotificationItemState = {
@@ -1780,25 +1154,6 @@ export type NotificationItemState = {
 export type NotificationPage = {
   readonly data: readonly Notification[];
   readonly page: PageInfo;
-};
-
-export type NotificationState = {
-  readonly id: string;
-  /** The notification's position in the inbox. */
-  readonly sequence: number;
-  readonly read: boolean;
-  readonly archived: boolean;
-  readonly snoozed_until: string | null;
-  readonly action: TakenAction | null;
-};
-
-export type NotificationTypeCounts = {
-  /** Unread notifications after the last one that the user has seen. At most 100. */
-  readonly unseen: number;
-  /** Unread notifications, without archived, snoozed and expired ones. At most 100. */
-  readonly unread: number;
-  /** Whether there are more than `unread`. */
-  readonly is_capped: boolean;
 };
 
 export type OperatorLock = {
@@ -1848,33 +1203,6 @@ export type OwnSupportLogin = {
   readonly ended_at: string | null;
 };
 
-export type OwnSupportLoginPage = {
-  readonly data: readonly OwnSupportLogin[];
-  readonly page: PageInfo;
-};
-
-export type OwnTopic = {
-  readonly key: string;
-  readonly title: string;
-  /** Whether the user may join again after leaving. */
-  readonly is_open: boolean;
-  readonly is_subscribed: boolean;
-  readonly subscribed_at: string | null;
-  readonly created_at: string;
-};
-
-export type OwnTopicPage = {
-  readonly data: readonly OwnTopic[];
-  readonly page: PageInfo;
-};
-
-export type PageApp = {
-  readonly id: string;
-  /** The entry of REDIRECT_URIS. */
-  readonly redirect_uri: string;
-  readonly allowed_at: string;
-};
-
 export type PageInfo = {
   readonly number: number;
   readonly limit: number;
@@ -1889,25 +1217,9 @@ export type PageInfo = {
 
 export type PartialReason = 'time' | 'index';
 
-export type Passkey = {
-  readonly id: string;
-  readonly name: string;
-  readonly transports: readonly string[];
-  /** Whether it is synchronised between the user's devices. */
-  readonly backed_up: boolean;
-  readonly created_at: string;
-  readonly last_used_at: string | null;
-};
-
 export type PasskeyAnswer = {
   /** The browser's RegistrationResponseJSON for these options. */
   readonly response: Readonly<Record<string, unknown>>;
-};
-
-export type PasskeyBegin = 'begin';
-
-export type PasskeyChange = {
-  readonly name: string;
 };
 
 export type PasskeyRequest = {
@@ -1918,49 +1230,14 @@ export type PasskeyRequest = {
   readonly name?: string | undefined;
 };
 
-export type PasswordChange = {
-  readonly password: string;
-  /** The password that the account has now. Required if the account has a password, unless the proof is of the type password. */
-  readonly current_password?: string | undefined;
-  /** Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted. */
-  readonly proof: Proof;
-};
-
 export type PasswordCodeRequest = {
   /** How to send the code. */
   readonly channel: MessageChannel;
 };
 
-export type PasswordRules = {
-  /** Of a new password, in characters. */
-  readonly min_length: number;
-  readonly max_length: number;
-};
-
-export type PhoneChange = {
-  readonly phone: string;
-  /** Required, unless the user is a guest (`is_guest`), or has nothing but accounts at providers and logged in there at most ten minutes ago, with the login that made the account or at a provider without id_tokens: such a login is the proof for the first address. */
-  readonly proof?: Proof | undefined;
-  /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
-  readonly human_check?: string | undefined;
-};
-
-export type PinChange = {
-  readonly pin: string;
-  /** Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted. */
-  readonly proof: Proof;
-};
-
 export type PinRecovery = {
   readonly started_at: string;
   readonly effective_at: string;
-};
-
-export type PinRules = {
-  /** PIN_POLICY. */
-  readonly policy: 'required' | 'optional' | 'off';
-  readonly min_length: number;
-  readonly max_length: number;
 };
 
 export type PreferenceAddressState = 'ok' | 'not_proven' | 'suppressed';
@@ -1996,19 +1273,6 @@ export type PreferenceCells = {
   readonly push: PreferenceCell;
   readonly email: PreferenceCell;
   readonly sms: PreferenceCell;
-};
-
-export type PreferenceChanges = {
-  /** Such as Europe/Madrid. */
-  readonly time_zone?: string | null | undefined;
-  /** {from, until, days?}: HH:MM on the wall clock of the time zone, until on the next day if it is before from, and the days (mon to sun) on which they begin. null removes them. */
-  readonly quiet_hours?: QuietHoursChange | null | undefined;
-  /** on, off or null for each of push, email, sms. null takes a choice back. */
-  readonly channels?: ChannelChanges | undefined;
-  /** For each category, on, off or null for channels and inbox, and digest for email if the category has one. null takes a choice back. */
-  readonly categories?: CategoryChannelChoices | undefined;
-  /** For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one. */
-  readonly topics?: TopicChannelChoices | undefined;
 };
 
 export type PreferenceChannelTimes = {
@@ -2059,10 +1323,6 @@ export type PreviewedNotification = {
   readonly url?: string | null | undefined;
   /** Values of the app, at most 8 KB as JSON. */
   readonly data?: NotificationData | null | undefined;
-};
-
-export type ProbeResult = {
-  readonly status: 'ok';
 };
 
 export type Problem = {
@@ -2163,20 +1423,7 @@ export type ProviderTestAccount = {
 
 export type ProviderTestOutcome = 'logs_in' | 'creates_user' | 'asks_for_code' | 'asks_for_link' | 'not_linked';
 
-export type ProviderTestProblem = {
-  readonly code: ProviderProblemCode;
-  /** Whether the provider or the configuration is at fault, so that other logins fail too. The other problems concern one person. */
-  readonly is_fault: boolean;
-  /** What happened, in the language of Accept-Language. */
-  readonly message: string;
-  /** What to do, in the language of Accept-Language. */
-  readonly remedy: string;
-  /** What is known about it. Never a secret. */
-  readonly detail: string | null;
-  /** The setting that may be wrong. */
-  readonly setting: string | null;
-  readonly happened_at: string;
-};
+export type ProviderTestProblem = ProviderProblem;
 
 export type ProviderTestState = 'waiting' | 'passed' | 'failed';
 
@@ -2191,7 +1438,7 @@ export type PublicKey = {
 export type Publication = {
   readonly id: string;
   readonly status: PublicationStatus;
-  /** topic, users or everyone as the request had it. For a list of users: count, the number of different users. users is null for a key without the scopes that a filter needs. */
+  /** topic, users or everyone as the request had it. For a list of users: count, the number of different users. users is null for a key without the scopes notifications:broadcast and users:read. */
   readonly to: StoredPublicationTarget;
   /** The notification as the request had it. */
   readonly notification: StoredPublishedNotification;
@@ -2213,7 +1460,7 @@ export type Publication = {
 };
 
 export type PublicationChange = {
-  /** Exactly one of the members. users and everyone need the scope notifications:broadcast, and users also users:read. */
+  /** Exactly one of the members. users and everyone need the scope notifications:broadcast. To count the users of a filter in a dry run also needs users:read. */
   readonly to?: PublicationTarget | undefined;
   readonly notification?: PublishedNotification | undefined;
   /** When it starts: RFC 3339 with Z or an offset, at most 366 days ahead. Absent: now. */
@@ -2238,33 +1485,6 @@ export type PublicationRecall = {
   readonly finished_at: string | null;
 };
 
-export type PublicationStartedProblem = {
-  /** `urn:postern:problem:` and the code. */
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly request_id: string;
-  readonly errors: readonly FieldError[];
-  readonly publication?: PublicationState | undefined;
-};
-
-export type PublicationState = {
-  readonly id: string;
-  readonly status: PublicationStatus;
-};
-
-export type PublicationStateConflictProblem = {
-  /** `urn:postern:problem:` and the code. */
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly request_id: string;
-  readonly errors: readonly FieldError[];
-  readonly publication?: PublicationState | undefined;
-};
-
 export type PublicationStatus = 'scheduled' | 'running' | 'paused' | 'done' | 'cancelled' | 'failed';
 
 export type PublicationTarget = {
@@ -2276,20 +1496,6 @@ export type PublicationTarget = {
   readonly users?: string | undefined;
   /** true: all users who are not deactivated. */
   readonly everyone?: boolean | undefined;
-};
-
-export type PublishResult = {
-  readonly line?: number | undefined;
-  /** 201: published. 200: would be published (dry_run). Otherwise the status of a single request with this item. */
-  readonly status: number;
-  readonly id?: string | undefined;
-  /** Instead of id, in the order of user_ids. */
-  readonly ids?: readonly string[] | undefined;
-  readonly errors?: readonly FieldError[] | undefined;
-  /** The code of the error that ended the response early. */
-  readonly code?: string | undefined;
-  /** With code: lines up to this number are committed, later lines are not. */
-  readonly committed_lines?: number | undefined;
 };
 
 export type PublishedNotification = {
@@ -2344,19 +1550,6 @@ export type PushCounts = {
   readonly muted: number;
 };
 
-export type PushKey = {
-  /** The VAPID public key: `applicationServerKey` of pushManager.subscribe(). */
-  readonly public_key: string;
-};
-
-export type PushToken = PushTokenString | PushTokenObject;
-
-export type PushTokenObject = Readonly<Record<string, unknown>>;
-
-export type PushTokenString = string;
-
-export type PushTokenType = 'ios' | 'android' | 'web';
-
 export type QueueState = {
   /** Jobs that could run now, counted up to 10,000. */
   readonly due: number;
@@ -2382,146 +1575,15 @@ export type RecordedProof = {
   readonly token: string;
 };
 
-export type RecoverableSecret = 'password' | 'pin';
-
-export type Recovered = {
-  readonly id: string;
-  readonly recovered: RecoverableSecret;
-  /** A new PIN that takes effect at effective_at. Absent otherwise. */
-  readonly status?: 'pending' | undefined;
-  readonly effective_at?: string | undefined;
-};
-
-export type RecoveryAnswer = {
-  /** The code. */
-  readonly secret: string;
-  /** true: only checks the code, and answers with its end. It counts as a guess, and the code stays valid. So a form can ask for the code first. */
-  readonly check?: boolean | undefined;
-  readonly password?: string | undefined;
-  readonly pin?: string | undefined;
-};
-
-export type RecoveryCancellation = {
-  readonly identity: ContactAddress;
-  /** The code from the notice about the recovery. */
-  readonly secret: string;
-};
-
 export type RecoveryCodes = {
   /** New codes. Each replaces the second factor in one login. Shown once. */
   readonly recovery_codes: readonly string[];
-};
-
-export type RecoveryDevice = {
-  readonly id?: string | null | undefined;
-};
-
-export type RecoveryOptions = {
-  /** The addresses that a recovery code can be sent to. */
-  readonly identity_types: readonly IdentityType[];
-};
-
-export type RecoveryRequest = {
-  readonly identity: ContactAddress;
-  /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
-  readonly human_check?: string | undefined;
-  /** Which secret the user has forgotten. */
-  readonly purpose: RecoverableSecret;
-  /** A device on which the user has logged in before has its own limit of wrong guesses. */
-  readonly device?: RecoveryDevice | undefined;
-};
-
-export type RecoveryResult = Recovered | CheckedCode;
-
-export type Registered = {
-  readonly id: string;
-  readonly username: string | null;
-  readonly email: string | null;
-  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
-  readonly email_verified: boolean;
-  readonly phone: string | null;
-  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
-  readonly phone_verified: boolean;
-  readonly name: string;
-  readonly locale: string | null;
-  readonly has_password: boolean;
-  readonly has_pin: boolean;
-  /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
-  readonly pin_recovery: PinRecovery | null;
-  readonly role: Role;
-  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
-  readonly is_guest: boolean;
-  /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
-  readonly role_active: boolean;
-  /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
-  readonly capabilities: readonly Scope[];
-  /** The enrolled second factors, oldest first. */
-  readonly second_factors: readonly SecondFactor[];
-  readonly created_at: string;
-  readonly updated_at: string;
-  /** The first login, if the request has `device`. */
-  readonly authentication?: Authentication | undefined;
 };
 
 export type RegisteredPush = {
   readonly ios: boolean;
   readonly android: boolean;
   readonly web: boolean;
-};
-
-export type RegistrationAnswer = {
-  /** The code. */
-  readonly secret: string;
-  /** true: only checks the code, and answers with its end. It counts as a guess, and the code stays valid. So a form can ask for the code first. */
-  readonly check?: boolean | undefined;
-  /** The device to log in on. The answer then has `authentication`, with its token. */
-  readonly device?: DeviceInput | undefined;
-  readonly username?: string | undefined;
-  /** `begin` only answers with the options for a new passkey. It counts as a guess, and the code stays valid. Then send the code again, with what the browser has created. An account with a passkey needs no password. */
-  readonly passkey?: RegistrationPasskey | undefined;
-  readonly password?: string | undefined;
-  readonly pin?: string | undefined;
-  readonly name?: string | undefined;
-  /** BCP 47 tag, such as en or es-MX. */
-  readonly locale?: string | null | undefined;
-};
-
-export type RegistrationOptions = {
-  /** Whether people can create accounts themselves. */
-  readonly is_on: boolean;
-  /** The addresses that can register. */
-  readonly identity_types: readonly IdentityType[];
-};
-
-export type RegistrationPasskey = PasskeyBegin | Readonly<Record<string, unknown>>;
-
-export type RegistrationPasskeyOptions = {
-  /** WebAuthn creation options as JSON, for navigator.credentials.create(). */
-  readonly options: Readonly<Record<string, unknown>>;
-  /** When the code expires. */
-  readonly expires_at: string;
-};
-
-export type RegistrationRequest = {
-  readonly identity: ContactAddress;
-  /** BCP 47 tag, such as en or es-MX. */
-  readonly locale?: string | null | undefined;
-  /** The solution of the challenge in a problem `human_check_required`: base64 of the JSON text `{"algorithm", "challenge", "number", "salt", "signature"}`. */
-  readonly human_check?: string | undefined;
-};
-
-export type RegistrationResult = Registered | RegistrationPasskeyOptions | CheckedCode;
-
-export type RejectedAuthentication = {
-  readonly id: string;
-  readonly status: AuthenticationStatus;
-  /** Empty when there is no error. */
-  readonly error_code: AuthenticationErrorCode;
-  readonly error_message: string;
-};
-
-export type RemovedDevice = {
-  readonly id: string;
 };
 
 export type Role = 'user' | 'support' | 'operator';
@@ -2543,31 +1605,7 @@ export type RolesChangeObject = {
   readonly remove?: readonly string[] | undefined;
 };
 
-export type RsaPublicKey = {
-  readonly kty: 'RSA';
-  readonly kid: string;
-  /** sig */
-  readonly use: string;
-  readonly alg: 'RS256';
-  readonly n: string;
-  readonly e: string;
-};
-
-export type SavedAudience = {
-  readonly id: string;
-  /** What access tokens for the service have in `aud`, such as the URL of its API. Unique. */
-  readonly uri: string;
-  readonly alg: SigningAlgorithm;
-  /** How long access tokens last, in seconds. A request can ask for less. */
-  readonly ttl: number;
-  /** Whether access tokens have the `roles` of the user. */
-  readonly roles: boolean;
-  /** The names of the members of `claims` of the user that access tokens have. */
-  readonly claims: readonly string[];
-  /** Whether support logins may get access tokens for the service. */
-  readonly support: boolean;
-  readonly created_at: string;
-  readonly updated_at: string;
+export type SavedAudience = Audience & {
   /** A warning: users whose roles and claims do not fit into a token for this audience, so they would get 422 `claims_too_large`. At most 10, of the 10,000 users that were changed last. */
   readonly too_large_for: readonly string[];
 };
@@ -2598,120 +1636,13 @@ export type SecretRequest = {
   readonly human_check?: string | undefined;
 };
 
-export type SeenInput = {
-  readonly through: number;
-};
-
-export type SentCode = {
-  readonly id: string;
-  /** When the code expires. */
-  readonly expires_at: string;
-  /** Where the code was sent, shortened as in `+15…67` or `a…@example.com`: the address of the request. */
-  readonly destination: string;
-  /** When this address may request the next code: by the same request again, which has another `id`. */
-  readonly resend_at: string;
-};
-
 export type SentPasswordCode = {
   readonly channel: MessageChannel;
   /** A part of the address, such as `+15…67` or `a…@example.com`. */
   readonly destination: string;
 };
 
-export type Session = {
-  readonly id: string;
-  readonly user_id: string;
-  readonly device_id: string;
-  readonly created_at: string;
-  readonly expires_at: string;
-  readonly updated_at: string;
-  /** The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role. */
-  readonly roles: readonly string[];
-  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
-  readonly claims: Claims;
-  /** When the user logged in: the approval of the login of the session. The login of an app that came from the login of the pages has the time of that login. */
-  readonly authenticated_at: string;
-  /** How the login was made and proven: pwd (password), sms and email (a code), otp (code of an app, or recovery code), hwk (passkey), user (a passkey that verified its user), fed (account at a provider, or your own service), mfa (two factors). */
-  readonly amr: readonly AuthenticationMethod[];
-  /** The last re-authentication in this login (PUT /v1/account/session-proof). null: none. */
-  readonly proven_at: string | null;
-  /** Present if an operator uses the session instead of the user (support login). */
-  readonly act?: Act | undefined;
-};
-
-export type SetUpCompletion = {
-  /** The secret of the link: the part after `#`. */
-  readonly secret: string;
-  readonly name: string;
-  readonly username?: string | undefined;
-  readonly email?: string | undefined;
-  readonly password: string;
-  /** BCP 47 tag, such as en or es-MX. */
-  readonly locale?: string | null | undefined;
-  /** `id` of the factor. */
-  readonly factor_id: string;
-  /** For an authenticator app: the code that it shows. */
-  readonly code?: string | undefined;
-  /** For a passkey: the browser's RegistrationResponseJSON for the options. */
-  readonly response?: SetUpPasskeyResponse | undefined;
-  readonly device?: DeviceInput | undefined;
-};
-
-export type SetUpFactor = {
-  readonly id: string;
-  readonly totp?: SetUpTotp | undefined;
-  readonly passkey?: SetUpPasskey | undefined;
-  readonly expires_at: string;
-};
-
-export type SetUpFactorRequest = {
-  /** The secret of the link: the part after `#`. */
-  readonly secret: string;
-  readonly name: string;
-  readonly username?: string | undefined;
-  readonly email?: string | undefined;
-  readonly password: string;
-  /** BCP 47 tag, such as en or es-MX. */
-  readonly locale?: string | null | undefined;
-  readonly factor: SecondFactorType;
-};
-
-export type SetUpLink = {
-  /** The role of the new user. */
-  readonly role: SetUpRole;
-  readonly expires_at: string;
-  /** APP_NAME of this installation. */
-  readonly app_name: string;
-  /** The minimum length of the password. */
-  readonly password_min: number;
-};
-
-export type SetUpLinkRequest = {
-  /** The secret of the link: the part after `#`. */
-  readonly secret: string;
-};
-
-export type SetUpPasskey = {
-  /** WebAuthn creation options as JSON, for navigator.credentials.create(). */
-  readonly options: Readonly<Record<string, unknown>>;
-};
-
-export type SetUpPasskeyResponse = Readonly<Record<string, unknown>>;
-
-export type SetUpResult = {
-  readonly session: NewSession;
-  /** Each replaces the second factor in one login. Shown once. */
-  readonly recovery_codes: readonly string[];
-};
-
 export type SetUpRole = 'support' | 'operator';
-
-export type SetUpTotp = {
-  /** Base32, to type into the app. */
-  readonly secret: string;
-  /** The secret as an otpauth URI, for a QR code. */
-  readonly uri: string;
-};
 
 export type SigningAlgorithm = 'ES256' | 'RS256';
 
@@ -2771,7 +1702,7 @@ export type SimulatedStep = {
   /** The place of the event in the request, from 0. Of several: of the newest. */
   readonly event: number;
   readonly channel: StepChannel;
-  /** As in the delivery status. Of a push that is refused: skipped, with the exact reason. */
+  /** As in the delivery status, with the exact reason. */
   readonly outcome: SimulatedOutcome;
   readonly reason?: SimulatedReason | undefined;
   /** When it is decided about again, or when its digest closes. */
@@ -2808,20 +1739,6 @@ export type SmsUsage = {
   readonly paused_until: string | null;
 };
 
-export type StartedChallenge = {
-  readonly id: string;
-  /** When the code expires. */
-  readonly expires_at: string;
-};
-
-export type StartedExternalIdentity = {
-  readonly id: string;
-  /** `type` oidc: the issuer, the client ids, and the nonce that the id_token must contain. `type` redirect: the `url` to which you send the browser. */
-  readonly challenge: Readonly<Record<string, unknown>>;
-  /** When the started link expires. */
-  readonly expires_at: string;
-};
-
 export type StartedProof = {
   readonly id: string;
   /** The `type` of the proof to send. */
@@ -2840,18 +1757,6 @@ export type StartedProviderTest = {
   /** Open it in a browser: it leads to the provider and back. */
   readonly url: string;
   readonly expires_at: string;
-};
-
-export type StatesChange = {
-  readonly ids?: readonly string[] | undefined;
-  /** The grammar of lists, such as `notification_type:payment`. An empty text: all notifications. */
-  readonly filter?: string | undefined;
-  /** The last `sequence` that the filter may match. Later notifications stay as they are. */
-  readonly through?: number | undefined;
-  readonly read?: boolean | undefined;
-  readonly archived?: boolean | undefined;
-  /** Hidden until this time (RFC 3339). null or a time in the past ends the snooze. */
-  readonly snoozed_until?: string | null | undefined;
 };
 
 export type Statistics = {
@@ -2914,22 +1819,11 @@ export type SubscriptionResult = {
   readonly committed_lines?: number | undefined;
 };
 
-export type SupportLogin = {
-  readonly id: string;
-  /** pending: the user has not answered. allowed: the operator can get the token. active: the operator has it. refused, ended and expired: it can no longer be used. */
-  readonly status: SupportLoginStatus;
-  readonly reason: string;
-  /** Whether it may change something. */
-  readonly write: boolean;
+export type SupportLogin = OwnSupportLogin & {
   /** The operator who asked for it. */
   readonly operator_id: string;
   /** The name of the operator. null: the operator was deleted. */
   readonly operator_name: string | null;
-  readonly created_at: string;
-  /** While it is pending: the last moment for the answer. Then the end of the login. */
-  readonly expires_at: string;
-  /** When it was refused or ended before its time. */
-  readonly ended_at: string | null;
 };
 
 export type SupportLoginPage = {
@@ -3180,18 +2074,7 @@ export type UserPage = {
   readonly page: PageInfo;
 };
 
-export type UserPreferenceChanges = {
-  /** Such as Europe/Madrid. */
-  readonly time_zone?: string | null | undefined;
-  /** {from, until, days?}: HH:MM on the wall clock of the time zone, until on the next day if it is before from, and the days (mon to sun) on which they begin. null removes them. */
-  readonly quiet_hours?: QuietHoursChange | null | undefined;
-  /** on, off or null for each of push, email, sms. null takes a choice back. */
-  readonly channels?: ChannelChanges | undefined;
-  /** For each category, on, off or null for channels and inbox, and digest for email if the category has one. null takes a choice back. */
-  readonly categories?: CategoryChannelChoices | undefined;
-  /** For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one. */
-  readonly topics?: TopicChannelChoices | undefined;
-};
+export type UserPreferenceChanges = SimulatedPreferences;
 
 export type UserSearch = {
   /** A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device, or a whole external_id, or the subject or mail address of a linked account at a provider. A full mail address or phone number that a user has finds this user alone. At most 320 characters. */
@@ -3224,40 +2107,6 @@ export type UserSessionPage = {
 };
 
 export type UserStatus = 'active' | 'deactivated';
-
-export type UserToImport = {
-  /** The id of the user. Existing references to it stay valid. */
-  readonly id?: string | undefined;
-  readonly username?: string | undefined;
-  readonly email?: string | undefined;
-  /** Whether the mail address is proven. The default for a new mail address is true. */
-  readonly email_verified?: boolean | undefined;
-  readonly phone?: string | undefined;
-  /** Whether the phone number is proven. The default for a new phone number is true. */
-  readonly phone_verified?: boolean | undefined;
-  /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it. */
-  readonly external_id?: string | undefined;
-  readonly name?: string | undefined;
-  /** BCP 47 tag, such as en or es-MX. */
-  readonly locale?: string | null | undefined;
-  readonly password?: string | undefined;
-  /** With a password: whether it is for one use. A login with it asks for a new password. Passwords that an operator sets with a session are always for one use. */
-  readonly must_change?: boolean | undefined;
-  /** A hash from another system, instead of password: argon2, bcrypt, scrypt, PBKDF2, phpass, sha256-crypt, sha512-crypt or SSHA, also as WordPress, Firebase, Keycloak and ASP.NET write it. */
-  readonly password_hash?: string | undefined;
-  readonly pin?: string | undefined;
-  readonly role?: Role | undefined;
-  /** Your own data: any JSON object of up to 16 KiB. */
-  readonly metadata?: Metadata | undefined;
-  /** The roles that your app gives: at most 32, in any order. */
-  readonly roles?: readonly string[] | undefined;
-  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
-  readonly claims?: Claims | undefined;
-  /** What the user has chosen about notifications, as in PATCH /v1/preferences. */
-  readonly preferences?: UserPreferenceChanges | undefined;
-  /** When the other system created the user. A time in the past. */
-  readonly created_at?: string | undefined;
-};
 
 export type UserToken = {
   readonly id: string;
@@ -3361,19 +2210,6 @@ export type WebhookPage = {
 
 export type WebhookPayload = 'thin' | 'full';
 
-export type WebhookPublicKey = {
-  readonly kty: 'OKP';
-  readonly crv: 'Ed25519';
-  readonly use: 'sig';
-  readonly alg: 'EdDSA';
-  readonly kid: string;
-  readonly x: string;
-};
-
-export type WebhookPublicKeys = {
-  readonly keys: readonly (WebhookPublicKey | EcPublicKey | RsaPublicKey)[];
-};
-
 export type WebhookReplay = {
   readonly id: string;
   /** Events to replay, counted up to 1000, before the filter of the endpoint. */
@@ -3416,13 +2252,8 @@ export type CreateTokenData = {
   readonly url: '/v1/tokens';
   readonly body: TokenRequest;
 };
-export type CreateTokenResponse = Authentication;
 
-export type DeleteHeldTokenData = {
-  readonly url: '/v1/tokens';
-  readonly body?: never;
-};
-export type DeleteHeldTokenResponse = DeletedToken;
+export type CreateTokenResponse = Authentication;
 
 export type AnswerTokenData = {
   readonly url: '/v1/tokens/{id}/secret';
@@ -3432,89 +2263,20 @@ export type AnswerTokenData = {
   };
   readonly body: SecretRequest;
 };
+
 export type AnswerTokenResponse = Authentication;
-
-export type GetTokenStatusData = {
-  readonly url: '/v1/tokens/{id}';
-  readonly path: {
-    /** The id of the authentication. */
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type GetTokenStatusResponse = AuthenticationState;
-
-export type DeleteTokenData = {
-  readonly url: '/v1/tokens/{id}';
-  readonly path: {
-    /** The id of the authentication. */
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type DeleteTokenResponse = DeletedToken;
-
-export type GetLoginOptionsData = {
-  readonly url: '/v1/login-options';
-  readonly body?: never;
-};
-export type GetLoginOptionsResponse = LoginOptions;
 
 export type CreateSessionData = {
   readonly url: '/v1/sessions';
   readonly body?: never;
 };
+
 export type CreateSessionResponse = NewSession;
-
-export type VerifySessionData = {
-  readonly url: '/v1/sessions/verify';
-  readonly body?: never;
-};
-export type VerifySessionResponse = Session;
-
-export type GetSessionData = {
-  readonly url: '/v1/sessions/verify';
-  readonly body?: never;
-};
-export type GetSessionResponse = Session;
-
-export type CreateAccessTokenData = {
-  readonly url: '/v1/access-tokens';
-  readonly body: AccessTokenRequest;
-};
-export type CreateAccessTokenResponse = AccessToken;
-
-export type StreamRevocationsData = {
-  readonly url: '/v1/revocations';
-  readonly body?: never;
-};
-export type StreamRevocationsResponse = unknown;
 
 export type CreateAudienceData = {
   readonly url: '/admin/v1/audiences';
   readonly body: NewAudience;
 };
-export type CreateAudienceResponse = SavedAudience;
-
-export type ListAudiencesData = {
-  readonly url: '/admin/v1/audiences';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListAudiencesResponse = readonly Audience[];
 
 export type GetAudiencePageData = {
   readonly url: '/admin/v1/audiences/page';
@@ -3534,16 +2296,8 @@ export type GetAudiencePageData = {
   };
   readonly body?: never;
 };
-export type GetAudiencePageResponse = AudiencePage;
 
-export type GetAudienceData = {
-  readonly url: '/admin/v1/audiences/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type GetAudienceResponse = Audience;
+export type GetAudiencePageResponse = AudiencePage;
 
 export type ChangeAudienceData = {
   readonly url: '/admin/v1/audiences/{id}';
@@ -3552,7 +2306,6 @@ export type ChangeAudienceData = {
   };
   readonly body: AudienceChange;
 };
-export type ChangeAudienceResponse = SavedAudience;
 
 export type DeleteAudienceData = {
   readonly url: '/admin/v1/audiences/{id}';
@@ -3561,404 +2314,51 @@ export type DeleteAudienceData = {
   };
   readonly body?: never;
 };
-export type DeleteAudienceResponse = void;
 
 export type ListSigningKeysData = {
   readonly url: '/admin/v1/signing-keys';
   readonly body?: never;
 };
-export type ListSigningKeysResponse = readonly SigningKey[];
-
-export type ListDevicesData = {
-  readonly url: '/v1/devices';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListDevicesResponse = readonly Device[];
-
-export type GetDevicePageData = {
-  readonly url: '/v1/devices/page';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type GetDevicePageResponse = DevicePage;
-
-export type GetCurrentDeviceData = {
-  readonly url: '/v1/devices/current';
-  readonly body?: never;
-};
-export type GetCurrentDeviceResponse = Device;
-
-export type PutCurrentDeviceData = {
-  readonly url: '/v1/devices/current';
-  readonly body: DeviceDescription;
-};
-export type PutCurrentDeviceResponse = Device;
-
-export type DeleteCurrentDeviceData = {
-  readonly url: '/v1/devices/current';
-  readonly body?: never;
-};
-export type DeleteCurrentDeviceResponse = RemovedDevice;
-
-export type GetDeviceData = {
-  readonly url: '/v1/devices/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type GetDeviceResponse = Device;
-
-export type PutDeviceData = {
-  readonly url: '/v1/devices/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body: DeviceDescription;
-};
-export type PutDeviceResponse = Device;
-
-export type DeleteDeviceData = {
-  readonly url: '/v1/devices/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type DeleteDeviceResponse = RemovedDevice;
 
 export type GetAccountData = {
   readonly url: '/v1/account';
   readonly body?: never;
 };
+
 export type GetAccountResponse = AccountDetails;
-
-export type ChangeAccountData = {
-  readonly url: '/v1/account';
-  readonly body: AccountChange;
-};
-export type ChangeAccountResponse = Account;
-
-export type DeleteAccountData = {
-  readonly url: '/v1/account';
-  readonly body: ProvenRequest;
-};
-export type DeleteAccountResponse = void;
-
-export type PutPasswordData = {
-  readonly url: '/v1/account/password';
-  readonly body: PasswordChange;
-};
-export type PutPasswordResponse = ChangedPassword;
-
-export type PutPinData = {
-  readonly url: '/v1/account/pin';
-  readonly body: PinChange;
-};
-export type PutPinResponse = Account;
-
-export type DeletePinData = {
-  readonly url: '/v1/account/pin';
-  readonly body: ProvenRequest;
-};
-export type DeletePinResponse = Account;
 
 export type LogOutEverywhereData = {
   readonly url: '/v1/account/logout-everywhere';
   readonly body?: LogoutRequest;
 };
+
 export type LogOutEverywhereResponse = LogoutResult;
-
-export type MergeGuestData = {
-  readonly url: '/v1/account/guest';
-  readonly body: GuestMerge;
-};
-export type MergeGuestResponse = MergedGuest;
-
-export type CancelPinRecoveryData = {
-  readonly url: '/v1/account/pin-recovery';
-  readonly body?: never;
-};
-export type CancelPinRecoveryResponse = Account;
-
-export type StartEmailChangeData = {
-  readonly url: '/v1/account/email';
-  readonly body: EmailChange;
-};
-export type StartEmailChangeResponse = StartedChallenge;
-
-export type DeleteEmailData = {
-  readonly url: '/v1/account/email';
-  readonly body: ProvenRequest;
-};
-export type DeleteEmailResponse = Account;
-
-export type ConfirmEmailChangeData = {
-  readonly url: '/v1/account/email/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body: CodeAnswer;
-};
-export type ConfirmEmailChangeResponse = Account;
-
-export type StartPhoneChangeData = {
-  readonly url: '/v1/account/phone';
-  readonly body: PhoneChange;
-};
-export type StartPhoneChangeResponse = StartedChallenge;
-
-export type DeletePhoneData = {
-  readonly url: '/v1/account/phone';
-  readonly body: ProvenRequest;
-};
-export type DeletePhoneResponse = Account;
-
-export type ConfirmPhoneChangeData = {
-  readonly url: '/v1/account/phone/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body: CodeAnswer;
-};
-export type ConfirmPhoneChangeResponse = Account;
-
-export type ListExternalIdentitiesData = {
-  readonly url: '/v1/account/external-identities';
-  readonly body?: never;
-};
-export type ListExternalIdentitiesResponse = readonly ExternalIdentity[];
-
-export type StartExternalIdentityData = {
-  readonly url: '/v1/account/external-identities/{name}';
-  readonly path: {
-    /** The name of the provider, such as google. */
-    readonly name: string;
-  };
-  readonly body: ExternalIdentityRequest;
-};
-export type StartExternalIdentityResponse = StartedExternalIdentity;
-
-export type ConfirmExternalIdentityData = {
-  readonly url: '/v1/account/external-identities/{name}/{id}';
-  readonly path: {
-    /** The name of the provider, such as google. */
-    readonly name: string;
-    /** The id of the started link, or of the link. */
-    readonly id: string;
-  };
-  readonly body: ExternalIdentityAnswer;
-};
-export type ConfirmExternalIdentityResponse = ExternalIdentity;
-
-export type DeleteExternalIdentityData = {
-  readonly url: '/v1/account/external-identities/{name}/{id}';
-  readonly path: {
-    /** The name of the provider, such as google. */
-    readonly name: string;
-    /** The id of the started link, or of the link. */
-    readonly id: string;
-  };
-  readonly body: ProvenRequest;
-};
-export type DeleteExternalIdentityResponse = void;
 
 export type StartProofData = {
   readonly url: '/v1/account/proofs';
   readonly body: ProofRequest;
 };
+
 export type StartProofResponse = StartedProof;
 
 export type PutSessionProofData = {
   readonly url: '/v1/account/session-proof';
   readonly body: ProvenRequest;
 };
+
 export type PutSessionProofResponse = RecordedProof;
 
 export type ActivateRoleData = {
   readonly url: '/v1/account/role';
   readonly body: RoleActivation;
 };
-export type ActivateRoleResponse = Account;
-
-export type ListActivityData = {
-  readonly url: '/v1/account/activity';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListActivityResponse = readonly ActivityEntry[];
-
-export type GetActivityPageData = {
-  readonly url: '/v1/account/activity/page';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type GetActivityPageResponse = ActivityEntryPage;
-
-export type ExportAccountData = {
-  readonly url: '/v1/account/export';
-  readonly body?: never;
-};
-export type ExportAccountResponse = AccountExport;
-
-export type ListSupportLoginsData = {
-  readonly url: '/v1/account/support-logins';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListSupportLoginsResponse = readonly OwnSupportLogin[];
-
-export type GetSupportLoginPageData = {
-  readonly url: '/v1/account/support-logins/page';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type GetSupportLoginPageResponse = OwnSupportLoginPage;
-
-export type AllowSupportLoginData = {
-  readonly url: '/v1/account/support-logins/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type AllowSupportLoginResponse = OwnSupportLogin;
-
-export type EndSupportLoginData = {
-  readonly url: '/v1/account/support-logins/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type EndSupportLoginResponse = void;
-
-export type StartRecoveryData = {
-  readonly url: '/v1/recoveries';
-  readonly body: RecoveryRequest;
-};
-export type StartRecoveryResponse = SentCode;
-
-export type CompleteRecoveryData = {
-  readonly url: '/v1/recoveries/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body: RecoveryAnswer;
-};
-export type CompleteRecoveryResponse = RecoveryResult;
-
-export type CancelRecoveryData = {
-  readonly url: '/v1/recovery-cancellations';
-  readonly body: RecoveryCancellation;
-};
-export type CancelRecoveryResponse = void;
-
-export type StartRegistrationData = {
-  readonly url: '/v1/registrations';
-  readonly body: RegistrationRequest;
-};
-export type StartRegistrationResponse = SentCode;
-
-export type CompleteRegistrationData = {
-  readonly url: '/v1/registrations/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body: RegistrationAnswer;
-};
-export type CompleteRegistrationResponse = RegistrationResult;
 
 export type StartTotpData = {
   readonly url: '/v1/account/totp';
   readonly body: EnrollmentRequest;
 };
-export type StartTotpResponse = NewTotp;
 
-export type DeleteTotpData = {
-  readonly url: '/v1/account/totp';
-  readonly body: ProvenRequest;
-};
-export type DeleteTotpResponse = void;
+export type StartTotpResponse = NewTotp;
 
 export type ConfirmTotpData = {
   readonly url: '/v1/account/totp/{id}';
@@ -3967,24 +2367,14 @@ export type ConfirmTotpData = {
   };
   readonly body: TotpConfirmation;
 };
+
 export type ConfirmTotpResponse = RecoveryCodes;
-
-export type RenewRecoveryCodesData = {
-  readonly url: '/v1/account/recovery-codes';
-  readonly body: ProvenRequest;
-};
-export type RenewRecoveryCodesResponse = RecoveryCodes;
-
-export type ListPasskeysData = {
-  readonly url: '/v1/account/passkeys';
-  readonly body?: never;
-};
-export type ListPasskeysResponse = readonly Passkey[];
 
 export type StartPasskeyData = {
   readonly url: '/v1/account/passkeys';
   readonly body: PasskeyRequest;
 };
+
 export type StartPasskeyResponse = NewPasskey;
 
 export type CreatePasskeyData = {
@@ -3994,218 +2384,6 @@ export type CreatePasskeyData = {
   };
   readonly body: PasskeyAnswer;
 };
-export type CreatePasskeyResponse = Passkey;
-
-export type ChangePasskeyData = {
-  readonly url: '/v1/account/passkeys/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body: PasskeyChange;
-};
-export type ChangePasskeyResponse = Passkey;
-
-export type DeletePasskeyData = {
-  readonly url: '/v1/account/passkeys/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body: ProvenRequest;
-};
-export type DeletePasskeyResponse = void;
-
-export type ListAppsData = {
-  readonly url: '/v1/account/apps';
-  readonly body?: never;
-};
-export type ListAppsResponse = readonly PageApp[];
-
-export type RemoveAppData = {
-  readonly url: '/v1/account/apps/{id}';
-  readonly path: {
-    /** The id of the entry. */
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type RemoveAppResponse = void;
-
-export type ListNotificationsData = {
-  readonly url: '/v1/notifications';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-    /** extra: each notification has the member `extra`, with its state and what the app has added. */
-    readonly include?: 'extra' | undefined;
-    /** Only with `include=extra`. inbox: neither archived, snoozed nor expired. archived. snoozed: snoozed now, and not archived. */
-    readonly view?: 'inbox' | 'archived' | 'snoozed' | undefined;
-  };
-  readonly body?: never;
-};
-export type ListNotificationsResponse = readonly Notification[];
-
-export type GetNotificationPageData = {
-  readonly url: '/v1/notifications/page';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-    /** extra: each notification has the member `extra`, with its state and what the app has added. */
-    readonly include?: 'extra' | undefined;
-    /** Only with `include=extra`. inbox: neither archived, snoozed nor expired. archived. snoozed: snoozed now, and not archived. */
-    readonly view?: 'inbox' | 'archived' | 'snoozed' | undefined;
-  };
-  readonly body?: never;
-};
-export type GetNotificationPageResponse = NotificationPage;
-
-export type StreamNotificationsData = {
-  readonly url: '/v1/notifications/stream';
-  readonly query?: {
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** extra: each notification has the member `extra`, with its state and what the app has added. */
-    readonly include?: 'extra' | undefined;
-  };
-  readonly body?: never;
-};
-export type StreamNotificationsResponse = unknown;
-
-export type ListChangesData = {
-  readonly url: '/v1/notifications/changes';
-  readonly query?: {
-    /** The `after` of the last response. Missing or 0: everything from the start. */
-    readonly after?: string | undefined;
-    /** The maximum number of items. */
-    readonly limit?: number | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** extra: each notification has the member `extra`, with its state and what the app has added. */
-    readonly include?: 'extra' | undefined;
-  };
-  readonly body?: never;
-};
-export type ListChangesResponse = Changes;
-
-export type GetMarkerData = {
-  readonly url: '/v1/notifications/marker';
-  readonly body?: never;
-};
-export type GetMarkerResponse = Marker;
-
-export type MoveMarkerData = {
-  readonly url: '/v1/notifications/marker';
-  readonly body: MarkerInput;
-};
-export type MoveMarkerResponse = Marker;
-
-export type GetCountsData = {
-  readonly url: '/v1/notifications/counts';
-  readonly query?: {
-    /** Also counts each category or each notification type. */
-    readonly by?: 'category' | 'notification_type' | undefined;
-  };
-  readonly body?: never;
-};
-export type GetCountsResponse = InboxCounts;
-
-export type MoveSeenData = {
-  readonly url: '/v1/notifications/seen';
-  readonly body: SeenInput;
-};
-export type MoveSeenResponse = InboxCounts;
-
-export type TakeActionData = {
-  readonly url: '/v1/notifications/{id}/actions/{key}';
-  readonly path: {
-    readonly id: string;
-    readonly key: string;
-  };
-  readonly body?: never;
-};
-export type TakeActionResponse = TakenAction;
-
-export type ChangeStatesData = {
-  readonly url: '/v1/notifications/states';
-  readonly body: StatesChange;
-};
-export type ChangeStatesResponse = ChangedStates;
-
-export type ListStatesData = {
-  readonly url: '/v1/notifications/states';
-  readonly query?: {
-    /** The `after` of the last response. Missing or 0: everything from the start. */
-    readonly after?: string | undefined;
-    /** The maximum number of items. */
-    readonly limit?: number | undefined;
-  };
-  readonly body?: never;
-};
-export type ListStatesResponse = InboxStates;
-
-export type GetImageFileData = {
-  readonly url: '/images/{id}/{file}';
-  readonly path: {
-    readonly id: string;
-    /** The rendition. */
-    readonly file: ImageFile;
-  };
-  readonly body?: never;
-};
-export type GetImageFileResponse = unknown;
-
-export type ListMutesData = {
-  readonly url: '/v1/notifications/mutes';
-  readonly body?: never;
-};
-export type ListMutesResponse = readonly Mute[];
-
-export type AddMuteData = {
-  readonly url: '/v1/notifications/mutes';
-  readonly body: MuteInput;
-};
-export type AddMuteResponse = Mute;
-
-export type RemoveMuteData = {
-  readonly url: '/v1/notifications/mutes/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type RemoveMuteResponse = void;
-
-export type TraceNotificationData = {
-  readonly url: '/v1/notifications/{id}/deliveries';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type TraceNotificationResponse = DeliveryTrace;
 
 export type TraceUserNotificationData = {
   readonly url: '/admin/v1/notifications/{id}/deliveries';
@@ -4214,117 +2392,13 @@ export type TraceUserNotificationData = {
   };
   readonly body?: never;
 };
-export type TraceUserNotificationResponse = DeliveryTrace;
-
-export type GetPreferencesData = {
-  readonly url: '/v1/preferences';
-  readonly body?: never;
-};
-export type GetPreferencesResponse = Preferences;
-
-export type ChangePreferencesData = {
-  readonly url: '/v1/preferences';
-  readonly body: PreferenceChanges;
-};
-export type ChangePreferencesResponse = Preferences;
-
-export type ListOwnTopicsData = {
-  readonly url: '/v1/topics';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListOwnTopicsResponse = readonly OwnTopic[];
-
-export type GetOwnTopicPageData = {
-  readonly url: '/v1/topics/page';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type GetOwnTopicPageResponse = OwnTopicPage;
-
-export type JoinTopicData = {
-  readonly url: '/v1/topics/{key}/subscription';
-  readonly path: {
-    readonly key: string;
-  };
-  readonly body?: never;
-};
-export type JoinTopicResponse = void;
-
-export type LeaveTopicData = {
-  readonly url: '/v1/topics/{key}/subscription';
-  readonly path: {
-    readonly key: string;
-  };
-  readonly body?: never;
-};
-export type LeaveTopicResponse = void;
-
-export type RegisterPushTokenData = {
-  readonly url: '/v1/devices/tokens';
-  readonly body: DeviceTokenInput;
-};
-export type RegisterPushTokenResponse = DeviceToken;
-
-export type GetPushKeyData = {
-  readonly url: '/v1/push/key';
-  readonly body?: never;
-};
-export type GetPushKeyResponse = PushKey;
 
 export type CreateUserData = {
   readonly url: '/admin/v1/users';
   readonly body: NewUser;
 };
-export type CreateUserResponse = User;
 
-export type ListUsersData = {
-  readonly url: '/admin/v1/users';
-  readonly query?: {
-    /** A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device, or a whole external_id, or the subject or mail address of a linked account at a provider. A full mail address or phone number that a user has finds this user alone. At most 320 characters. */
-    readonly search?: string | undefined;
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListUsersResponse = readonly User[];
+export type CreateUserResponse = User;
 
 export type GetUserPageData = {
   readonly url: '/admin/v1/users/page';
@@ -4346,29 +2420,15 @@ export type GetUserPageData = {
   };
   readonly body?: never;
 };
+
 export type GetUserPageResponse = UserPage;
 
 export type FindUsersData = {
   readonly url: '/admin/v1/users/find';
   readonly body?: UserSearch;
 };
+
 export type FindUsersResponse = UserPage;
-
-export type ImportUsersData = {
-  readonly url: '/admin/v1/users/import';
-  readonly query?: {
-    /** Check every line, but create nothing. */
-    readonly dry_run?: boolean | undefined;
-  };
-  readonly body: never;
-};
-export type ImportUsersResponse = unknown;
-
-export type ChangeUsersData = {
-  readonly url: '/admin/v1/users/bulk';
-  readonly body: BulkRequest;
-};
-export type ChangeUsersResponse = unknown;
 
 export type GetUserData = {
   readonly url: '/admin/v1/users/{id}';
@@ -4377,7 +2437,6 @@ export type GetUserData = {
   };
   readonly body?: never;
 };
-export type GetUserResponse = User;
 
 export type ChangeUserData = {
   readonly url: '/admin/v1/users/{id}';
@@ -4386,7 +2445,6 @@ export type ChangeUserData = {
   };
   readonly body: UserChange;
 };
-export type ChangeUserResponse = User;
 
 export type DeleteUserData = {
   readonly url: '/admin/v1/users/{id}';
@@ -4395,7 +2453,6 @@ export type DeleteUserData = {
   };
   readonly body?: never;
 };
-export type DeleteUserResponse = void;
 
 export type LockUserData = {
   readonly url: '/admin/v1/users/{id}/lock';
@@ -4404,7 +2461,6 @@ export type LockUserData = {
   };
   readonly body: LockRequest;
 };
-export type LockUserResponse = User;
 
 export type UnlockUserData = {
   readonly url: '/admin/v1/users/{id}/unlock';
@@ -4413,7 +2469,6 @@ export type UnlockUserData = {
   };
   readonly body?: never;
 };
-export type UnlockUserResponse = User;
 
 export type LogoutUserData = {
   readonly url: '/admin/v1/users/{id}/logout';
@@ -4422,6 +2477,7 @@ export type LogoutUserData = {
   };
   readonly body?: never;
 };
+
 export type LogoutUserResponse = LogoutResult;
 
 export type DiagnoseUserLoginData = {
@@ -4437,36 +2493,11 @@ export type DiagnoseUserLoginData = {
   };
   readonly body?: never;
 };
-export type DiagnoseUserLoginResponse = LoginDiagnosis;
 
 export type DiagnoseLoginData = {
   readonly url: '/admin/v1/login-diagnosis';
   readonly body: LoginDiagnosisRequest;
 };
-export type DiagnoseLoginResponse = LoginDiagnosis;
-
-export type ListUserDevicesData = {
-  readonly url: '/admin/v1/users/{id}/devices';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** updated_at or created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListUserDevicesResponse = readonly UserDevice[];
 
 export type GetUserDevicePageData = {
   readonly url: '/admin/v1/users/{id}/devices/page';
@@ -4489,30 +2520,8 @@ export type GetUserDevicePageData = {
   };
   readonly body?: never;
 };
-export type GetUserDevicePageResponse = UserDevicePage;
 
-export type ListUserTokensData = {
-  readonly url: '/admin/v1/users/{id}/tokens';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListUserTokensResponse = readonly UserToken[];
+export type GetUserDevicePageResponse = UserDevicePage;
 
 export type GetUserTokenPageData = {
   readonly url: '/admin/v1/users/{id}/tokens/page';
@@ -4535,30 +2544,8 @@ export type GetUserTokenPageData = {
   };
   readonly body?: never;
 };
-export type GetUserTokenPageResponse = UserTokenPage;
 
-export type ListUserSessionsData = {
-  readonly url: '/admin/v1/users/{id}/sessions';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at or expires_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListUserSessionsResponse = readonly UserSession[];
+export type GetUserTokenPageResponse = UserTokenPage;
 
 export type GetUserSessionPageData = {
   readonly url: '/admin/v1/users/{id}/sessions/page';
@@ -4581,30 +2568,8 @@ export type GetUserSessionPageData = {
   };
   readonly body?: never;
 };
-export type GetUserSessionPageResponse = UserSessionPage;
 
-export type ListUserActivityData = {
-  readonly url: '/admin/v1/users/{id}/activity';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListUserActivityResponse = readonly AuditEvent[];
+export type GetUserSessionPageResponse = UserSessionPage;
 
 export type GetUserActivityPageData = {
   readonly url: '/admin/v1/users/{id}/activity/page';
@@ -4627,6 +2592,7 @@ export type GetUserActivityPageData = {
   };
   readonly body?: never;
 };
+
 export type GetUserActivityPageResponse = UserActivityPage;
 
 export type DeleteUserDeviceData = {
@@ -4638,16 +2604,6 @@ export type DeleteUserDeviceData = {
   };
   readonly body?: never;
 };
-export type DeleteUserDeviceResponse = RemovedDevice;
-
-export type ExportUserData = {
-  readonly url: '/admin/v1/users/{id}/export';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type ExportUserResponse = AccountExport;
 
 export type DeleteUserSecondFactorsData = {
   readonly url: '/admin/v1/users/{id}/second-factors';
@@ -4656,7 +2612,6 @@ export type DeleteUserSecondFactorsData = {
   };
   readonly body?: never;
 };
-export type DeleteUserSecondFactorsResponse = User;
 
 export type SendPasswordCodeData = {
   readonly url: '/admin/v1/users/{id}/password-codes';
@@ -4665,7 +2620,6 @@ export type SendPasswordCodeData = {
   };
   readonly body: PasswordCodeRequest;
 };
-export type SendPasswordCodeResponse = SentPasswordCode;
 
 export type CancelUserPinRecoveryData = {
   readonly url: '/admin/v1/users/{id}/pin-recovery';
@@ -4674,7 +2628,6 @@ export type CancelUserPinRecoveryData = {
   };
   readonly body?: never;
 };
-export type CancelUserPinRecoveryResponse = User;
 
 export type CreateEnrollmentLinkData = {
   readonly url: '/admin/v1/users/{id}/enrollment-links';
@@ -4683,7 +2636,6 @@ export type CreateEnrollmentLinkData = {
   };
   readonly body?: never;
 };
-export type CreateEnrollmentLinkResponse = EnrollmentLink;
 
 export type CreateSupportLoginData = {
   readonly url: '/admin/v1/users/{id}/support-logins';
@@ -4692,30 +2644,6 @@ export type CreateSupportLoginData = {
   };
   readonly body: NewSupportLogin;
 };
-export type CreateSupportLoginResponse = IssuedSupportLogin;
-
-export type ListUserSupportLoginsData = {
-  readonly url: '/admin/v1/users/{id}/support-logins';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListUserSupportLoginsResponse = readonly SupportLogin[];
 
 export type GetUserSupportLoginPageData = {
   readonly url: '/admin/v1/users/{id}/support-logins/page';
@@ -4738,6 +2666,7 @@ export type GetUserSupportLoginPageData = {
   };
   readonly body?: never;
 };
+
 export type GetUserSupportLoginPageResponse = SupportLoginPage;
 
 export type GetUserSupportLoginData = {
@@ -4749,7 +2678,6 @@ export type GetUserSupportLoginData = {
   };
   readonly body?: never;
 };
-export type GetUserSupportLoginResponse = IssuedSupportLogin;
 
 export type EndUserSupportLoginData = {
   readonly url: '/admin/v1/users/{id}/support-logins/{login_id}';
@@ -4760,13 +2688,11 @@ export type EndUserSupportLoginData = {
   };
   readonly body?: never;
 };
-export type EndUserSupportLoginResponse = void;
 
 export type CreateSetUpLinkData = {
   readonly url: '/admin/v1/set-up-links';
   readonly body: NewSetUpLinkRequest;
 };
-export type CreateSetUpLinkResponse = IssuedSetUpLink;
 
 export type ListUserExternalIdentitiesData = {
   readonly url: '/admin/v1/users/{id}/external-identities';
@@ -4775,7 +2701,6 @@ export type ListUserExternalIdentitiesData = {
   };
   readonly body?: never;
 };
-export type ListUserExternalIdentitiesResponse = readonly ExternalIdentity[];
 
 export type LinkUserExternalIdentityData = {
   readonly url: '/admin/v1/users/{id}/external-identities';
@@ -4784,7 +2709,6 @@ export type LinkUserExternalIdentityData = {
   };
   readonly body: ExternalIdentityLink;
 };
-export type LinkUserExternalIdentityResponse = ExternalIdentity;
 
 export type UnlinkUserExternalIdentityData = {
   readonly url: '/admin/v1/users/{id}/external-identities/{external_identity_id}';
@@ -4795,13 +2719,11 @@ export type UnlinkUserExternalIdentityData = {
   };
   readonly body?: never;
 };
-export type UnlinkUserExternalIdentityResponse = void;
 
 export type ListLoginProvidersData = {
   readonly url: '/admin/v1/login-providers';
   readonly body?: never;
 };
-export type ListLoginProvidersResponse = readonly LoginProvider[];
 
 export type StartLoginProviderTestData = {
   readonly url: '/admin/v1/login-providers/{name}/tests';
@@ -4811,7 +2733,6 @@ export type StartLoginProviderTestData = {
   };
   readonly body?: never;
 };
-export type StartLoginProviderTestResponse = StartedProviderTest;
 
 export type GetLoginProviderTestData = {
   readonly url: '/admin/v1/login-providers/{name}/tests/{id}';
@@ -4823,44 +2744,23 @@ export type GetLoginProviderTestData = {
   };
   readonly body?: never;
 };
-export type GetLoginProviderTestResponse = ProviderTest;
 
 export type PublishNotificationData = {
   readonly url: '/admin/v1/notifications';
   readonly body: NewNotification;
 };
-export type PublishNotificationResponse = Notification;
 
 export type PublishNotificationsData = {
   readonly url: '/admin/v1/notifications/batch';
   readonly body: readonly NotificationInput[];
 };
+
 export type PublishNotificationsResponse = readonly Notification[];
 
 export type TryNotificationsData = {
   readonly url: '/admin/v1/notifications/dry-run';
   readonly body: readonly NotificationInput[];
 };
-export type TryNotificationsResponse = DryRun;
-
-export type PublishNotificationsAsNdjsonData = {
-  readonly url: '/admin/v1/notifications/ndjson';
-  readonly query?: {
-    /** Validate the request and report the recipients, but write nothing. */
-    readonly dry_run?: boolean | undefined;
-  };
-  readonly body: never;
-};
-export type PublishNotificationsAsNdjsonResponse = unknown;
-
-export type ChangeNotificationData = {
-  readonly url: '/admin/v1/notifications/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body: NotificationChange;
-};
-export type ChangeNotificationResponse = Notification;
 
 export type DeleteNotificationData = {
   readonly url: '/admin/v1/notifications/{id}';
@@ -4869,34 +2769,6 @@ export type DeleteNotificationData = {
   };
   readonly body?: never;
 };
-export type DeleteNotificationResponse = void;
-
-export type ListUserNotificationsData = {
-  readonly url: '/admin/v1/users/{id}/notifications';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-    /** extra: each notification has the member `extra`, with its state and what the app has added. */
-    readonly include?: 'extra' | undefined;
-    /** Only with `include=extra`. inbox: neither archived, snoozed nor expired. archived. snoozed: snoozed now, and not archived. */
-    readonly view?: 'inbox' | 'archived' | 'snoozed' | undefined;
-  };
-  readonly body?: never;
-};
-export type ListUserNotificationsResponse = readonly Notification[];
 
 export type GetUserNotificationPageData = {
   readonly url: '/admin/v1/users/{id}/notifications/page';
@@ -4923,6 +2795,7 @@ export type GetUserNotificationPageData = {
   };
   readonly body?: never;
 };
+
 export type GetUserNotificationPageResponse = NotificationPage;
 
 export type GetUserPreferencesData = {
@@ -4932,7 +2805,6 @@ export type GetUserPreferencesData = {
   };
   readonly body?: never;
 };
-export type GetUserPreferencesResponse = Preferences;
 
 export type ChangeUserPreferencesData = {
   readonly url: '/admin/v1/users/{id}/preferences';
@@ -4941,27 +2813,6 @@ export type ChangeUserPreferencesData = {
   };
   readonly body: UserPreferenceChanges;
 };
-export type ChangeUserPreferencesResponse = Preferences;
-
-export type ListOutboxData = {
-  readonly url: '/admin/v1/outbox';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListOutboxResponse = readonly OutboxMessage[];
 
 export type GetOutboxPageData = {
   readonly url: '/admin/v1/outbox/page';
@@ -4981,6 +2832,7 @@ export type GetOutboxPageData = {
   };
   readonly body?: never;
 };
+
 export type GetOutboxPageResponse = OutboxMessagePage;
 
 export type RetryMessageData = {
@@ -4990,33 +2842,13 @@ export type RetryMessageData = {
   };
   readonly body?: never;
 };
+
 export type RetryMessageResponse = OutboxMessage;
 
 export type CreateSuppressionData = {
   readonly url: '/admin/v1/suppressions';
   readonly body: SuppressedAddress;
 };
-export type CreateSuppressionResponse = Suppression;
-
-export type ListSuppressionsData = {
-  readonly url: '/admin/v1/suppressions';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListSuppressionsResponse = readonly Suppression[];
 
 export type GetSuppressionPageData = {
   readonly url: '/admin/v1/suppressions/page';
@@ -5036,13 +2868,13 @@ export type GetSuppressionPageData = {
   };
   readonly body?: never;
 };
+
 export type GetSuppressionPageResponse = SuppressionPage;
 
 export type FindSuppressionData = {
   readonly url: '/admin/v1/suppressions/find';
   readonly body: SuppressedAddress;
 };
-export type FindSuppressionResponse = Suppression;
 
 export type DeleteSuppressionData = {
   readonly url: '/admin/v1/suppressions/{id}';
@@ -5051,27 +2883,6 @@ export type DeleteSuppressionData = {
   };
   readonly body?: never;
 };
-export type DeleteSuppressionResponse = void;
-
-export type ListEventsData = {
-  readonly url: '/admin/v1/events';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListEventsResponse = readonly AuditEvent[];
 
 export type GetEventPageData = {
   readonly url: '/admin/v1/events/page';
@@ -5091,17 +2902,8 @@ export type GetEventPageData = {
   };
   readonly body?: never;
 };
-export type GetEventPageResponse = AuditEventPage;
 
-export type StreamEventsData = {
-  readonly url: '/admin/v1/events/stream';
-  readonly query?: {
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type StreamEventsResponse = unknown;
+export type GetEventPageResponse = AuditEventPage;
 
 export type GetStatisticsData = {
   readonly url: '/admin/v1/stats';
@@ -5117,24 +2919,28 @@ export type GetStatisticsData = {
   };
   readonly body?: never;
 };
+
 export type GetStatisticsResponse = Statistics;
 
 export type GetSystemData = {
   readonly url: '/admin/v1/system';
   readonly body?: never;
 };
+
 export type GetSystemResponse = System;
 
 export type GetBackupsData = {
   readonly url: '/admin/v1/backups';
   readonly body?: never;
 };
+
 export type GetBackupsResponse = BackupState;
 
 export type StartBackupData = {
   readonly url: '/admin/v1/backups';
   readonly body?: never;
 };
+
 export type StartBackupResponse = BackupState;
 
 export type VerifyBackupData = {
@@ -5144,33 +2950,13 @@ export type VerifyBackupData = {
   };
   readonly body?: never;
 };
+
 export type VerifyBackupResponse = BackupState;
 
 export type CreateKeyData = {
   readonly url: '/admin/v1/keys';
   readonly body: NewApiKey;
 };
-export type CreateKeyResponse = IssuedApiKey;
-
-export type ListKeysData = {
-  readonly url: '/admin/v1/keys';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListKeysResponse = readonly ApiKey[];
 
 export type GetKeyPageData = {
   readonly url: '/admin/v1/keys/page';
@@ -5190,6 +2976,7 @@ export type GetKeyPageData = {
   };
   readonly body?: never;
 };
+
 export type GetKeyPageResponse = ApiKeyPage;
 
 export type RevokeKeyData = {
@@ -5199,33 +2986,11 @@ export type RevokeKeyData = {
   };
   readonly body?: never;
 };
-export type RevokeKeyResponse = void;
 
 export type CreateWebhookData = {
   readonly url: '/admin/v1/webhooks';
   readonly body: NewWebhook;
 };
-export type CreateWebhookResponse = IssuedWebhook;
-
-export type ListWebhooksData = {
-  readonly url: '/admin/v1/webhooks';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListWebhooksResponse = readonly Webhook[];
 
 export type GetWebhookPageData = {
   readonly url: '/admin/v1/webhooks/page';
@@ -5245,6 +3010,7 @@ export type GetWebhookPageData = {
   };
   readonly body?: never;
 };
+
 export type GetWebhookPageResponse = WebhookPage;
 
 export type GetWebhookData = {
@@ -5254,7 +3020,6 @@ export type GetWebhookData = {
   };
   readonly body?: never;
 };
-export type GetWebhookResponse = Webhook;
 
 export type ChangeWebhookData = {
   readonly url: '/admin/v1/webhooks/{id}';
@@ -5263,7 +3028,6 @@ export type ChangeWebhookData = {
   };
   readonly body: WebhookChange;
 };
-export type ChangeWebhookResponse = Webhook;
 
 export type DeleteWebhookData = {
   readonly url: '/admin/v1/webhooks/{id}';
@@ -5272,7 +3036,6 @@ export type DeleteWebhookData = {
   };
   readonly body?: never;
 };
-export type DeleteWebhookResponse = void;
 
 export type TestWebhookData = {
   readonly url: '/admin/v1/webhooks/{id}/test';
@@ -5281,7 +3044,6 @@ export type TestWebhookData = {
   };
   readonly body?: WebhookTestRequest;
 };
-export type TestWebhookResponse = WebhookTest;
 
 export type RotateWebhookSecretData = {
   readonly url: '/admin/v1/webhooks/{id}/rotate-secret';
@@ -5290,30 +3052,8 @@ export type RotateWebhookSecretData = {
   };
   readonly body?: never;
 };
-export type RotateWebhookSecretResponse = WebhookSecret;
 
-export type ListWebhookDeliveriesData = {
-  readonly url: '/admin/v1/webhooks/{id}/deliveries';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListWebhookDeliveriesResponse = readonly WebhookDelivery[];
+export type RotateWebhookSecretResponse = WebhookSecret;
 
 export type GetWebhookDeliveryPageData = {
   readonly url: '/admin/v1/webhooks/{id}/deliveries/page';
@@ -5336,6 +3076,7 @@ export type GetWebhookDeliveryPageData = {
   };
   readonly body?: never;
 };
+
 export type GetWebhookDeliveryPageResponse = WebhookDeliveryPage;
 
 export type ReplayWebhookData = {
@@ -5345,23 +3086,6 @@ export type ReplayWebhookData = {
   };
   readonly body: WebhookReplayRequest;
 };
-export type ReplayWebhookResponse = WebhookReplay;
-
-export type ListCategoriesData = {
-  readonly url: '/admin/v1/categories';
-  readonly body?: never;
-};
-export type ListCategoriesResponse = readonly Category[];
-
-export type ReplaceCategoriesData = {
-  readonly url: '/admin/v1/categories';
-  readonly query?: {
-    /** Report what would change, and write nothing. */
-    readonly dry_run?: boolean | undefined;
-  };
-  readonly body: readonly NamedCategoryInput[];
-};
-export type ReplaceCategoriesResponse = CategoryChanges;
 
 export type GetCategoryData = {
   readonly url: '/admin/v1/categories/{name}';
@@ -5370,7 +3094,6 @@ export type GetCategoryData = {
   };
   readonly body?: never;
 };
-export type GetCategoryResponse = Category;
 
 export type PutCategoryData = {
   readonly url: '/admin/v1/categories/{name}';
@@ -5379,7 +3102,6 @@ export type PutCategoryData = {
   };
   readonly body: CategoryInput;
 };
-export type PutCategoryResponse = Category;
 
 export type DeleteCategoryData = {
   readonly url: '/admin/v1/categories/{name}';
@@ -5388,7 +3110,6 @@ export type DeleteCategoryData = {
   };
   readonly body?: never;
 };
-export type DeleteCategoryResponse = void;
 
 export type PreviewCategoryData = {
   readonly url: '/admin/v1/categories/{name}/preview';
@@ -5397,7 +3118,6 @@ export type PreviewCategoryData = {
   };
   readonly body: MessagePreviewRequest;
 };
-export type PreviewCategoryResponse = MessagePreview;
 
 export type SimulateCategoryData = {
   readonly url: '/admin/v1/categories/{name}/simulate';
@@ -5406,42 +3126,6 @@ export type SimulateCategoryData = {
   };
   readonly body: SimulationRequest;
 };
-export type SimulateCategoryResponse = Simulation;
-
-export type ListChannelsData = {
-  readonly url: '/admin/v1/channels';
-  readonly body?: never;
-};
-export type ListChannelsResponse = readonly Channel[];
-
-export type PutChannelData = {
-  readonly url: '/admin/v1/channels/{name}';
-  readonly path: {
-    readonly name: string;
-  };
-  readonly body: ChannelChange;
-};
-export type PutChannelResponse = Channel;
-
-export type ListTopicsData = {
-  readonly url: '/admin/v1/topics';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListTopicsResponse = readonly Topic[];
 
 export type GetTopicPageData = {
   readonly url: '/admin/v1/topics/page';
@@ -5461,6 +3145,7 @@ export type GetTopicPageData = {
   };
   readonly body?: never;
 };
+
 export type GetTopicPageResponse = TopicPage;
 
 export type GetTopicData = {
@@ -5470,7 +3155,6 @@ export type GetTopicData = {
   };
   readonly body?: never;
 };
-export type GetTopicResponse = Topic;
 
 export type PutTopicData = {
   readonly url: '/admin/v1/topics/{key}';
@@ -5479,7 +3163,6 @@ export type PutTopicData = {
   };
   readonly body: TopicInput;
 };
-export type PutTopicResponse = Topic;
 
 export type DeleteTopicData = {
   readonly url: '/admin/v1/topics/{key}';
@@ -5488,7 +3171,6 @@ export type DeleteTopicData = {
   };
   readonly body?: never;
 };
-export type DeleteTopicResponse = void;
 
 export type PutSubscriptionData = {
   readonly url: '/admin/v1/topics/{key}/subscriptions/{user}';
@@ -5499,7 +3181,6 @@ export type PutSubscriptionData = {
   };
   readonly body?: never;
 };
-export type PutSubscriptionResponse = void;
 
 export type DeleteSubscriptionData = {
   readonly url: '/admin/v1/topics/{key}/subscriptions/{user}';
@@ -5510,48 +3191,11 @@ export type DeleteSubscriptionData = {
   };
   readonly body?: never;
 };
-export type DeleteSubscriptionResponse = void;
-
-export type ChangeSubscriptionsData = {
-  readonly url: '/admin/v1/topics/{key}/subscriptions';
-  readonly path: {
-    readonly key: string;
-  };
-  readonly body: never;
-};
-export type ChangeSubscriptionsResponse = unknown;
-
-export type CreatePublicationData = {
-  readonly url: '/admin/v1/publications';
-  readonly body: NewPublication;
-};
-export type CreatePublicationResponse = Publication;
-
-export type ListPublicationsData = {
-  readonly url: '/admin/v1/publications';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListPublicationsResponse = readonly Publication[];
 
 export type TryPublicationData = {
   readonly url: '/admin/v1/publications/dry-run';
   readonly body: NewPublication;
 };
-export type TryPublicationResponse = PublicationEstimate;
 
 export type GetPublicationPageData = {
   readonly url: '/admin/v1/publications/page';
@@ -5571,87 +3215,13 @@ export type GetPublicationPageData = {
   };
   readonly body?: never;
 };
+
 export type GetPublicationPageResponse = PublicationPage;
-
-export type GetPublicationData = {
-  readonly url: '/admin/v1/publications/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type GetPublicationResponse = Publication;
-
-export type ChangePublicationData = {
-  readonly url: '/admin/v1/publications/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body: PublicationChange;
-};
-export type ChangePublicationResponse = Publication;
-
-export type PausePublicationData = {
-  readonly url: '/admin/v1/publications/{id}/pause';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type PausePublicationResponse = Publication;
-
-export type ResumePublicationData = {
-  readonly url: '/admin/v1/publications/{id}/resume';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type ResumePublicationResponse = Publication;
-
-export type CancelPublicationData = {
-  readonly url: '/admin/v1/publications/{id}/cancel';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type CancelPublicationResponse = Publication;
-
-export type RecallPublicationData = {
-  readonly url: '/admin/v1/publications/{id}/recall';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type RecallPublicationResponse = Publication;
 
 export type CreateBlockData = {
   readonly url: '/admin/v1/blocks';
   readonly body: NewBlock;
 };
-export type CreateBlockResponse = Block;
-
-export type ListBlocksData = {
-  readonly url: '/admin/v1/blocks';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListBlocksResponse = readonly Block[];
 
 export type GetBlockPageData = {
   readonly url: '/admin/v1/blocks/page';
@@ -5671,6 +3241,7 @@ export type GetBlockPageData = {
   };
   readonly body?: never;
 };
+
 export type GetBlockPageResponse = BlockPage;
 
 export type DeleteBlockData = {
@@ -5680,33 +3251,11 @@ export type DeleteBlockData = {
   };
   readonly body?: never;
 };
-export type DeleteBlockResponse = void;
 
 export type CreateTestIdentityData = {
   readonly url: '/admin/v1/test-identities';
   readonly body: NewTestIdentity;
 };
-export type CreateTestIdentityResponse = IssuedTestIdentity;
-
-export type ListTestIdentitiesData = {
-  readonly url: '/admin/v1/test-identities';
-  readonly query?: {
-    /** Page number, from 1. */
-    readonly page?: number | undefined;
-    /** Items per page. */
-    readonly limit?: number | undefined;
-    /** created_at or expires_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first. */
-    readonly sort?: string | undefined;
-    /** Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator. */
-    readonly filter?: string | undefined;
-    /** Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339. */
-    readonly since?: string | undefined;
-    /** The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored. */
-    readonly cursor?: string | undefined;
-  };
-  readonly body?: never;
-};
-export type ListTestIdentitiesResponse = readonly TestIdentity[];
 
 export type GetTestIdentityPageData = {
   readonly url: '/admin/v1/test-identities/page';
@@ -5726,16 +3275,8 @@ export type GetTestIdentityPageData = {
   };
   readonly body?: never;
 };
-export type GetTestIdentityPageResponse = TestIdentityPage;
 
-export type GetTestIdentityData = {
-  readonly url: '/admin/v1/test-identities/{id}';
-  readonly path: {
-    readonly id: string;
-  };
-  readonly body?: never;
-};
-export type GetTestIdentityResponse = TestIdentity;
+export type GetTestIdentityPageResponse = TestIdentityPage;
 
 export type DeleteTestIdentityData = {
   readonly url: '/admin/v1/test-identities/{id}';
@@ -5744,70 +3285,3 @@ export type DeleteTestIdentityData = {
   };
   readonly body?: never;
 };
-export type DeleteTestIdentityResponse = void;
-
-export type GetConsoleEntryData = {
-  readonly url: '/console/sign-in';
-  readonly body?: never;
-};
-export type GetConsoleEntryResponse = ConsoleEntry;
-
-export type CreateConsoleSessionData = {
-  readonly url: '/console/session';
-  readonly body?: ConsoleSignIn;
-};
-export type CreateConsoleSessionResponse = NewSession;
-
-export type DeleteConsoleSessionData = {
-  readonly url: '/console/session';
-  readonly body?: never;
-};
-export type DeleteConsoleSessionResponse = void;
-
-export type ReadSetUpLinkData = {
-  readonly url: '/console/setup/link';
-  readonly body: SetUpLinkRequest;
-};
-export type ReadSetUpLinkResponse = SetUpLink;
-
-export type StartSetUpFactorData = {
-  readonly url: '/console/setup/factor';
-  readonly body: SetUpFactorRequest;
-};
-export type StartSetUpFactorResponse = SetUpFactor;
-
-export type CompleteSetUpData = {
-  readonly url: '/console/setup';
-  readonly body: SetUpCompletion;
-};
-export type CompleteSetUpResponse = SetUpResult;
-
-export type GetWebhookKeysData = {
-  readonly url: '/.well-known/jwks.json';
-  readonly body?: never;
-};
-export type GetWebhookKeysResponse = WebhookPublicKeys;
-
-export type LiveData = {
-  readonly url: '/livez';
-  readonly body?: never;
-};
-export type LiveResponse = ProbeResult;
-
-export type ReadyData = {
-  readonly url: '/readyz';
-  readonly body?: never;
-};
-export type ReadyResponse = ProbeResult;
-
-export type UploadImageData = {
-  readonly url: '/v1/images';
-  readonly body: ImageInput;
-};
-export type UploadImageResponse = Image;
-
-export type CreateImageData = {
-  readonly url: '/admin/v1/images';
-  readonly body: AdminImageInput;
-};
-export type CreateImageResponse = Image;

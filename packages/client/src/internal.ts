@@ -32,3 +32,5 @@ export { stopwatch } from './time.js';
 
 // Requests to Postern, with their repetitions.
 export { baseOf, type Call, createTransport, loadPart, type Transport } from './transport.js';
+// What the service answers, as the OpenAPI document describes it.
+export type * from './wire.js';

@@ -138,32 +138,7 @@ export type Account = {
   readonly updated_at: string;
 };
 
-export type AccountDetails = {
-  readonly id: string;
-  readonly username: string | null;
-  readonly email: string | null;
-  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
-  readonly email_verified: boolean;
-  readonly phone: string | null;
-  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
-  readonly phone_verified: boolean;
-  readonly name: string;
-  readonly locale: string | null;
-  readonly has_password: boolean;
-  readonly has_pin: boolean;
-  /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
-  readonly pin_recovery: PinRecovery | null;
-  readonly role: Role;
-  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
-  readonly is_guest: boolean;
-  /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
-  readonly role_active: boolean;
-  /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
-  readonly capabilities: readonly Scope[];
-  /** The enrolled second factors, oldest first. */
-  readonly second_factors: readonly SecondFactor[];
-  readonly created_at: string;
-  readonly updated_at: string;
+export type AccountDetails = Account & {
   /** Every way to re-authenticate, and the changes for which it is accepted now. */
   readonly proofs: readonly ProofOption[];
 };
@@ -254,47 +229,14 @@ export type Change = {
   readonly notification: Notification | null;
 };
 
-export type ChangedPassword = {
-  readonly id: string;
-  readonly username: string | null;
-  readonly email: string | null;
-  /** Whether the mail address is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a mail address. */
-  readonly email_verified: boolean;
-  readonly phone: string | null;
-  /** Whether the phone number is proven: by a code, or because the operator vouches for it. Codes and notices go only to proven addresses. false without a phone number. */
-  readonly phone_verified: boolean;
-  readonly name: string;
-  readonly locale: string | null;
-  readonly has_password: boolean;
-  readonly has_pin: boolean;
-  /** A new PIN that the user has set with a recovery code. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
-  readonly pin_recovery: PinRecovery | null;
-  readonly role: Role;
-  /** Whether the user is a guest: without any credential, until the first address, passkey or account at a provider. */
-  readonly is_guest: boolean;
-  /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
-  readonly role_active: boolean;
-  /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
-  readonly capabilities: readonly Scope[];
-  /** The enrolled second factors, oldest first. */
-  readonly second_factors: readonly SecondFactor[];
-  readonly created_at: string;
-  readonly updated_at: string;
+export type ChangedPassword = Account & {
   /** The new authentication token of the login that made this request. Shown once. The old token cannot get sessions any more. */
   readonly token: string;
   /** The new id of the login that made this request. */
   readonly authentication_id: string;
 };
 
-export type ChangedStates = {
-  /** Unread notifications after the last one that the user has seen. At most 100. */
-  readonly unseen: number;
-  /** Unread notifications, without archived, snoozed and expired ones. At most 100. */
-  readonly unread: number;
-  /** Whether there are more than `unread`. */
-  readonly is_capped: boolean;
-  /** The same for each category or notification type that has unread notifications, if `by` asks for it. */
-  readonly by: Readonly<Record<string, NotificationTypeCounts>>;
+export type ChangedStates = InboxCounts & {
   /** Those `ids` that the user does not have. The others are changed. */
   readonly not_found: readonly string[];
 };
@@ -332,39 +274,26 @@ export type DeliveryTrace = {
   readonly sms: readonly StepAttempt[];
 };
 
-export type Device = {
-  readonly id: string;
-  readonly make: string | null;
-  readonly model: string | null;
-  readonly os_name: string | null;
-  readonly os_version: string | null;
-  readonly sdk_version: string | null;
-  readonly screen_width: string | null;
-  readonly screen_height: string | null;
-  /** Which kinds of push token are registered. The tokens themselves are never shown. */
-  readonly push: RegisteredPush;
-  /** Whether the token of its newest login is bound to a key of the device. A copy of the token alone is useless. */
-  readonly is_bound: boolean;
-  /** When the last login on this device was approved. */
-  readonly last_login_at: string;
-  readonly created_at: string;
-  readonly updated_at: string;
+export type Device = UserDevice & {
   /** Whether it is the device of the current session. */
   readonly current: boolean;
 };
 
-export type DeviceInput = {
-  /** If it is missing, Postern creates and returns one. */
-  readonly id?: string | null | undefined;
+export type DeviceDescription = {
   readonly make?: string | null | undefined;
   readonly model?: string | null | undefined;
   readonly os_name?: string | null | undefined;
   readonly os_version?: string | null | undefined;
   readonly sdk_version?: string | null | undefined;
-  readonly apn_device_token?: string | null | undefined;
-  readonly gcm_device_token?: string | null | undefined;
   readonly screen_width?: ScreenSize | null | undefined;
   readonly screen_height?: ScreenSize | null | undefined;
+};
+
+export type DeviceInput = DeviceDescription & {
+  /** If it is missing, Postern creates and returns one. */
+  readonly id?: string | null | undefined;
+  readonly apn_device_token?: string | null | undefined;
+  readonly gcm_device_token?: string | null | undefined;
   /** A public key (JWK, RFC 7517) of this client: P-256 or Ed25519. It binds the token to the key: the token then works only with a DPoP proof (RFC 9449) that the key has signed. */
   readonly jwk?: PublicKey | undefined;
 };
@@ -917,6 +846,25 @@ export type SupportLoginStatus = 'pending' | 'allowed' | 'active' | 'refused' | 
 export type TakenAction = {
   readonly key: string;
   readonly acted_at: string;
+};
+
+export type UserDevice = {
+  readonly id: string;
+  readonly make: string | null;
+  readonly model: string | null;
+  readonly os_name: string | null;
+  readonly os_version: string | null;
+  readonly sdk_version: string | null;
+  readonly screen_width: string | null;
+  readonly screen_height: string | null;
+  /** Which kinds of push token are registered. The tokens themselves are never shown. */
+  readonly push: RegisteredPush;
+  /** Whether the token of its newest login is bound to a key of the device. A copy of the token alone is useless. */
+  readonly is_bound: boolean;
+  /** When the last login on this device was approved. */
+  readonly last_login_at: string;
+  readonly created_at: string;
+  readonly updated_at: string;
 };
 
 export type Weekday = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';

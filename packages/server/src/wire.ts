@@ -1,4 +1,31 @@
 // Generated from docs/openapi.json and src/contract/webhook-events.ts by `npm run generate`.
+import type {
+  AuthenticationStatus,
+  Claims,
+  FieldError,
+  IdentityType,
+  MessageChannel,
+  NotificationData,
+  PinRecovery,
+  PushChannel,
+  Role,
+  Scope,
+  SecondFactor,
+  SecondFactorType,
+  StepReason,
+} from '@postern/client/internal';
+
+export type {
+  ActivityEntry,
+  DeliveryTrace,
+  ExternalIdentity,
+  Image,
+  Marker,
+  Notification,
+  Scope,
+  Session,
+  UserDevice,
+} from '@postern/client/internal';
 
 /** The members of `data` that all events of webhooks have. */
 export interface CommonEventData {
@@ -49,13 +76,9 @@ export interface WebhookEventData {
     readonly device_id: string | null;
   };
   /** A user logged in on a new device. */
-  readonly 'device.added': CommonEventData & {
-    readonly device_id: string | null;
-  };
+  readonly 'device.added': WebhookEventData['login.locked'];
   /** A device was removed. */
-  readonly 'device.removed': CommonEventData & {
-    readonly device_id: string | null;
-  };
+  readonly 'device.removed': WebhookEventData['login.locked'];
   /** An authentication token ended: by a logout, a newer login on the device, a change of credentials, or because the device was removed or the user was deactivated or deleted. If `authentication_id` is null, all tokens of the user ended. */
   readonly 'token.ended': CommonEventData & {
     readonly authentication_id: string | null;
@@ -82,15 +105,9 @@ export interface WebhookEventData {
     readonly notification_sequence: number | null;
   };
   /** A notification was changed. */
-  readonly 'notification.updated': CommonEventData & {
-    readonly notification_id: string;
-    readonly notification_sequence: number | null;
-  };
+  readonly 'notification.updated': WebhookEventData['notification.created'];
   /** A notification was deleted. */
-  readonly 'notification.deleted': CommonEventData & {
-    readonly notification_id: string;
-    readonly notification_sequence: number | null;
-  };
+  readonly 'notification.deleted': WebhookEventData['notification.created'];
   /** A user changed the states of notifications: one event for each request. It names them by `notification_ids`, or all of a filter up to `through`. A state that is null was not changed. */
   readonly 'notification.state_changed': CommonEventData & {
     readonly notification_ids: readonly string[] | null;
@@ -125,75 +142,15 @@ export interface WebhookEventData {
     readonly reason: string;
   };
   /** A mail or an SMS of a notification has arrived, as the provider reports. */
-  readonly 'delivery.delivered': CommonEventData & {
-    /** Null: it ended before it was in the queue. */
-    readonly delivery_id: string | null;
-    /** Of a digest, the newest notification. */
-    readonly notification_id: string;
-    readonly channel: 'push' | 'email' | 'sms';
-    /** The device of a push. */
-    readonly device_id: string | null;
-    /** Null: the notification was deleted. */
-    readonly category: string | null;
-    /** As in the deliveries of a notification. */
-    readonly reason: string;
-  };
+  readonly 'delivery.delivered': WebhookEventData['delivery.sent'];
   /** A mail or an SMS of a notification did not arrive: the provider or the mailbox returned it. */
-  readonly 'delivery.bounced': CommonEventData & {
-    /** Null: it ended before it was in the queue. */
-    readonly delivery_id: string | null;
-    /** Of a digest, the newest notification. */
-    readonly notification_id: string;
-    readonly channel: 'push' | 'email' | 'sms';
-    /** The device of a push. */
-    readonly device_id: string | null;
-    /** Null: the notification was deleted. */
-    readonly category: string | null;
-    /** As in the deliveries of a notification. */
-    readonly reason: string;
-  };
+  readonly 'delivery.bounced': WebhookEventData['delivery.sent'];
   /** The recipient reported a mail of a notification as spam. */
-  readonly 'delivery.complained': CommonEventData & {
-    /** Null: it ended before it was in the queue. */
-    readonly delivery_id: string | null;
-    /** Of a digest, the newest notification. */
-    readonly notification_id: string;
-    readonly channel: 'push' | 'email' | 'sms';
-    /** The device of a push. */
-    readonly device_id: string | null;
-    /** Null: the notification was deleted. */
-    readonly category: string | null;
-    /** As in the deliveries of a notification. */
-    readonly reason: string;
-  };
+  readonly 'delivery.complained': WebhookEventData['delivery.sent'];
   /** No provider took the push, the mail or the SMS of a notification. It is not tried again. */
-  readonly 'delivery.failed': CommonEventData & {
-    /** Null: it ended before it was in the queue. */
-    readonly delivery_id: string | null;
-    /** Of a digest, the newest notification. */
-    readonly notification_id: string;
-    readonly channel: 'push' | 'email' | 'sms';
-    /** The device of a push. */
-    readonly device_id: string | null;
-    /** Null: the notification was deleted. */
-    readonly category: string | null;
-    /** As in the deliveries of a notification. */
-    readonly reason: string;
-  };
+  readonly 'delivery.failed': WebhookEventData['delivery.sent'];
   /** The push, the mail or the SMS of a notification could not be sent in time. It is not tried again. */
-  readonly 'delivery.expired': CommonEventData & {
-    /** Null: it ended before it was in the queue. */
-    readonly delivery_id: string | null;
-    /** Of a digest, the newest notification. */
-    readonly notification_id: string;
-    readonly channel: 'push' | 'email' | 'sms';
-    /** The device of a push. */
-    readonly device_id: string | null;
-    /** Null: the notification was deleted. */
-    readonly category: string | null;
-    /** As in the deliveries of a notification. */
-    readonly reason: string;
-  };
+  readonly 'delivery.expired': WebhookEventData['delivery.sent'];
   /** What a user wants to get was changed. `changed_fields` names the members of the preferences, such as `categories.billing.email`. */
   readonly 'preference.changed': CommonEventData;
   /** A topic was created. The event concerns no user: `user_id` is all zeros. */
@@ -202,63 +159,36 @@ export interface WebhookEventData {
     readonly topic: string;
   };
   /** A topic was changed. The event concerns no user. */
-  readonly 'topic.updated': CommonEventData & {
-    /** The key of the topic. */
-    readonly topic: string;
-  };
+  readonly 'topic.updated': WebhookEventData['topic.created'];
   /** A topic was deleted with its subscriptions. The event concerns no user. */
-  readonly 'topic.deleted': CommonEventData & {
-    /** The key of the topic. */
-    readonly topic: string;
-  };
+  readonly 'topic.deleted': WebhookEventData['topic.created'];
   /** A user was subscribed to a topic. */
-  readonly 'topic.subscribed': CommonEventData & {
-    /** The key of the topic. */
-    readonly topic: string;
-  };
+  readonly 'topic.subscribed': WebhookEventData['topic.created'];
   /** The subscription of a user to a topic ended. The deletion of the topic or of the user causes no such event. */
-  readonly 'topic.unsubscribed': CommonEventData & {
-    /** The key of the topic. */
-    readonly topic: string;
-  };
+  readonly 'topic.unsubscribed': WebhookEventData['topic.created'];
   /** A publication started. The event concerns no user. */
   readonly 'publication.started': CommonEventData & {
     readonly publication_id: string | null;
   };
   /** A publication was paused. The event concerns no user. */
-  readonly 'publication.paused': CommonEventData & {
-    readonly publication_id: string | null;
-  };
+  readonly 'publication.paused': WebhookEventData['publication.started'];
   /** A publication goes on. The event concerns no user. */
-  readonly 'publication.resumed': CommonEventData & {
-    readonly publication_id: string | null;
-  };
+  readonly 'publication.resumed': WebhookEventData['publication.started'];
   /** All notifications of a publication are created. The event concerns no user. */
-  readonly 'publication.done': CommonEventData & {
-    readonly publication_id: string | null;
-  };
+  readonly 'publication.done': WebhookEventData['publication.started'];
   /** A publication was cancelled: it creates no more notifications. The event concerns no user. */
-  readonly 'publication.cancelled': CommonEventData & {
-    readonly publication_id: string | null;
-  };
+  readonly 'publication.cancelled': WebhookEventData['publication.started'];
   /** A publication ended because its notification became impossible. The event concerns no user. */
-  readonly 'publication.failed': CommonEventData & {
-    readonly publication_id: string | null;
-  };
+  readonly 'publication.failed': WebhookEventData['publication.started'];
   /** All notifications of a recalled publication are deleted. Each causes `notification.deleted` too. The event concerns no user. */
-  readonly 'publication.recalled': CommonEventData & {
-    readonly publication_id: string | null;
-  };
+  readonly 'publication.recalled': WebhookEventData['publication.started'];
   /** An address gets no mail except codes any more. `user_id` is the user whose mail did not arrive, or all zeros if an operator added the address. */
   readonly 'suppression.created': CommonEventData & {
     readonly suppression_id: string;
     readonly reason: 'hard_bounce' | 'complaint' | 'soft_bounces' | 'manual';
   };
   /** A suppressed address gets mail again. The event concerns no user. */
-  readonly 'suppression.deleted': CommonEventData & {
-    readonly suppression_id: string;
-    readonly reason: 'hard_bounce' | 'complaint' | 'soft_bounces' | 'manual';
-  };
+  readonly 'suppression.deleted': WebhookEventData['suppression.created'];
   /** A message with a code or a notice was not sent, or did not arrive. */
   readonly 'message.failed': CommonEventData & {
     readonly message_id: string | null;
@@ -329,38 +259,6 @@ export type AccountExport = {
   readonly images: readonly ExportedRecord[];
 };
 
-export type Act = {
-  /** The id of the operator. */
-  readonly sub: string;
-  /** false: the operator may only read. Refuse everything else. */
-  readonly write: boolean;
-};
-
-export type ActivityEntry = {
-  readonly id: string;
-  readonly type: string;
-  /** What happened, in the language of Accept-Language. */
-  readonly text: string;
-  /** What the text names, for clients with texts of their own. */
-  readonly params: ActivityParams;
-  /** Who caused the event. */
-  readonly by: 'user' | 'operator' | 'system';
-  readonly device_id: string | null;
-  /** The client's address, if the user caused the event. */
-  readonly address: string | null;
-  readonly created_at: string;
-};
-
-export type ActivityParams = {
-  /** The changed fields, separated by a comma and a space. */
-  readonly fields?: string | undefined;
-  readonly field?: string | undefined;
-  readonly recovers?: string | undefined;
-  readonly provider?: string | undefined;
-  /** The number of recovery codes that are left. */
-  readonly left?: string | undefined;
-};
-
 export type ApiKey = {
   readonly id: string;
   readonly name: string;
@@ -400,32 +298,9 @@ export type AuditEventChange = {
   readonly withheld: boolean;
 };
 
-export type AuthenticationMethod = 'pwd' | 'sms' | 'email' | 'otp' | 'hwk' | 'user' | 'fed' | 'mfa';
-
-export type AuthenticationStatus = 'created' | 'pending' | 'approved' | 'rejected';
-
 export type CategoryChannelChoices = Readonly<Record<string, unknown>>;
 
 export type ChannelChanges = Readonly<Record<string, unknown>>;
-
-export type Claims = Readonly<Record<string, unknown>>;
-
-export type DeliveryTrace = {
-  readonly notification_id: string;
-  readonly user_id: string;
-  /** When it was added to the inbox. */
-  readonly listed_at: string;
-  /** Whether the user has read it. */
-  readonly is_read: boolean;
-  /** A summary in one sentence. */
-  readonly explanation: string;
-  /** One entry for each push, and for each device without a push. */
-  readonly push: readonly PushAttempt[];
-  /** The mail, if the category of the notification has one. */
-  readonly email: readonly StepAttempt[];
-  /** The SMS, if the category of the notification has one. */
-  readonly sms: readonly StepAttempt[];
-};
 
 export type DiagnosedDevice = {
   readonly id: string | null;
@@ -498,29 +373,11 @@ export type DryRunSteps = {
 
 export type ExportedRecord = Readonly<Record<string, unknown>>;
 
-export type ExternalIdentity = {
-  readonly id: string;
-  /** The name of the provider. The authenticator of a login is `oidc:` or `oauth:` and this name. */
-  readonly provider: string;
-  readonly issuer: string;
-  /** The provider's id of the account: `sub` of its id_tokens. */
-  readonly subject: string;
-  /** The mail address that the provider last named, or null. It opens no account. */
-  readonly email: string | null;
-  readonly created_at: string;
-};
-
 export type ExternalIdentityLink = {
   readonly provider: string;
   readonly subject: string;
   /** The id of the tenant of the account (`tid`). Required for a provider of any tenant, such as Microsoft with the issuer of `common`: there each tenant has its own issuer. */
   readonly tenant?: string | undefined;
-};
-
-export type FieldError = {
-  readonly field?: string | undefined;
-  readonly code: string;
-  readonly message: string;
 };
 
 export type GuessLock = {
@@ -530,20 +387,6 @@ export type GuessLock = {
   /** null: until an operator unlocks the user. */
   readonly until: string | null;
   readonly permanent: boolean;
-};
-
-export type IdentityType = 'email' | 'phone' | 'username';
-
-export type Image = {
-  readonly id: string;
-  /** 640 x 360 pixels, cropped. For an external image, its own URL. */
-  readonly url: string;
-  /** The whole image within 2048 x 2048 pixels, not enlarged. For an external image, its own URL. */
-  readonly full_screen_url: string;
-  /** 160 x 160 pixels, cropped. For an external image, its own URL. */
-  readonly thumbnail_url: string;
-  readonly created_at: string;
-  readonly updated_at: string;
 };
 
 export type ImportOutcome = 'created' | 'exists' | 'failed' | 'valid';
@@ -562,40 +405,12 @@ export type ImportResult = {
   readonly committed_lines?: number | undefined;
 };
 
-export type IssuedApiKey = {
-  readonly id: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly expires_at: string | null;
-  readonly last_used_at: string | null;
-  readonly created_at: string;
+export type IssuedApiKey = ApiKey & {
   /** The key itself. Shown once. */
   readonly token: string;
 };
 
-export type IssuedWebhook = {
-  readonly id: string;
-  readonly url: string;
-  readonly events: readonly string[];
-  /** Only events that match this filter are delivered. Empty: all. */
-  readonly filter: string;
-  readonly description: string;
-  readonly payload: WebhookPayload;
-  readonly enabled: boolean;
-  /** operator: by a request. gone: the endpoint answered 410. failing: five days without success. */
-  readonly disabled_reason: WebhookDisabledReason | null;
-  readonly disabled_at: string | null;
-  /** Until then, deliveries are also signed with the previous secret. Null: there is none. */
-  readonly previous_secret_until: string | null;
-  /** Deliveries that wait, counted up to 1000. */
-  readonly pending: number;
-  readonly last_success_at: string | null;
-  readonly last_failure_at: string | null;
-  /** The first failure since the last success. */
-  readonly failing_since: string | null;
-  readonly last_error: string | null;
-  readonly created_at: string;
-  readonly updated_at: string;
+export type IssuedWebhook = Webhook & {
   /** The secret of the signatures `v1`. Shown once. */
   readonly secret: string;
 };
@@ -719,18 +534,6 @@ export type LoginWay = {
 
 export type LoginWayVerdict = 'yes' | 'maybe' | 'blocked' | 'no' | 'not_set_up';
 
-export type Marker = {
-  /** Notifications up to this sequence are read. 0: none. */
-  readonly last_read_sequence: number;
-  /** The number of later notifications, counted up to 100. */
-  readonly unread_count: number;
-  /** Whether there are more than `unread_count`. */
-  readonly unread_count_capped: boolean;
-  readonly updated_at: string | null;
-};
-
-export type MessageChannel = 'sms' | 'email';
-
 export type Metadata = Readonly<Record<string, unknown>>;
 
 export type NewApiKey = {
@@ -786,32 +589,6 @@ export type NewWebhook = {
   readonly payload?: WebhookPayload | undefined;
 };
 
-export type Notification = {
-  readonly id: string;
-  readonly user_id: string;
-  /** The notification's position in the user's inbox. Gaps are normal. */
-  readonly sequence: number;
-  readonly actor_id: string | null;
-  readonly actor: string | null;
-  /** payment, pool or request, unless the operator allows more. */
-  readonly notification_type: string;
-  readonly notification_key: string | null;
-  readonly object_id: string | null;
-  readonly object_data_number: number | null;
-  readonly object_data_string: string;
-  readonly description: string;
-  readonly image: Image | null;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly extra?: NotificationExtra | undefined;
-};
-
-export type NotificationAction = {
-  readonly key: string;
-  readonly label: string;
-  readonly url?: string | null | undefined;
-};
-
 export type NotificationChange = {
   readonly notification_type?: string | undefined;
   readonly description?: string | undefined;
@@ -834,55 +611,11 @@ export type NotificationChange = {
   readonly expires_at?: string | null | undefined;
 };
 
-export type NotificationData = Readonly<Record<string, unknown>>;
-
-export type NotificationExtra = {
-  /** The notification type, unless the app has named a category. */
-  readonly category: string;
-  /** Values of the app, at most 8 KB as JSON. */
-  readonly data: NotificationData | null;
-  readonly url: string | null;
-  readonly actions: readonly NotificationAction[];
-  readonly expires_at: string | null;
-  readonly state: NotificationItemState;
-};
-
-export type NotificationInput = {
+export type NotificationInput = PublishedNotification & {
   /** The id of a user; or `external:` and the `external_id`, `email:` and the proven mail address, `phone:` and the proven phone number, or `username:` and the user name of a user. */
   readonly user_id?: string | undefined;
   /** Instead of user_id. */
   readonly user_ids?: readonly string[] | undefined;
-  readonly notification_type: string;
-  readonly description: string;
-  readonly actor_id?: string | null | undefined;
-  readonly actor?: string | null | undefined;
-  readonly notification_key?: string | null | undefined;
-  readonly object_id?: string | null | undefined;
-  /** At most 15 significant digits, kept exactly. */
-  readonly object_data_number?: number | null | undefined;
-  readonly object_data_string?: string | undefined;
-  readonly image_id?: string | null | undefined;
-  /** The URL of an external image, instead of image_id. Postern does not copy it. */
-  readonly image?: string | null | undefined;
-  /** Values of the app, at most 8 KB as JSON. */
-  readonly data?: NotificationData | null | undefined;
-  /** What opens when the user opens the notification: an https URL, or one of a private scheme with a dot. */
-  readonly url?: string | null | undefined;
-  readonly actions?: readonly NewNotificationAction[] | undefined;
-  /** From this time on (RFC 3339) the notification is not counted, and its actions cannot be chosen. */
-  readonly expires_at?: string | null | undefined;
-  /** The name of a category. Absent: the category of the notification type. */
-  readonly category?: string | null | undefined;
-  /** Removes the user's earlier notification with the same key, of any category, in the same transaction. */
-  readonly replace_key?: string | null | undefined;
-};
-
-export type NotificationItemState = {
-  readonly read: boolean;
-  readonly archived: boolean;
-  /** null: not snoozed now. */
-  readonly snoozed_until: string | null;
-  readonly action: TakenAction | null;
 };
 
 export type OperatorLock = {
@@ -913,11 +646,6 @@ export type OutboxMessage = {
   readonly updated_at: string;
 };
 
-export type PinRecovery = {
-  readonly started_at: string;
-  readonly effective_at: string;
-};
-
 export type PublishResult = {
   readonly line?: number | undefined;
   /** 201: published. 200: would be published (dry_run). Otherwise the status of a single request with this item. */
@@ -932,24 +660,31 @@ export type PublishResult = {
   readonly committed_lines?: number | undefined;
 };
 
-export type PushAttempt = {
-  readonly device_id: string;
-  readonly channel: PushChannel | null;
-  /** none: no push was made for this device. */
-  readonly state: 'held' | 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
-  readonly reason: 'waiting' | 'channel_paused' | 'quiet_hours' | 'cap' | 'collapsed' | 'retrying' | 'accepted' | 'cleared' | 'muted' | 'preference_off' | 'no_step' | 'read' | 'notification_expired' | 'template_too_large' | 'category_deleted' | 'token_gone' | 'refused' | 'not_answering' | 'ttl' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'sandbox' | 'registered_later' | 'not_due' | 'already_delivered' | 'being_prepared' | 'not_reachable_then';
-  /** The reason in words. */
-  readonly explanation: string;
-  /** The last error of the push service, if there was one. */
-  readonly error: string | null;
-  readonly attempts: number;
-  /** When it is decided about again, if quiet hours hold it, or when its digest closes. */
-  readonly held_until: string | null;
-  readonly created_at: string | null;
-  readonly updated_at: string | null;
+export type PublishedNotification = {
+  readonly notification_type: string;
+  readonly description: string;
+  readonly actor_id?: string | null | undefined;
+  readonly actor?: string | null | undefined;
+  readonly notification_key?: string | null | undefined;
+  readonly object_id?: string | null | undefined;
+  /** At most 15 significant digits, kept exactly. */
+  readonly object_data_number?: number | null | undefined;
+  readonly object_data_string?: string | undefined;
+  readonly image_id?: string | null | undefined;
+  /** The URL of an external image, instead of image_id. Postern does not copy it. */
+  readonly image?: string | null | undefined;
+  /** Values of the app, at most 8 KB as JSON. */
+  readonly data?: NotificationData | null | undefined;
+  /** What opens when the user opens the notification: an https URL, or one of a private scheme with a dot. */
+  readonly url?: string | null | undefined;
+  readonly actions?: readonly NewNotificationAction[] | undefined;
+  /** From this time on (RFC 3339) the notification is not counted, and its actions cannot be chosen. */
+  readonly expires_at?: string | null | undefined;
+  /** The name of a category. Absent: the category of the notification type. */
+  readonly category?: string | null | undefined;
+  /** Removes the user's earlier notification with the same key, of any category, in the same transaction. */
+  readonly replace_key?: string | null | undefined;
 };
-
-export type PushChannel = 'apns' | 'fcm' | 'web_push';
 
 export type PushCounts = {
   readonly apns: number;
@@ -959,14 +694,6 @@ export type PushCounts = {
 };
 
 export type QuietHoursChange = Readonly<Record<string, unknown>>;
-
-export type RegisteredPush = {
-  readonly ios: boolean;
-  readonly android: boolean;
-  readonly web: boolean;
-};
-
-export type Role = 'user' | 'support' | 'operator';
 
 export type RolesChange = RolesChangeArray | RolesChangeObject;
 
@@ -979,65 +706,24 @@ export type RolesChangeObject = {
   readonly remove?: readonly string[] | undefined;
 };
 
-export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'notifications:configure' | 'notifications:broadcast' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
-
-export type SecondFactor = {
-  readonly type: SecondFactorType;
-  readonly created_at: string;
-};
-
 export type SecondFactorPolicy = 'off' | 'own' | 'required';
 
-export type SecondFactorType = 'totp' | 'passkey';
-
-export type Session = {
-  readonly id: string;
-  readonly user_id: string;
-  readonly device_id: string;
-  readonly created_at: string;
-  readonly expires_at: string;
-  readonly updated_at: string;
-  /** The roles that your app gives, in alphabetical order. They mean what your app says. Not the operators' role. */
-  readonly roles: readonly string[];
-  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
-  readonly claims: Claims;
-  /** When the user logged in: the approval of the login of the session. The login of an app that came from the login of the pages has the time of that login. */
-  readonly authenticated_at: string;
-  /** How the login was made and proven: pwd (password), sms and email (a code), otp (code of an app, or recovery code), hwk (passkey), user (a passkey that verified its user), fed (account at a provider, or your own service), mfa (two factors). */
-  readonly amr: readonly AuthenticationMethod[];
-  /** The last re-authentication in this login (PUT /v1/account/session-proof). null: none. */
-  readonly proven_at: string | null;
-  /** Present if an operator uses the session instead of the user (support login). */
-  readonly act?: Act | undefined;
-};
-
-export type StepAttempt = {
-  readonly channel: MessageChannel;
-  /** none: the step is not due yet. */
-  readonly state: 'held' | 'digesting' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed' | 'skipped' | 'expired' | 'dropped' | 'none';
-  readonly reason: StepReason;
-  /** The reason in words. */
-  readonly explanation: string;
-  /** The last error of the provider, if there was one. */
-  readonly error: string | null;
-  readonly attempts: number;
-  /** When it is decided about again, if quiet hours hold it, or when its digest closes. */
-  readonly held_until: string | null;
-  /** When the step was due. */
-  readonly created_at: string | null;
-  readonly updated_at: string | null;
+export type SimulatedPreferences = {
+  /** Such as Europe/Madrid. */
+  readonly time_zone?: string | null | undefined;
+  /** {from, until, days?}: HH:MM on the wall clock of the time zone, until on the next day if it is before from, and the days (mon to sun) on which they begin. null removes them. */
+  readonly quiet_hours?: QuietHoursChange | null | undefined;
+  /** on, off or null for each of push, email, sms. null takes a choice back. */
+  readonly channels?: ChannelChanges | undefined;
+  /** For each category, on, off or null for channels and inbox, and digest for email if the category has one. null takes a choice back. */
+  readonly categories?: CategoryChannelChoices | undefined;
+  /** For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one. */
+  readonly topics?: TopicChannelChoices | undefined;
 };
 
 export type StepChannel = 'push' | 'email' | 'sms';
 
 export type StepCondition = 'always' | 'unread' | 'undelivered';
-
-export type StepReason = 'not_due' | 'waiting' | 'channel_paused' | 'quiet_hours' | 'digest' | 'cap' | 'retrying' | 'accepted' | 'delivered' | 'soft_bounce' | 'hard_bounce' | 'complaint' | 'undelivered' | 'read' | 'already_delivered' | 'no_address' | 'not_proven' | 'suppressed' | 'preference_off' | 'channel_off' | 'muted' | 'sandbox' | 'account_locked' | 'account_deactivated' | 'notification_expired' | 'ttl' | 'notification_deleted' | 'category_deleted' | 'template_too_large' | 'recipient_refused' | 'no_provider';
-
-export type TakenAction = {
-  readonly key: string;
-  readonly acted_at: string;
-};
 
 export type TopicChannelChoices = Readonly<Record<string, unknown>>;
 
@@ -1115,37 +801,7 @@ export type UserChange = {
   readonly claims?: Claims | undefined;
 };
 
-export type UserDevice = {
-  readonly id: string;
-  readonly make: string | null;
-  readonly model: string | null;
-  readonly os_name: string | null;
-  readonly os_version: string | null;
-  readonly sdk_version: string | null;
-  readonly screen_width: string | null;
-  readonly screen_height: string | null;
-  /** Which kinds of push token are registered. The tokens themselves are never shown. */
-  readonly push: RegisteredPush;
-  /** Whether the token of its newest login is bound to a key of the device. A copy of the token alone is useless. */
-  readonly is_bound: boolean;
-  /** When the last login on this device was approved. */
-  readonly last_login_at: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-};
-
-export type UserPreferenceChanges = {
-  /** Such as Europe/Madrid. */
-  readonly time_zone?: string | null | undefined;
-  /** {from, until, days?}: HH:MM on the wall clock of the time zone, until on the next day if it is before from, and the days (mon to sun) on which they begin. null removes them. */
-  readonly quiet_hours?: QuietHoursChange | null | undefined;
-  /** on, off or null for each of push, email, sms. null takes a choice back. */
-  readonly channels?: ChannelChanges | undefined;
-  /** For each category, on, off or null for channels and inbox, and digest for email if the category has one. null takes a choice back. */
-  readonly categories?: CategoryChannelChoices | undefined;
-  /** For each topic that is open or that the user is subscribed to, the same. It beats the category, except a critical one. */
-  readonly topics?: TopicChannelChoices | undefined;
-};
+export type UserPreferenceChanges = SimulatedPreferences;
 
 export type UserSession = {
   readonly id: string;
@@ -1157,34 +813,9 @@ export type UserSession = {
 
 export type UserStatus = 'active' | 'deactivated';
 
-export type UserToImport = {
+export type UserToImport = NewUser & {
   /** The id of the user. Existing references to it stay valid. */
   readonly id?: string | undefined;
-  readonly username?: string | undefined;
-  readonly email?: string | undefined;
-  /** Whether the mail address is proven. The default for a new mail address is true. */
-  readonly email_verified?: boolean | undefined;
-  readonly phone?: string | undefined;
-  /** Whether the phone number is proven. The default for a new phone number is true. */
-  readonly phone_verified?: boolean | undefined;
-  /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; no spaces at the start or the end. Admin requests can name the user with `external:` and this id. Users cannot log in with it. */
-  readonly external_id?: string | undefined;
-  readonly name?: string | undefined;
-  /** BCP 47 tag, such as en or es-MX. */
-  readonly locale?: string | null | undefined;
-  readonly password?: string | undefined;
-  /** With a password: whether it is for one use. A login with it asks for a new password. Passwords that an operator sets with a session are always for one use. */
-  readonly must_change?: boolean | undefined;
-  /** A hash from another system, instead of password: argon2, bcrypt, scrypt, PBKDF2, phpass, sha256-crypt, sha512-crypt or SSHA, also as WordPress, Firebase, Keycloak and ASP.NET write it. */
-  readonly password_hash?: string | undefined;
-  readonly pin?: string | undefined;
-  readonly role?: Role | undefined;
-  /** Your own data: any JSON object of up to 16 KiB. */
-  readonly metadata?: Metadata | undefined;
-  /** The roles that your app gives: at most 32, in any order. */
-  readonly roles?: readonly string[] | undefined;
-  /** What other services may know of the user: any JSON object of up to 2 KiB. Checks of sessions show it to the app. */
-  readonly claims?: Claims | undefined;
   /** What the user has chosen about notifications, as in PATCH /v1/preferences. */
   readonly preferences?: UserPreferenceChanges | undefined;
   /** When the other system created the user. A time in the past. */

@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import type { ProviderProblemCode } from '../../contract/login-provider/problems.js';
-import { isJsonObject, type JsonObject } from '../../lib/json-object.js';
+import { type JsonObject, parseJsonObject } from '../../lib/json-object.js';
 import { parseUrl } from '../../lib/urls.js';
 import type { ProviderRedirect } from '../../login/providers/provider.js';
 import type { Outbound } from '../outbound.js';
@@ -157,8 +157,8 @@ export function createOAuthClient(options: ClientOptions): OAuthClient {
       try {
         const response = await guardedFetch(url, { method: 'GET', headers });
         if (response.status !== 200) throw new Error(`the userinfo endpoint answered ${response.status}`);
-        const answer: unknown = await response.json();
-        if (!isJsonObject(answer)) throw new Error('the userinfo endpoint did not answer with a JSON object');
+        const answer = parseJsonObject(await response.text());
+        if (answer === undefined) throw new Error('the userinfo endpoint did not answer with a JSON object');
         return answer;
       } catch (error) {
         throw redirectError(error, undefined, 'account_unreadable');
@@ -181,13 +181,7 @@ function expectedIssuer({ issuer, jwks_uri }: JsonObject, named: string | null):
 
 /** GitHub answers errors with 200, so only the tokens show that the request succeeded. */
 function tokensOf(status: number, text: string): Tokens {
-  let answer: unknown;
-  try {
-    answer = JSON.parse(text);
-  } catch {
-    answer = undefined;
-  }
-  const { access_token: accessToken, id_token: idToken, error } = isJsonObject(answer) ? answer : {};
+  const { access_token: accessToken, id_token: idToken, error } = parseJsonObject(text) ?? {};
   if (typeof accessToken !== 'string' || accessToken === '') {
     const cause = new Error(`the token endpoint answered ${status} (${errorName(error) ?? 'no access_token'})`);
     if (status >= 500) throw new RedirectFailure('provider_unreachable', cause);

@@ -1,12 +1,12 @@
 import { createConcurrencyLimiter } from '../../lib/concurrency-limiter.js';
-import { isJsonObject, type JsonObject } from '../../lib/json-object.js';
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../lib/json-object.js';
 import { Problem } from '../../lib/problem.js';
 import { parseUrl } from '../../lib/urls.js';
 import type { IdentityProvider, ProviderAccount } from '../../login/providers/provider.js';
 import type { Outbound } from '../outbound.js';
 import { createDiscovery, type DiscoveryOptions } from './discovery.js';
 import { createIdTokenReader, type IdTokenClaims } from './id-tokens.js';
-import { type ClientOptions, createOAuthClient, type OAuthEndpoints } from './oauth-client.js';
+import { type ClientOptions, createOAuthClient, type OAuthClient, type OAuthEndpoints } from './oauth-client.js';
 import { RedirectFailure } from './redirect-failure.js';
 
 export interface ProviderOptions extends Pick<DiscoveryOptions, 'issuer' | 'cooldownMs' | 'maxAgeMs'> {
@@ -42,37 +42,40 @@ export function createIdentityProvider(options: ProviderOptions): IdentityProvid
     options;
   const tenantIssuer = isTemplate(options) ? tenantIssuerOf(options) : undefined;
   const common = { name, title, issuer, clientIds, signUp, hasIssuer: issuersOf(options), tenantIssuer };
-  const createClient = (metadata: ClientOptions['metadata']) =>
-    client && createOAuthClient({ ...client, acrValues, maxAge, outbound, metadata });
+  const redirectWith = (metadata: ClientOptions['metadata'], exchange: ExchangeWith): IdentityProvider['redirect'] => {
+    if (client === undefined) return undefined;
+    const oauth = createOAuthClient({ ...client, acrValues, maxAge, outbound, metadata });
+    return {
+      redirectUri: client.redirectUri,
+      authorizationUrl: (request) => oauth.authorizationUrl(request).catch(fail),
+      exchange: limited(options, (answer, expected) => exchange(oauth, answer, expected)),
+    };
+  };
   if (endpoints !== undefined) {
-    const oauth = createClient(async () => ({ issuer, ...endpointsOf(endpoints) }));
-    const redirect = oauth &&
-      client && {
-        redirectUri: client.redirectUri,
-        authorizationUrl: (request: AuthorizationRequest) => oauth.authorizationUrl(request).catch(fail),
-        exchange: limited(options, async (answer, expected) => {
-          const { accessToken } = await oauth.exchange(answer, expected);
-          return accountOfUserinfo(options, await oauth.userinfo(endpoints.userinfo, accessToken));
-        }),
-      };
+    const { authorization, token, userinfo } = endpoints;
+    const metadata = { issuer, authorization_endpoint: authorization, token_endpoint: token };
+    const redirect = redirectWith(
+      async () => metadata,
+      async (oauth, answer, expected) => {
+        const { accessToken } = await oauth.exchange(answer, expected);
+        return accountOfUserinfo(options, await oauth.userinfo(userinfo, accessToken));
+      },
+    );
     return { ...common, authenticator: `oauth:${name}`, accountOf: undefined, redirect };
   }
   const discovery = createDiscovery({ ...options, hasTenants });
   const readIdToken = createIdTokenReader({ ...options, discovery });
-  const oauth = createClient(async () => (await discovery.current()).document);
-  const redirect = oauth &&
-    client && {
-      redirectUri: client.redirectUri,
-      authorizationUrl: (request: AuthorizationRequest) => oauth.authorizationUrl(request).catch(fail),
-      exchange: limited(options, async (answer, expected) => {
-        const { idToken } = await oauth.exchange(answer, expected);
-        if (idToken === undefined) {
-          throw new RedirectFailure('token_invalid', new Error('the provider sent no id_token'));
-        }
-        const account = accountOfClaims(options, await readIdToken(idToken, expected));
-        return { ...account, name: account.name ?? postedName(answer) };
-      }),
-    };
+  const redirect = redirectWith(
+    async () => (await discovery.current()).document,
+    async (oauth, answer, expected) => {
+      const { idToken } = await oauth.exchange(answer, expected);
+      if (idToken === undefined) {
+        throw new RedirectFailure('token_invalid', new Error('the provider sent no id_token'));
+      }
+      const account = accountOfClaims(options, await readIdToken(idToken, expected));
+      return { ...account, name: account.name ?? postedName(answer) };
+    },
+  );
   return {
     ...common,
     authenticator: `oidc:${name}`,
@@ -89,9 +92,9 @@ export function createIdentityProvider(options: ProviderOptions): IdentityProvid
   };
 }
 
-type AuthorizationRequest = Parameters<NonNullable<IdentityProvider['redirect']>['authorizationUrl']>[0];
 type Exchange = NonNullable<IdentityProvider['redirect']>['exchange'];
 type Expected = Parameters<Exchange>[1];
+type ExchangeWith = (oauth: OAuthClient, answer: URLSearchParams, expected: Expected) => Promise<ProviderAccount>;
 
 /** Limits the number of parallel exchanges and their time, and converts each failure to an error for the app. */
 function limited(
@@ -151,11 +154,6 @@ function failureOf(error: unknown): RedirectFailure {
   return new RedirectFailure('provider_error', error);
 }
 
-const endpointsOf = ({ authorization, token }: OAuthEndpoints): JsonObject => ({
-  authorization_endpoint: authorization,
-  token_endpoint: token,
-});
-
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /** The account of an id_token. */
@@ -207,12 +205,7 @@ const memberOf = (value: JsonObject, path: string): unknown =>
 
 /** The name that Apple posts with its first answer for an account, and never again. */
 function postedName(answer: URLSearchParams): string | undefined {
-  let user: unknown;
-  try {
-    user = JSON.parse(answer.get('user') ?? '');
-  } catch {
-    return undefined;
-  }
-  const name = isJsonObject(user) && isJsonObject(user.name) ? user.name : {};
+  const user = parseJsonObject(answer.get('user') ?? '');
+  const name = isJsonObject(user?.name) ? user.name : {};
   return textOf([name.firstName, name.lastName].flatMap((part) => textOf(part) ?? []).join(' '));
 }

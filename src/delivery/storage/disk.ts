@@ -58,10 +58,13 @@ export function createImageDisk({
     },
     open: (id, rendition) => openFile(join(pathOf(id), imageFiles[rendition])),
     markSettled: (id) => rm(unsettledPathOf(id), { force: true }),
-    markUnsettled: markUnsettled,
+    markUnsettled,
     remove,
     async longUnsettled() {
-      const names = await readdir(unsettledFolder).catch(ifMissing<string[]>([]));
+      const names = await readdir(unsettledFolder).catch((error: unknown) => {
+        if (isMissing(error)) return [];
+        throw error;
+      });
       return findLongUnsettled(names.filter((name) => parseId(name) === name));
     },
   };
@@ -95,10 +98,3 @@ async function openFile(path: string): Promise<StoredFile | undefined> {
     throw new Problem('storage_unavailable', { cause: error, retryAfter: 1 });
   }
 }
-
-const ifMissing =
-  <T>(value: T) =>
-  (error: unknown): T => {
-    if (isMissing(error)) return value;
-    throw error;
-  };

@@ -149,3 +149,6 @@ function limit(facts: StepFacts, choice: CellChoice): Decision | undefined {
 }
 
 const skipped = (reason: (Refusal & { state: 'skipped' })['reason']): Refusal => ({ state: 'skipped', reason });
+
+/** The state of a push that is refused. Pushes have no state `skipped`. */
+export const refusedPush = (state: Refusal['state']) => (state === 'skipped' ? 'dropped' : state);

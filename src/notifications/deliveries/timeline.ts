@@ -1,7 +1,7 @@
 import type { Category, StepChannel } from '../../contract/category.js';
 import type { StepReason, StepState } from '../../contract/push.js';
 import { parseDuration } from '../../lib/times.js';
-import { type CellChoice, type ChannelChoice, type Decision, decide, type StepFacts } from './decide.js';
+import { type CellChoice, type ChannelChoice, type Decision, decide, refusedPush, type StepFacts } from './decide.js';
 import { categoryFacts, lifetime } from './facts.js';
 import { maxSinglePushes } from './quiet-hours.js';
 
@@ -204,7 +204,10 @@ class Run {
     if (decision.state === 'send') this.#send(message, at);
     else if (decision.state === 'held') this.#hold(message, at, Date.parse(decision.heldUntil));
     else if (decision.state === 'digesting') this.#join(message, at, decision);
-    else this.#record(message, { at, outcome: decision.state, reason: decision.reason });
+    else {
+      const outcome = message.channel === 'push' ? refusedPush(decision.state) : decision.state;
+      this.#record(message, { at, outcome, reason: decision.reason });
+    }
   }
 
   #record({ channel, events }: Message, outcome: Omit<SimulatedOutcome, 'event' | 'channel' | 'events'>): void {

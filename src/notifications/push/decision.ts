@@ -1,5 +1,6 @@
 import type { Category } from '../../contract/category.js';
-import { decide, type Hold, type StepFacts } from '../deliveries/decide.js';
+import { type DeliveryReason, deliveryReasons, type StepReason } from '../../contract/push.js';
+import { decide, type Hold, refusedPush, type StepFacts } from '../deliveries/decide.js';
 import { categoryFacts } from '../deliveries/facts.js';
 import type { End } from './end.js';
 
@@ -29,28 +30,22 @@ export function decidePush(
     isSuppressed: false,
     isAllowedOut: true,
   });
-  if (decision.state === 'held') return decision;
-  switch (decision.state === 'send' ? undefined : decision.reason) {
-    case undefined:
+  switch (decision.state) {
+    case 'send':
       return undefined;
-    case 'muted':
-      return { state: 'muted', reason: 'muted' };
-    case 'notification_expired':
-      return { state: 'expired', reason: 'notification_expired' };
-    case 'ttl':
-      return { state: 'expired', reason: 'ttl' };
-    case 'read':
-      return { state: 'dropped', reason: 'read' };
-    case 'channel_off':
-    case 'preference_off':
-      return { state: 'dropped', reason: 'preference_off' };
-    case 'cap':
-      return { state: 'dropped', reason: 'cap' };
-    case 'category_deleted':
-      return { state: 'dropped', reason: 'category_deleted' };
-    case 'notification_deleted':
-      return { state: 'dropped', reason: 'notification_deleted' };
+    case 'held':
+      return decision;
+    case 'digesting':
+      throw new Error('a push cannot join a digest');
     default:
-      throw new Error('a push was refused for a reason that no push has');
+      if (decision.reason === 'muted') return { state: 'muted', reason: 'muted' };
+      return { state: refusedPush(decision.state), reason: pushReason(decision.reason) };
   }
+}
+
+/** The reason of a push, for that of its step. */
+export function pushReason(reason: StepReason): DeliveryReason {
+  // For pushes, this means that the operator has not configured the channel.
+  if (reason === 'channel_off') return 'preference_off';
+  return reason in deliveryReasons ? (reason as DeliveryReason) : 'not_reachable_then';
 }

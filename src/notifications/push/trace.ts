@@ -5,7 +5,6 @@ import {
   deliveryReasons,
   type PushAttempt,
   type PushChannel,
-  type StepReason,
 } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
 import { type SqlPart, sql, statement } from '../../database/sql.js';
@@ -14,7 +13,7 @@ import { isHeld } from '../channels/held.js';
 import { traceSteps } from '../deliveries/trace.js';
 import { categoryOf } from '../inbox/filter-fields.js';
 import { isReadNow, joinReadState } from '../inbox/unread.js';
-import { hasPush } from './decision.js';
+import { hasPush, pushReason } from './decision.js';
 import type { PushOptions } from './plan.js';
 
 /** The delivery status of notifications. */
@@ -106,11 +105,7 @@ export function createDeliveryTraces(
         .map((device) => {
           if (!isPushed) return noPush(device.device_id, 'no_step');
           if (steps.push === undefined) return noPush(device.device_id, reasonOf(device, listed, channels));
-          return noPush(
-            device.device_id,
-            reasonOfStep(steps.push.reason),
-            steps.push.state === 'held' ? 'held' : 'none',
-          );
+          return noPush(device.device_id, pushReason(steps.push.reason), steps.push.state === 'held' ? 'held' : 'none');
         });
       return {
         notification_id: notificationId,
@@ -132,13 +127,6 @@ function toTrace({ last_error, ...row }: DeliveryRow, configured: readonly PushC
   // The job waits until the channel is configured again. Then the push is sent, unless it has expired.
   const reason = row.state === 'queued' && !configured.includes(row.channel) ? 'channel_off' : row.reason;
   return { ...row, reason, explanation: deliveryReasons[reason], error };
-}
-
-/** Why a delayed push does not exist, with the reasons of pushes. */
-function reasonOfStep(reason: StepReason): DeliveryReason {
-  // For pushes, this means that the operator has not configured the channel.
-  if (reason === 'channel_off') return 'preference_off';
-  return reason in deliveryReasons ? (reason as DeliveryReason) : 'not_reachable_then';
 }
 
 function noPush(deviceId: string, reason: DeliveryReason, state: 'none' | 'held' = 'none'): PushAttempt {

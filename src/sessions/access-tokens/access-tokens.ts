@@ -5,7 +5,6 @@ import {
   type AccessToken,
   type AccessTokenRequest,
   type SigningAlgorithm,
-  type SigningPublicKey,
   tokenLifetimes,
 } from '../../contract/access-token.js';
 import type { Session } from '../../contract/session.js';
@@ -21,7 +20,7 @@ import type { SnapshotVerifier } from '../fast-path/snapshot-verifier.js';
 import { tellRevocationsOf } from '../revocations/feed.js';
 import { validSessions } from '../verifier.js';
 import { claimsOf, maxPayloadBytes } from './payload.js';
-import { decryptSigningKey, publishedSigningKeys } from './signing-keys.js';
+import { decryptSigningKey } from './signing-keys.js';
 
 /**
  * Issues access tokens (RFC 9068): signed statements about a login, for services that cannot ask Postern. They are for reach, not for
@@ -34,7 +33,6 @@ export interface AccessTokens {
    *   `not_for_support_logins`, `invalid_session_token`, `secret_unreadable`, `overloaded`
    */
   issue(session: Session, request: AccessTokenRequest): Promise<AccessToken>;
-  publicKeys(): Promise<SigningPublicKey[]>;
 }
 
 interface AudienceRow {
@@ -280,7 +278,6 @@ export function createAccessTokens(options: {
         : signedToken(signer, json, sign));
       return { access_token: token, token_type: 'Bearer', expires_in: exp - iat };
     },
-    publicKeys: () => publishedSigningKeys(database),
   };
 }
 

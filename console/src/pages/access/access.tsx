@@ -67,12 +67,12 @@ export function Access() {
 
 const readBlocks = (limit: number) => (cursor: string | undefined, signal: AbortSignal, filter?: string) =>
   request<GetBlockPageData, GetBlockPageResponse>('GET', '/admin/v1/blocks/page', {
-    query: { limit, ...(cursor !== undefined && { cursor }), ...(filter !== undefined && { filter }) },
+    query: { limit, cursor, filter },
     signal,
   });
 
 const readTests = (limit: number) => (cursor: string | undefined, signal: AbortSignal) =>
   request<GetTestIdentityPageData, GetTestIdentityPageResponse>('GET', '/admin/v1/test-identities/page', {
-    query: { limit, ...(cursor !== undefined && { cursor }) },
+    query: { limit, cursor },
     signal,
   });

@@ -42,11 +42,7 @@ export function Audiences() {
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
   const read = (limit: number) => (cursor: string | undefined, signal: AbortSignal) =>
     request<GetAudiencePageData, GetAudiencePageResponse>('GET', '/admin/v1/audiences/page', {
-      query: {
-        limit,
-        ...(cursor !== undefined && { cursor }),
-        ...(query.q !== undefined && { filter: `uri:like:${filterValue(query.q)}` }),
-      },
+      query: { limit, cursor, filter: query.q && `uri:like:${filterValue(query.q)}` },
       signal,
     });
   const list = useList<Audience, GetAudiencePageResponse>({

@@ -46,7 +46,7 @@ export function readEvents(
   filter: string,
   { signal, cursor, ...otherParameters }: ReadOptions,
 ): Promise<GetEventPageResponse> {
-  const query = { ...otherParameters, ...(filter !== '' && { filter }), ...(cursor !== undefined && { cursor }) };
+  const query = { ...otherParameters, filter, cursor };
   return request<GetEventPageData, GetEventPageResponse>('GET', '/admin/v1/events/page', { query, signal });
 }
 

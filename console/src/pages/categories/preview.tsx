@@ -59,7 +59,7 @@ function contentOf({ actor, description, url, json, data }: Sample, fields: read
     description,
     ...(actor.trim() !== '' && { actor }),
     ...(url.trim() !== '' && { url: url.trim() }),
-    ...(parsed !== undefined && { data: parsed }),
+    data: parsed,
   };
 }
 

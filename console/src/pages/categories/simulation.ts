@@ -54,7 +54,7 @@ export function simulationRequest(scenario: Scenario, category: string | undefin
     return {
       at: timeIn(at),
       ...(readAt !== '' && { read_at: timeIn(readAt) }),
-      ...(data !== undefined && { data }),
+      data,
     };
   });
   return {

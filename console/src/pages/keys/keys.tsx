@@ -31,11 +31,7 @@ export function Keys() {
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
   const read = (limit: number) => (cursor: string | undefined, signal: AbortSignal) =>
     request<GetKeyPageData, GetKeyPageResponse>('GET', '/admin/v1/keys/page', {
-      query: {
-        limit,
-        ...(cursor !== undefined && { cursor }),
-        ...(query.q !== undefined && { filter: `name:like:${filterValue(query.q)}` }),
-      },
+      query: { limit, cursor, filter: query.q && `name:like:${filterValue(query.q)}` },
       signal,
     });
   const list = useList<ApiKey, GetKeyPageResponse>({

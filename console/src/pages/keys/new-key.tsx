@@ -68,7 +68,7 @@ function KeyForm({ onClose, onIssued }: { onClose: () => void; onIssued: (key: I
       const body = {
         name: draft.name.trim(),
         scopes: [...draft.scopes],
-        ...(expires_at !== undefined && { expires_at }),
+        expires_at,
       };
       return request<CreateKeyData, IssuedApiKey>('POST', '/admin/v1/keys', { body });
     },

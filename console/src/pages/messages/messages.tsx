@@ -73,9 +73,8 @@ function useMessages(search: MessageSearch) {
     .filter((part) => part !== '')
     .join(',');
   const read = (limit: number) => (cursor: string | undefined, signal: AbortSignal) => {
-    const requestOptions = { sort: 'updated_at:desc', limit, ...(filter !== '' && { filter }) };
-    const call = { query: { ...requestOptions, ...(cursor !== undefined && { cursor }) }, signal };
-    return request<GetOutboxPageData, GetOutboxPageResponse>('GET', '/admin/v1/outbox/page', call);
+    const query = { sort: 'updated_at:desc', limit, filter, cursor };
+    return request<GetOutboxPageData, GetOutboxPageResponse>('GET', '/admin/v1/outbox/page', { query, signal });
   };
   const found = useList<OutboxMessage, GetOutboxPageResponse>({
     key: ['outbox', 'page', filter],

@@ -86,7 +86,7 @@ export function contentOf(form: Form, fields: readonly DataField[] | undefined):
     description: form.description,
     ...Object.fromEntries(Object.entries(optionalMembers).filter(([, value]) => value !== '')),
     ...(number !== '' && { object_data_number: Number(number) }),
-    ...(data !== undefined && { data }),
+    data,
   };
 }
 

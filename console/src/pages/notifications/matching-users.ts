@@ -27,8 +27,7 @@ export function useMatchingUsers(matching: MatchingUsers | null) {
 async function readAll(matching: MatchingUsers, signal: AbortSignal): Promise<Found> {
   const ids: string[] = [];
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const query = { ...matching, sort: 'created_at:asc', limit: pageSize, ...(cursor !== undefined && { cursor }) };
-    const call = { query, signal };
+    const call = { query: { ...matching, sort: 'created_at:asc', limit: pageSize, cursor }, signal };
     const page = await request<GetUserPageData, GetUserPageResponse>('GET', '/admin/v1/users/page', call);
     ids.push(...page.data.map(({ id }) => id));
     if (ids.length > maxMatching) return { ids: [], hasMore: true };

@@ -51,7 +51,7 @@ export function Compose(props: ComposeProps) {
   const isKept = form.mode === 'kept';
   const isComplete = (to !== undefined || isKept) && sendAt !== undefined && rate !== undefined;
   const notification = notificationOf({ ...form, content }, fields, stored?.notification);
-  const body = { ...(to !== undefined && { to }), notification, send_at: sendAt ?? null, rate: rate ?? null };
+  const body = { to, notification, send_at: sendAt ?? null, rate: rate ?? null };
   const check = useEstimate(to === undefined ? undefined : { ...body, to });
   const { recipients } = check;
   // A stored value was checked when it was created.

@@ -57,12 +57,7 @@ export const publicationQuery = (id: string) =>
 export const readPublications =
   (status: string | undefined, limit = 50) =>
   (cursor: string | undefined, signal: AbortSignal) => {
-    const query = {
-      limit,
-      ...(status !== undefined && { filter: `status:${status}` }),
-      ...(cursor !== undefined && { cursor }),
-    };
-    const call = { query, signal };
+    const call = { query: { limit, filter: status && `status:${status}`, cursor }, signal };
     return request<GetPublicationPageData, GetPublicationPageResponse>('GET', '/admin/v1/publications/page', call);
   };
 

@@ -53,11 +53,7 @@ export function Suppressions() {
   const reason = reasons.find((each) => each === query.reason);
   const read = (limit: number) => (cursor: string | undefined, signal: AbortSignal) =>
     request<GetSuppressionPageData, GetSuppressionPageResponse>('GET', '/admin/v1/suppressions/page', {
-      query: {
-        limit,
-        ...(reason !== undefined && { filter: `reason:${reason}` }),
-        ...(cursor !== undefined && { cursor }),
-      },
+      query: { limit, filter: reason && `reason:${reason}`, cursor },
       signal,
     });
   const list = useList<Suppression, GetSuppressionPageResponse>({

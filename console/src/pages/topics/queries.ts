@@ -29,8 +29,7 @@ export const readTopics =
       ...(part === '' ? [] : [`title:like:${filterValue(part)}`]),
       ...(isOpen === undefined ? [] : [`is_open:${isOpen}`]),
     ];
-    const filter = conditions.length > 0 && { filter: conditions.join(',') };
-    const query = { limit, ...filter, ...(cursor !== undefined && { cursor }) };
+    const query = { limit, filter: conditions.join(','), cursor };
     return request<GetTopicPageData, GetTopicPageResponse>('GET', '/admin/v1/topics/page', { query, signal });
   };
 
@@ -54,7 +53,7 @@ export const readSubscribers =
       body: {
         ...{ filter: `topic:${key}`, limit },
         ...(search !== '' && { search }),
-        ...(cursor !== undefined && { cursor }),
+        cursor,
       },
       signal,
     });

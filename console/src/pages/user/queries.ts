@@ -124,7 +124,7 @@ export const inboxList = (id: string) => ({
     request<GetUserNotificationPageData, GetUserNotificationPageResponse>(
       'GET',
       '/admin/v1/users/{id}/notifications/page',
-      { path: { id }, query: { limit: 50, ...(cursor !== undefined && { cursor }) }, signal },
+      { path: { id }, query: { limit: 50, cursor }, signal },
     ),
 });
 
@@ -153,11 +153,7 @@ export const activityList = (id: string, kind: Kind | undefined) => ({
   read: (cursor: string | undefined, signal: AbortSignal) =>
     request<GetUserActivityPageData, GetUserActivityPageResponse>('GET', '/admin/v1/users/{id}/activity/page', {
       path: { id },
-      query: {
-        limit: 50,
-        ...(kind !== undefined && { filter: `type:in:${kinds[kind]}` }),
-        ...(cursor !== undefined && { cursor }),
-      },
+      query: { limit: 50, filter: kind && `type:in:${kinds[kind]}`, cursor },
       signal,
     }),
 });

@@ -28,14 +28,14 @@ async function* chunksOf(chosen: Chosen): AsyncGenerator<readonly string[]> {
   const createdBefore = new Date().toISOString();
   const filter = [chosen.filter, `created_at:lte:${createdBefore}`].filter((clause) => clause !== undefined).join(',');
   const query = {
-    ...(chosen.search !== undefined && { search: chosen.search }),
+    search: chosen.search,
     filter,
     sort: 'created_at:asc',
     limit: chunkSize,
   };
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page: FindUsersResponse = await request<FindUsersData, FindUsersResponse>('POST', '/admin/v1/users/find', {
-      body: { ...query, ...(cursor !== undefined && { cursor }) },
+      body: { ...query, cursor },
     });
     if (page.data.length > 0) yield page.data.map(({ id }) => id);
     cursor = page.page.next_cursor;
@@ -57,7 +57,7 @@ export async function runBulk(
   const lines: BulkResult[] = [];
   const counts = { done: 0, unchanged: 0, failed: 0 };
   for await (const ids of chunksOf(chosen)) {
-    const body = { action, ids, ...(lock !== undefined && { lock }) };
+    const body = { action, ids, lock };
     const unansweredIds = new Set(ids);
     let ending: BulkResult = {};
     try {

@@ -34,10 +34,10 @@ function useUsers(query: UsersQuery) {
     key: ['users', 'page', q, filter, sort],
     read: (cursor, signal) => {
       const parameters = {
-        ...(q !== undefined && { search: q }),
-        ...(filter !== undefined && { filter }),
-        ...(sort !== undefined && { sort }),
-        ...(cursor !== undefined && { cursor }),
+        search: q,
+        filter,
+        sort,
+        cursor,
       };
       // The first page arrives soon. Later pages are read before the operator reaches them.
       const call = { body: { ...parameters, limit: cursor === undefined ? 50 : 100 }, signal };

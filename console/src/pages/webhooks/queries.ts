@@ -19,7 +19,7 @@ const pageLimit = 100;
 
 export const readWebhooks = (cursor: string | undefined, signal: AbortSignal) =>
   request<GetWebhookPageData, GetWebhookPageResponse>('GET', '/admin/v1/webhooks/page', {
-    query: { limit: pageLimit, ...(cursor !== undefined && { cursor }) },
+    query: { limit: pageLimit, cursor },
     signal,
   });
 
@@ -69,8 +69,8 @@ export const readDeliveries =
         query: {
           limit,
           sort: 'created_at:desc',
-          ...(filter !== '' && { filter }),
-          ...(cursor !== undefined && { cursor }),
+          filter,
+          cursor,
         },
         signal,
       },

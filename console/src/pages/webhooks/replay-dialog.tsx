@@ -36,7 +36,7 @@ export function ReplayDialog({ webhook, onClose }: { webhook: Webhook; onClose: 
     async mutationFn() {
       if (mode === 'span') {
         const [start, end] = [timeOf(from), timeOf(to)];
-        const body = { ...(start !== undefined && { from: start }), ...(end !== undefined && { to: end }) };
+        const body = { from: start, to: end };
         return (await replayWebhook(webhook.id, body)).events;
       }
       const ids = await failedDeliveries(webhook.id, new AbortController().signal);

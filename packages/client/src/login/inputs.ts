@@ -15,7 +15,7 @@ export interface StartRequest {
   readonly link_to?: string | undefined;
   /** Of a login that goes to a provider and comes back. It stays here. */
   readonly redirect?: RedirectInput | undefined;
-  /** The way of a `link` step whose code was sent. It stays here. */
+  /** The authenticator of a `link` step whose code was sent. It stays here. */
   readonly asked?: string | undefined;
 }
 

@@ -41,12 +41,12 @@ export function linkStep(
     return {
       step: 'link',
       ...{ authenticator, authenticators, recovery, sent, expiresAt: new Date(expiresAt), cancel },
-      send: (way) =>
-        runInput(['send', way], (signal) =>
-          send(JSON.stringify({ authenticator: way }), signal, { ...begin, asked: way }),
+      send: (authenticator) =>
+        runInput(['send', authenticator], (signal) =>
+          send(JSON.stringify({ authenticator }), signal, { ...begin, asked: authenticator }),
         ),
-      submit: ({ authenticator: way, secret }) =>
-        runInput([way, secret], (signal) => send(JSON.stringify({ authenticator: way, secret }), signal, begin)),
+      submit: ({ authenticator, secret }) =>
+        runInput([authenticator, secret], (signal) => send(JSON.stringify({ authenticator, secret }), signal, begin)),
       passkey: authenticators.includes('passkey')
         ? (input = {}) => runInput('passkey', (signal) => provePasskey(input, signal))
         : null,

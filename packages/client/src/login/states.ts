@@ -15,11 +15,11 @@ type LoginIssueKind =
   | { readonly kind: 'lapsed' }
   /** The user cancelled the dialog of the platform. */
   | { readonly kind: 'cancelled' }
-  /** The platform lacks a feature that this way to log in needs. */
+  /** The platform lacks a feature that this authenticator needs. */
   | { readonly kind: 'unsupported' }
   /** Postern refuses some fields. */
   | { readonly kind: 'invalid'; readonly errors: readonly FieldError[] }
-  /** Too many requests, or this way to log in is unavailable for now. */
+  /** Too many requests, or this authenticator is unavailable for now. */
   | ({ readonly kind: 'wait' } & Countdown)
   /** No answer. Send the same input again: Postern does not count it twice. */
   | { readonly kind: 'offline' }
@@ -228,11 +228,11 @@ export interface LoginRedirect extends OpenStep<'redirect'> {
 export interface LoginLink extends OpenStep<'link'> {
   /** Such as `oidc:google`. */
   readonly authenticator: string;
-  /** The ways to prove it, best first: `password`, `passkey`, `email`, `sms`. */
+  /** The authenticators that prove it, best first: `password`, `passkey`, `email`, `sms`. */
   readonly authenticators: readonly string[];
   /** Nobody has proven this address for the account. A recovery with it may help its owner. */
   readonly recovery: boolean;
-  /** The way that has sent a code, and where to, in part. Null before `send`. */
+  /** The authenticator that has sent a code, and where to, in part. Null before `send`. */
   readonly sent: { readonly authenticator: string; readonly destination: string | null } | null;
   /** Sends a code by `email` or `sms`. */
   readonly send: (authenticator: string) => Next;

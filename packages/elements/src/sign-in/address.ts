@@ -97,7 +97,7 @@ function formView(
       else void showLoginIssue(issue, form, context, invalid);
     },
   });
-  const provider = titleOf(context, input.lastWay ?? '');
+  const provider = titleOf(context, input.lastAuthenticator ?? '');
   const node = card(
     words.address_title,
     element('p', { class: 'lead muted', part: 'hint' }, fill(words.address_hint, { provider })),

@@ -15,6 +15,7 @@ import { startView } from './start.js';
 import { style } from './style.js';
 import { english, type StartTexts } from './texts.js';
 import {
+  type Authenticator,
   button,
   type Context,
   card,
@@ -24,7 +25,6 @@ import {
   isProvider,
   type SignInInput,
   type View,
-  type WayIn,
 } from './views.js';
 
 /** Events of `<postern-sign-in>`. */
@@ -35,8 +35,8 @@ export interface SignInEvents {
   readonly 'postern-step': CustomEvent<{ readonly step: LoginState['step'] }>;
 }
 
-/** The mark of the way that this browser used last. It is no secret. */
-const lastWayKey = 'postern.way';
+/** The mark of the authenticator that this browser used last. It is no secret. */
+const lastAuthenticatorKey = 'postern.way';
 
 /**
  * `<postern-sign-in>`: every way to sign in that the service offers, accounts at providers, guests, second factors, locks, recovery and
@@ -75,7 +75,13 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   /** Hides the login at a provider from the app until the user has answered the question for an address. */
   #hold: LoginHold | undefined;
   readonly #input: SignInInput = {
-    ...{ identity: '', way: undefined, page: 'identity', usedWay: undefined, lastWay: null },
+    ...{
+      identity: '',
+      authenticator: undefined,
+      page: 'identity',
+      usedAuthenticator: undefined,
+      lastAuthenticator: null,
+    },
   };
 
   constructor() {
@@ -88,13 +94,13 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   }
 
   /**
-   * Attribute `ways`, separated by spaces, best first. By default all that the service offers. Ways that it does not
+   * Attribute `ways`, separated by spaces, best first. By default all that the service offers. Authenticators that it does not
    * offer are not shown.
    */
-  get ways(): readonly WayIn[] {
-    return this.#listAttribute('ways') as readonly WayIn[];
+  get ways(): readonly Authenticator[] {
+    return this.#listAttribute('ways') as readonly Authenticator[];
   }
-  set ways(ways: readonly WayIn[] | string) {
+  set ways(ways: readonly Authenticator[] | string) {
     this.attribute('ways', ways);
   }
 
@@ -202,15 +208,17 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   async #load(postern: Postern, container: HTMLElement, signal: AbortSignal): Promise<void> {
     try {
       const { marks } = coreOf(postern);
-      const [offered, guest, lastWay, registration, recovery] = await Promise.all([
+      const [offered, guest, lastAuthenticator, registration, recovery] = await Promise.all([
         offeredLogins(postern, { signal }),
-        ...['postern.guest', lastWayKey, 'postern.registration', 'postern.recovery'].map((key) => marks.get(key)),
+        ...['postern.guest', lastAuthenticatorKey, 'postern.registration', 'postern.recovery'].map((key) =>
+          marks.get(key),
+        ),
       ]);
       // The flow that waited for a code when the page was closed.
       const open = JSON.parse(registration ?? recovery ?? 'null');
       if (open?.expiresAt > Date.now())
         this.#flow = registration ? 'register' : `recover_${open.request.purpose as 'pin'}`;
-      this.#input.lastWay = lastWay ?? null;
+      this.#input.lastAuthenticator = lastAuthenticator ?? null;
       if (guest) this.#guestId = await (await import('./guest.js')).idOfGuest(postern, signal);
       if (signal.aborted) return;
       this.#offered = offered;
@@ -288,13 +296,13 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
         if (previous.step !== 'done') this.emit('postern-step', { step: state.step });
         this.#flow = null;
       }
-      if (state.step === 'redirect') this.#input.usedWay = state.authenticator;
+      if (state.step === 'redirect') this.#input.usedAuthenticator = state.authenticator;
       // The app learns of the login after the question for an address, because it may then replace this element.
       if (state.step === 'redirect') this.#hold ??= holdLogin(coreOf(postern));
       else if (previous.step === 'redirect' && (state.step !== 'done' || state.recovery_codes)) this.#release();
       if (state.step === 'done' && !state.recovery_codes) {
         login.start();
-        this.#finish(state, postern, this.#input.usedWay);
+        this.#finish(state, postern, this.#input.usedAuthenticator);
       }
       show();
     };
@@ -342,7 +350,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     if (state.step === 'done' && state.recovery_codes) {
       const finish = () => {
         context.login.start();
-        this.#finish(state, postern, this.#input.usedWay);
+        this.#finish(state, postern, this.#input.usedAuthenticator);
       };
       return this.#viewLoadedLater(context, async () => (await import('./steps.js')).codesView(context, state, finish));
     }
@@ -392,11 +400,12 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
         !isProvider(authenticator) || takes_redirect || (oidc !== undefined && authenticator.startsWith('oidc:')),
     );
     const offeredNames = usable.map(({ authenticator }) => authenticator);
-    const chosenWays = this.ways.length > 0 ? this.ways.filter((way) => offeredNames.includes(way)) : offeredNames;
+    const chosen =
+      this.ways.length > 0 ? this.ways.filter((authenticator) => offeredNames.includes(authenticator)) : offeredNames;
     const types = offered.logins.find(({ authenticator }) => authenticator === 'password')?.identity_types ?? [];
     return {
       ...{ words: this.words, language: this.language, postern, login, offered, signal, showFlow, oidc },
-      ways: chosenWays,
+      authenticators: chosen,
       identityTypes: this.identityTypes.length > 0 ? this.identityTypes : types,
       pin: this.pin ?? undefined,
       registration: this.registration && offered.registration.is_on,
@@ -405,9 +414,9 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
       input: this.#input,
       flows: this.#flows,
       report: (error) => void this.report(error),
-      finish: (state, way) => {
+      finish: (state, authenticator) => {
         this.#flow = null;
-        this.#finish(state, postern, way);
+        this.#finish(state, postern, authenticator);
       },
       leaveAddress: () => {
         this.#flow = null;
@@ -430,19 +439,19 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   async #finish(
     { user_id, device_id, recovery_codes }: Pick<LoginDone, 'user_id' | 'device_id' | 'recovery_codes'>,
     postern: Postern,
-    way: string | undefined,
+    authenticator: string | undefined,
   ): Promise<void> {
-    const isForGuest = way === 'guest';
-    Object.assign(this.#input, { identity: '', page: 'identity', usedWay: undefined });
+    const isForGuest = authenticator === 'guest';
+    Object.assign(this.#input, { identity: '', page: 'identity', usedAuthenticator: undefined });
     if (!isForGuest) {
-      this.#input.lastWay = way ?? null;
-      if (way !== undefined) void coreOf(postern).marks.set(lastWayKey, way);
+      this.#input.lastAuthenticator = authenticator ?? null;
+      if (authenticator !== undefined) void coreOf(postern).marks.set(lastAuthenticatorKey, authenticator);
     }
     const hadGuest = this.#guestId !== null;
     this.#guestId = isForGuest ? user_id : null;
     this.#guestContinues = false;
     // An account with a second factor can prove more than a login, so its owner adds addresses in the account.
-    const isAsking = isProvider(way ?? '') && recovery_codes === undefined;
+    const isAsking = isProvider(authenticator ?? '') && recovery_codes === undefined;
     if (isAsking) this.#flow = 'address';
     else this.#release();
     const answer =

@@ -218,8 +218,8 @@ function detailsView(
   first: RegistrationDetails,
   restart: () => unknown,
 ): StepView<RegistrationState> {
-  const { words, ways, pin, offered, input } = context;
-  const hasPassword = ways.includes('password');
+  const { words, authenticators, pin, offered, input } = context;
+  const hasPassword = authenticators.includes('password');
   const rule = offered.pin.policy === 'off' ? 'hidden' : (pin ?? 'optional');
   const optionalPin = { ...newPin(context), isOptional: true, reveal: words.add_pin };
   const view = formView(context, first, {
@@ -232,7 +232,7 @@ function detailsView(
       ...(rule === 'hidden' ? [] : [rule === 'required' ? newPin(context) : optionalPin]),
     ],
     onSubmit(state, { name = '', password = '', pin: chosenPin = '' }) {
-      input.usedWay = password ? 'password' : undefined;
+      input.usedAuthenticator = password ? 'password' : undefined;
       return state.submit({
         ...(name.trim() && { name: name.trim() }),
         ...(password && { password }),
@@ -240,11 +240,11 @@ function detailsView(
       });
     },
     after(current) {
-      if (!ways.includes('passkey')) return [];
+      if (!authenticators.includes('passkey')) return [];
       const usePasskey = () => {
         const state = current();
         if (state.busy) return;
-        input.usedWay = 'passkey';
+        input.usedAuthenticator = 'passkey';
         const name = view.node.querySelector<HTMLInputElement>('[name=name]')?.value.trim();
         void state.passkey(name ? { name } : {});
       };
@@ -261,7 +261,7 @@ function afterRegistration(context: LaterContext, { user_id, device_id }: Regist
   const { flows, input, words, showFlow } = context;
   flows.register?.start();
   if (device_id !== null) {
-    context.finish({ user_id, device_id }, input.usedWay);
+    context.finish({ user_id, device_id }, input.usedAuthenticator);
     return;
   }
   showSignIn(context);
@@ -269,8 +269,8 @@ function afterRegistration(context: LaterContext, { user_id, device_id }: Regist
 }
 
 /** The sign-in then asks for the password of the address. */
-function showSignIn({ ways, input }: LaterContext): void {
-  if (ways.includes('password')) Object.assign(input, { way: 'password', page: 'password' });
+function showSignIn({ authenticators, input }: LaterContext): void {
+  if (authenticators.includes('password')) Object.assign(input, { authenticator: 'password', page: 'password' });
 }
 
 function recoveryView(

@@ -11,7 +11,7 @@ export type { BaseEvents } from '../base/element.js';
 export type { DefineOptions, OidcSignIn, SomeTexts, Texts } from '../base/options.js';
 export type { SignInEvents } from './element.js';
 export type { SignInTexts } from './texts.js';
-export type { WayIn } from './views.js';
+export type { Authenticator } from './views.js';
 export { PosternSignIn };
 
 /**

@@ -22,10 +22,10 @@ const titles: Readonly<Record<string, string>> = {
 /** The title of a provider, made from its name in the configuration of the service. */
 const providerTitle = (name: string) => titles[name] ?? name.replace(/^./, (letter) => letter.toUpperCase());
 
-/** The title of a provider for people. @param way such as `oidc:google` */
-export function titleOf({ offered }: Pick<Context, 'offered'>, way: string): string {
-  const option = offered.logins.find(({ authenticator }) => authenticator === way);
-  return option?.title ?? providerTitle(way.replace(/^\w+:/, ''));
+/** The title of a provider for people. @param authenticator such as `oidc:google` */
+export function titleOf({ offered }: Pick<Context, 'offered'>, authenticator: string): string {
+  const option = offered.logins.find((option) => option.authenticator === authenticator);
+  return option?.title ?? providerTitle(authenticator.replace(/^\w+:/, ''));
 }
 
 type Mark = readonly [size: number, ...paths: (readonly [fill: string, path: string])[]];
@@ -103,13 +103,18 @@ function markOf(title: string, name: string): Element {
 /** The button of a provider. Of many, each shows only the title; screen readers hear the whole sentence. */
 export function providerButton(
   context: Pick<Context, 'offered'> & { readonly words: StartTexts },
-  way: string,
+  authenticator: string,
   isShort: boolean,
   onClick: (pressed: HTMLElement) => void,
 ): HTMLElement {
-  const title = titleOf(context, way);
+  const title = titleOf(context, authenticator);
   const text = fill(context.words.use_provider, { provider: title });
   const attributes = { type: 'button', class: 'button', part: 'button button-provider', 'aria-label': isShort && text };
   const click = ({ currentTarget }: Event) => onClick(currentTarget as HTMLElement);
-  return element('button', { ...attributes, click }, markOf(title, way.replace(/^\w+:/, '')), isShort ? title : text);
+  return element(
+    'button',
+    { ...attributes, click },
+    markOf(title, authenticator.replace(/^\w+:/, '')),
+    isShort ? title : text,
+  );
 }

@@ -4,10 +4,10 @@ import { type Context, pinField } from './views.js';
 /** Text that can be a mail address, or a phone number. */
 const addressForms = { email: /^[^\s@]+@[^\s@]+\.[^\s@]+$/, sms: /^\+?[\d\s()./-]{5,}$/ } as const;
 
-/** Whether a way sends codes, and `text` looks like an address for it. */
-export const isAddressFor = (way: string, text: string): way is keyof typeof addressForms =>
-  (way === 'email' || way === 'sms') &&
-  addressForms[way].test(text.replace(/[\u00ad\u061c\u200b-\u200f\u202a-\u202d\u2060-\u2069]/g, '').trim());
+/** Whether an authenticator sends codes, and `text` looks like an address for it. */
+export const isAddressFor = (authenticator: string, text: string): authenticator is keyof typeof addressForms =>
+  (authenticator === 'email' || authenticator === 'sms') &&
+  addressForms[authenticator].test(text.replace(/[\u00ad\u061c\u200b-\u200f\u202a-\u202d\u2060-\u2069]/g, '').trim());
 
 /** The label of a field that takes identities of these types. */
 function identityLabel(types: readonly string[], { words }: Pick<Context, 'words'>): string {
@@ -21,8 +21,8 @@ function identityLabel(types: readonly string[], { words }: Pick<Context, 'words
 export const labelOf = (identity: string, context: Pick<Context, 'words'>): string =>
   identityLabel([identity.includes('@') ? 'email' : isAddressFor('sms', identity) ? 'phone' : 'username'], context);
 
-const optionOf = (way: string, { offered }: Context) =>
-  offered.logins.find(({ authenticator }) => authenticator === way);
+const optionOf = (authenticator: string, { offered }: Context) =>
+  offered.logins.find((option) => option.authenticator === authenticator);
 
 /** The page of the password. The identity is hidden in it, for password managers. */
 export const passwordFields = (context: Context): FieldOptions[] => [
@@ -34,25 +34,29 @@ export const passwordFields = (context: Context): FieldOptions[] => [
   ...pinField(context, optionOf('password', context), 1),
 ];
 
-/** The first page of a way: who the user is, and what a way in one step needs beside it. */
-export function identityFields(way: string, context: Context): FieldOptions[] {
-  const { words, ways, input } = context;
+/** The first page of an authenticator: who the user is, and what one with a single step needs beside it. */
+export function identityFields(authenticator: string, context: Context): FieldOptions[] {
+  const { words, authenticators, input } = context;
   const { identity } = input;
-  const field = { name: 'identity', autocomplete: ways.includes('passkey') ? 'webauthn' : undefined } as const;
-  if (way === 'sms') {
+  const field = {
+    name: 'identity',
+    autocomplete: authenticators.includes('passkey') ? 'webauthn' : undefined,
+  } as const;
+  if (authenticator === 'sms') {
     return [{ ...field, kind: 'tel', label: words.phone, value: identity.includes('@') ? '' : identity }];
   }
-  if (way === 'email') {
+  if (authenticator === 'email') {
     return [{ ...field, kind: 'email', label: words.email, value: identity.includes('@') ? identity : '' }];
   }
-  const option = optionOf(way, context);
-  const types = way === 'password' ? context.identityTypes : (option?.identity_types ?? context.identityTypes);
+  const option = optionOf(authenticator, context);
+  const types =
+    authenticator === 'password' ? context.identityTypes : (option?.identity_types ?? context.identityTypes);
   const result: FieldOptions[] =
     option?.identity_types.length === 0
       ? []
       : [{ ...field, kind: 'identity', label: identityLabel(types, context), value: identity }];
   // If a code is sent, the next step asks for the PIN.
-  if (way !== 'password' && option?.steps === 1) {
+  if (authenticator !== 'password' && option?.steps === 1) {
     result.push({ name: 'secret', kind: 'text', label: words.secret }, ...pinField(context, option, 1));
   }
   return result;

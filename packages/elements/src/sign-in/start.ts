@@ -2,38 +2,39 @@ import type { LoginStart } from '@postern/client';
 import { element, linkButton } from '../base/dom.js';
 import { createForm, showBusy } from '../base/form.js';
 import { fill } from '../base/texts.js';
+import { authenticatorButtons } from './start-authenticators.js';
 import { identityFields, isAddressFor, labelOf, passwordFields } from './start-fields.js';
-import { wayButtons } from './start-ways.js';
 import { type Context, card, isProvider, showLoginIssue, type View } from './views.js';
 
 /** The first view: who the user is. For a password, a second page asks for it. */
 export function startView(context: Context, first: LoginStart, notice: string | undefined): View {
-  const { words, ways, input, offered, showFlow, signal } = context;
+  const { words, authenticators, input, offered, showFlow, signal } = context;
   let state = first;
-  const waysWithForm = ways.filter((way) => way !== 'passkey' && !isProvider(way));
-  const way = waysWithForm.find((name) => name === input.way) ?? waysWithForm[0];
-  const asksPassword = way === 'password' && input.page === 'password';
-  const fields = way === undefined ? [] : asksPassword ? passwordFields(context) : identityFields(way, context);
+  const withForm = authenticators.filter((authenticator) => authenticator !== 'passkey' && !isProvider(authenticator));
+  const authenticator = withForm.find((name) => name === input.authenticator) ?? withForm[0];
+  const asksPassword = authenticator === 'password' && input.page === 'password';
+  const fields =
+    authenticator === undefined ? [] : asksPassword ? passwordFields(context) : identityFields(authenticator, context);
   const form = createForm({
     ...{ words, fields, labelledBy: 'heading', submit: asksPassword ? words.sign_in : words.continue },
     async onSubmit({ identity = input.identity, password = '', pin, secret }) {
       input.identity = identity.trim();
-      if (way === undefined) return;
-      if (way === 'password' && !asksPassword) return showPage('password');
-      if ((way === 'email' || way === 'sms') && !isAddressFor(way, identity)) {
-        form.showFieldErrors({ identity: way === 'email' ? words.not_email : words.not_phone });
+      if (authenticator === undefined) return;
+      if (authenticator === 'password' && !asksPassword) return showPage('password');
+      if ((authenticator === 'email' || authenticator === 'sms') && !isAddressFor(authenticator, identity)) {
+        form.showFieldErrors({ identity: authenticator === 'email' ? words.not_email : words.not_phone });
         return;
       }
-      input.usedWay = way;
-      if (way === 'password') await state.password({ identity, password, pin });
-      else if (way === 'sms' || way === 'email') await sendCode(way, identity);
-      else await state.custom(way, { identity: identity || undefined, secret, pin });
+      input.usedAuthenticator = authenticator;
+      if (authenticator === 'password') await state.password({ identity, password, pin });
+      else if (authenticator === 'sms' || authenticator === 'email') await sendCode(authenticator, identity);
+      else await state.custom(authenticator, { identity: identity || undefined, secret, pin });
     },
   });
   const autofillAbort = new AbortController();
   signal.addEventListener('abort', () => autofillAbort.abort());
 
-  const { nodes: buttons, hasVisible } = wayButtons(context, way, !asksPassword, choose);
+  const { nodes: buttons, hasVisible } = authenticatorButtons(context, authenticator, !asksPassword, choose);
   const hasPin = fields.some(({ name }) => name === 'pin');
   const pinLink = hasPin && context.recovery && linkButton(words.forgot_pin, () => showFlow('recover_pin'));
   // While the PIN is hidden, nobody asks for it.
@@ -52,9 +53,9 @@ export function startView(context: Context, first: LoginStart, notice: string | 
     element('slot', { name: 'before' }),
     notice !== undefined && element('p', { class: 'notice', part: 'notice', role: 'status' }, notice),
     asksPassword && chosenIdentity(),
-    way !== undefined && form.node,
+    authenticator !== undefined && form.node,
     (passwordLink || pinLink) && element('div', { class: 'row' }, passwordLink, pinLink),
-    way !== undefined && hasVisible && element('div', { class: 'or muted small', part: 'divider' }, words.or),
+    authenticator !== undefined && hasVisible && element('div', { class: 'or muted small', part: 'divider' }, words.or),
     ...buttons,
     context.registration &&
       !asksPassword &&
@@ -67,7 +68,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
     context.guests && !asksPassword && guest,
   );
   // Without a form, errors of passkeys are shown below the buttons.
-  if (way === undefined) node.insertBefore(form.node.querySelector('[role=alert]') as Node, node.lastChild);
+  if (authenticator === undefined) node.insertBefore(form.node.querySelector('[role=alert]') as Node, node.lastChild);
   if (fields.some(({ autocomplete }) => autocomplete === 'webauthn')) {
     const offer = () => {
       for (const type of triggers) node.removeEventListener(type, offer);
@@ -78,8 +79,8 @@ export function startView(context: Context, first: LoginStart, notice: string | 
     for (const type of triggers) node.addEventListener(type, offer);
   }
 
-  function showPage(page: 'identity' | 'password', nextWay = way): void {
-    Object.assign(input, { page, way: nextWay });
+  function showPage(page: 'identity' | 'password', next = authenticator): void {
+    Object.assign(input, { page, authenticator: next });
     showFlow(null);
   }
 
@@ -94,7 +95,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
     if (state.busy) return;
     const identity = node.querySelector<HTMLInputElement>('[name=identity]')?.value ?? input.identity;
     input.identity = identity.trim();
-    input.usedWay = name;
+    input.usedAuthenticator = name;
     pressed = chosen;
     autofillAbort.abort();
     if (name === 'passkey') void state.passkey();
@@ -128,7 +129,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
       form.showFieldErrors({
         password: fill(words.wrong_password, { identity: labelOf(input.identity, context) }),
       });
-    } else if (next.issue?.kind === 'cancelled' && isProvider(input.usedWay ?? '')) {
+    } else if (next.issue?.kind === 'cancelled' && isProvider(input.usedAuthenticator ?? '')) {
       form.showIssue(words.provider_cancelled);
     } else showLoginIssue(next.issue, form, context, words.wrong);
   };

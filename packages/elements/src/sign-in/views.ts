@@ -15,8 +15,8 @@ import type { FieldOptions, Form } from '../base/form.js';
 import type { OidcSignIn } from '../base/options.js';
 import type { SignInTexts, StartTexts } from './texts.js';
 
-/** A way to sign in: the name of an authenticator of the service. */
-export type WayIn =
+/** The name of an authenticator of the service. */
+export type Authenticator =
   | 'password'
   | 'sms'
   | 'email'
@@ -26,8 +26,8 @@ export type WayIn =
   | `oauth:${string}`
   | `custom:${string}`;
 
-/** Whether a way is an account at a provider. */
-export const isProvider = (way: string) => /^(oidc|oauth):/.test(way);
+/** Whether an authenticator is an account at a provider. */
+export const isProvider = (authenticator: string) => /^(oidc|oauth):/.test(authenticator);
 
 /** A flow other than the login. `address` follows a login at a provider. */
 export type Flow = 'recover_password' | 'recover_pin' | 'register' | 'address';
@@ -48,12 +48,12 @@ export interface FirstAddress {
 /** What the user has typed and chosen. It has no secrets. */
 export interface SignInInput {
   identity: string;
-  way: string | undefined;
+  authenticator: string | undefined;
   /** The page of the first step. */
   page: 'identity' | 'password';
-  /** The way of the login in progress, and that of the last login of this browser. */
-  usedWay: string | undefined;
-  lastWay: string | null;
+  /** The authenticator of the login in progress, and that of the last login of this browser. */
+  usedAuthenticator: string | undefined;
+  lastAuthenticator: string | null;
 }
 
 /** The values that all views of the element use. */
@@ -64,7 +64,7 @@ export interface Context {
   readonly login: Login;
   readonly offered: OfferedLogins;
   /** Best first. */
-  readonly ways: readonly string[];
+  readonly authenticators: readonly string[];
   readonly identityTypes: readonly string[];
   /** Whether a login takes a PIN; undefined: by the rules of the service. */
   readonly pin: 'hidden' | 'optional' | 'required' | undefined;
@@ -80,7 +80,7 @@ export interface Context {
   readonly signal: AbortSignal;
   readonly report: (error: unknown) => void;
   /** Ends a login that another part of the view has led. */
-  readonly finish: (state: Pick<LoginDone, 'user_id' | 'device_id'>, way: string | undefined) => void;
+  readonly finish: (state: Pick<LoginDone, 'user_id' | 'device_id'>, authenticator: string | undefined) => void;
   /** Ends the flow `address`. */
   readonly leaveAddress: () => void;
   /** Forgets the identity, and leaves the step. */

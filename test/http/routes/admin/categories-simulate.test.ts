@@ -52,13 +52,13 @@ test('shows steps, reads, caps and digests, whatever the order of the events', a
   const preferences = { time_zone: 'Europe/Madrid', channels: { push: 'off' } };
   const { body } = await simulate('club', { now: '2030-06-03T00:00:00Z', preferences, events });
   expect(lines(body)).toEqual([
-    '06-03T08:00 1 push skipped channel_off',
+    '06-03T08:00 1 push dropped channel_off',
     '06-03T09:00 1 email sent accepted',
-    '06-03T09:00 2 push skipped channel_off',
+    '06-03T09:00 2 push dropped channel_off',
     '06-03T10:00 2 email skipped read',
-    '06-03T10:00 3 push skipped channel_off',
+    '06-03T10:00 3 push dropped channel_off',
     '06-03T11:00 3 email sent accepted',
-    '06-03T11:00 0 push skipped channel_off',
+    '06-03T11:00 0 push dropped channel_off',
     '06-03T12:00 0 email digesting cap 06-04T07:00',
     '06-04T07:00 0 email sent accepted',
   ]);

@@ -122,7 +122,7 @@ export function UnlinkAccount(props: UserDialogProps) {
       await unlink(user.id, id);
       toast.done(
         text.done(provider),
-        undo(() => link(user.id, { provider, subject, ...(tenant !== undefined && { tenant }) })),
+        undo(() => link(user.id, { provider, subject, tenant })),
       );
       return undefined;
     });
