@@ -78,6 +78,6 @@ export default defineConfig({
     // Generous, because a test that waits for an event may share the machine. They only end tests that hang.
     testTimeout: longest,
     hookTimeout: longest,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 120_000 } },
   },
 });

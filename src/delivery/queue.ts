@@ -239,22 +239,29 @@ function startRunner(group: JobGroup, shared: Shared, { onCreated, onFetched }: 
     // Without batches the library does not await the completion of a job, and a broken connection would end the process.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     pollInterval: 2000,
-    logger: new Logger(() => (level, message) => {
-      // Tasks log their own failures. Other messages of the library may hold payloads.
-      if (level !== 'error') return;
-      // A failed task has nothing to do with the database.
-      const outage = message.startsWith('Failed task') ? {} : { outage: 'database' };
-      log.warn({ from: 'queue', ...outage }, message.split('\n', 1)[0]?.slice(0, 200) ?? '');
-    }),
+    logger: runnerLog(log),
   };
   // Not `run`: it also starts the library's clock for repeated jobs, which Postern does not use. If the clock of the machine is set by
   // more than 24 days, that clock wakes up every millisecond.
   const workerPool: WorkerPool = runTaskList(options, taskList, pgPool);
   const { promise } = workerPool;
+  const ended = Promise.race([promise, withoutJobs.then(() => waitAtMost(timeouts.end, promise))]);
   return {
     stop: async () => void (await workerPool.gracefulShutdown()),
-    ended: Promise.race([promise, withoutJobs.then(() => waitAtMost(timeouts.end, promise))]),
+    // The library keeps the options of each runner for ever. What they refer to would keep the whole service.
+    ended: ended.finally(() => events.removeAllListeners()),
   };
+}
+
+/** Not inside of `startRunner`, whose variables it would keep. */
+function runnerLog(log: QueueOptions['log']): Logger {
+  return new Logger(() => (level, message) => {
+    // Tasks log their own failures. Other messages of the library may hold payloads.
+    if (level !== 'error') return;
+    // A failed task has nothing to do with the database.
+    const outage = message.startsWith('Failed task') ? {} : { outage: 'database' };
+    log.warn({ from: 'queue', ...outage }, message.split('\n', 1)[0]?.slice(0, 200) ?? '');
+  });
 }
 
 /**

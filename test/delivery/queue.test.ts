@@ -1,3 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { type Queue, startQueue } from '../../src/delivery/queue.js';
@@ -293,4 +296,29 @@ test('a clock that is set by years does not keep the queue busy', async () => {
     await expect.poll(() => done).toHaveLength(count);
   }
   expect(warnings).not.toContain('TimeoutOverflowWarning');
+});
+
+test('a queue that has stopped keeps no memory of its tasks', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  // Not in the function below, whose variables it would keep.
+  const log = { info: () => undefined, warn: () => undefined };
+  async function startAndStop(): Promise<WeakRef<object>> {
+    const kept = { of: 'the service' };
+    const tasks = { 'test.kept': async () => void kept.of };
+    const done = await startQueue({
+      ...{ target: own.target, log },
+      groups: [{ tasks, concurrency: 1 }],
+      connections: 1,
+    });
+    await done.stop();
+    return new WeakRef(kept);
+  }
+  const kept = await startAndStop();
+  await eventually('the memory to be free', async () => {
+    // The library has a timer of five seconds, and each collection takes longer than other looks.
+    await pause(500);
+    collectGarbage();
+    return kept.deref() === undefined ? true : undefined;
+  });
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { createLog } from '../../src/app/base/log.js';
-import { type StartOptions, startPostern } from '../../src/app/main.js';
+import { type Postern, type StartOptions, startPostern } from '../../src/app/main.js';
 import { type Config, readConfig } from '../../src/config/config.js';
 import type { Database } from '../../src/database/database.js';
 import type { App } from '../../src/http/requests/route.js';
@@ -120,9 +120,11 @@ async function startInstance(
   const printed: string[] = [];
   const logged: string[] = [];
   const log = createLog(config.LOG_LEVEL, { write: (line) => void logged.push(line) });
-  const postern = await startPostern(config, { ...quick, ...options, log, print: (line) => void printed.push(line) });
-  const { app, services, url, administrationUrl, metrics } = postern;
-  return {
+  const running: { postern?: Postern } = {
+    postern: await startPostern(config, { ...quick, ...options, log, print: (line) => void printed.push(line) }),
+  };
+  const { app, services, url, administrationUrl, metrics } = running.postern as Postern;
+  const instance: TestApp = {
     databaseEnv: { DATABASE_URL: ownerUrl },
     ...{ url, administrationUrl, metricsUrl: metrics?.url, app, services, database, config, printed, logged },
     adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
@@ -134,10 +136,29 @@ async function startInstance(
         { ...options, ...others },
       ),
     async close() {
-      await postern.close();
+      await running.postern?.close();
       await drop();
+      releaseLater(() => {
+        delete running.postern;
+        for (const part of ['app', 'services'] as const) Reflect.deleteProperty(instance, part);
+      });
     },
   };
+  return instance;
+}
+
+/** What releases the memory of the services that were closed last. */
+const closed: (() => void)[] = [];
+/** A test may look at the parts of services that it has closed. */
+const maxClosed = 8;
+
+/**
+ * Releases the memory of a closed service when others have been closed after it. The modules of test files live as long as the
+ * process, and their variables would keep some megabytes for each service, which the collector would mark again and again.
+ */
+function releaseLater(release: () => void): void {
+  closed.push(release);
+  if (closed.length > maxClosed) closed.shift()?.();
 }
 
 /** By the settings that choose the routes of a service. Only requests depend on others, and the checks of answers do not read their schemas. */
