@@ -69,6 +69,10 @@ function harmless({ url }, { rate, connections }) {
   };
 }
 
+/** What the loads use, and the bench creates: a topic, and an audience whose tokens take the longest to sign. */
+export const topic = 'club';
+export const audience = 'https://api.example.com';
+
 /** The requests. Each names the address from which it comes. */
 export function requestsOf({ url, adminKey }, people) {
   const admin = { authorization: `Bearer ${adminKey}` };
@@ -99,6 +103,15 @@ export function requestsOf({ url, adminKey }, people) {
       request('PATCH', `${url}/v1/account`, { ...as(person, address), body: { name } }),
     upload: (address, person) =>
       request('POST', `${url}/v1/images`, { ...as(person, address), body: { encoded: image.toString('base64') } }),
+    states: (address, person, body) =>
+      request('PATCH', `${url}/v1/notifications/states`, { ...as(person, address), body }),
+    counts: (address, person) =>
+      request('GET', `${url}/v1/notifications/counts?by=notification_type`, as(person, address)),
+    preferences: (address, person, body) => request('PATCH', `${url}/v1/preferences`, { ...as(person, address), body }),
+    subscription: (method, address, person) =>
+      request(method, `${url}/v1/topics/${topic}/subscription`, as(person, address)),
+    accessToken: (address, person) =>
+      request('POST', `${url}/v1/access-tokens`, { ...as(person, address), body: { audience } }),
     publish: (body) => request('POST', `${url}/admin/v1/notifications`, { ...admin, body }),
     import: (users) => request('POST', `${url}/admin/v1/users`, { ...admin, body: users }),
     admin,
@@ -159,6 +172,18 @@ export function loadsOf({ url }, ways, people) {
     'expensive lists of one user': flood(32, ({ address, nth }) =>
       ways.list(address, lister, `?filter=description:like:no${nth}`),
     ),
+    // Each marks some 8,000 notifications one by one, or takes that back.
+    'marks of one user': flood(8, ({ address, nth }) =>
+      ways.states(address, lister, { filter: 'notification_type:payment', through: 25_000, archived: nth % 2 === 0 }),
+    ),
+    'counts of one user': flood(32, ({ address }) => ways.counts(address, lister)),
+    'preferences of one user': flood(32, ({ address, person, nth }) =>
+      ways.preferences(address, person, { channels: { email: nth % 2 ? 'on' : 'off' } }),
+    ),
+    'subscriptions of one user': flood(32, ({ address, person, nth }) =>
+      ways.subscription(nth % 2 ? 'PUT' : 'DELETE', address, person),
+    ),
+    'access tokens of one user': flood(32, ({ address, person }) => ways.accessToken(address, person)),
     'streams of one user': Object.assign(
       async (round, stop) => {
         const opened = Array.from({ length: 20 }, () => reopen(`12.1.${round}.1`, people[200 + round], stop));

@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import webPush from 'web-push';
-import { loadsOf, requestsOf } from './fairness-loads.mjs';
+import { audience, loadsOf, requestsOf, topic } from './fairness-loads.mjs';
 import { openLoop } from './load.mjs';
 import { median, shown, table } from './measure.mjs';
 import { content } from './operations.mjs';
@@ -37,6 +37,7 @@ const settings = {
   ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
   TRUST_PROXY: '127.0.0.1',
   ...{ REQUEST_LIMIT_PER_ADDRESS: '100/10s', REQUEST_LIMIT_PER_SESSION: '50/10s', LOGIN_LIMIT_PER_ADDRESS: '300' },
+  PUBLIC_URL: 'http://localhost',
   ...{ SMS_PROVIDER: 'webhook', SMS_WEBHOOK_URL: `${receiver.url}/sms` },
   SMS_WEBHOOK_SECRET: `whsec_${randomBytes(24).toString('base64')}`,
   ...{
@@ -123,12 +124,16 @@ async function prepare(pool) {
   await pool.query('analyze');
 }
 
-/** A webhook for all events, whose receiver never answers. */
+/** A webhook for all events, whose receiver never answers, and what loads use. */
 async function subscribe({ url, adminKey }) {
-  const body = JSON.stringify({ url: `${receiver.url}/silent/webhook`, events: ['*'] });
   const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
-  const { status } = await fetch(`${url}/admin/v1/webhooks`, { method: 'POST', headers, body });
-  if (status !== 201) throw new Error(`the webhook was refused with ${status}`);
+  const create = async (method, path, body) => {
+    const answer = await fetch(`${url}/admin/v1${path}`, { method, headers, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  };
+  await create('POST', '/webhooks', { url: `${receiver.url}/silent/webhook`, events: ['*'] });
+  await create('PUT', `/topics/${topic}`, { title: 'Club', is_open: true });
+  await create('POST', '/audiences', { uri: audience, alg: 'RS256' });
 }
 
 /** The operations of others, each by another user from another address. */

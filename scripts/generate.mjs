@@ -4,7 +4,6 @@ import {
   authenticationErrors,
   bodyOf,
   buildServer,
-  builtInTexts,
   createLog,
   errors,
   exampleOf,
@@ -61,32 +60,37 @@ function webhookEventsPage() {
     '3b2a1908-f7e6-4d5c-8b4a-392817065f4e',
     '582a5abb-1335-4794-4855-11e067b8c55e',
   ];
+  const exampleBody = (type) =>
+    JSON.parse(
+      bodyOf(endpoint, {
+        event_id: event,
+        type,
+        created_at: '2026-11-23T17:30:00.123456Z',
+        user_id: /^(audit|topic\.(created|updated|deleted)|publication|suppression\.deleted)/.test(type) ? nilId : user,
+        sequence: 3,
+        data: exampleOf(type),
+      }),
+    );
+  const fence = (value) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\`\n`;
   const parts = webhookEventTypes.map((type) => {
-    const body = bodyOf(endpoint, {
-      event_id: event,
-      type,
-      created_at: '2026-11-23T17:30:00.123456Z',
-      user_id: /^(audit|topic\.(created|updated|deleted)|publication|suppression\.deleted)/.test(type) ? nilId : user,
-      sequence: 3,
-      data: exampleOf(type),
-    });
-    return `## ${type}\n\n${webhookEventSchema(type).description}\n\n\`\`\`json\n${JSON.stringify(JSON.parse(body), null, 2)}\n\`\`\`\n`;
+    const { user_id, sequence, ...own } = exampleBody(type).data;
+    const data = user_id === nilId ? { user_id, ...own } : own;
+    return `## ${type}\n\n${webhookEventSchema(type).description}\n\n${Object.keys(data).length > 0 ? `${fence(data)}\n` : ''}`;
   });
   return `# Events of webhooks
 
-[Webhooks](webhooks.md) deliver these events. Each part shows a body with the payload \`thin\`. [webhook-events.json](webhook-events.json)
-contains a JSON Schema of each body. Your receiver must accept members that it does not know: full payloads, test events
-and later releases have more members.
+[Webhooks](webhooks.md) deliver these events. With the payload \`thin\`, a body looks like this:
 
-${parts.join('\n')}
-Generated from \`src/contract/webhook-events.ts\` by \`npm run generate\`.
+${fence(exampleBody('user.updated'))}
+Each part below shows the members of \`data\` besides \`user_id\` and \`sequence\`. A \`user_id\` of zeros means that the event concerns no user.
+[webhook-events.json](webhook-events.json) contains a JSON Schema of each body. Your receiver must accept members that it does not know.
+
+${parts.join('')}Generated from \`src/contract/webhook-events.ts\` by \`npm run generate\`.
 `;
 }
 
 function errorsPage() {
-  const rows = Object.entries(errors).map(
-    ([code, { status, message, remedy }]) => `| ${status} | \`${code}\` | ${message.en} | ${remedy} |`,
-  );
+  const rows = Object.entries(errors).map(([code, { status, remedy }]) => `| ${status} | \`${code}\` | ${remedy} |`);
   const texts = (catalogue) => Object.entries(catalogue).map(([code, message]) => `| \`${code}\` | ${message.en} |`);
   return `# Errors
 
@@ -104,13 +108,13 @@ Every error is \`application/problem+json\` ([RFC 9457](https://www.rfc-editor.o
 \`\`\`
 
 \`errors\` always has an entry, so a program can read \`errors[0].code\`. The meaning of a code never changes. Messages are
-for people, in English or Spanish (\`Accept-Language\`). In the tables, a part in square brackets appears only if its value
+for people, in English or Spanish (\`Accept-Language\`). In a message, a part in square brackets appears only if its value
 is known. \`request_id\` is also in the log and in the header \`Request-ID\`.
 
 ## Problems
 
-| Status | Code | Message | When, and what to do |
-|---|---|---|---|
+| Status | Code | When, and what to do |
+|---|---|---|
 ${rows.join('\n')}
 
 401 has the header \`WWW-Authenticate\`, and 405 has \`Allow\`. 423, 429, 503 and 409 \`request_in_progress\` have
@@ -345,45 +349,11 @@ The inbox shows the text of \`push\`.
 |---|---|---|---|
 ${rows.join('\n')}
 
-## The English texts
+The built-in texts are in [code-texts.ts](../src/messages/code-texts.ts) and [notice-texts.ts](../src/messages/notice-texts.ts). The push
+of a notice is its SMS without the name of the service.
 
-${englishTexts()}
 Generated from \`src/messages/\` by \`npm run generate\`.
 `;
-}
-
-/** The English texts. Notices that differ only in their first sentence share one frame. */
-function englishTexts() {
-  const english = new Map([...builtInTexts()].map(([kind, byLanguage]) => [kind, byLanguage.get('en')]));
-  const frames = new Map();
-  for (const [kind, push] of [...english].filter(([kind]) => kind.startsWith('push.'))) {
-    const name = kind.slice('push.'.length);
-    const [, sentence, short] = /^(.*?) (If this was not you, .*)$/s.exec(push) ?? [];
-    const head = `Subject: {app}: ${sentence}\n\n${sentence}\n`;
-    const mail = english.get(`email.${name}`);
-    if (english.get(`sms.${name}`) !== `{app}: ${push}` || !mail.startsWith(head)) continue;
-    const frame = `{app}: (sentence) ${short}\n\n${mail.replaceAll(sentence, '(sentence)')}`;
-    frames.set(frame, [...(frames.get(frame) ?? []), [name, sentence]]);
-    for (const channel of ['push', 'sms', 'email']) english.delete(`${channel}.${name}`);
-  }
-  const notices = [...frames].map(([frame, texts]) => {
-    const rows = texts.map(([name, sentence]) => `| \`${name}\` | ${sentence} |`);
-    return `| Notice | Sentence |\n|---|---|\n${rows.join('\n')}\n\n\`\`\`text\n${frame}\n\`\`\`\n`;
-  });
-  const short = [...english].filter(([, text]) => !text.includes('\n'));
-  const long = [...english].filter(([, text]) => text.includes('\n'));
-  return `| SMS or push | Text |
-|---|---|
-${short.map(([kind, text]) => `| \`${kind}\` | ${text} |`).join('\n')}
-
-### Notices
-
-The notices of a table share the text below it: first the SMS, then the mail. \`(sentence)\` is the sentence of the table. The push is the SMS without \`{app}: \`.
-
-${notices.join('\n')}
-### Mails
-
-${long.map(([kind, text]) => `\`${kind}\`\n\n\`\`\`text\n${text}\n\`\`\`\n`).join('\n')}`;
 }
 
 async function openApi() {

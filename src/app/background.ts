@@ -33,7 +33,7 @@ const maxOtherJobs = 4;
 export interface BackgroundOptions {
   /** Connections that the workers of the queue share. */
   readonly queueConnections?: number;
-  /** The maximum number of concurrent jobs of a group. Each idle worker of the queue polls. */
+  /** The maximum number of concurrent jobs. All groups share them. Each group has a connection, and each idle worker polls. */
   readonly queueConcurrency?: number | undefined;
   /** Milliseconds until the first maintenance task. At the start, all of them are due. */
   readonly maintenanceDelay?: number | undefined;
@@ -47,13 +47,14 @@ export async function startBackgroundWork(
 ): Promise<{ readonly queue: Queue }> {
   const { config, log, lifecycle, resources, target, database, keys, statistics, hasher, tracing } = base;
   const { messaging, push, deliverySteps, notifications, publications, webhooks, backups } = domains;
-  const { queueConnections: connections = resources.jobs, queueConcurrency = Number.POSITIVE_INFINITY } = options;
-  const jobGroups = [
+  const { queueConnections: connections = resources.jobs, queueConcurrency } = options;
+  const groups: JobGroup[] = [
     { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
     ...messaging.jobGroups(resources.jobs),
     ...push.jobGroups,
     ...deliverySteps.jobGroups,
-  ].map((group) => ({ ...group, concurrency: Math.min(group.concurrency, queueConcurrency) }));
+  ];
+  const jobGroups = queueConcurrency === undefined ? groups : [mergeGroups(groups, queueConcurrency)];
   const onJobStarted = (task: string, waitSeconds: number) => {
     statistics.counters.add('queue.jobs', task);
     statistics.counters.add('queue.latency', task, waitSeconds);
@@ -86,7 +87,7 @@ export async function startBackgroundWork(
     ...notifications.retention.tasks,
     ...(keys.ids.length > 1 ? [reencryptionTask(keys)] : []),
   ];
-  lifecycle.add(startIndexBuild(target, log), (build) => build.stop());
+  lifecycle.add(startIndexBuild(base, log), (build) => build.stop());
   lifecycle.add(
     startMaintenance(
       database,
@@ -104,6 +105,10 @@ export async function startBackgroundWork(
     (cleanup) => cleanup.stop(),
   );
   return { queue };
+}
+
+function mergeGroups(groups: readonly JobGroup[], concurrency: number): JobGroup {
+  return { tasks: Object.assign({}, ...groups.map(({ tasks }) => tasks)) as JobGroup['tasks'], concurrency };
 }
 
 /**

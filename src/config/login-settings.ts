@@ -44,7 +44,7 @@ export const accountSettings = {
     parse: integer(1, 10_000),
     fallback: '100',
     about:
-      'The number of devices on which a user can be logged in. A login on a further device removes the device that was unused for longest, and notifies the user.',
+      'The number of devices on which a user can be logged in. A further login removes the device that was unused for longest.',
   },
   MAX_DEVICES_BY_ROLE: {
     parse: byRole(integer(1, 10_000), 'number', 'operator:3'),
@@ -60,8 +60,7 @@ export const accountSettings = {
   GUESTS: {
     parse: choice('off', 'on'),
     fallback: 'off',
-    about:
-      'on: `authenticator: "guest"` creates a user without credentials, at most 20 an hour for each client address. A guest is deleted after 90 days without use.',
+    about: 'on: `authenticator: "guest"` creates a user without credentials.',
   },
   REGISTRATION: {
     parse: choice('off', 'on'),
@@ -82,13 +81,13 @@ export const passwordSettings = {
     parse: words,
     fallback: '',
     about:
-      'Words that are too easy to guess as passwords for your service, separated by commas, such as the names of your company and its products. A password that is one of them, also with digits or signs at its end, is refused. So are APP_NAME, the host of PUBLIC_URL, and the own names and addresses of the user.',
+      'Words that nobody may use as a password, separated by commas, such as the names of your company and its products.',
   },
   IMPORTED_HASH_COST_LIMIT: {
     parse: integer(0, 10_000),
     fallback: '60',
     about:
-      "The maximum total cost of all schemes of imported password hashes. The unit is one verification of Postern's own hash (about 10 ms of a core). Every failed login costs as much as all these schemes together. `postern schemes list` shows the cost of each scheme. 0: only hashes with Postern's own parameters.",
+      "The maximum total cost of all schemes of imported password hashes, in verifications of Postern's own hash (about 10 ms of a core). Every failed login costs as much. 0: only hashes with Postern's own parameters.",
   },
   BREACHED_PASSWORDS_FILE: {
     parse: hashList,
@@ -104,7 +103,7 @@ export const passwordSettings = {
     parse: choice('accept', 'refuse'),
     fallback: 'accept',
     about:
-      'What happens to a new password while the list of breached passwords cannot be read. accept: it is accepted, because an outage must not prevent users from setting passwords. refuse: it is refused with the field error password_not_checked.',
+      'What happens to a new password while the list of breached passwords cannot be read: accept or refuse (password_not_checked).',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -113,7 +112,7 @@ export const pinSettings = {
     parse: choice('required', 'optional', 'off'),
     fallback: 'required',
     about:
-      'required: the second step of a two-step login needs a PIN. It must be the PIN of the user. If the user has no PIN, any 4 to 12 digits are accepted. So the PIN protects only users who have set one. optional: users without a PIN may omit it. off: PINs are ignored.',
+      'required: step 2 of a two-step login needs a PIN; if the user has none, any 4 to 12 digits. optional: users without a PIN may omit it. off: PINs are ignored.',
   },
   PIN_ENROL: {
     parse: choice('never', 'first_login'),
@@ -124,7 +123,7 @@ export const pinSettings = {
     parse: orZero(duration('1s', '30d')),
     fallback: '24h',
     about:
-      'The delay after which a recovered PIN takes effect. Until then, the user can cancel it. Without a delay, a thief with the SIM card could set the PIN. 0: no delay.',
+      'The delay after which a recovered PIN takes effect. Until then, the user can cancel it. 0: no delay, so a thief with the SIM card could set the PIN.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -133,7 +132,7 @@ export const factorSettings = {
     parse: factorPolicy,
     fallback: 'own',
     about:
-      'When a login requires a second factor. own: if the user has an authenticator app, or has a role and a passkey. required: always; users without a factor enrol one in the login. off: never. A passkey that verifies its user needs no other factor.',
+      'When a login requires a second factor. own: if the user has an authenticator app, or has a role and a passkey. required: always; users without a factor enrol one in the login. off: never.',
   },
   SECOND_FACTOR_BY_ROLE: {
     parse: byRole(factorPolicy, 'policy', 'operator:required'),
@@ -165,25 +164,22 @@ export const authenticatorSettings = {
   LOGIN_METHODS: {
     parse: loginMethods,
     about:
-      'The ways to log in that are open, joined by commas: password, sms, email, passkey, oidc:<name>, oauth:<name> and custom:<name>. For example, mail can be used for notices but not for logins. When unset, every configured way is open.',
+      'The ways to log in that are open, joined by commas: password, sms, email, passkey, oidc:<name>, oauth:<name> and custom:<name>. When unset, every configured way is open.',
   },
   CUSTOM_AUTHENTICATORS: {
     isSecret: true,
     parse: customAuthenticators,
-    about:
-      'Your services that decide on logins, as JSON or the path of a file: `{"badge":{"url":"https://…","secret":"whsec_…","steps":1}}` is the authenticator `custom:badge`. See docs/authenticators.md.',
+    about: 'Your services that decide on logins, as JSON or the path of a file. See docs/authenticators.md.',
   },
   OIDC_PROVIDERS: {
     isSecret: true,
     parse: oidcProviders,
-    about:
-      'Providers whose accounts can log in, as JSON or the path of a file: `{"google":{"preset":"google","client_id":"…","client_secret":"…","sign_up":true}}` is the authenticator `oidc:google`. The presets are google, apple, microsoft and github. Without a preset, `issuer` names an OpenID provider. `acr_values` and `max_age` say how and when people have to log in there. See docs/providers.md.',
+    about: 'Providers whose accounts can log in, as JSON or the path of a file. See docs/providers.md.',
   },
   LOGIN_LINK: {
     parse: choice('off', 'on'),
     fallback: 'off',
-    about:
-      'on: the mail with the code of a login also shows who asked for it, and has a link to a page that shows the code, or to the page of your app in `link_to`. Needs PUBLIC_URL.',
+    about: 'on: the mail with the code of a login also shows who asked for it, and has a link. Needs PUBLIC_URL.',
   },
   REDIRECT_URIS: {
     parse: redirectUris,
@@ -215,13 +211,13 @@ export const limitSettings = {
     parse: choice('off', 'altcha'),
     fallback: 'off',
     about:
-      'altcha: registrations, guests, the first address of a guest, recoveries and codes from unknown devices need a proof of work of about a second, which the client packages solve. It grows near SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL. No other service is involved.',
+      'altcha: registrations, guests, recoveries and codes from unknown devices need a proof of work of about a second, which the client packages solve.',
   },
   REQUEST_LIMIT_PER_ADDRESS: {
     parse: rate,
     fallback: '0',
     about:
-      'Requests of one client address in each process, such as 100/10s: 100 at once, refilled evenly in 10 seconds. A number alone is per minute. An IPv6 network /64 counts as one address. Probes and requests with API keys do not count. 0: no limit.',
+      'Requests of one client address in each process, such as 100/10s: 100 at once, refilled evenly in 10 seconds. A number alone is per minute. 0: no limit.',
   },
   REQUEST_LIMIT_PER_SESSION: {
     parse: rate,

@@ -12,7 +12,7 @@ export const messageSettings = {
     parse: notices,
     fallback: 'push,email',
     about:
-      'The channels of notices about new devices, locks and changed credentials: push, email, sms and inbox, joined by commas. Channels that are not configured are skipped (inbox needs security in NOTIFICATION_TYPES). none: no notices. Notices of support logins always use the inbox and pushes.',
+      'The channels of notices about new devices, locks and changed credentials: push, email, sms and inbox, joined by commas. inbox needs security in NOTIFICATION_TYPES. none: no notices.',
   },
   TEMPLATES_DIR: {
     parse: (text: string) => ok(resolve(text)),

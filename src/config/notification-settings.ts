@@ -128,7 +128,6 @@ export const pushSettings = {
   PUSH_CLEAR: {
     parse: choice('on', 'off'),
     fallback: 'off',
-    about:
-      'on: when a user reads a notification, their devices get an invisible push that names the pushes to remove. The app must remove them.',
+    about: 'on: when a user reads a notification, their devices get an invisible push that names the pushes to remove.',
   },
 } as const satisfies Record<string, Setting<unknown>>;

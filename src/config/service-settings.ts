@@ -44,17 +44,17 @@ export const serviceSettings = {
   DPOP_ORIGINS: {
     parse: origins,
     about:
-      'Further origins at which clients call the API, such as an internal host. The URL in a DPoP proof must begin with PUBLIC_URL or one of these. Without PUBLIC_URL, the Host header counts.',
+      'Further origins at which clients call the API. The URL in a DPoP proof must begin with PUBLIC_URL or one of these. Without PUBLIC_URL, the Host header counts.',
   },
   CORS_ORIGINS: {
     parse: pageOrigins,
     about:
-      'Origins whose pages, apps (such as capacitor://localhost) and browser extensions may call the API. Wildcards are refused. None by default.',
+      'Origins whose pages, apps (such as capacitor://localhost) and browser extensions may call the API. Wildcards are refused.',
   },
   TRUST_PROXY: {
     parse: trustProxy,
     about:
-      'Proxies whose X-Forwarded-For header is trusted: addresses and CIDR ranges, or the number of proxies in front of Postern. Use a number only if nobody else can reach the port. None by default.',
+      'Proxies whose X-Forwarded-For header is trusted: addresses and CIDR ranges, or the number of proxies in front of Postern. Use a number only if nobody else can reach the port.',
   },
   ALLOW_PRIVATE_NETWORK_TARGETS: {
     parse: flag,
@@ -75,22 +75,21 @@ export const serviceSettings = {
   ACCESS_LOG: {
     parse: choice('off', 'json'),
     fallback: 'off',
-    about: 'json: one JSON line for each answered request on standard output, without tokens and values of the URL.',
+    about: 'json: one JSON line for each answered request, without tokens and values of the URL.',
   },
   METRICS_PORT: {
     parse: integer(0, 65_535),
-    about:
-      'A separate port for /metrics, in the text format of Prometheus. 0: any free port. When unset, there are no metrics.',
+    about: 'A separate port for /metrics. 0: any free port. When unset, there are no metrics.',
   },
   METRICS_HOST: {
     parse: anyText,
     fallback: '127.0.0.1',
-    about: 'Address to listen on with METRICS_PORT. /metrics has no password: keep it in your own network.',
+    about: 'Address to listen on with METRICS_PORT. /metrics has no password.',
   },
   API_DOCS: {
     parse: choice('on', 'off'),
     fallback: 'on',
-    about: 'off: /docs and /openapi.json are not served. The document is also in the package, as docs/openapi.json.',
+    about: 'off: /docs and /openapi.json are not served.',
   },
   APP_NAME: {
     parse: pattern(/^[^\p{Cc}{}]{1,40}$/u, 'must be 1 to 40 characters, without control characters and braces'),
@@ -100,21 +99,21 @@ export const serviceSettings = {
   APP_LOGO: {
     parse: anyText,
     about:
-      'The path of a PNG, JPEG or WebP image of at most 1 MB, which mails and the pages of PAGES show instead of APP_NAME: at most 48 pixels high and 200 wide, on white or dark grey.',
+      'The path of a PNG, JPEG or WebP image of at most 1 MB for mails and the pages of PAGES: at most 48 pixels high and 200 wide, on white or dark grey.',
   },
   APP_COLOR: {
     parse: color,
     fallback: '#3730a3',
     about:
-      'The colour of your service in mails and on the pages of PAGES, such as #0f766e. Its contrast to white must be at least 3 to 1. Pages adapt it for text.',
+      'The colour of your service in mails and on the pages of PAGES. Its contrast to white must be at least 3 to 1.',
   },
   APP_TERMS_URL: {
     parse: url('http:', 'https:'),
-    about: 'The URL of your terms of service. The pages of PAGES link to it.',
+    about: 'The URL of your terms of service, for the pages of PAGES.',
   },
   APP_PRIVACY_URL: {
     parse: url('http:', 'https:'),
-    about: 'The URL of your privacy policy. The pages of PAGES link to it.',
+    about: 'The URL of your privacy policy, for the pages of PAGES.',
   },
   PAGES: {
     parse: choice('on', 'off'),
@@ -149,8 +148,7 @@ export const tracingSettings = {
   OTEL_TRACES_SAMPLER: {
     parse: choice(...samplerNames),
     fallback: 'parentbased_always_on',
-    about:
-      'Which traces are recorded. Names with parentbased_ follow the header traceparent of the client. Use another one if strangers can send that header.',
+    about: 'Which traces are recorded. Names with parentbased_ follow the header traceparent of the client.',
   },
   OTEL_TRACES_SAMPLER_ARG: {
     parse: ratio,
@@ -178,8 +176,7 @@ export const storageSettings = {
   },
   IMAGE_DIR: {
     parse: (text: string) => ok(resolve(text)),
-    about:
-      'The folder of uploaded images. When unset, `images` in DATA_DIR. Instances on several machines must share it.',
+    about: 'The folder of uploaded images. When unset, `images` in DATA_DIR.',
   },
   IMAGE_STORAGE: {
     parse: bucketUrl,
@@ -204,19 +201,19 @@ export const storageSettings = {
     parse: choice('proxy', 'redirect'),
     fallback: 'proxy',
     about:
-      'proxy: Postern reads images from the store and serves them. redirect: Postern redirects clients to URLs of the store that are signed and valid for an hour.',
+      'proxy: Postern reads images from the store and serves them. redirect: clients go to signed URLs of the store, valid for an hour.',
   },
   SECRET_KEY: {
     isSecret: true,
     parse: secretList,
     about:
-      'The key that protects codes, identities, PINs, stored responses and the secrets of authenticator apps. With the embedded database, Postern creates it in DATA_DIR. With DATABASE_URL it is required. To rotate it, set the new key before the old ones, joined by commas.',
+      'The key that protects codes, PINs, stored responses and other secrets. With the embedded database, Postern creates it in DATA_DIR. With DATABASE_URL it is required. To rotate it, set the new key before the old ones, joined by commas.',
   },
   DATABASE_BATCHING: {
     parse: flag,
     fallback: 'true',
     about:
-      'true: concurrent session checks, new sessions and single publications share statements, and sessions are cached. false: one statement each, and no cache.',
+      'true: concurrent requests share statements, and sessions are cached. false: one statement each, and no cache.',
   },
   EVENT_RETENTION: {
     parse: duration('1d', '36500d'),
@@ -240,20 +237,19 @@ export const backupSettings = {
   BACKUP_KEEP: {
     parse: integer(1, 10_000),
     fallback: '7',
-    about:
-      'The number of backups that Postern keeps in BACKUP_TO. It deletes older ones after it has verified a new one.',
+    about: 'The number of backups that Postern keeps in BACKUP_TO.',
   },
   BACKUP_CONTINUOUS: {
     parse: flag,
     fallback: 'false',
     about:
-      'true: Postern also copies the write-ahead log of the embedded database to BACKUP_TO every five seconds. `postern backup restore --at` can then restore any time.',
+      'true: Postern also copies the write-ahead log of the embedded database to BACKUP_TO. `postern backup restore --at` can then restore any time.',
   },
   BACKUP_PASSPHRASE: {
     isSecret: true,
     parse: secret(12),
     about:
-      'The passphrase that encrypts backups, in the format of `age` (https://age-encryption.org). Nobody can restore them without it, and other files are refused. When unset, the secret key signs backups.',
+      'The passphrase that encrypts backups, in the format of `age` (https://age-encryption.org). When unset, the secret key signs backups.',
   },
   BACKUP_PROGRAMS: {
     parse: (text: string) => ok(resolve(text)),
@@ -264,7 +260,7 @@ export const backupSettings = {
     isSecret: true,
     parse: databaseUrl,
     about:
-      'A PostgreSQL server on which Postern verifies backups of DATABASE_URL, in a new database that it drops at the end. By default, it uses a temporary embedded server.',
+      'A PostgreSQL server on which Postern verifies backups of DATABASE_URL. By default, it uses a temporary embedded server.',
   },
   BACKUP_S3_ENDPOINT: {
     parse: url('http:', 'https:'),
@@ -295,12 +291,11 @@ export const administrationSettings = {
   CONSOLE: {
     parse: choice('on', 'off'),
     fallback: 'on',
-    about: 'off: no console. Nothing is served under /console.',
+    about: 'off: no console.',
   },
   CONSOLE_PORT: {
     parse: integer(0, 65_535),
-    about:
-      'A separate port for the console and the admin API. PORT then serves neither. 0: any free port. When unset, PORT serves both.',
+    about: 'A separate port for the console and the admin API. PORT then serves neither. 0: any free port.',
   },
   CONSOLE_HOST: {
     parse: anyText,
@@ -311,6 +306,6 @@ export const administrationSettings = {
     parse: duration('1s', '1d'),
     fallback: '15m',
     about:
-      "The maximum age of an operator's login or last re-authentication, for actions that give access, cannot be undone or reach many users. API keys have no such limit.",
+      "The maximum age of an operator's login or last re-authentication, for actions that give access, cannot be undone or reach many users.",
   },
 } as const satisfies Record<string, Setting<unknown>>;

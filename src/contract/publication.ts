@@ -39,7 +39,7 @@ export const PublicationTarget = Type.Object(
   {
     title: 'PublicationTarget',
     description:
-      'Exactly one of the members. users and everyone need the scope notifications:broadcast, and users also users:read.',
+      'Exactly one of the members. users and everyone need the scope notifications:broadcast. To count the users of a filter in a dry run also needs users:read.',
     examples: [{ topic: 'club.chess' }],
   },
 );
@@ -115,7 +115,7 @@ export const Publication = Type.Object(
     id: Id,
     status: Type.Enum(publicationStatuses, { title: 'PublicationStatus' }),
     to: AnyObject(
-      'topic, users or everyone as the request had it. For a list of users: count, the number of different users. users is null for a key without the scopes that a filter needs.',
+      'topic, users or everyone as the request had it. For a list of users: count, the number of different users. users is null for a key without the scopes notifications:broadcast and users:read.',
       'StoredPublicationTarget',
     ),
     notification: AnyObject('The notification as the request had it.', 'StoredPublishedNotification'),

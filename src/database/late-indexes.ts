@@ -226,9 +226,12 @@ export interface RunningBuild {
   stop(): Promise<void>;
 }
 
-/** Builds the missing indexes in the background, and tries again until none is missing. */
+/**
+ * Builds the missing indexes in the background, and tries again until none is missing.
+ * @param database tells whether one is missing, so that most starts open no further connection
+ */
 export function startIndexBuild(
-  target: DatabaseTarget,
+  { target, database }: { readonly target: DatabaseTarget; readonly database: Queryable },
   log: Pick<Logger, 'info' | 'warn'>,
   pause = retryPauseMs,
 ): RunningBuild {
@@ -238,6 +241,7 @@ export function startIndexBuild(
     let refusal: unknown;
     while (!stopping.signal.aborted) {
       try {
+        if ((await indexState(database)).missing.length === 0) return;
         const { built, missing, installError } = await buildIndexes(target, stopping.signal);
         if (built.length > 0) log.info({ indexes: built }, 'indexes were built');
         if (installError !== undefined && !wasLogged) {

@@ -71,7 +71,7 @@ export async function migrate(target: DatabaseTarget, log: MigrationLog, folder 
  * @throws MigrationError when this version of Postern does not have these migrations
  */
 export async function createSchema(target: DatabaseTarget, applied: ReadonlyMap<string, string>): Promise<void> {
-  const migrations = await readMigrations(migrationsFolder);
+  const migrations = await ownMigrations();
   assertSameHistory(applied, migrations);
   const client = await openClient(target, { application_name: 'postern migrate', connectionTimeoutMillis: 10_000 });
   try {
@@ -135,11 +135,22 @@ async function applyPending(client: pg.Client, folder: string): Promise<string[]
   if (found.length > 0) await client.query(createMigrationsTable);
   const { rows } = await client.query<{ name: string; digest: string }>('select name, digest from schema_migrations');
   const appliedDigests = new Map(rows.map((row) => [row.name, row.digest]));
-  const migrations = await readMigrations(folder);
+  const migrations = await (folder === migrationsFolder ? ownMigrations() : readMigrations(folder));
   assertSameHistory(appliedDigests, migrations);
   const pending = migrations.filter((migration) => !appliedDigests.has(migration.name));
   for (const migration of pending) await apply(client, migration);
   return pending.map((migration) => migration.name);
+}
+
+let ownFiles: Promise<Migration[]> | undefined;
+
+/** The migrations of this version, which a process reads once. */
+function ownMigrations(): Promise<Migration[]> {
+  ownFiles ??= readMigrations(migrationsFolder).catch((error: unknown) => {
+    ownFiles = undefined;
+    throw error;
+  });
+  return ownFiles;
 }
 
 async function readMigrations(folder: string): Promise<Migration[]> {

@@ -9,7 +9,14 @@ export interface Relay {
 }
 
 /**
- * Processes rows now, after each call of `notify`, and at each interval.
+ * Milliseconds between the first runs of the relays that are started together, so that the relays of a process use one connection in
+ * turn and do not open one each.
+ */
+const stagger = { step: 25, relays: 8 };
+let started = 0;
+
+/**
+ * Processes rows soon, after each call of `notify`, and at each interval.
  * @param step processes some rows, and returns whether there may be more
  * @param onError called when a step failed. The next poll repeats the step
  */
@@ -38,8 +45,13 @@ export function startRelay(
         running = undefined;
       });
   };
-  runNow();
-  const timer = setInterval(runNow, interval).unref();
+  let timer = setTimeout(
+    () => {
+      timer = setInterval(runNow, interval).unref();
+      runNow();
+    },
+    stagger.step * (started++ % stagger.relays),
+  ).unref();
   return {
     notify: runNow,
     async stop() {

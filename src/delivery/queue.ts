@@ -84,7 +84,7 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
 }
 
 /**
- * - Remembers the errors of connections that were not made.
+ * - Remembers the errors of attempts to connect: after such an error, no statement was sent.
  * - Ignores a second release of a connection. The library releases the connection of its listener twice if it breaks during a
  *   stop, and the error of the pool would end the process.
  *
@@ -116,7 +116,7 @@ function wrapConnect(pool: pg.Pool): WeakSet<Error> {
 
 interface Shared {
   readonly pool: pg.Pool;
-  /** The errors after which no statement was sent. */
+  /** The errors of attempts to connect, after which no statement was sent. */
   readonly notConnected: WeakSet<Error>;
   readonly names: WorkerNames;
   readonly log: QueueOptions['log'];
@@ -248,7 +248,7 @@ function startRunner(group: JobGroup, shared: Shared, { onCreated, onFetched }: 
     }),
   };
   // Not `run`: it also starts the library's clock for repeated jobs, which Postern does not use. If the clock of the machine is set by
-  // more than 24 days, that one wakes up every millisecond.
+  // more than 24 days, that clock wakes up every millisecond.
   const workerPool: WorkerPool = runTaskList(options, taskList, pgPool);
   const { promise } = workerPool;
   return {

@@ -147,7 +147,7 @@ export async function countUnreadable(
   maxRows = Number.POSITIVE_INFINITY,
 ): Promise<Unreadable[]> {
   const unreadableValues: Unreadable[] = [];
-  for (const kind of encryptedKinds) {
+  for (const kind of await storedKinds(handle)) {
     let count = 0;
     const missing = new Set<string>();
     for await (const { encrypted, context } of iterate(handle, kind, Math.min(maxRows, kind.maxRows ?? maxRows))) {
@@ -159,6 +159,15 @@ export async function countUnreadable(
     if (count > 0) unreadableValues.push({ kind: kind.name, count, missing: [...missing] });
   }
   return unreadableValues;
+}
+
+/** The kinds of which there are values: one query, because most databases have few kinds. */
+async function storedKinds(handle: Queryable): Promise<EncryptedKind[]> {
+  const exists = encryptedKinds.map(
+    ({ table, where }) => sql`exists (select from ${identifier(table)} where ${where})`,
+  );
+  const [row] = await handle.query(compose<{ stored: boolean[] }>(sql`select array[${join(exists, ', ')}] as stored`));
+  return encryptedKinds.filter((_kind, index) => row?.stored[index] === true);
 }
 
 /** A sentence for the operator: each kind with its number, and the ids of the missing keys. */

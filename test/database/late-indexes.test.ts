@@ -73,7 +73,7 @@ describe('the indexes that are built late', () => {
     await writer.connect();
     await writer.query('begin');
     await writer.query('insert into users (id, created_at, updated_at) values (gen_random_uuid(), now(), now())');
-    const build = startIndexBuild(test.target, silent);
+    const build = startIndexBuild(test, silent);
     const started = () =>
       run(`select 1 as one from pg_stat_activity
            where datname = current_database() and query like 'create index%' and wait_event_type = 'Lock'`);
@@ -84,7 +84,7 @@ describe('the indexes that are built late', () => {
     await writer.query('rollback');
     await writer.end();
     expect((await state()).missing).toEqual([searchIndex]);
-    const next = startIndexBuild(test.target, silent, 10);
+    const next = startIndexBuild(test, silent, 10);
     await eventually('the index is built', async () => (await state()).missing.length === 0 || undefined);
     await next.stop();
   });

@@ -44,6 +44,16 @@ test.each([
   expect(connection.socket.writableLength).toBe(length);
 });
 
+test('the connection of a body over the limit stays open until the client has read the answer', async () => {
+  const length = 64 * megabyte;
+  const connection = await send(postern.url, head('/v1/tokens', length), Buffer.alloc(length));
+  await eventually('the answer', async () => connection.answers || undefined);
+  expect(connection.answers).toContain('HTTP/1.1 413 ');
+  expect(connection.answers.toLowerCase()).not.toContain('connection: close');
+  for (let n = 0; n < 20; n += 1) await postern.api('GET', '/livez');
+  expect([connection.socket.destroyed, connection.socket.writableLength]).toEqual([false, length]);
+});
+
 /** A server that answers at once, and a pace that stops after each piece until `next` is called. */
 async function startStopping(answer: RequestListener, address = '192.0.2.1') {
   const pieces: { readonly key: string; readonly bytes: number; readonly next: () => void }[] = [];

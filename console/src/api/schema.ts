@@ -991,7 +991,7 @@ export type NewPasskey = {
 };
 
 export type NewPublication = {
-  /** Exactly one of the members. users and everyone need the scope notifications:broadcast, and users also users:read. */
+  /** Exactly one of the members. users and everyone need the scope notifications:broadcast. To count the users of a filter in a dry run also needs users:read. */
   readonly to: PublicationTarget;
   readonly notification: PublishedNotification;
   /** When it starts: RFC 3339 with Z or an offset, at most 366 days ahead. Absent: now. */
@@ -1426,7 +1426,7 @@ export type PublicKey = {
 export type Publication = {
   readonly id: string;
   readonly status: PublicationStatus;
-  /** topic, users or everyone as the request had it. For a list of users: count, the number of different users. users is null for a key without the scopes that a filter needs. */
+  /** topic, users or everyone as the request had it. For a list of users: count, the number of different users. users is null for a key without the scopes notifications:broadcast and users:read. */
   readonly to: StoredPublicationTarget;
   /** The notification as the request had it. */
   readonly notification: StoredPublishedNotification;
@@ -1448,7 +1448,7 @@ export type Publication = {
 };
 
 export type PublicationChange = {
-  /** Exactly one of the members. users and everyone need the scope notifications:broadcast, and users also users:read. */
+  /** Exactly one of the members. users and everyone need the scope notifications:broadcast. To count the users of a filter in a dry run also needs users:read. */
   readonly to?: PublicationTarget | undefined;
   readonly notification?: PublishedNotification | undefined;
   /** When it starts: RFC 3339 with Z or an offset, at most 366 days ahead. Absent: now. */

@@ -19,7 +19,10 @@ export type StepUp = (send: SendWithProof, owner: Owner, ...request: Parameters<
 /** The parts of a client that its features use. */
 export interface Core {
   readonly base: string;
-  /** How a worker can send the same requests. Undefined if the app has its own `fetch`, which only this client can use. */
+  /**
+   * What a worker needs to send the same requests. Undefined if the app has its own `fetch`, because a worker cannot
+   * call it.
+   */
   readonly transport: Omit<TransportOptions, 'fetch'> | undefined;
   readonly passkeys: PasskeyAdapter | undefined;
   /** Sends a request without a session. */

@@ -11,7 +11,10 @@ export interface MachineState {
 }
 
 export type StepMembers<S> = S extends unknown ? Omit<S, 'busy' | 'issue'> : never;
-/** The result of an input: a state that was entered already, or a function that enters one, unless the user has continued meanwhile. */
+/**
+ * The result of an input: the state that the machine has entered, or a function that enters a state. The function is
+ * not called if the user has continued meanwhile.
+ */
 export type Outcome<S> = S | (() => S);
 /** Runs the work of an input, unless its step has ended or another input is in progress. */
 export type RunInput<S> = (input: unknown, work: (signal: AbortSignal) => Promise<Outcome<S>>) => Promise<S>;

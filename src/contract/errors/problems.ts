@@ -47,13 +47,13 @@ export const errors = {
     400,
     'That code is wrong or has expired.',
     'Ese código es incorrecto o ha caducado.',
-    'The code or PIN is wrong, or the authentication has expired, has no guesses left or does not exist. The response does not say which, except `code_used` for a right code of an authenticator app that was used before. Retry, or start a new login.',
+    'The code or PIN is wrong, or the authentication has expired, has no guesses left or does not exist. The response does not say which, except `code_used` for a code of an authenticator app that was used before. Retry, or start a new login.',
   ),
   proof_rejected: error(
     400,
     'That proof is wrong or has expired.',
     'Esa prueba es incorrecta o ha caducado.',
-    'The proof is wrong, has expired, was used before, or belongs to another device. The response does not say which, except `code_used` for a right code of an authenticator app that was used before, and `password_wrong` for a wrong current password beside a proof, which stays valid. Start a new proof.',
+    'The proof is wrong, has expired, was used before, or belongs to another device. The response does not say which, except `code_used`, and `password_wrong` for a wrong current password beside a proof, which stays valid. Start a new proof.',
   ),
   enrollment_link_rejected: error(
     400,
@@ -71,13 +71,13 @@ export const errors = {
     400,
     'This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.',
     'Este enlace de configuración ya se usó. Si lo usaste tú, inicia sesión. Si no, crea un enlace nuevo con `postern operators invite`.',
-    'A set-up link creates one user. If you do not know who used it, see the audit events `role.activated`. `postern operators invite --role operator` prints a new link.',
+    'A set-up link creates one user. If you do not know who used it, see the audit events `role.activated`.',
   ),
   setup_link_expired: error(
     400,
     'This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`.',
     'Este enlace de configuración ha caducado: un enlace sirve durante 30 minutos. Crea uno nuevo con `postern operators invite`.',
-    'The link was not used. `postern operators invite --role operator` prints a new one.',
+    'A link works for 30 minutes. `postern operators invite --role operator` prints a new one.',
   ),
   code_rejected: error(
     400,
@@ -101,7 +101,7 @@ export const errors = {
     400,
     'The account is deactivated.',
     'La cuenta está desactivada.',
-    'An operator deactivated the account. Only an operator can reactivate it.',
+    'Only an operator can reactivate the account.',
   ),
   invalid_authorization_header: error(
     401,
@@ -167,7 +167,7 @@ export const errors = {
     401,
     'The report does not come from the provider, or is older than five minutes.',
     'El informe no procede del proveedor, o tiene más de cinco minutos.',
-    'For providers of mail. Check the secret of its events (`RESEND_WEBHOOK_SECRET`, `POSTMARK_WEBHOOK_SECRET`, `MAIL_WEBHOOK_SECRET`, or `SES_TOPIC_ARN`) and the clock of this machine.',
+    'The report of a mail provider is not authentic, or is older than five minutes. Check the secret of its events and the clock of this machine.',
   ),
   invalid_receipt_signature: error(
     403,
@@ -191,7 +191,7 @@ export const errors = {
     403,
     "The role is not active yet: enrol a second factor through an operator's link first.",
     'El rol aún no está activo: registre primero un segundo factor con el enlace de un operador.',
-    'An operator creates the link with `POST /admin/v1/users/{id}/enrollment-links` or `postern operators invite`. Log in and enrol a factor with its secret, or, if you have a factor, send it to `POST /v1/account/role`. Then log in again.',
+    'An operator creates a link with `POST /admin/v1/users/{id}/enrollment-links` or `postern operators invite`. Log in and enrol a factor with its secret, or send it to `POST /v1/account/role`. Then log in again.',
   ),
   role_required: error(
     403,
@@ -270,7 +270,7 @@ export const errors = {
     409,
     'This user has a role, so nobody can log in as the user.',
     'Este usuario tiene un rol, así que nadie puede entrar como él.',
-    'Otherwise an operator could get the rights of another one. Remove the role first.',
+    'Nobody can log in as a user with a role: an operator could get the rights of another one. Remove the role first.',
   ),
   support_login_ended: error(
     409,
@@ -282,7 +282,7 @@ export const errors = {
     409,
     'An older release of Postern still runs on this database.',
     'Una versión anterior de Postern sigue en marcha con esta base de datos.',
-    'The older release would treat a support login as a login of the user. Finish the upgrade, then try again. A crashed process counts for 90 seconds.',
+    'The older release would treat a support login as a login of the user. Finish the upgrade. A crashed process counts for 90 seconds.',
   ),
   audience_exists: error(
     409,
@@ -426,7 +426,7 @@ export const errors = {
     422,
     'Solve the challenge of `human_check`, and send the request again with the solution.',
     'Resuelve el reto de `human_check` y envía la solicitud de nuevo con la solución.',
-    'HUMAN_CHECK=altcha asks unknown devices for a proof of work, which the client packages solve. A solution is valid once, for ten minutes, for the same kind of request.',
+    'HUMAN_CHECK=altcha asks unknown devices for a proof of work, which the client packages solve. A solution is valid once, for ten minutes.',
   ),
   provider_incomplete: error(
     422,
@@ -450,7 +450,7 @@ export const errors = {
     422,
     'This would change the states of more than {max} notifications one by one. Nothing was changed.',
     'Esto cambiaría uno por uno los estados de más de {max} notificaciones. No se cambió nada.',
-    'Send several requests with a narrower filter or a lower `through`. With an empty filter, reading or archiving everything has no limit.',
+    'Send several requests with a narrower filter or a lower `through`. With an empty filter there is no limit.',
   ),
   action_taken: error(
     409,
@@ -534,7 +534,7 @@ export const errors = {
     503,
     'A stored secret cannot be read right now.',
     'Un secreto almacenado no se puede leer en este momento.',
-    '`SECRET_KEY` lacks the key that encrypted it. The log shows its id, and `postern doctor` counts the affected values. Add the key again, after the current one. Until then, use another factor, such as a passkey; recovery codes of the missing key count as wrong.',
+    '`SECRET_KEY` lacks the key that encrypted a value. The log shows its id. Add the key again, after the current one. Until then, use another factor.',
   ),
   storage_unavailable: error(
     503,

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyRequest } from 'fastify';
 import secureJson from 'secure-json-parse';
 import { isPlainJsonType } from '../../lib/http-headers.js';
-import { Problem, throwIfErrors } from '../../lib/problem.js';
+import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import type { App } from '../requests/route.js';
 import { inexactParts } from './exact-json.js';
 
@@ -50,7 +50,7 @@ export function parseJson(text: string): unknown {
   }
   // JSON forbids raw control characters and the text is valid UTF-8, so only an escape can produce NUL or a lone surrogate.
   const hasEscapes = text.includes('\\u');
-  if (hasEscapes && /\\u(?:0000|d[89a-f])/i.test(text)) refuseBadStrings(value, []);
+  if (hasEscapes && /\\u(?:0000|d[89a-f])/i.test(text)) throwIfErrors(badStrings(value, []).slice(0, maxReported));
   // A name may contain escapes (`\u006d`). The pattern is slow, so it is used only if there are any.
   if (text.includes('"metadata"') || (hasEscapes && /"[^"]*\\u[^"]*"\s*:/.test(text)))
     throwIfErrors(inexactParts(text, 'metadata').slice(0, maxReported));
@@ -85,21 +85,20 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-function refuseBadStrings(value: unknown, path: readonly string[]): void {
-  if (typeof value === 'string') refuseBadString(value, path);
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, member] of Object.entries(value)) {
-    refuseBadString(key, path);
-    refuseBadStrings(member, [...path, key]);
-  }
+/** The errors of the strings that are not allowed, each field once. */
+function badStrings(value: unknown, path: readonly string[]): FieldError[] {
+  if (typeof value === 'string') return isAllowed(value) ? [] : [badString(path)];
+  if (typeof value !== 'object' || value === null) return [];
+  const members = Object.entries(value);
+  const named = members.filter(([name]) => isAllowed(name));
+  const own = named.length < members.length ? [badString(path)] : [];
+  return [...own, ...named.flatMap(([name, member]) => badStrings(member, [...path, name]))];
 }
 
-function refuseBadString(text: string, path: readonly string[]): void {
-  // A lone surrogate does not survive a round trip through UTF-8.
-  const wellFormed = Buffer.from(text, 'utf8').toString('utf8') === text;
-  if (wellFormed && !text.includes('\0')) return;
-  const field = path.join('.');
-  throw new Problem('validation_failed', {
-    errors: [field === '' ? { code: 'invalid_characters' } : { field, code: 'invalid_characters' }],
-  });
-}
+/** A lone surrogate does not survive a round trip through UTF-8. */
+const isAllowed = (text: string) => Buffer.from(text, 'utf8').toString('utf8') === text && !text.includes('\0');
+
+const badString = (path: readonly string[]): FieldError => ({
+  ...(path.length > 0 && { field: path.join('.') }),
+  code: 'invalid_characters',
+});

@@ -44,6 +44,9 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   if (challenge !== undefined) reply.header('WWW-Authenticate', challenge);
   const retryAfter = problem.options.retryAfter ?? (status === 503 || status === 429 ? 1 : undefined);
   if (retryAfter !== undefined) reply.header('Retry-After', String(Math.max(1, Math.ceil(retryAfter))));
+  // The framework closes the connection after a body that is too large. A client that still sends would not get the answer.
+  // A body that nothing reads is left to `withUnreadBodies`.
+  if (problem.code === 'payload_too_large' && request.raw.readableFlowing === null) reply.removeHeader('connection');
   return reply
     .code(status)
     .headers({ ...problem.options.headers, 'Content-Language': language })

@@ -5,8 +5,8 @@ import { onlyReads } from '../requests/route.js';
 
 /**
  * Who may send a request with a login.
- * - `read`: also an operator who looks (a support login).
- * - `write`: also an operator who may change something (a support login with `write`).
+ * - `read`: also an operator with a support login that only reads.
+ * - `write`: also an operator with a support login that has `write`.
  * - `own`: also an operator, for the support login of the request only. So a support login can end itself.
  * - `user`: only the user.
  */

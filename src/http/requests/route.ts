@@ -44,7 +44,7 @@ export type Access = 'public' | 'authentication-token' | 'session' | { readonly 
 /**
  * Whether a request with a session needs a login or a proof that is not older than ADMIN_PROOF_MAX_AGE. API keys never need
  * one: they belong to no person. Demand it for an action that gives lasting access or rights, that cannot be undone, or that
- * reaches many users. A condition also gets bodies that are not validated yet.
+ * reaches many users. A condition may be called with a body that is not validated yet.
  */
 export type RecentProof =
   | 'needed'
@@ -108,16 +108,19 @@ declare module 'fastify' {
      */
     checkQuery?: (query: QueryParameters) => unknown;
     /**
-     * The errors in the meaning of a body, so that one answer reports them together with the errors of its form. The body may
-     * have any form.
+     * Checks rules that the schema cannot express, so that one answer reports their errors together with those of the
+     * schema. The body may not fit the schema. `faults` are the errors of the schema.
      */
-    checkBody?: (body: unknown) => Promise<FieldError[]>;
-    /** The same for a body that has errors of form, and only then. */
+    checkBody?: (body: unknown, faults: readonly FieldError[]) => Promise<FieldError[]>;
+    /** The same, but called only for a body that does not fit the schema. */
     checkFaultyBody?: (
       body: unknown,
       context: { readonly faults: readonly FieldError[]; readonly request: FastifyRequest },
     ) => Promise<FieldError[]>;
-    /** The route answers a repeat with the same Idempotency-Key by approving the login again. It stores no response. */
+    /**
+     * If a request is repeated with the same Idempotency-Key, the route approves the login again. It stores no
+     * response.
+     */
     canRepeatApproval?: boolean;
     /** The route honours `Prefer: count=exact`. */
     countsExactly?: boolean;
@@ -201,7 +204,7 @@ export function requireRightToChange(caller: Caller, { role }: { readonly role: 
 }
 
 /**
- * For the answer of a request that may have changed nothing: then it only reads the user.
+ * Call it before you answer a request that may have changed nothing: such a request only reads the user.
  * @throws Problem `insufficient_scope` if the user is as before and the caller does not have the scope `users:read`
  */
 export function requireRightToSee(caller: Caller, before: User, after: User): void {

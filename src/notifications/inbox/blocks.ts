@@ -48,8 +48,8 @@ export function placeInBlocks(parts: PlaceInBlocks): Sql {
 
 /**
  * Counts rows from the newest block down. The first block is read row by row, because counting may start in its middle.
- * Then come the blocks that have a stored count, and then the rows that have none. `passed` is the number of rows down to the end of
- * a block, and `within` the number of rows of the block to skip.
+ * Then come the blocks that have a stored count, and then the rows that have none. `passed` counts the rows from the
+ * start down to the end of a block. `within` is how many rows of the last block to skip.
  */
 function placeDownwards({ from, skip }: PlaceInBlocks, matchingRows: Sql): Sql {
   const first = sql`(${from}) / ${blockRows}`;
@@ -103,8 +103,8 @@ function placeUpwards({ from, skip }: PlaceInBlocks, matchingRows: Sql): Sql {
 }
 
 /**
- * SQL that counts the rows with a higher sequence: those in counted blocks, those in the rest of its own block, and those in blocks that
- * are not counted. Like `placeInBlocks`, it needs a CTE `inbox`.
+ * SQL that counts the rows with a higher sequence: those in counted blocks, those later in the block of the row, and
+ * those in blocks that are not counted. Like `placeInBlocks`, it needs a CTE `inbox`.
  */
 export function rowsBeyond(userId: SqlPart, sequence: SqlPart): Sql {
   const nextBlock = sql`(${sequence} / ${blockRows} + 1)`;

@@ -4,14 +4,14 @@ import { arrayText } from '../../database/array-text.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { bound, compose, literal, type Sql, type SqlPart, sql, statement } from '../../database/sql.js';
 import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
-import { Problem } from '../../lib/problem.js';
+import { type FieldError, Problem } from '../../lib/problem.js';
 import { takeAction } from './actions.js';
 import { type CountGroup, readCounts } from './counts.js';
 import type { ExpensiveReadLimit } from './expensive-reads.js';
 import { notificationCondition } from './filter-fields.js';
 import { listStates, type StatesQuery } from './list-states.js';
 import { moveReadPosition, type OnRead } from './read-position.js';
-import { readStatesChange, type StatesRequest, type StateValues } from './states-request.js';
+import { readStatesChange, type StatesRequest, type StateValues, statesErrors } from './states-request.js';
 import { recordInboxEvents } from './webhook-events.js';
 
 /**
@@ -31,6 +31,8 @@ export interface ItemStates {
    * `too_many_requests`, `overloaded`
    */
   change(userId: string, input: StatesChange): Promise<ChangedStates>;
+  /** The faults of the body of a change, except those of its form. The body may have any form. */
+  errorsOf(body: unknown): FieldError[];
   /**
    * The user has seen all notifications up to a sequence. Never moves back.
    * @throws Problem `invalid_session_token` when there is no such user
@@ -230,6 +232,7 @@ export function createItemStates(options: {
 
   return {
     counts: (userId, by) => readCounts(database.user(userId), userId, by),
+    errorsOf: (body) => statesErrors(body, filterFields),
     async change(userId, input) {
       const request = readStatesChange(input, filterFields);
       await countChange(userId);

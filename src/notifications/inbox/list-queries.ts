@@ -244,7 +244,7 @@ function matchingRows({ sort, mark, since, filter, view }: NotificationQuery, p:
   return sql`from notifications where ${join(conditions, ' and ')}`;
 }
 
-/** SQL: the place of the last row that is too old, by the CTE `bounds`. */
+/** SQL: the position of the newest row that `since` leaves out, from the CTE `bounds`. */
 const placeOfSince = sql`(select low from bounds where low = high)`;
 
 /** The condition for the first row that is read; empty for the first page. */

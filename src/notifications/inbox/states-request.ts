@@ -1,6 +1,7 @@
 import type { StatesChange } from '../../contract/notification-states.js';
 import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
-import { collectFilter } from '../../lib/filter/parse.js';
+import { collectFilter, parseFilter } from '../../lib/filter/parse.js';
+import { isJsonObject } from '../../lib/json-object.js';
 import { type FieldError, throwIfErrors } from '../../lib/problem.js';
 import { type Instant, parseTime } from '../../lib/times.js';
 
@@ -25,6 +26,21 @@ export type StatesRequest =
 /** Checks what the schema of the request cannot. @throws Problem `validation_failed` with all errors */
 export function readStatesChange(input: StatesChange, fields: FilterFields): StatesRequest {
   const { ids, filter, through, read, archived, snoozed_until } = input;
+  throwIfErrors(statesErrors(input, fields));
+  const snoozedUntil = typeof snoozed_until === 'string' ? parseTime(snoozed_until) : snoozed_until;
+  const values = { read, archived, snoozedUntil };
+  if (ids !== undefined) return { ids, values };
+  return {
+    filter: filter === undefined || filter === '' ? [] : parseFilter(filter, fields),
+    through: through ?? 0,
+    values,
+  };
+}
+
+/** All faults of a change of states, except those of its form. @param body of any form */
+export function statesErrors(body: unknown, fields: FilterFields): FieldError[] {
+  if (!isJsonObject(body)) return [];
+  const { ids, filter, through, read, archived, snoozed_until } = body;
   const errors: FieldError[] = [];
   if (ids === undefined && filter === undefined) errors.push({ field: 'ids', code: 'required' });
   if (ids !== undefined && (filter !== undefined || through !== undefined)) {
@@ -37,12 +53,9 @@ export function readStatesChange(input: StatesChange, fields: FilterFields): Sta
   if (read === undefined && archived === undefined && snoozed_until === undefined) {
     errors.push({ field: 'read', code: 'required' });
   }
-  const clauses = filter === undefined || filter === '' ? [] : collectFilter(filter, fields, errors);
-  const snoozedUntil = typeof snoozed_until === 'string' ? parseTime(snoozed_until) : snoozed_until;
-  if (typeof snoozed_until === 'string' && snoozedUntil === undefined) {
+  if (typeof filter === 'string' && filter !== '') collectFilter(filter, fields, errors);
+  if (typeof snoozed_until === 'string' && parseTime(snoozed_until) === undefined) {
     errors.push({ field: 'snoozed_until', code: 'invalid_time' });
   }
-  throwIfErrors(errors);
-  const values = { read, archived, snoozedUntil };
-  return ids === undefined ? { filter: clauses, through: through ?? 0, values } : { ids, values };
+  return errors;
 }

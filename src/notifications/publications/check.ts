@@ -53,23 +53,33 @@ export async function listedUsers(
 
 /**
  * All faults of a publication, except those of its form.
- * @param body of any form. Faults of the form are reported elsewhere
- * @param isChange whether members may be missing
+ * @param body of any form
+ * @param faults the faults of its form, which are reported elsewhere
  */
 export async function publicationErrors(
   handle: Queryable,
   lookups: PublicationLookups,
   body: unknown,
+  faults: readonly FieldError[],
 ): Promise<FieldError[]> {
   if (!isJsonObject(body)) return [];
   const { to, notification, send_at: sendAt } = body;
   const errors = isJsonObject(to) ? await targetErrors(handle, lookups, to) : [];
-  if (isJsonObject(notification) && typeof notification.notification_type === 'string') {
-    const found = await lookups.contentErrors(notification as PublishedNotification);
+  if (isJsonObject(notification)) {
+    const content = wellFormed(notification, 'notification.', faults) as PublishedNotification;
+    const found = await lookups.contentErrors(content);
     errors.push(...found.map((error) => ({ ...error, field: `notification.${error.field ?? ''}` })));
   }
   if (typeof sendAt === 'string') errors.push(...(await timeErrors(handle, sendAt)));
   return errors.slice(0, maxErrors);
+}
+
+/** The members of a part of the body that have the right form. @param path the prefix of their fields in `faults` */
+function wellFormed(part: Readonly<Record<string, unknown>>, path: string, faults: readonly FieldError[]): object {
+  const faulty = new Set(
+    faults.flatMap(({ field = '' }) => (field.startsWith(path) ? field.slice(path.length).split('.', 1) : [])),
+  );
+  return Object.fromEntries(Object.entries(part).filter(([name]) => !faulty.has(name)));
 }
 
 async function targetErrors(

@@ -25,10 +25,16 @@ export interface Tagged {
 
 export type PublicationMove = 'pause' | 'resume' | 'cancel' | 'recall';
 
+/** A publication after a move. */
+export interface Moved extends Tagged {
+  /** Whether the move had been made before, so that nothing has changed. */
+  readonly isRepeat: boolean;
+}
+
 /** Publications as operators see and change them. If a method with the parameter `tx` throws, the caller must roll back. */
 export interface Publications {
-  /** The faults of a body, except those of its form. The body may have any form. */
-  errorsOf(body: unknown): Promise<FieldError[]>;
+  /** The faults of a body, except those of its form, which are `faults`. The body may have any form. */
+  errorsOf(body: unknown, faults: readonly FieldError[]): Promise<FieldError[]>;
   /** @throws Problem `validation_failed` */
   create(tx: Transaction, input: NewPublication, origin: Origin): Promise<Tagged>;
   /** The number of recipients, if it started now. */
@@ -42,7 +48,7 @@ export interface Publications {
    * Pauses, resumes, cancels or recalls. After the commit of a pause or a cancellation, nothing more is created.
    * @throws Problem `not_found`, `publication_state`
    */
-  move(tx: Transaction, id: string, move: PublicationMove, options: MoveOptions): Promise<Tagged>;
+  move(tx: Transaction, id: string, move: PublicationMove, options: MoveOptions): Promise<Moved>;
 }
 
 export interface MoveOptions {
@@ -189,7 +195,7 @@ const moves = {
 export function createPublications(options: PublicationsOptions): Publications {
   const { database, userCondition, record, onDue } = options;
   return {
-    errorsOf: (body) => publicationErrors(database, options, body),
+    errorsOf: (body, faults) => publicationErrors(database, options, body, faults),
     async create(tx, input, origin) {
       const id = newId();
       const stored = await storedTarget(tx, options, input.to);
@@ -222,13 +228,13 @@ export function createPublications(options: PublicationsOptions): Publications {
       const { from, done, statement: apply, type } = moves[name];
       const { status } = before;
       const isDone = name === 'recall' ? before.recall_requested_at !== null : isIn(done, status);
-      if (isDone) return tagged(before);
+      if (isDone) return { ...tagged(before), isRepeat: true };
       if (!isIn(from, status)) throw new Problem('publication_state', { members: { publication: { id, status } } });
       const row = only(await tx.query(apply({ id })));
       if (row.ended_at !== null) await tx.query(deleteRecipients({ id }));
       await record(tx, { type, origin, data: { publication_id: id } });
       tx.onCommit(onDue);
-      return tagged(row);
+      return { ...tagged(row), isRepeat: false };
     },
   };
 }

@@ -38,6 +38,23 @@ describe('a JSON body', () => {
     expect(parseJson(JSON.stringify({ a: '['.repeat(100), b: '\\"[[' }))).toEqual({ a: '['.repeat(100), b: '\\"[[' });
   });
 
+  test('is refused with all members that contain NUL or a lone surrogate', () => {
+    const codeOf = (field?: string) => ({ ...(field && { field }), code: 'invalid_characters' });
+    const refusal = (text: string) => {
+      try {
+        return parseJson(text);
+      } catch (error) {
+        return (error as Problem).options.errors;
+      }
+    };
+    expect(
+      refusal('{"a":"\\u0000","b":[{"c":"\\ud800"},"\\u0041"],"d":{"\\u0000":1,"\\udc00":2,"e":"\\u0000"}}'),
+    ).toEqual(['a', 'b.0.c', 'd', 'd.e'].map(codeOf));
+    expect(refusal('["\\u0000"]')).toEqual([codeOf('0')]);
+    expect(refusal('"\\u0000"')).toEqual([codeOf()]);
+    expect(refusal(JSON.stringify(Array(1000).fill('\0')))).toHaveLength(20);
+  });
+
   test('cannot contain NUL or a lone surrogate, in names and values at any depth', () => {
     for (const text of ['{"a":["\\u0000"]}', '{"a\\u0000":1}', '["\\ud800"]', '{"a":{"b":"x\\udc00"}}']) {
       expect(() => parseJson(text)).toThrow('validation_failed');

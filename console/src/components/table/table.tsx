@@ -53,7 +53,7 @@ export function Table<Row>(props: TableProps<Row>) {
   const reachable = active < 0 ? Math.min(first, ids.length - 1) : active;
   const toggle = useToggle(ids, selection);
 
-  // The way back to the list: the row that was opened has the focus again, rather than the search box.
+  // When the operator comes back to the list, the row that was open gets the focus, not the search box.
   const focusIndex = useRef(active < 0 ? undefined : active);
   useEffect(() => {
     if (focusIndex.current === undefined) return;

@@ -32,7 +32,9 @@ export interface Outcome {
 
 export interface Publication {
   readonly plan: Plan;
-  /** `interrupted`: the page was left in the middle. `failed`: the error below ended it. Both can go on. */
+  /**
+   * `interrupted`: the page was left in the middle. `failed`: the error below ended it. The operator can continue both.
+   */
   readonly state: 'running' | 'stopping' | 'stopped' | 'interrupted' | 'failed' | 'done';
   readonly outcomes: readonly Outcome[];
   readonly error?: unknown;

@@ -42,7 +42,7 @@ export function enableStepUp(postern: Postern, { prove }: { readonly prove: Prov
       const missing = await missingProof(answer);
       // A stream cannot be sent again.
       if (missing === undefined || isStream(body)) return answer;
-      // Otherwise, the user has proven it while this request was on its way.
+      // Otherwise, the user gave a proof after this request was sent.
       if (before === count) {
         const { stepUp } = await loadPart(() => import('./step-up.js'));
         // If another user has logged in since, a proof would not help, and `send` rejects.

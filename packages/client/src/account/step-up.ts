@@ -138,7 +138,7 @@ async function proveAgain(core: Core, prove: Prover, factor: boolean): Promise<v
 const isDevice = (method: string) => method === 'otp' || method === 'hwk';
 const hasFactor = (amr: Session['amr']) => amr.includes('mfa') && amr.some(isDevice);
 
-/** Whether a proof of this type gives a login with these methods a second factor, or brings it nearer. */
+/** Whether a proof of this type gives a login with these methods a second factor, or one of two missing factors. */
 function adds(type: ProofType, amr: Session['amr']): boolean {
   // A passkey that verifies its user is two factors.
   return type === 'passkey' || (type === 'totp') !== amr.some(isDevice);

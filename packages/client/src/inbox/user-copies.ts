@@ -21,7 +21,7 @@ export function createUserCopies(postern: Postern, core: Core, storeOf: (userId:
   const readOwners = async (): Promise<readonly string[]> => JSON.parse((await core.marks.get(ownersKey)) ?? '[]');
   const writeOwners = (owners: readonly string[]) => core.marks.set(ownersKey, JSON.stringify(owners));
 
-  /** Erasures and changes of the list of owners wait for each other. */
+  /** Copies are erased, and the list of users is changed, one after the other. */
   let pending: Promise<unknown> = Promise.resolve();
   function inOrder(work: () => Promise<void>): Promise<unknown> {
     pending = pending.then(work).catch(core.onError);

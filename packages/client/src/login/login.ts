@@ -23,7 +23,7 @@ export interface Login extends Store<LoginState> {
    * no answer for a login that this browser began. It removes the answer from the address of the page.
    *
    * @param address in an app: the address with which the browser came back
-   * @returns the next state. With its step `redirect` and an issue, there was no answer: call `retry`
+   * @returns the next state. If it has the step `redirect` and an issue, the service did not answer: call `retry`
    */
   readonly resumeRedirect: (address?: string) => Promise<LoginState>;
 }

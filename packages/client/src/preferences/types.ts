@@ -4,7 +4,7 @@ import type { CellChoice, ChannelChoice, PreferenceCells, PreferenceChannels, Pr
 
 /** The messages that a user gets besides the inbox. */
 export type PreferenceChannel = keyof PreferenceChannels;
-/** Null takes a choice back, so that the default applies. */
+/** Null removes a choice. Then the default applies. */
 export type PreferenceChoices<Name extends string = PreferenceChannel, Choice = ChannelChoice> = {
   readonly [Channel in Name]?: Choice | null | undefined;
 };

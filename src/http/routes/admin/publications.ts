@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import type { Scope } from '../../../contract/administration.js';
 import { NewPublication, Publication, PublicationChange, PublicationEstimate } from '../../../contract/publication.js';
 import type { Database } from '../../../database/database.js';
 import { allowsChange } from '../../../lib/http-headers.js';
@@ -44,20 +43,21 @@ export function adminPublicationRoutes(app: App, services: PublicationServices):
 /** The headers of an answer with one publication. */
 const headers = { ETag: { type: 'string', description: 'Send it as If-Match with a change.' } };
 
-/** The scopes that a target needs besides that of the routes. A filter answers whether users with an address or a name exist. */
-function scopesOf(to: object): readonly Scope[] {
-  if ('users' in to) return ['notifications:broadcast', 'users:read'];
-  return 'everyone' in to ? ['notifications:broadcast'] : [];
-}
-
 /** @throws Problem `insufficient_scope` if the target needs more than the scope of the routes */
 function requireTarget(caller: Caller, to: object): void {
-  for (const scope of scopesOf(to)) requireScope(caller, scope);
+  if ('users' in to || 'everyone' in to) requireScope(caller, 'notifications:broadcast');
+}
+
+/** The number that a filter matches shows what users are like. @throws Problem `insufficient_scope` */
+function requireCount(caller: Caller, to: object): void {
+  requireTarget(caller, to);
+  if ('users' in to) requireScope(caller, 'users:read');
 }
 
 /** A publication as the caller may see it: a filter can contain addresses. */
 function visible(caller: Caller, publication: Publication): Publication {
-  const isHidden = 'users' in publication.to && !scopesOf(publication.to).every((scope) => hasScope(caller, scope));
+  const isHidden =
+    'users' in publication.to && !(hasScope(caller, 'notifications:broadcast') && hasScope(caller, 'users:read'));
   return isHidden ? { ...publication, to: { users: null } } : publication;
 }
 
@@ -94,6 +94,7 @@ function createRoute(app: App, { publications, idempotent }: PublicationServices
     async handler(request, reply) {
       requireTarget(callerOf(request), request.body.to);
       if (readDryRun(request.query)) {
+        requireCount(callerOf(request), request.body.to);
         return reply.code(200).send({ recipients: await publications.estimate(request.body.to) });
       }
       return idempotent(request, reply, (commit) =>
@@ -122,7 +123,7 @@ function dryRunRoute(app: App, { publications }: PublicationServices): void {
     },
     config: { access, recentProof: 'not-needed', problems: ['insufficient_scope'], checkBody: publications.errorsOf },
     async handler(request) {
-      requireTarget(callerOf(request), request.body.to);
+      requireCount(callerOf(request), request.body.to);
       return { recipients: await publications.estimate(request.body.to) };
     },
   });
@@ -134,7 +135,7 @@ function readRoutes(app: App, { publications, database }: PublicationServices): 
     operationIds: ['listPublications', 'getPublicationPage'],
     summary: 'List publications',
     description:
-      'Those that have not ended, and those of the last 30 days. Without the scopes that a filter needs, its text is null.',
+      'Those that have not ended, and those of the last 30 days. Without the scopes notifications:broadcast and users:read, the text of a filter is null.',
     tag: 'Administration',
     access,
     item: Publication,
@@ -154,7 +155,7 @@ function readRoutes(app: App, { publications, database }: PublicationServices): 
     schema: {
       operationId: 'getPublication',
       summary: 'Get a publication',
-      description: 'Without the scopes that a filter needs, its text is null.',
+      description: 'Without the scopes notifications:broadcast and users:read, the text of a filter is null.',
       tags: ['Administration'],
       params: IdParams,
       response: { 200: { ...Publication, description: 'The publication.', headers } },
@@ -216,7 +217,6 @@ interface MoveRoute {
   readonly move: PublicationMove;
   readonly summary: string;
   readonly description: string;
-  readonly status: 200 | 202;
   readonly recentProof: 'needed' | 'not-needed';
 }
 
@@ -225,34 +225,34 @@ const moves: readonly MoveRoute[] = [
     move: 'pause',
     summary: 'Pause a publication',
     description: 'After the answer, nothing more is created until it is resumed.',
-    ...{ status: 200, recentProof: 'not-needed' },
+    recentProof: 'not-needed',
   },
   {
     move: 'resume',
     summary: 'Resume a publication',
     description: 'It goes on where it was paused.',
-    ...{ status: 200, recentProof: 'not-needed' },
+    recentProof: 'not-needed',
   },
   {
     move: 'cancel',
     summary: 'Cancel a publication',
     description:
       'After the answer, nothing more is created. What was created stays: to remove it, recall the publication.',
-    ...{ status: 200, recentProof: 'not-needed' },
+    recentProof: 'not-needed',
   },
   {
     move: 'recall',
     summary: 'Recall a publication',
     description:
       'Cancels it, and deletes in the background all that it has created, read or not. Clients learn it with the changes of the inbox, also those that were offline.',
-    ...{ status: 202, recentProof: 'needed' },
+    recentProof: 'needed',
   },
 ];
 
 function moveRoute(
   app: App,
   { publications, database }: PublicationServices,
-  { move, summary, description, status, recentProof }: MoveRoute,
+  { move, summary, description, recentProof }: MoveRoute,
 ): void {
   app.route({
     method: 'POST',
@@ -263,18 +263,28 @@ function moveRoute(
       description: `${description} To repeat it changes nothing. It needs the scopes that the target needs.`,
       tags: ['Administration'],
       params: IdParams,
-      response: { [status]: { ...Publication, description: 'The publication.', headers } },
+      response: {
+        200: {
+          ...Publication,
+          description: move === 'recall' ? 'It was recalled before.' : 'The publication.',
+          headers,
+        },
+        ...(move === 'recall' && { 202: { ...Publication, description: 'The publication.', headers } }),
+      },
     },
     config: { access, recentProof, problems: ['not_found', 'publication_state', 'insufficient_scope'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      const { publication, tag } = await database.transaction((tx) =>
+      const { publication, tag, isRepeat } = await database.transaction((tx) =>
         publications.move(tx, id, move, {
           origin: originOf(request),
           checkTarget: (target) => requireTarget(callerOf(request), target),
         }),
       );
-      return reply.code(status).header('ETag', tag).send(publication);
+      return reply
+        .code(move === 'recall' && !isRepeat ? 202 : 200)
+        .header('ETag', tag)
+        .send(publication);
     },
   });
 }

@@ -100,7 +100,11 @@ export function notificationStateRoutes(app: App, { states }: { states: ItemStat
       body: StatesChange,
       response: { 200: { ...ChangedStates, description: 'The counts after it.' } },
     },
-    config: { access: 'session', problems: ['too_many_marks', 'too_many_requests'] },
+    config: {
+      access: 'session',
+      problems: ['too_many_marks', 'too_many_requests'],
+      checkFaultyBody: async (body) => states.errorsOf(body),
+    },
     handler: async (request, reply) => reply.send(await states.change(sessionOf(request).user_id, request.body)),
   });
 

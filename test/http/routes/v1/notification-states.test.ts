@@ -68,6 +68,30 @@ describe('states of notifications', () => {
     expect(problem.errors).toMatchObject([{ field, code }]);
   });
 
+  it('are refused with all faults at once, of form and of meaning', async () => {
+    const reader = await createReader();
+    const faults = async (body: unknown) =>
+      (await call<ProblemAnswer>(reader, 'PATCH', '/states', body)).body.errors.map(({ field, code }) => [field, code]);
+    expect(await faults({ filter: 'colour:red', read: 'yes', snoozed_until: 'soon' })).toEqual([
+      ['read', 'invalid_type'],
+      ['through', 'through_required'],
+      ['filter', 'unknown_filter_field'],
+      ['snoozed_until', 'invalid_time'],
+    ]);
+    expect(await faults({ ids: [5], filter: 5, archived: 5 })).toEqual([
+      ['ids.0', 'invalid_type'],
+      ['filter', 'invalid_type'],
+      ['archived', 'invalid_type'],
+      ['ids', 'conflicting_fields'],
+    ]);
+    expect(await faults({ through: 'x' })).toEqual([
+      ['through', 'invalid_type'],
+      ['ids', 'required'],
+      ['read', 'required'],
+    ]);
+    expect(await faults([])).toEqual([[undefined, 'invalid_type']]);
+  });
+
   it.each([
     '/counts?by=colour',
     '/counts?by=notification_type&by=notification_type',

@@ -103,7 +103,7 @@ function useMemberForm(props: UserDialogProps, name: string, members: readonly M
   return {
     busy: action.busy,
     error: action.error,
-    /** The members that have a value, which saving will remove. */
+    /** The members whose value will be removed when the operator saves. */
     removed: changed.filter((member) => base[member] !== '' && form[member].trim() === ''),
     close,
     save() {
