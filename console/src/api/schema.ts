@@ -1690,7 +1690,7 @@ export type SimulatedStep = {
   /** The place of the event in the request, from 0. Of several: of the newest. */
   readonly event: number;
   readonly channel: StepChannel;
-  /** As in the delivery status. Of a push that is refused: skipped, with the exact reason. */
+  /** As in the delivery status, with the exact reason. */
   readonly outcome: SimulatedOutcome;
   readonly reason?: SimulatedReason | undefined;
   /** When it is decided about again, or when its digest closes. */
