@@ -134,7 +134,9 @@ export function color(text: string): Parsed<string> {
   const ratio = 1.05 / (relativeLuminance(parts.map((part) => Number.parseInt(part, 16) / 255)) + 0.05);
   return ratio >= 3
     ? ok(text.toLowerCase())
-    : invalid(`has a contrast of ${ratio.toFixed(1)} to 1 to white; choose a darker colour, of at least 3 to 1`);
+    : invalid(
+        `has a contrast of ${(Math.floor(ratio * 10) / 10).toFixed(1)} to 1 to white; choose a darker colour, of at least 3 to 1`,
+      );
 }
 
 /** The luminance of a colour of sRGB, from 0 (black) to 1 (white), as WCAG 2.2 defines it. */

@@ -101,7 +101,10 @@ export const NewAudience = Type.Object(
 export type NewAudience = Static<typeof NewAudience>;
 
 /** Changes only the members that are present. */
-export const AudienceChange = Type.Object(settings, { title: 'AudienceChange', examples: [{ ttl: 60 }] });
+export const AudienceChange = Type.Object(
+  { uri: Type.Optional(Uri), ...settings },
+  { title: 'AudienceChange', examples: [{ ttl: 60 }] },
+);
 export type AudienceChange = Static<typeof AudienceChange>;
 
 /** A key that signs access tokens, without its secret. */

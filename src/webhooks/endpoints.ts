@@ -5,7 +5,6 @@ import {
   type NewWebhook,
   type Webhook,
   type WebhookChange,
-  type WebhookPublicKey,
   webhookDisabledReasons,
   webhookEventTypes,
 } from '../contract/webhooks.js';
@@ -21,7 +20,7 @@ import { choiceError, type FieldError, Problem, throwIfErrors } from '../lib/pro
 import { describeTime } from '../messages/notice-values.js';
 import type { OperatorMails } from '../messages/operator-mails.js';
 import { hasInboxEvents, isPattern, webhookFilterFields } from './catalogue.js';
-import { encryptSecret, ensureSigningKey, newWebhookSecret, publicKeys } from './secrets.js';
+import { encryptSecret, ensureSigningKey, newWebhookSecret } from './secrets.js';
 
 /** The endpoints of webhooks. Methods with `tx` must run in a transaction, which must fail when they throw. */
 export interface Webhooks {
@@ -40,8 +39,6 @@ export interface Webhooks {
    * @throws Problem `not_found`
    */
   rotateSecret(tx: Queryable, id: string, origin: Origin): Promise<string>;
-  /** The public keys of the signatures `v1a`. */
-  publicKeys(): Promise<WebhookPublicKey[]>;
 }
 
 /** An event is matched with each endpoint, so there are few. */
@@ -198,7 +195,6 @@ export function createWebhooks(options: {
   };
   return {
     get,
-    publicKeys: () => publicKeys(database),
     list: (request) => readPage<Webhook>(database, source, request),
     async create(tx, input, origin) {
       const { url, events, filter = '', description = '', payload = 'thin' } = input;

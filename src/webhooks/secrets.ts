@@ -1,9 +1,11 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import type { SigningPublicKey } from '../contract/access-token.js';
 import type { WebhookPublicKey } from '../contract/webhooks.js';
 import type { Queryable } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
 import { type SecretKeys, unreadableProblem } from '../lib/crypto/secret-keys.js';
 import { newId } from '../lib/ids.js';
+import { publishedSigningKeys } from '../sessions/access-tokens/signing-keys.js';
 
 /** Bytes of a secret. Standard Webhooks asks for 24 to 64. */
 const secretBytes = 32;
@@ -66,10 +68,25 @@ export async function ensureSigningKey(tx: Queryable, keys: SecretKeys): Promise
   await tx.query(insertKey({ id, publicKey: x, privateKey: keys.encrypt(pem, keyContext(id)) }));
 }
 
-/** The public keys, as `/.well-known/jwks.json` shows them. */
-export async function publicKeys(handle: Queryable): Promise<WebhookPublicKey[]> {
-  const rows = await handle.query(selectKeys({}));
-  return rows.map(({ id, public_key: x }) => ({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA', kid: id, x }));
+/** Those of webhooks first. */
+const findPublicKeys = statement<object, { key: PublicKey }>(
+  'public_keys',
+  () => sql`
+  select key from (
+    select jsonb_build_object('kty', 'OKP', 'crv', 'Ed25519', 'use', 'sig', 'alg', 'EdDSA', 'kid', id::text, 'x', public_key) as key,
+           '' as alg, created_at, id from webhook_keys
+    union all ${publishedSigningKeys}) published
+  order by alg, created_at, id`,
+);
+
+type PublicKey = WebhookPublicKey | SigningPublicKey;
+
+/**
+ * The public keys that others need, as `/.well-known/jwks.json` shows them: those of webhooks, and of access tokens those that sign, will
+ * sign, or have signed tokens that may still be valid.
+ */
+export async function readPublicKeys(handle: Queryable): Promise<PublicKey[]> {
+  return (await handle.query(findPublicKeys({}))).map(({ key }) => key);
 }
 
 /** The newest private key. Undefined before the first endpoint. @throws Problem if no configured key decrypts it */

@@ -118,6 +118,8 @@ export type Audience = {
 };
 
 export type AudienceChange = {
+  /** What access tokens for the service have in `aud`, such as the URL of its API. Unique. */
+  readonly uri?: string | undefined;
   /** How access tokens are signed. ES256 unless set. */
   readonly alg?: SigningAlgorithm | undefined;
   /** How long access tokens last, in seconds. A request can ask for less. */
@@ -956,9 +958,19 @@ export type NewApiKey = {
   readonly expires_at?: string | undefined;
 };
 
-export type NewAudience = AudienceChange & {
+export type NewAudience = {
   /** What access tokens for the service have in `aud`, such as the URL of its API. Unique. */
   readonly uri: string;
+  /** How access tokens are signed. ES256 unless set. */
+  readonly alg?: SigningAlgorithm | undefined;
+  /** How long access tokens last, in seconds. A request can ask for less. */
+  readonly ttl?: number | undefined;
+  /** Whether access tokens have the `roles` of the user. */
+  readonly roles?: boolean | undefined;
+  /** The names of the members of `claims` of the user that access tokens have. */
+  readonly claims?: readonly string[] | undefined;
+  /** Whether support logins may get access tokens for the service. */
+  readonly support?: boolean | undefined;
 };
 
 export type NewBlock = {

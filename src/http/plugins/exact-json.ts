@@ -8,15 +8,16 @@ export interface InexactPart {
 const token = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],:]|true|false|null/g;
 
 /**
- * Finds the parts of members with a name, at any depth of a JSON text, that parsing changes: numbers that a double cannot
+ * Finds the parts of members with one of these names, at any depth of a JSON text, that parsing changes: numbers that a double cannot
  * hold, and the sign of zero; members with the same name; and `__proto__`, which parsers drop.
  * @param text valid JSON of bounded depth
  */
-export function inexactParts(text: string, name: string): InexactPart[] {
+export function inexactParts(text: string, names: readonly string[]): InexactPart[] {
   const found: InexactPart[] = [];
   /** For each open object or array: the names so far, or undefined, and the name or index of the current part. */
   const open: { readonly names: Set<string> | undefined; current: string }[] = [];
   let expectsName = false;
+  const isInside = (places: typeof open) => places.some(({ current }) => names.includes(current));
   const report = (code: InexactPart['code']) =>
     found.push({ field: open.map(({ current }) => current).join('.'), code });
   for (const [part] of text.matchAll(token)) {
@@ -33,12 +34,12 @@ export function inexactParts(text: string, name: string): InexactPart[] {
     } else if (expectsName && place?.names !== undefined) {
       expectsName = false;
       place.current = JSON.parse(part) as string;
-      if (open.slice(0, -1).some(({ current }) => current === name)) {
+      if (isInside(open.slice(0, -1))) {
         if (place.names.has(place.current)) report('duplicate_member');
         if (isDropped(place.current, open.at(-2)?.current)) report('reserved_member');
       }
       place.names.add(place.current);
-    } else if (/^[-\d]/.test(part) && open.some(({ current }) => current === name) && !isExact(part)) {
+    } else if (/^[-\d]/.test(part) && isInside(open) && !isExact(part)) {
       report('inexact_number');
     }
   }

@@ -7,13 +7,15 @@ import type { App } from '../requests/route.js';
 import { inexactParts } from './exact-json.js';
 
 const maxDepth = 32;
+/** The members with the operator's own data. */
+const exactMembers = ['metadata', 'claims'];
 /** The number of errors that a refusal lists. */
 const maxReported = 20;
 
 /**
  * Reads JSON bodies strictly: UTF-8, one JSON text, at most 32 levels deep, no NUL and no lone surrogate in any string. An
  * empty body counts as no body, with or without a content type. `__proto__` and `constructor` keys are dropped. The operator's
- * own data (`metadata`) comes back equal, or the request is refused: see `inexactParts`.
+ * own data (`metadata`, `claims`) comes back equal, or the request is refused: see `inexactParts`.
  */
 export function jsonBodyPlugin(app: App): void {
   app.removeAllContentTypeParsers();
@@ -52,8 +54,8 @@ export function parseJson(text: string): unknown {
   const hasEscapes = text.includes('\\u');
   if (hasEscapes && /\\u(?:0000|d[89a-f])/i.test(text)) throwIfErrors(badStrings(value, []).slice(0, maxReported));
   // A name may contain escapes (`\u006d`). The pattern is slow, so it is used only if there are any.
-  if (text.includes('"metadata"') || (hasEscapes && /"[^"]*\\u[^"]*"\s*:/.test(text)))
-    throwIfErrors(inexactParts(text, 'metadata').slice(0, maxReported));
+  if (exactMembers.some((name) => text.includes(`"${name}"`)) || (hasEscapes && /"[^"]*\\u[^"]*"\s*:/.test(text)))
+    throwIfErrors(inexactParts(text, exactMembers).slice(0, maxReported));
   return value;
 }
 

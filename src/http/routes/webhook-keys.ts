@@ -1,15 +1,10 @@
 import { WebhookPublicKeys } from '../../contract/webhooks.js';
-import type { AccessTokens } from '../../sessions/access-tokens/access-tokens.js';
-import type { Webhooks } from '../../webhooks/endpoints.js';
+import type { Database } from '../../database/database.js';
+import { readPublicKeys } from '../../webhooks/secrets.js';
 import type { App } from '../requests/route.js';
 
-interface KeyServices {
-  readonly webhooks: Pick<Webhooks, 'publicKeys'>;
-  readonly accessTokens: Pick<AccessTokens, 'publicKeys'>;
-}
-
 /** The public keys of webhooks, for receivers that check the signature `v1a`, and those of access tokens. */
-export function webhookKeyRoutes(app: App, { webhooks, accessTokens }: KeyServices): void {
+export function webhookKeyRoutes(app: App, { database }: { readonly database: Database }): void {
   app.route({
     method: 'GET',
     url: '/.well-known/jwks.json',
@@ -24,7 +19,7 @@ export function webhookKeyRoutes(app: App, { webhooks, accessTokens }: KeyServic
     config: { access: 'public' },
     async handler(_request, reply) {
       reply.header('Cache-Control', 'public, max-age=300');
-      return { keys: [...(await webhooks.publicKeys()), ...(await accessTokens.publicKeys())] };
+      return { keys: await readPublicKeys(database) };
     },
   });
 }

@@ -4,7 +4,6 @@ import {
   type AccessToken,
   type AccessTokenRequest,
   type SigningAlgorithm,
-  type SigningPublicKey,
   tokenLifetimes,
 } from '../../contract/access-token.js';
 import type { Session } from '../../contract/session.js';
@@ -15,7 +14,7 @@ import { Problem } from '../../lib/problem.js';
 import { secondsOf } from '../../lib/times.js';
 import type { SnapshotVerifier } from '../fast-path/snapshot-verifier.js';
 import { claimsOf, maxPayloadBytes } from './payload.js';
-import { decryptSigningKey, publishedSigningKeys } from './signing-keys.js';
+import { decryptSigningKey } from './signing-keys.js';
 import { createLoginFinder } from './token-logins.js';
 import { createTokenStates, type KeyRow, type Signer, type TokenState } from './token-states.js';
 
@@ -30,7 +29,6 @@ export interface AccessTokens {
    *   `not_for_support_logins`, `invalid_session_token`, `secret_unreadable`, `overloaded`
    */
   issue(session: Session, request: AccessTokenRequest): Promise<AccessToken>;
-  publicKeys(): Promise<SigningPublicKey[]>;
 }
 
 /**
@@ -105,7 +103,6 @@ export function createAccessTokens(options: {
         : signedToken(signer, json, sign));
       return { access_token: token, token_type: 'Bearer', expires_in: exp - iat };
     },
-    publicKeys: () => publishedSigningKeys(database),
   };
 }
 

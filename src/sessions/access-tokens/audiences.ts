@@ -25,7 +25,7 @@ export interface Audiences {
   list(request: ListRequest): Promise<Page<Audience>>;
   /** @throws Problem `not_found` */
   get(id: string): Promise<Audience>;
-  /** @throws Problem `not_found` */
+  /** @throws Problem `not_found`, `audience_exists` */
   change(tx: Queryable, id: string, change: AudienceChange, origin: Origin): Promise<SavedAudience>;
   /** @throws Problem `not_found` */
   remove(tx: Queryable, id: string, origin: Origin): Promise<void>;
@@ -73,12 +73,13 @@ const countAll = statement<object, { count: number }>(
   () => sql`select count(*)::int as count from audiences`,
 );
 
-const updateOne = statement<Omit<Values, 'uri'>, Audience>(
+/** The lock of `ensureSigningKeys` keeps others from taking the same `uri` meanwhile. */
+const updateOne = statement<Values, Audience>(
   'audience_update',
   (p) => sql`
-  update audiences set alg = ${p.alg}, ttl = ${p.ttl}, roles = ${p.roles}, claims = ${p.claims}::jsonb,
+  update audiences set uri = ${p.uri}, alg = ${p.alg}, ttl = ${p.ttl}, roles = ${p.roles}, claims = ${p.claims}::jsonb,
     support = ${p.support}, updated_at = db_now()
-  where id = ${p.id} returning ${columns}`,
+  where id = ${p.id} and not exists (select from audiences o where o.uri = ${p.uri} and o.id <> ${p.id}) returning ${columns}`,
 );
 
 const deleteOne = statement<{ id: string }, Audience>(
@@ -124,10 +125,11 @@ export function createAudiences(options: {
     get: async (id) => present((await database.query(findOne({ id })))[0]),
     async change(tx, id, change, origin) {
       const before = present((await tx.query(findOne({ id })))[0]);
-      if (change.alg !== undefined) await ensureSigningKeys(tx, keys, change.alg);
-      const { alg, ttl, roles, claims, support } = { ...before, ...change };
-      const values = { id, alg, ttl, roles, claims: JSON.stringify(claims), support };
-      const after = present((await tx.query(updateOne(values)))[0]);
+      const { uri, alg, ttl, roles, claims, support } = { ...before, ...change };
+      await ensureSigningKeys(tx, keys, alg);
+      const values = { id, uri, alg, ttl, roles, claims: JSON.stringify(claims), support };
+      const [after] = await tx.query(updateOne(values));
+      if (after === undefined) throw new Problem('audience_exists');
       await recordServiceEvent(tx, { type: 'audience.changed', origin, data: dataOf(after) });
       return saved(tx, after);
     },

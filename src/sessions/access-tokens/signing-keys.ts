@@ -1,7 +1,7 @@
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import { recordServiceEvent } from '../../audit/events.js';
-import type { SigningAlgorithm, SigningKey, SigningPublicKey } from '../../contract/access-token.js';
+import type { SigningAlgorithm, SigningKey } from '../../contract/access-token.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
@@ -29,12 +29,9 @@ const supersededAt = sql`(select min(n.signs_since) from signing_keys n
 /** SQL: whether verifiers may still need the key. */
 const isPublished = sql`coalesce(${supersededAt} > db_now() - ${publishedAfter}, true)`;
 
-const findPublished = statement<object, { public_key: SigningPublicKey }>(
-  'signing_keys_published',
-  () => sql`
-  select k.public_key from signing_keys k where ${isPublished}
-  order by k.alg, k.created_at, k.id`,
-);
+/** SQL: a query of the public keys `key` that verifiers of access tokens need, with `alg`, `created_at` and `id`. */
+export const publishedSigningKeys = sql`
+  select k.public_key as key, k.alg, k.created_at, k.id from signing_keys k where ${isPublished}`;
 
 /** No other lock uses this number. */
 const lockKeys = statement<object>('signing_keys_lock', () => sql`select pg_advisory_xact_lock(7203415058)`);
@@ -123,11 +120,6 @@ export async function ensureSigningKeys(tx: Queryable, keys: SecretKeys, alg: Si
 
 /** The keys with their states, for operators: those of each algorithm in the order in which they sign. */
 export const listSigningKeys = (handle: Queryable): Promise<SigningKey[]> => handle.query(findPublishedStates({}));
-
-/** The public keys that verifiers need: those that sign, will sign, or have signed tokens that may still be valid. */
-export async function publishedSigningKeys(handle: Queryable): Promise<SigningPublicKey[]> {
-  return (await handle.query(findPublished({}))).map(({ public_key: key }) => key);
-}
 
 /**
  * `planned`: the next key signs once it was published for 24 hours. `now`: it signs at once. `revoke`: the current key is also

@@ -46,6 +46,8 @@ test('a colour that nobody sees on white is a configuration error', () => {
   expect(errorsOf({ APP_COLOR: '#ffff00' })).toEqual([
     'APP_COLOR has a contrast of 1.1 to 1 to white; choose a darker colour, of at least 3 to 1',
   ]);
+  // 2.97 is not told as 3.0.
+  expect(errorsOf({ APP_COLOR: '#e07b00' })[0]).toContain('a contrast of 2.9 to 1');
   for (const APP_COLOR of ['red', '#fff', '#0f766e00', '0f766e', '#0f766g']) {
     expect(errorsOf({ APP_COLOR })).toEqual(['APP_COLOR must be a colour such as #0f766e']);
   }

@@ -90,7 +90,9 @@ describe('a simulation', () => {
         }
         for (const count of ends.values()) expect(count).toBe(1);
         if (category.is_critical)
-          expect(timeline.every(({ outcome }) => ['sent', 'skipped', 'dropped', 'expired'].includes(outcome))).toBe(true);
+          expect(timeline.every(({ outcome }) => ['sent', 'skipped', 'dropped', 'expired'].includes(outcome))).toBe(
+            true,
+          );
         const { cap } = category;
         if (cap === null || category.is_critical) return;
         const alone = timeline.filter(({ outcome, at, event }) => outcome === 'sent' && !isDigest(timeline, event, at));

@@ -14,7 +14,7 @@ export const audiences = {
   noMatch: 'No audience matches',
   total: (n: number) => count(n, 'audience', 'audiences'),
   uri: 'Address of the service',
-  uriHint: 'What tokens have in aud, such as https://api.example.com. It cannot be changed later.',
+  uriHint: 'What tokens have in aud, such as https://api.example.com.',
   taken: 'There is an audience with this address already.',
   content: 'Tokens contain',
   noContent: 'no roles and claims',

@@ -16,7 +16,7 @@ export const audiences: Texts['audiences'] = {
   noMatch: 'Ninguna audiencia coincide',
   total: (n: number) => count(n, 'audiencia', 'audiencias'),
   uri: 'Dirección del servicio',
-  uriHint: 'Lo que los tokens llevan en aud, como https://api.example.com. No se puede cambiar después.',
+  uriHint: 'Lo que los tokens llevan en aud, como https://api.example.com.',
   taken: 'Ya hay una audiencia con esta dirección.',
   content: 'Los tokens contienen',
   noContent: 'ni roles ni claims',

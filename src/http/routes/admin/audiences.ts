@@ -78,7 +78,7 @@ export function adminAudienceRoutes(app: App, { audiences, database, idempotent 
       body: AudienceChange,
       response: { 200: { ...SavedAudience, description: 'The changed audience.' } },
     },
-    config: { access, recentProof: 'needed', problems: ['not_found'] },
+    config: { access, recentProof: 'needed', problems: ['not_found', 'audience_exists'] },
     async handler(request, reply) {
       const id = pathId(request.params);
       return reply.send(await database.transaction((tx) => audiences.change(tx, id, request.body, originOf(request))));

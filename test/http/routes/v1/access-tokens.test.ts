@@ -22,6 +22,7 @@ import { startTestApp, type TestApp } from '../../../support/app.js';
 import { stepClock } from '../../../support/clock.js';
 import { eventually } from '../../../support/eventually.js';
 import { signInWithRole } from '../../../support/operators.js';
+import { queriesOf } from '../../../support/queries.js';
 import { testSql } from '../../../support/sql.js';
 import { logInAs } from '../../../support/support-logins.js';
 import { createUser, signIn } from '../../../support/users.js';
@@ -75,6 +76,12 @@ test('operators see which key signs, which is next and which has signed, but no 
   expect(Object.keys(after[0] ?? {}).toSorted()).toEqual(['alg', 'created_at', 'kid', 'signs_since', 'state']);
 });
 
+test('the public keys are read by one query', async () => {
+  await newAudience();
+  const sent = await queriesOf(keySet);
+  expect(sent).toHaveLength(1);
+});
+
 describe('an access token', () => {
   test.each(['ES256', 'RS256'] as const)('is checked by jose with the published keys: %s', async (alg) => {
     const audience = await newAudience({ alg, roles: true, claims: ['plan', 'toString'] });
@@ -112,6 +119,23 @@ describe('an access token', () => {
     const changed = await admin<{ too_large_for: string[] }>('PATCH', `/audiences/${body.id}`, { claims: ['b'] });
     expect(changed.body.too_large_for).toEqual([]);
     expect((await ask(session.token, body.uri)).status).toBe(201);
+  });
+
+  test('a new address of an audience counts for the next token, and belongs to one audience', async () => {
+    const [audience, another] = [await newAudience(), await newAudience()];
+    const { session } = await signIn(postern, await createUser(postern));
+    const uri = `${audience.uri}/v2`;
+    const change = (body: object) =>
+      admin<Audience & { errors: { code: string }[] }>('PATCH', `/audiences/${audience.id}`, body);
+    // What a client has read can be sent back.
+    expect((await change({ uri: audience.uri, ttl: 60 })).status).toBe(200);
+    expect((await change({ uri })).body).toMatchObject({ uri, ttl: 60 });
+    expect([(await ask(session.token, audience.uri)).status, (await ask(session.token, uri)).status]).toEqual([
+      422, 201,
+    ]);
+    const { status, body } = await change({ uri: another.uri });
+    expect([status, body.errors[0]?.code]).toEqual([409, 'audience_exists']);
+    expect((await admin('PATCH', `/audiences/${randomUUID()}`, { uri })).status).toBe(404);
   });
 
   describe('is warned of before it is refused', () => {

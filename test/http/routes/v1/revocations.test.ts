@@ -73,8 +73,9 @@ async function visitor(fields: object = {}) {
 }
 type Visitor = Awaited<ReturnType<typeof visitor>>;
 
+type Act = [string, (visitor: Visitor) => Promise<unknown>, string[]];
 /** What is told for each act that ends a login early, or that removes rights: `a` and `b` are the two logins. */
-const acts: [string, (visitor: Visitor) => Promise<unknown>, string[]][] = [
+const acts: Act[] = [
   ['a logout', ({ first }) => postern.api('DELETE', '/v1/tokens', { basic: first.token }), ['a']],
   [
     'a logout everywhere else',
@@ -129,6 +130,19 @@ const acts: [string, (visitor: Visitor) => Promise<unknown>, string[]][] = [
     ({ user }) => postern.database.query(testSql('update users set epoch = epoch + 1 where id = $1', [user.id])),
     ['a', 'b', 'user'],
   ],
+  ...['expires_at', 'idle_expires_at'].map(
+    (column): Act => [
+      `an end by hand in ${column}`,
+      async ({ user, first }) => {
+        const change = `update authentications set ${column} = db_now() where user_id = $1 and id = $2`;
+        await postern.database.query(testSql(change, [user.id, first.authentication.id]));
+        // Both were valid at the last check.
+        const check = () => postern.api('GET', '/v1/sessions/verify', { bearer: first.session.token });
+        expect([(await check()).status, (await ask(first.session.token)).status]).toEqual([401, 401]);
+      },
+      ['a'],
+    ],
+  ),
 ];
 
 describe('GET /v1/revocations', () => {
@@ -196,7 +210,7 @@ describe('GET /v1/revocations', () => {
     // A login that ends earlier: its sessions end with it, which is a change of them, unless they end before it.
     for (const [table, ignored, withoutSession] of [
       ['user', ['id'], []],
-      ['authentication', others, ['expires_at']],
+      ['authentication', others, ['expires_at', 'idle_expires_at']],
     ] as const) {
       const told = await columnsOf(`revocation_of_${table}`);
       const checked = await columnsOf(`session_change_of_${table}`);

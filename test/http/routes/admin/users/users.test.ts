@@ -132,27 +132,25 @@ describe('creating a user', () => {
     );
   });
 
-  test.each([
-    ['{"a":{"big":12345678901234567890}}', 'metadata.a.big', 'inexact_number'],
-    ['{"a":1e400}', 'metadata.a', 'inexact_number'],
-    ['{"a":[-0]}', 'metadata.a.0', 'inexact_number'],
-    ['{"a":1,"a":1}', 'metadata.a', 'duplicate_member'],
-    ['{"__proto__":{"a":1}}', 'metadata.__proto__', 'reserved_member'],
-  ])('refuses metadata that would not come back equal: %s', async (metadata, field, code) => {
-    const body = `{"username":"${newName()}","metadata":${metadata}}`;
-    const created = await postern.api<ProblemAnswer>('POST', '/admin/v1/users', {
-      ...{ bearer: postern.adminKey, body, headers: { 'content-type': 'application/json' } },
-    });
-    expect([created.status, created.body.errors]).toMatchObject([422, [{ field, code }]]);
+  test.each(
+    ['metadata', 'claims'].flatMap((name) => [
+      [name, '{"a":{"big":12345678901234567890}}', 'a.big', 'inexact_number'],
+      [name, '{"a":1e400}', 'a', 'inexact_number'],
+      [name, '{"a":[-0]}', 'a.0', 'inexact_number'],
+      [name, '{"a":1,"a":1}', 'a', 'duplicate_member'],
+      [name, '{"__proto__":{"a":1}}', '__proto__', 'reserved_member'],
+    ]),
+  )('refuses %s that would not come back equal: %s', async (name, value, part, code) => {
+    const json = {
+      ...{ bearer: postern.adminKey, headers: { 'content-type': 'application/json' } },
+      body: `{"username":"${newName()}","${name}":${value}}`,
+    };
+    const created = await postern.api<ProblemAnswer>('POST', '/admin/v1/users', json);
+    const expected = [422, [{ field: `${name}.${part}`, code }]];
+    expect([created.status, created.body.errors]).toMatchObject(expected);
     const user = await createUser(postern);
-    const changed = await postern.api<ProblemAnswer>('PATCH', `/admin/v1/users/${user.id}`, {
-      ...{
-        bearer: postern.adminKey,
-        body: `{"metadata":${metadata}}`,
-        headers: { 'content-type': 'application/json' },
-      },
-    });
-    expect([changed.status, changed.body.errors]).toMatchObject([422, [{ field, code }]]);
+    const changed = await postern.api<ProblemAnswer>('PATCH', `/admin/v1/users/${user.id}`, json);
+    expect([changed.status, changed.body.errors]).toMatchObject(expected);
   });
 
   test('returns metadata with unusual numbers and names as it was sent', async () => {
