@@ -38,6 +38,9 @@ export function instantAfter(instant: Instant, seconds: number): Instant {
   return `${later.toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length)}${instant.slice('YYYY-MM-DDTHH:MM:SS'.length)}` as Instant;
 }
 
+/** Seconds since 1970. */
+export const secondsOf = (time: string): number => Date.parse(time) / 1000;
+
 /** The instant of whole seconds since 1970. */
 export function instantOfSeconds(seconds: number): Instant {
   const [date = '', time = ''] = new Date(seconds * 1000).toISOString().split('T');

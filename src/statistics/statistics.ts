@@ -13,7 +13,7 @@ import {
 import type { Handle } from '../database/database.js';
 import { sql, statement } from '../database/sql.js';
 import { throwIfErrors } from '../lib/problem.js';
-import { type Instant, instantOfSeconds } from '../lib/times.js';
+import { type Instant, instantOfSeconds, secondsOf } from '../lib/times.js';
 
 /** The stored sums of all instances. */
 export interface Statistics {
@@ -148,7 +148,6 @@ function parseSpan({ metrics: names, from, to, step }: StatisticsRequest, clock:
   return { from: floorTo(start, seconds), to: ceilTo(end, seconds), now, step: effectiveStep };
 }
 
-const secondsOf = (instant: Instant) => Date.parse(instant) / 1000;
 const floorTo = (time: number, seconds: number) => Math.floor(time / seconds) * seconds;
 const ceilTo = (time: number, seconds: number) => Math.ceil(time / seconds) * seconds;
 

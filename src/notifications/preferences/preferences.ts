@@ -185,25 +185,9 @@ export function createPreferences({
     async get(handle, userId, { language, times = false }) {
       const [user] = await handle.query(selectUser({ userId }));
       if (user === undefined) throw new Problem('not_found');
-      const choices = user.choices ?? noChoices;
-      const addresses: PreferencesView['addresses'] = {};
-      if (user.email !== null) {
-        const suppressed = await isSuppressed(handle, user.email);
-        addresses.email = !user.email_verified ? 'not_proven' : suppressed ? 'suppressed' : 'ok';
-      }
-      if (user.phone !== null) addresses.sms = user.phone_verified ? 'ok' : 'not_proven';
+      const suppressed = user.email !== null && (await isSuppressed(handle, user.email));
       const all = categories.names().flatMap((name) => categories.get(name) ?? []);
-      return {
-        time_zone: choices.time_zone,
-        quiet_hours: choices.quiet_hours,
-        channels: byChannel((channel) => choices.channels[channel]?.value ?? 'on'),
-        ...(times && { channels_chosen_at: byChannel((channel) => choices.channels[channel]?.chosen_at ?? null) }),
-        topics: Object.fromEntries(Object.entries(choices.topics).map(([key, cells]) => [key, valuesOf(cells)])),
-        addresses,
-        categories: Object.fromEntries(
-          all.map((each) => [each.name, categoryView(each, choices, { language, times })]),
-        ),
-      };
+      return preferencesView(user, { suppressed, all, language, times });
     },
     async change(tx, userId, changes, { isOwn, origin }) {
       throwIfErrors(await errorsOf(tx, userId, { changes, isOwn }));
@@ -213,22 +197,7 @@ export function createPreferences({
       const after = applyChanges(before, changes, { now: locked.now, known: categories });
       if (changes.topics !== undefined) await keepExistingTopics(tx, after);
       const fields = differences(before, after);
-      if (!hasChoices(after)) await tx.query(deleteChoices({ userId }));
-      else {
-        const [channels, byCategory] = [JSON.stringify(after.channels), JSON.stringify(after.categories)];
-        const byTopic = JSON.stringify(after.topics);
-        const quietHours = after.quiet_hours && JSON.stringify(after.quiet_hours);
-        await tx.query(
-          writeChoices({
-            userId,
-            zone: after.time_zone,
-            quietHours,
-            channels,
-            categories: byCategory,
-            topics: byTopic,
-          }),
-        );
-      }
+      await tx.query(hasChoices(after) ? writeChoices(storedOf(userId, after)) : deleteChoices({ userId }));
       // After the write: a delivery that is being held reads these choices under a lock.
       if (fields.some(({ field }) => field === 'time_zone' || field === 'quiet_hours'))
         await tx.query(moveHolds({ userId, zone: timeZone }));
@@ -245,6 +214,15 @@ export function createPreferences({
     },
   };
 }
+
+const storedOf = (userId: string, choices: Choices): Stored => ({
+  userId,
+  zone: choices.time_zone,
+  quietHours: choices.quiet_hours && JSON.stringify(choices.quiet_hours),
+  channels: JSON.stringify(choices.channels),
+  categories: JSON.stringify(choices.categories),
+  topics: JSON.stringify(choices.topics),
+});
 
 /** A change whose form is not checked yet. */
 type Loose = { readonly [Member in keyof PreferenceChanges]?: unknown };
@@ -285,11 +263,34 @@ const byChannel = <Value>(valueFor: (channel: StepChannel) => Value): Record<Ste
   sms: valueFor('sms'),
 });
 
-function categoryView(
-  category: Category,
-  choices: Choices,
-  { language, times }: { readonly language: string; readonly times: boolean },
-) {
+/** What the user has chosen, and where messages can go. */
+function preferencesView(
+  { choices: stored, ...user }: UserRow,
+  options: ViewOptions & { readonly suppressed: boolean; readonly all: readonly Category[] },
+): PreferencesView {
+  const { suppressed, all, language, times } = options;
+  const choices = stored ?? noChoices;
+  const addresses: PreferencesView['addresses'] = {};
+  if (user.email !== null) addresses.email = !user.email_verified ? 'not_proven' : suppressed ? 'suppressed' : 'ok';
+  if (user.phone !== null) addresses.sms = user.phone_verified ? 'ok' : 'not_proven';
+  return {
+    time_zone: choices.time_zone,
+    quiet_hours: choices.quiet_hours,
+    channels: byChannel((channel) => choices.channels[channel]?.value ?? 'on'),
+    ...(times && { channels_chosen_at: byChannel((channel) => choices.channels[channel]?.chosen_at ?? null) }),
+    topics: Object.fromEntries(Object.entries(choices.topics).map(([key, cells]) => [key, valuesOf(cells)])),
+    addresses,
+    categories: Object.fromEntries(all.map((each) => [each.name, categoryView(each, choices, { language, times })])),
+  };
+}
+
+interface ViewOptions {
+  readonly language: string;
+  /** Whether it has the times of choices. */
+  readonly times: boolean;
+}
+
+function categoryView(category: Category, choices: Choices, { language, times }: ViewOptions) {
   const own = choices.categories[category.name] ?? {};
   return {
     title: textFor(category.title, language) ?? category.name,

@@ -120,22 +120,7 @@ export function createRevocationStreams({ database, log, ...options }: Revocatio
         await start(stream, { isComplete: false, isReset: true });
       });
     }
-    await beat(streams, through);
-  }
-
-  /** Sends a beat to the streams whose last one was long ago, and that were sent all that the database had in `through`. */
-  async function beat(streams: readonly RevocationStream[], { seen, through }: Through): Promise<void> {
-    const startedAt = performance.now();
-    const due = streams.filter((stream) => isReading(stream) && startedAt - stream.beatAt >= times.beatMs);
-    if (due.length === 0) return;
-    const confirmed = await confirmPrimary(database);
-    for (const stream of due) {
-      // The time since the query was sent counts: this process, too, may have waited.
-      const now = laterBy(confirmed, performance.now() - startedAt);
-      if (!isReading(stream) || stream.sent !== seen) continue;
-      stream.beatAt = performance.now();
-      write(stream, event('beat', feedId(stream.position, through), { through, now }));
-    }
+    await beat(database, streams, { ...through, beatMs: times.beatMs });
   }
 
   function tick(): void {
@@ -162,24 +147,8 @@ export function createRevocationStreams({ database, log, ...options }: Revocatio
   /** Sends a stream what is older than its position, unless it has that. Then it is live. */
   async function start(stream: RevocationStream, state: { isComplete: boolean; isReset: boolean }): Promise<void> {
     if (state.isReset) write(stream, event('reset', '', {}));
-    if (!state.isComplete) {
-      // Only the last one has an id: a client that loses the connection before it begins with the last 20 minutes again.
-      let last: Revocation | undefined;
-      for await (const page of readBacklog(database, pageSize)) {
-        const ready = last === undefined ? page : [last, ...page];
-        last = ready.at(-1);
-        write(
-          stream,
-          ready
-            .slice(0, -1)
-            .map((revocation) => event('revocation', undefined, revocation))
-            .join(''),
-        );
-        await hasDrained(stream);
-        if (stream.hasEnded) return;
-      }
-      if (last !== undefined) write(stream, event('revocation', feedId(stream.position, stream.since), last));
-    }
+    if (!state.isComplete) await sendBacklog(database, stream);
+    if (stream.hasEnded) return;
     live.add(stream);
     tick();
   }
@@ -279,6 +248,40 @@ async function deliver(
     }
   }
   return reset;
+}
+
+/** Sends a beat to the streams whose last one was long ago, and that were sent all that the database had in `through`. */
+async function beat(
+  database: Database,
+  streams: readonly RevocationStream[],
+  { seen, through, beatMs }: Through & Pick<RevocationTimes, 'beatMs'>,
+): Promise<void> {
+  const startedAt = performance.now();
+  const due = streams.filter((stream) => isReading(stream) && startedAt - stream.beatAt >= beatMs);
+  if (due.length === 0) return;
+  const confirmed = await confirmPrimary(database);
+  for (const stream of due) {
+    // The time since the query was sent counts: this process, too, may have waited.
+    const now = laterBy(confirmed, performance.now() - startedAt);
+    if (!isReading(stream) || stream.sent !== seen) continue;
+    stream.beatAt = performance.now();
+    write(stream, event('beat', feedId(stream.position, through), { through, now }));
+  }
+}
+
+/** Sends the last 20 minutes, until the stream ends. */
+async function sendBacklog(database: Database, stream: RevocationStream): Promise<void> {
+  // Only the last one has an id: a client that loses the connection before it begins with the last 20 minutes again.
+  let last: Revocation | undefined;
+  for await (const page of readBacklog(database, pageSize)) {
+    const ready = last === undefined ? page : [last, ...page];
+    last = ready.at(-1);
+    const texts = ready.slice(0, -1).map((revocation) => event('revocation', undefined, revocation));
+    write(stream, texts.join(''));
+    await hasDrained(stream);
+    if (stream.hasEnded) return;
+  }
+  if (last !== undefined) write(stream, event('revocation', feedId(stream.position, stream.since), last));
 }
 
 /** Waits until the socket takes more, or has closed. */

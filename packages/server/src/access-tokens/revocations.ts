@@ -48,9 +48,7 @@ export function createRevocations(
   connection: Connection,
   { onReset, maxLateMs = defaultLateMs }: { readonly onReset?: () => void; readonly maxLateMs?: number } = {},
 ): Revocations {
-  const revoked = new Map<string, number>();
-  /** Keys that were withdrawn. Somebody else may have them, and choose any `iat`. They are never forgotten: a cache may still give them out. */
-  const withdrawn = new Set<string>();
+  const list = createRevocationList();
   const closing = new AbortController();
   let isRunning = false;
   let lastEventId: string | undefined;
@@ -70,25 +68,6 @@ export function createRevocations(
     return Math.max(beat.now - beat.through + (here - beat.receivedAt), sinceAnchor);
   }
 
-  function add(data: string): void {
-    const { sid, sub, kid, before } = JSON.parse(data) as Record<string, string | undefined>;
-    if (kid !== undefined) return void withdrawn.add(kid);
-    const id = sid ?? sub;
-    const second = Math.floor(Date.parse(`${before}`) / 1000);
-    if (id === undefined || !(second > 0)) throw new Error('A revocation cannot be read.');
-    const former = revoked.get(id) ?? 0;
-    // The oldest are first.
-    revoked.delete(id);
-    revoked.set(id, Math.max(former, second));
-  }
-
-  function forget(now: number): void {
-    for (const [id, second] of revoked) {
-      if (second * 1000 > now - keptSeconds * 1000) return;
-      revoked.delete(id);
-    }
-  }
-
   async function read(): Promise<void> {
     const sentAt = performance.now();
     const stop = new AbortController();
@@ -106,7 +85,7 @@ export function createRevocations(
       for await (const { event, data, id } of readEvents(answer.body, signal)) {
         clearTimeout(timer);
         timer = expectEvent();
-        if (event === 'revocation') add(data);
+        if (event === 'revocation') list.add(data);
         if (event === 'reset') onReset?.();
         if (event === 'beat') {
           const { through, now } = JSON.parse(data) as Record<string, string>;
@@ -115,7 +94,7 @@ export function createRevocations(
           if (isFirst) anchor = { now: next.now, sentAt };
           isFirst = false;
           beat = next;
-          forget(next.now);
+          list.forget(next.now);
           if (age() < maxAgeMs) {
             failure = undefined;
             onReady();
@@ -169,8 +148,36 @@ export function createRevocations(
       if (age() >= maxAgeMs) throw unavailable();
       return timeNow(beat);
     },
-    isRevoked: (kid, ids, iat) =>
-      withdrawn.has(kid) || ids.some((id) => iat <= (revoked.get(id) ?? Number.NEGATIVE_INFINITY)),
+    isRevoked: list.isRevoked,
     close: () => closing.abort(),
+  };
+}
+
+/** The revocations that a token of the present may still violate. */
+function createRevocationList() {
+  const revoked = new Map<string, number>();
+  /** Keys that were withdrawn. Somebody else may have them, and choose any `iat`. They are never forgotten: a cache may still give them out. */
+  const withdrawn = new Set<string>();
+  return {
+    add(data: string): void {
+      const { sid, sub, kid, before } = JSON.parse(data) as Record<string, string | undefined>;
+      if (kid !== undefined) return void withdrawn.add(kid);
+      const id = sid ?? sub;
+      const second = Math.floor(Date.parse(`${before}`) / 1000);
+      if (id === undefined || !(second > 0)) throw new Error('A revocation cannot be read.');
+      const former = revoked.get(id) ?? 0;
+      // The oldest are first.
+      revoked.delete(id);
+      revoked.set(id, Math.max(former, second));
+    },
+    /** Forgets what is too old to concern a token. @param now milliseconds since 1970, of the database */
+    forget(now: number): void {
+      for (const [id, second] of revoked) {
+        if (second * 1000 > now - keptSeconds * 1000) return;
+        revoked.delete(id);
+      }
+    },
+    isRevoked: (kid: string, ids: readonly string[], iat: number): boolean =>
+      withdrawn.has(kid) || ids.some((id) => iat <= (revoked.get(id) ?? Number.NEGATIVE_INFINITY)),
   };
 }
