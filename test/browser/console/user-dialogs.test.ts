@@ -145,7 +145,9 @@ describe('the addresses', () => {
     const user = await createUser(postern);
     const { page, expectNoErrorsOrSidewaysScroll } = await open(pageOf(user), { as: await operator() });
     await button(page, 'Addresses…').click();
-    await dialog(page).getByLabel('Mail').fill(owner.email ?? '');
+    await dialog(page)
+      .getByLabel('Mail')
+      .fill(owner.email ?? '');
     await dialog(page).getByLabel('Phone').fill('12');
     await inDialog(page, 'Save').click();
     await page.locator('[aria-invalid]').first().waitFor();
