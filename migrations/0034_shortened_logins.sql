@@ -1,5 +1,6 @@
 -- A login that ends earlier than before ends its sessions at the same time, also after a change by hand in SQL: a check of a session
--- reads the end of the session only.
+-- reads the end of the session only. A statement that shortens many logins at once ends their sessions itself, and says so in
+-- postern.ends_sessions: the trigger reads all sessions of the user for each login.
 create function end_sessions_with_login() returns trigger language plpgsql as $$
 begin
   update sessions set expires_at = least(new.expires_at, new.idle_expires_at)
@@ -8,7 +9,8 @@ begin
 end $$;
 create trigger sessions_end_with_login after update of expires_at, idle_expires_at on authentications
   for each row when (old.status = 'approved' and old.ended_at is null
-                     and least(new.expires_at, new.idle_expires_at) < least(old.expires_at, old.idle_expires_at))
+                     and least(new.expires_at, new.idle_expires_at) < least(old.expires_at, old.idle_expires_at)
+                     and current_setting('postern.ends_sessions', true) is distinct from 'on')
   execute function end_sessions_with_login();
 
 -- The same for access tokens. A token lasts at most 15 minutes.

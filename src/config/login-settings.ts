@@ -81,7 +81,7 @@ export const passwordSettings = {
     parse: words,
     fallback: '',
     about:
-      'Words that nobody may use as a password, separated by commas, such as the names of your company and its products.',
+      'Words that nobody may use as a password, also with digits or signs at the end, separated by commas, such as the names of your company and its products.',
   },
   IMPORTED_HASH_COST_LIMIT: {
     parse: integer(0, 10_000),

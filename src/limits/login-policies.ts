@@ -86,16 +86,29 @@ const shortenLogins = statement<RoleValues>(
            db_now() + ${loginIdleTtl(p.policies)} as idle_end
     from authentications a join users u on u.id = a.user_id
     where a.user_id = ${p.userId} and a.status = 'approved' and a.ended_at is null and a.epoch = u.epoch
-    order by a.approved_at desc, a.id desc for no key update of a)
-  update authentications a
-  set expires_at = least(a.expires_at, l.latest_end), idle_expires_at = least(a.idle_expires_at, l.idle_end)
-  from login l where a.user_id = l.user_id and a.id = l.id`,
+    order by a.approved_at desc, a.id desc for no key update of a),
+  shortened as (
+    update authentications a
+    set expires_at = least(a.expires_at, l.latest_end), idle_expires_at = least(a.idle_expires_at, l.idle_end)
+    from login l where a.user_id = l.user_id and a.id = l.id
+    returning a.user_id, a.id, ${loginEnd} as ends_at)
+  update sessions s set expires_at = shortened.ends_at
+  from shortened
+  where s.user_id = shortened.user_id and s.authentication_id = shortened.id and s.expires_at > shortened.ends_at`,
+);
+
+/** A trigger ends the sessions of each login alone, and reads all sessions of the user for it. `on` turns it off. */
+const setEndsSessions = statement<{ value: 'on' | 'off' }>(
+  'login_ends_sessions',
+  (p) => sql`select set_config('postern.ends_sessions', ${p.value}, true)`,
 );
 
 /**
- * Applies the policies of a user's new roles to the logins of the user: it makes none of them longer. A trigger ends their sessions with
- * them. Call it after the change, in its transaction.
+ * Applies the policies of a user's new roles to the logins of the user, and ends their sessions with them: it makes none of them longer.
+ * Call it after the change, in its transaction.
  */
 export async function applyPolicyOfRole(tx: Queryable, userId: string, policies: LoginPolicies): Promise<void> {
+  await tx.query(setEndsSessions({ value: 'on' }));
   await tx.query(shortenLogins({ userId, policies }));
+  await tx.query(setEndsSessions({ value: 'off' }));
 }

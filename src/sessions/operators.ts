@@ -102,13 +102,18 @@ interface ProofValues {
 
 /**
  * A session that was stolen before the re-authentication must not have its rights. The client's requests that are on their way
- * still carry the old token, and the answer may be lost, so the old session lasts for another minute at most.
+ * still carry the old token, and the answer may be lost, so the old session lasts for another minute at most. It locks the login before
+ * the session, as what ends a login does.
  */
 const recordProof = statement<ProofValues, Omit<RecordedProof, 'token'>>(
   'session_prove',
   (p) => sql`
-  with former as materialized (
-    select s.*, db_now() as now from sessions s where s.user_id = ${p.userId} and s.id = ${p.sessionId} for no key update),
+  with locked as materialized (
+    select a.user_id, a.id from sessions s join authentications a on a.user_id = s.user_id and a.id = s.authentication_id
+    where s.user_id = ${p.userId} and s.id = ${p.sessionId} for no key update of a),
+  former as materialized (
+    select s.*, db_now() as now from locked join sessions s on s.user_id = locked.user_id and s.authentication_id = locked.id
+    where s.user_id = ${p.userId} and s.id = ${p.sessionId} for no key update of s),
   login as (
     update authentications a
     set proven_at = former.now,

@@ -32,6 +32,8 @@ export interface NdjsonWork<Item> {
   checkWith?(validate: Validate): Validate;
   toItem(input: unknown, text: string): Item;
   weightOf(item: Item): number;
+  /** Items that share a key are processed one after the other. If it is missing, no items do. */
+  keysOf?(item: Item): readonly string[];
   /**
    * @param pace call it in each loop over the entries: it pauses a loop that takes long
    * @returns a result for each entry, after the effects of the entry are committed
@@ -137,7 +139,7 @@ async function* chunksOf<Item>({ request, work, pace, stop }: Exchange<Item>): A
   const validate = work.checkWith?.(compiled) ?? compiled;
   const read = (line: Line) => readEntry(line, validate, work.toItem);
   const lines = createLineReader(maxLineBytes);
-  const newChunk = () => createChunkBuilder(work.chunk, work.weightOf);
+  const newChunk = () => createChunkBuilder(work.chunk, work.weightOf, work.keysOf);
   let chunk = newChunk();
   let lastLine = 0;
   const take = (endReason?: ReadEnd): Chunk<Item> => {

@@ -67,23 +67,36 @@ export interface ChunkBuilder<Item> {
   add(entry: Entry<Item> | undefined): void;
 }
 
-/** @param weightOf the weight of an item; a refused line weighs 0 */
-export function createChunkBuilder<Item>(max: ChunkSize, weightOf: (item: Item) => number): ChunkBuilder<Item> {
+/**
+ * @param weightOf the weight of an item; a refused line weighs 0
+ * @param keysOf two items that share a key are never in one chunk, because the later one changes what the earlier one has made
+ */
+export function createChunkBuilder<Item>(
+  max: ChunkSize,
+  weightOf: (item: Item) => number,
+  keysOf: (item: Item) => readonly string[] = () => [],
+): ChunkBuilder<Item> {
   const entries: Entry<Item>[] = [];
+  const keys = new Set<string>();
   let weight = 0;
   let bytes = 0;
   const weightOfEntry = ({ parsed }: Entry<Item>) => (parsed instanceof Problem ? 0 : weightOf(parsed));
+  const keysOfEntry = ({ parsed }: Entry<Item>) => (parsed instanceof Problem ? [] : keysOf(parsed));
   return {
     entries,
     hasRoomFor: (entry) =>
       entry === undefined ||
       entries.length === 0 ||
-      (entries.length < max.lines && weight + weightOfEntry(entry) <= max.weight && bytes + entry.bytes <= max.bytes),
+      (entries.length < max.lines &&
+        weight + weightOfEntry(entry) <= max.weight &&
+        bytes + entry.bytes <= max.bytes &&
+        !keysOfEntry(entry).some((key) => keys.has(key))),
     add(entry) {
       if (entry === undefined) return;
       entries.push(entry);
       weight += weightOfEntry(entry);
       bytes += entry.bytes;
+      for (const key of keysOfEntry(entry)) keys.add(key);
     },
   };
 }

@@ -52,7 +52,7 @@ export function parseJson(text: string): unknown {
   }
   // JSON forbids raw control characters and the text is valid UTF-8, so only an escape can produce NUL or a lone surrogate.
   const hasEscapes = text.includes('\\u');
-  if (hasEscapes && /\\u(?:0000|d[89a-f])/i.test(text)) throwIfErrors(badStrings(value, []).slice(0, maxReported));
+  if (hasEscapes && /\\u(?:0000|d[89a-f])/i.test(text)) throwIfErrors(badStrings(value));
   // A name may contain escapes (`\u006d`). The pattern is slow, so it is used only if there are any.
   if (exactMembers.some((name) => text.includes(`"${name}"`)) || (hasEscapes && /"[^"]*\\u[^"]*"\s*:/.test(text)))
     throwIfErrors(inexactParts(text, exactMembers).slice(0, maxReported));
@@ -87,14 +87,19 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** The errors of the strings that are not allowed, each field once. */
-function badStrings(value: unknown, path: readonly string[]): FieldError[] {
-  if (typeof value === 'string') return isAllowed(value) ? [] : [badString(path)];
-  if (typeof value !== 'object' || value === null) return [];
+/** The errors of the first strings that are not allowed, each field once. */
+function badStrings(value: unknown, path: readonly string[] = [], found: FieldError[] = []): FieldError[] {
+  if (found.length === maxReported) return found;
+  if (typeof value === 'string') {
+    if (!isAllowed(value)) found.push(badString(path));
+    return found;
+  }
+  if (typeof value !== 'object' || value === null) return found;
   const members = Object.entries(value);
   const named = members.filter(([name]) => isAllowed(name));
-  const own = named.length < members.length ? [badString(path)] : [];
-  return [...own, ...named.flatMap(([name, member]) => badStrings(member, [...path, name]))];
+  if (named.length < members.length) found.push(badString(path));
+  for (const [name, member] of named) badStrings(member, [...path, name], found);
+  return found;
 }
 
 /** A lone surrogate does not survive a round trip through UTF-8. */

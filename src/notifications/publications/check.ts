@@ -65,7 +65,8 @@ export async function publicationErrors(
   if (!isJsonObject(body)) return [];
   const { to, notification, send_at: sendAt } = body;
   const errors = isJsonObject(to) ? await targetErrors(handle, lookups, to) : [];
-  if (isJsonObject(notification)) {
+  // A longer list of faults was cut, and may not have those of the notification.
+  if (isJsonObject(notification) && faults.length < maxErrors) {
     const content = wellFormed(notification, 'notification.', faults) as PublishedNotification;
     const found = await lookups.contentErrors(content);
     errors.push(...found.map((error) => ({ ...error, field: `notification.${error.field ?? ''}` })));

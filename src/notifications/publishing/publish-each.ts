@@ -32,9 +32,9 @@ export interface EachPublisherOptions {
 }
 
 /**
- * Publishes or refuses each of several items independently. The valid ones share one transaction, but an item that
- * replaces an earlier one of them begins another. All errors are found before anything is written. If an item becomes
- * invalid after that, because its user is deleted, the other items of its transaction are tried once more.
+ * Publishes or refuses each of several items independently. The valid ones share one transaction. All errors are
+ * found before anything is written. If an item becomes invalid after that, because its user is deleted, the other
+ * items are tried once more.
  *
  * @returns the outcomes after the commit, in the order of `items`
  */
@@ -48,45 +48,21 @@ export async function publishEach(
     const item = items[index];
     if (item !== undefined && refusal !== undefined) refusals.set(item, refusal);
   }
-  for (const group of withoutRepeatedKeys(items.filter((item) => !refusals.has(item)))) {
-    for (let remaining = group; remaining.length > 0; remaining = remaining.filter((item) => !refusals.has(item))) {
-      try {
-        for (const [item, outcome] of await publishAll({ database, notifications }, remaining)) {
-          published.set(item, outcome);
-        }
-        break;
-      } catch (error) {
-        for (const [place, errors] of errorsByPlace(error)) {
-          const item = remaining[place];
-          if (item === undefined) throw error;
-          refusals.set(item, { errors });
-        }
+  while (published.size + refusals.size < items.length) {
+    const remaining = items.filter((item) => !refusals.has(item));
+    try {
+      for (const [item, outcome] of await publishAll({ database, notifications }, remaining)) {
+        published.set(item, outcome);
+      }
+    } catch (error) {
+      for (const [place, errors] of errorsByPlace(error)) {
+        const item = remaining[place];
+        if (item === undefined) throw error;
+        refusals.set(item, { errors });
       }
     }
   }
   return items.flatMap((item) => refusals.get(item) ?? published.get(item) ?? []);
-}
-
-/** The items in their order, in groups in which each user has each `replace_key` once: one request cannot replace its own. */
-function withoutRepeatedKeys(items: readonly PublishItem[]): PublishItem[][] {
-  let group: PublishItem[] = [];
-  const groups = [group];
-  let seen = new Set<string>();
-  for (const item of items) {
-    const { user_id: userId, user_ids: userIds = [], replace_key: key } = item.input;
-    const keys =
-      key == null
-        ? []
-        : [...userIds, ...(userId === undefined ? [] : [userId])].map((id) => `${id.toLowerCase()} ${key}`);
-    if (keys.some((each) => seen.has(each))) {
-      group = [];
-      groups.push(group);
-      seen = new Set();
-    }
-    group.push(item);
-    for (const each of keys) seen.add(each);
-  }
-  return groups;
 }
 
 /** Checks items as `publishEach` does, and publishes nothing. */

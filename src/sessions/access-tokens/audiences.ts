@@ -48,6 +48,10 @@ const findOne = statement<{ id: string }, Audience>(
   'audience_get',
   (p) => sql`select ${columns} from audiences where id = ${p.id}`,
 );
+const lockOne = statement<{ id: string }, Audience>(
+  'audience_lock',
+  (p) => sql`select ${columns} from audiences where id = ${p.id} for no key update`,
+);
 
 interface Values {
   readonly id: string;
@@ -124,7 +128,7 @@ export function createAudiences(options: {
     list: (request) => readPage<Audience>(database, { columns, from: sql`audiences` }, request),
     get: async (id) => present((await database.query(findOne({ id })))[0]),
     async change(tx, id, change, origin) {
-      const before = present((await tx.query(findOne({ id })))[0]);
+      const before = present((await tx.query(lockOne({ id })))[0]);
       const { uri, alg, ttl, roles, claims, support } = { ...before, ...change };
       await ensureSigningKeys(tx, keys, alg);
       const values = { id, uri, alg, ttl, roles, claims: JSON.stringify(claims), support };

@@ -53,12 +53,20 @@ export function createItemPublisher(
       chunk,
       toItem: (input, text) => ({ input: input as NotificationInput, exactNumber: exactNumbers(text)[0] }),
       weightOf: ({ input }) => countDeliveries(input),
+      keysOf: ({ input }) => replaceKeys(input),
       async process(entries, pace) {
         const complete = await withAllErrors(entries, services);
         return resultsOf(request, publish, complete, pace);
       },
     };
   });
+}
+
+/** What a notification replaces: its `replace_key` for each of its users. */
+function replaceKeys({ user_id: userId, user_ids: userIds = [], replace_key: key }: NotificationInput): string[] {
+  if (key == null) return [];
+  const users = userId === undefined ? userIds : [userId, ...userIds];
+  return users.map((user) => `${user.toLowerCase()} ${key}`);
 }
 
 /** Adds to lines with errors of form those in the meaning of their other members, by the same look-ups for all lines. */

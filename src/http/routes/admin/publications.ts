@@ -208,7 +208,7 @@ function changeRoute(app: App, { publications, database }: PublicationServices):
           checkTarget: (target) => requireTarget(caller, target),
         }),
       );
-      return reply.header('ETag', tag).send(publication);
+      return reply.header('ETag', tag).send(visible(caller, publication));
     },
   });
 }
@@ -284,7 +284,7 @@ function moveRoute(
       return reply
         .code(move === 'recall' && !isRepeat ? 202 : 200)
         .header('ETag', tag)
-        .send(publication);
+        .send(visible(callerOf(request), publication));
     },
   });
 }

@@ -140,6 +140,29 @@ describe('a publication', () => {
     expect(await shown(all)).toEqual([to, to]);
   });
 
+  test('to a filter does not show it in answers to changes either', async () => {
+    const to = { users: `name:eq:secret ${randomUUID()}` };
+    const scopes = ['notifications:write', 'notifications:broadcast'];
+    const { body: key } = await admin<IssuedApiKey>('POST', '/keys', { name: 'app', scopes });
+    const { body: later, headers } = await publish(to, { send_at: new Date(Date.now() + 3_600_000).toISOString() });
+    const path = `/publications/${later.id}`;
+    const as = { bearer: key.token, headers: { 'If-Match': String(headers.etag) } };
+    const changed = await admin<Publication>('PATCH', path, {}, as);
+    expect([changed.status, changed.body.to]).toEqual([200, { users: null }]);
+    for (const name of ['cancel', 'cancel', 'recall', 'recall']) {
+      const moved = await admin<Publication>('POST', `${path}/${name}`, undefined, { bearer: key.token });
+      expect([name, moved.body.to]).toEqual([name, { users: null }]);
+    }
+  });
+
+  test('with more faults than an answer names, and with a member of a wrong form, is 422', async () => {
+    const { status, body } = await publish(
+      { user_ids: Array.from({ length: 101 }, (_, nth) => nth) },
+      { notification: { ...notification, category: {}, actions: [null] } },
+    );
+    expect([status, body.errors?.length]).toEqual([422, 100]);
+  });
+
   test('is moved only by keys that may publish to its target', async () => {
     const send_at = new Date(Date.now() + 3_600_000).toISOString();
     const keyFor = async (...scopes: string[]) =>

@@ -138,6 +138,17 @@ describe('an access token', () => {
     expect((await admin('PATCH', `/audiences/${randomUUID()}`, { uri })).status).toBe(404);
   });
 
+  test('changes of an audience at the same time all count', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const audience = await newAudience();
+      const changes = [{ uri: `${audience.uri}/v2` }, { ttl: 61 }, { roles: true }];
+      const path = `/audiences/${audience.id}`;
+      const answers = await Promise.all(changes.map((change) => admin<Audience>('PATCH', path, change)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect((await admin<Audience>('GET', path)).body).toMatchObject(Object.assign({}, ...changes));
+    }
+  });
+
   describe('is warned of before it is refused', () => {
     const payloadOf = (token: string) => Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
     const saveAudience = async (more: object, app = postern) =>
