@@ -11,8 +11,11 @@ export interface ExpensiveReadLimitOptions {
   readonly now?: () => number;
 }
 
-/** Limits for one user: expensive reads that run at a time, reads that may wait, and the maximum wait in milliseconds. */
-const userLimits = { concurrency: 1, maxWaiting: 100, timeoutMs: 2000 };
+/**
+ * Limits for one user: expensive reads that run at a time, reads that may wait, and the maximum wait in milliseconds. While reads wait, the
+ * user rests, so that a user with many takes a quarter of one processor of the database.
+ */
+const userLimits = { concurrency: 1, maxWaiting: 100, timeoutMs: 2000, rest: 3 };
 /** Limits for all users together. Expensive reads use half of the connections; the other half serves all other requests. */
 const totalLimits = { maxWaiting: 400, timeoutMs: 2000 };
 /** The time that one user may use: the maximum in milliseconds, and the milliseconds that are refilled per millisecond. */

@@ -47,20 +47,21 @@ export const isReadNow = (sequence: SqlPart): Sql => isRead(sequence, sql`coales
 /**
  * SQL: the unread notifications of a user that are neither archived nor snoozed nor expired, and that come to the inbox: `sequence`, `notification_type` and `category`. Those
  * above the read position come first, the newest first, in the order of the index: a planner that expects most rows to be
- * unread would scan the table instead.
+ * unread would scan the table instead. It does not know the limits, which are subqueries, and expects to need a tenth of the rows. If it
+ * knew them, it would read and sort all unread rows of the user, because an average user has few.
  */
 export const unreadRows = ({ userId, lastRead, archivedThrough }: PositionParts): Sql => sql`
   select candidate.sequence, candidate.notification_type, candidate.category
   from (
     (select sequence, notification_type, ${categoryOf} as category, expires_at, is_hidden from notifications
      where user_id = ${userId} and sequence > ${lastRead}
-     order by sequence desc limit ${literal(newest)})
+     order by sequence desc limit (select ${literal(newest)}))
     union all
     (select marked.sequence, marked.notification_type, marked.category, marked.expires_at, marked.is_hidden
      from (
        select sequence from notification_states
        where user_id = ${userId} and is_read = false and sequence <= ${lastRead}
-       order by sequence desc limit ${literal(newest)}
+       order by sequence desc limit (select ${literal(newest)})
      ) unread
        cross join lateral (
          select sequence, notification_type, ${categoryOf} as category, expires_at, is_hidden from notifications

@@ -28,17 +28,33 @@ function createHangingReads(connections: number) {
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
+const stopClock = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 
 test('one read of a user runs at a time, independently of other users', async () => {
+  stopClock();
   const { read, begun, ends } = createHangingReads(20);
   const reads = ['a', 'a', 'a', 'b'].map(read);
   await settled();
   expect(begun).toEqual(['a', 'b']);
   for (let round = 0; round < 2; round += 1) {
     for (const end of ends.splice(0)) end();
-    await settled();
+    await vi.advanceTimersByTimeAsync(0);
   }
   expect(begun).toEqual(['a', 'b', 'a', 'a']);
+  ends[0]?.();
+  await Promise.all(reads);
+});
+
+test('while reads of a user wait, the user rests three times as long as the last one took', async () => {
+  stopClock();
+  const { read, begun, ends } = createHangingReads(20);
+  const reads = ['a', 'a'].map(read);
+  await vi.advanceTimersByTimeAsync(100);
+  ends.splice(0)[0]?.();
+  await vi.advanceTimersByTimeAsync(299);
+  expect(begun).toEqual(['a']);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(begun).toEqual(['a', 'a']);
   ends[0]?.();
   await Promise.all(reads);
 });
@@ -57,7 +73,7 @@ test('the reads of all users together use at most half of the connections', asyn
 });
 
 test('a read that has waited for its user for two seconds is refused with a time to retry after', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  stopClock();
   const { read, begun, ends } = createHangingReads(20);
   const [first, second] = ['a', 'a'].map(read);
   const refusal = expect(second).rejects.toMatchObject({ code: 'too_many_requests', options: { retryAfter: 1 } });
@@ -69,12 +85,13 @@ test('a read that has waited for its user for two seconds is refused with a time
 });
 
 test('at most a hundred reads of one user wait', async () => {
+  stopClock();
   const { read, ends } = createHangingReads(20);
   const reads = Array.from({ length: 102 }, () => read('a'));
   await expect(reads[101]).rejects.toMatchObject({ code: 'too_many_requests' });
   const others = Promise.all(reads.slice(0, 101));
   for (let round = 0; round < 101; round += 1) {
-    await settled();
+    await vi.advanceTimersByTimeAsync(0);
     for (const end of ends.splice(0)) end();
   }
   await others;
