@@ -81,7 +81,7 @@ export const passwordSettings = {
     parse: words,
     fallback: '',
     about:
-      'Words that nobody may use as a password, also with digits or signs at the end, separated by commas, such as the names of your company and its products.',
+      'Words that nobody may use as a password, also with digits or signs at the end, separated by commas, such as the names of your company and its products. APP_NAME, the host of PUBLIC_URL, and the own names and addresses of the user are refused too.',
   },
   IMPORTED_HASH_COST_LIMIT: {
     parse: integer(0, 10_000),
@@ -217,7 +217,7 @@ export const limitSettings = {
     parse: rate,
     fallback: '0',
     about:
-      'Requests of one client address in each process, such as 100/10s: 100 at once, refilled evenly in 10 seconds. A number alone is per minute. 0: no limit.',
+      'Requests of one client address in each process, such as 100/10s: 100 at once, refilled evenly in 10 seconds. A number alone is per minute. Probes and requests with API keys do not count. 0: no limit.',
   },
   REQUEST_LIMIT_PER_SESSION: {
     parse: rate,

@@ -249,7 +249,7 @@ export const backupSettings = {
     isSecret: true,
     parse: secret(12),
     about:
-      'The passphrase that encrypts backups, in the format of `age` (https://age-encryption.org). When unset, the secret key signs backups.',
+      'The passphrase that encrypts backups, in the format of `age` (https://age-encryption.org). Nobody can restore them without it. When unset, the secret key signs backups.',
   },
   BACKUP_PROGRAMS: {
     parse: (text: string) => ok(resolve(text)),

@@ -228,7 +228,7 @@ export interface RunningBuild {
 
 /**
  * Builds the missing indexes in the background, and tries again until none is missing.
- * @param database tells whether one is missing, so that most starts open no further connection
+ * @param database asked first whether one is missing, so that most starts open no further connection
  */
 export function startIndexBuild(
   { target, database }: { readonly target: DatabaseTarget; readonly database: Queryable },

@@ -161,7 +161,7 @@ export async function countUnreadable(
   return unreadableValues;
 }
 
-/** The kinds of which there are values: one query, because most databases have few kinds. */
+/** The kinds that have values, by one query, because most databases have few kinds. */
 async function storedKinds(handle: Queryable): Promise<EncryptedKind[]> {
   const exists = encryptedKinds.map(
     ({ table, where }) => sql`exists (select from ${identifier(table)} where ${where})`,

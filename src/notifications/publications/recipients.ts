@@ -1,5 +1,5 @@
 import { type Handle, isStorageFailure, type Queryable } from '../../database/database.js';
-import { bound, compose, literal, type Sql, sql, statement } from '../../database/sql.js';
+import { bound, compose, literal, type Sql, sql } from '../../database/sql.js';
 import { maxChunk } from './pace.js';
 
 /** The recipients of a publication, as they are stored. */
@@ -31,19 +31,6 @@ export interface RecipientPage {
 }
 
 /**
- * A setting that makes the planner read `page` by its key. Without statistics, as after the import of a list, each chunk would collect and
- * sort all users that follow.
- */
-const readByKey = statement<Record<never, never>>(
-  'publication_recipients_by_key',
-  () => sql`set local enable_bitmapscan = off`,
-);
-const readAsUsual = statement<Record<never, never>>(
-  'publication_recipients_as_usual',
-  () => sql`set local enable_bitmapscan to default`,
-);
-
-/**
  * Reads the recipients of the next chunk, in the order of their ids. They match now, and existed when the publication started.
  * @param after the last user of the chunk before
  * @param limit the most recipients
@@ -62,6 +49,8 @@ export async function readRecipients(
 ): Promise<RecipientPage> {
   const { target } = source;
   const examined = 'users' in target ? Math.min(maxChunk, size) * examinedForEach : limit;
+  // The planner does not know the limit of `page`, and expects to need a tenth of the rows, so it reads them by their key. If it knew the
+  // limit and had no statistics, as after the import of a list, it would collect and sort all users that follow.
   // A page of all users has all between its first and its last one. So the planner can read these, and not each alone. Others are
   // looked up by their ids (`offset 0`): with statistics, the planner would read the whole table of users for each chunk.
   const users =
@@ -69,10 +58,9 @@ export async function readRecipients(
       ? sql`page join users u on u.id = page.id and u.id > ${bound(after)}::uuid
           and u.id <= (select id from page order by id desc limit 1) and (${await userCondition(tx, target.users)})`
       : sql`page, lateral (select * from users where users.id = page.id offset 0) u`;
-  await tx.query(readByKey({}));
   const [page] = await tx.query(
     compose<RecipientPage>(sql`
-      with page as materialized (${candidates(source, after)} order by 1 limit ${literal(examined)}),
+      with page as materialized (${candidates(source, after)} order by 1 limit (select ${literal(examined)})),
       found as materialized (
         select u.id, u.status = 'active' as is_active, u.updated_at > ${bound(startedAt)}::timestamptz as is_late
         from ${users}
@@ -85,7 +73,6 @@ export async function readRecipients(
                   when (select count(*) from page) = ${literal(examined)} then (select id from page order by id desc limit 1)
                   end as position`),
   );
-  await tx.query(readAsUsual({}));
   if (page === undefined) throw new Error('a query of one row returned none');
   return { ...page, skipped: 'count' in target ? 0 : page.skipped };
 }

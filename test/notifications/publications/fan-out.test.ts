@@ -426,13 +426,8 @@ test.each([
   const step = createStep();
   await step();
   const sent = await queriesOf(step);
-  const position = sent.findIndex(({ text }) => text.includes('page as materialized'));
-  const { text = '', values = [] } = sent[position] ?? {};
-  const plan = await fresh.database.transaction(async (tx) => {
-    for (const { text: before } of sent.slice(0, position))
-      if (before.startsWith('set local')) await tx.query(testSql(before));
-    return tx.query<object>(testSql(`explain (analyze, format json) ${text}`, [...values]));
-  });
+  const { text = '', values = [] } = sent.find((query) => query.text.includes('page as materialized')) ?? {};
+  const plan = await rows(`explain (analyze, format json) ${text}`, [...values]);
   const scans = JSON.stringify(plan).matchAll(
     /"Relation Name":"(\w+)"[^{}]*?"Actual Rows":([\d.]+),"Actual Loops":(\d+)/g,
   );
