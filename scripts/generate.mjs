@@ -309,19 +309,24 @@ Generated from \`src/config/settings.ts\` by \`npm run generate\`.
 }
 
 function templatesPage() {
-  const placeholdersOf = ({ placeholders, required }) =>
-    Object.keys(placeholders)
-      .map((name) => `\`{${name}}\`${required.includes(name) ? ' (required)' : ''}`)
-      .join(', ');
+  const namesOf = ({ placeholders, required }) =>
+    Object.keys(placeholders).map((name) => `\`{${name}}\`${required.includes(name) ? ' (required)' : ''}`);
   const meanings = Object.entries(Object.assign({}, ...[...textRules.values()].map((rules) => rules.placeholders)));
-  // One row for the channels that have the same text rules.
-  const channelsOf = new Map();
+  // One section for the texts that have the same channels and placeholders, with one row for each text.
+  const rows = new Map();
   for (const [kind, rules] of textRules) {
     const [channel, name] = kind.split('.');
-    const row = (channels) => `| \`${name}\` | ${channels} | ${rules.about} | ${placeholdersOf(rules)} |`;
-    channelsOf.set(row(''), { row, channels: [...(channelsOf.get(row(''))?.channels ?? []), `\`${channel}\``] });
+    const row = `| \`${name}\` | ${rules.about} |`;
+    const placeholders = namesOf(rules).join(', ');
+    const key = `${row} ${placeholders}`;
+    rows.set(key, { row, placeholders, channels: [...(rows.get(key)?.channels ?? []), `\`${channel}\``] });
   }
-  const rows = [...channelsOf.values()].map(({ row, channels }) => row(channels.join(', ')));
+  const sections = new Map();
+  for (const { row, placeholders, channels } of rows.values()) {
+    const title = `Channels: ${channels.join(', ')}. Placeholders: ${placeholders}.`;
+    sections.set(title, [...(sections.get(title) ?? []), row]);
+  }
+  const tables = [...sections].map(([title, each]) => `${title}\n\n| Name | When |\n|---|---|\n${each.join('\n')}`);
   return `# Templates
 
 Postern has the texts of its codes and notices in English and Spanish. The user's \`locale\` selects the language: a user with
@@ -345,9 +350,7 @@ ${meanings.map(([name, meaning]) => `| \`{${name}}\` | ${meaning} |`).join('\n')
 
 The inbox shows the text of \`push\`.
 
-| Name | Channels | When | Placeholders |
-|---|---|---|---|
-${rows.join('\n')}
+${tables.join('\n\n')}
 
 The built-in texts are in [code-texts.ts](../src/messages/code-texts.ts) and [notice-texts.ts](../src/messages/notice-texts.ts). The push
 of a notice is its SMS without the name of the service.
