@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fencesOf } from '../docs/markdown.js';
+import { fencesOf, root } from '../docs/markdown.js';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
@@ -15,7 +13,7 @@ export function codeOfPage(name: string): string {
   return code;
 }
 
-/** The backend of docs/web-apps.md, in its own process. */
+/** docs/examples/web-app.js, in its own process. */
 export interface WebApp {
   readonly port: number;
   readonly url: string;
@@ -23,12 +21,9 @@ export interface WebApp {
 }
 
 export async function startWebApp(postern: string): Promise<WebApp> {
-  const folder = await mkdtemp(join(tmpdir(), 'postern-web-app-'));
-  const file = join(folder, 'server.mjs');
-  await writeFile(file, codeOfPage('createServer'));
   const port = await freePort();
   const url = `http://localhost:${port}`;
-  const child = spawn(process.execPath, [file], {
+  const child = spawn(process.execPath, [join(root, 'docs/examples/web-app.js')], {
     env: { POSTERN: postern, ORIGIN: url, PORT: String(port) },
     stdio: 'inherit',
   });
@@ -43,7 +38,6 @@ export async function startWebApp(postern: string): Promise<WebApp> {
     async stop() {
       child.kill();
       await ended;
-      await rm(folder, { recursive: true });
     },
   };
 }
