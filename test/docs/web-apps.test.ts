@@ -259,18 +259,17 @@ async function sendRaw(path: string, options: { method?: string; headers: object
   return response.statusCode;
 }
 
-/** Loads a code block of the page with replaced globals. */
-async function load<Defined>(name: string, globals: Readonly<Record<string, unknown>>): Promise<Defined> {
-  const source = `export const load = ({ ${Object.keys(globals).join(', ')} }) => {\n${codeOfPage(name)}\nreturn { ${exportsOf[name]} };\n};`;
+/** Loads code for the page with replaced globals. */
+async function load<Defined>(
+  name: Parameters<typeof codeOfPage>[0],
+  globals: Readonly<Record<string, unknown>>,
+): Promise<Defined> {
+  const source = `export const load = ({ ${Object.keys(globals).join(', ')} }) => {\n${codeOfPage(name)}\nreturn { ${name} };\n};`;
   const module = (await import(`data:text/javascript,${encodeURIComponent(source)}`)) as {
     load(globals: object): Defined;
   };
   return module.load(globals);
 }
-const exportsOf: Readonly<Record<string, string>> = {
-  renameDevice: 'renameDevice',
-  openInbox: 'openInbox',
-};
 
 interface InboxCode {
   openInbox(onChange: (list: readonly Notification[]) => void, onLoggedOut: () => void): () => void;

@@ -1,16 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fencesOf, root } from '../docs/markdown.js';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
-/** The code block of docs/web-apps.md that contains this text. */
-export function codeOfPage(name: string): string {
-  const codes = fencesOf('docs/web-apps.md').flatMap(({ language, text }) => (language === 'js' ? [text] : []));
-  const [code, ...others] = codes.filter((text) => text.includes(name));
-  if (code === undefined || others.length > 0) throw new Error(`docs/web-apps.md needs exactly one block with ${name}`);
-  return code;
+/** The code for a page in docs/web-apps.md that defines this function. */
+export function codeOfPage(name: 'openInbox' | 'renameDevice'): string {
+  if (name === 'openInbox') {
+    return readFileSync(join(root, 'docs/examples/inbox.js'), 'utf8').replace('export function', 'function');
+  }
+  const [code] = fencesOf('docs/web-apps.md').filter(({ language }) => language === 'js');
+  if (!code?.text.includes(name)) throw new Error(`docs/web-apps.md needs a block with ${name}`);
+  return code.text;
 }
 
 /** docs/examples/web-app.js, in its own process. */
