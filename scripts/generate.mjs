@@ -78,7 +78,7 @@ function webhookEventsPage() {
       value === null || /_ids?$|^hash$/.test(name) ? `\`${name}\`` : `\`${name}: ${JSON.stringify(value)}\``,
     );
     const about = webhookEventSchema(type).description.replace(/ The event concerns no user[^.]*\./, '');
-        return `| \`${type}\` | ${about} | ${[...(user_id === nilId ? ['(no user)'] : []), ...names].join(', ')} |`;
+    return `| \`${type}\` | ${about} | ${[...(user_id === nilId ? ['(no user)'] : []), ...names].join(', ')} |`;
   });
   return `# Events of webhooks
 
