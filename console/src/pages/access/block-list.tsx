@@ -16,8 +16,8 @@ import { Id } from '../../components/text/id.js';
 import { None, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { filterValue } from '../../lib/filter-value.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
-import styles from './access.module.css';
 import { BlockForm } from './block-form.js';
 import { End } from './end.js';
 
@@ -73,10 +73,10 @@ export function BlockList({ read }: BlockListProps) {
                   nameOf={({ address }) => address}
                   onOpen={(block) => setOpenBlock({ block, changes: false })}
                   compact={(block) => (
-                    <div className={styles.compact}>
+                    <div className={layout.stack2}>
                       <UserText strong text={block.address} />
                       {block.reason !== null && <UserText quiet text={block.reason} />}
-                      <span className={styles.quiet}>
+                      <span className={layout.faint}>
                         {text.ends}: <End time={block.ends_at} never={text.blocks.never} />
                       </span>
                     </div>

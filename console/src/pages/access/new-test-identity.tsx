@@ -9,8 +9,8 @@ import { Field, Select } from '../../components/field/field.js';
 import { Notice, Problem } from '../../components/state/state.js';
 import { Secret } from '../../components/text/values.js';
 import { westernDigits } from '../../lib/digits.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
-import styles from './access.module.css';
 
 const days = { d7: 7, d14: 14, d30: 30, d90: 90 } as const;
 type Lifetime = keyof typeof days;
@@ -36,7 +36,7 @@ export function NewTestIdentity({ onClose }: { onClose: () => void }) {
         </Button>
       }
     >
-      <Secret label={text.shownOnce} value={issued.code} note={<p className={styles.quiet}>{text.keepIt}</p>} />
+      <Secret label={text.shownOnce} value={issued.code} note={<p className={layout.faint}>{text.keepIt}</p>} />
     </Dialog>
   );
 }
@@ -84,7 +84,7 @@ function TestIdentityForm({ onClose, onIssued }: FormProps) {
       onClose={onClose}
       onSubmit={() => create.mutate()}
     >
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <Field
           label={text.address}
           hint={text.addressHint}

@@ -15,8 +15,8 @@ import { Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
 import { None, nameOf, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
-import styles from './access.module.css';
 import { End } from './end.js';
 
 interface TestIdentityListProps {
@@ -69,10 +69,10 @@ export function TestIdentityList({ read }: TestIdentityListProps) {
                   nameOf={({ identity }) => identity.value}
                   onOpen={setOpenTest}
                   compact={(row) => (
-                    <div className={styles.compact}>
+                    <div className={layout.stack2}>
                       <UserText strong text={row.identity.value} />
                       <UserName test={row} user={userOf(row)} />
-                      <span className={styles.quiet}>
+                      <span className={layout.faint}>
                         {access.ends}: <End time={row.expires_at} />
                       </span>
                     </div>

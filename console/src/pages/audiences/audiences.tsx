@@ -23,6 +23,7 @@ import { Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
 import { Time, UserText } from '../../components/text/values.js';
 import { filterValue } from '../../lib/filter-value.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './audiences.module.css';
 import { EditAudience, NewAudience } from './forms.js';
@@ -149,10 +150,10 @@ function AudienceTable({ rows, more, onOpen }: AudienceTableProps) {
       nameOf={({ uri }) => uri}
       onOpen={onOpen}
       compact={(audience) => (
-        <div className={styles.compact}>
+        <div className={layout.stack2}>
           <UserText strong text={audience.uri} />
           <UserText quiet text={contentOf(audience) || text.noContent} />
-          <span className={styles.quiet}>
+          <span className={layout.faint}>
             {audience.alg} · {text.lasts(audience.ttl)}
           </span>
         </div>

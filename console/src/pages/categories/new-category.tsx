@@ -6,8 +6,8 @@ import { Button } from '../../components/button/button.js';
 import { Dialog } from '../../components/dialog/dialog.js';
 import { Field } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
-import styles from './categories.module.css';
 import { categoriesKey, putCategory } from './queries.js';
 
 interface NewCategoryProps {
@@ -51,7 +51,7 @@ export function NewCategory({ known, onCreated, onClose }: NewCategoryProps) {
         </>
       }
     >
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <Field
           label={text.nameLabel}
           hint={text.nameHint}

@@ -13,9 +13,9 @@ import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
 import { Time, UserText } from '../../components/text/values.js';
 import { filterValue } from '../../lib/filter-value.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { Expiry, KeyDetails } from './key-details.js';
-import styles from './keys.module.css';
 import { NewKey } from './new-key.js';
 
 /** The columns of a CSV file. */
@@ -108,10 +108,10 @@ function KeyTable({ rows, more, onOpen }: KeyTableProps) {
       nameOf={({ name }) => name}
       onOpen={onOpen}
       compact={(key) => (
-        <div className={styles.compact}>
+        <div className={layout.stack2}>
           <UserText strong text={key.name} />
           <UserText quiet text={scopesOf(key)} />
-          <span className={styles.quiet}>
+          <span className={layout.faint}>
             {text.lastUsed}: <Time value={key.last_used_at} emptyText={text.never} />
           </span>
         </div>

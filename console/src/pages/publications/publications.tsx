@@ -11,8 +11,8 @@ import { ExportMenu } from '../../components/table/export-menu.js';
 import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
 import { Num, Time, UserText } from '../../components/text/values.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
-import styles from './publications.module.css';
 import { publicationsKey, readPublications, statuses } from './queries.js';
 import { descriptionOf, Status, useTargetText } from './status.js';
 
@@ -73,7 +73,7 @@ export function Publications() {
                   nameOf={descriptionOf}
                   onOpen={({ id }) => void navigate({ to: '/publications/$id', params: { id } })}
                   compact={(row) => (
-                    <div className={styles.identity}>
+                    <div className={layout.identity}>
                       <Identity publication={row} />
                       <span>
                         <Status publication={row} />
@@ -96,7 +96,7 @@ export function Publications() {
 function Identity({ publication }: { publication: Publication }) {
   const targetText = useTargetText();
   return (
-    <div className={styles.identity}>
+    <div className={layout.identity}>
       <UserText strong text={descriptionOf(publication)} />
       <UserText quiet text={targetText(publication.to)} />
     </div>

@@ -19,6 +19,7 @@ import { CodeField, Field, Switch } from '../../components/field/field.js';
 import { Notice, Problem } from '../../components/state/state.js';
 import { keepsCookies } from '../../lib/cookies.js';
 import { westernDigits } from '../../lib/digits.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { FactorStep } from '../set-up/factor.js';
 import { RecoveryCodes } from '../set-up/recovery-codes.js';
@@ -166,7 +167,7 @@ export function FirstStep({ hasTitle, busy, error, identity, takesPin = false, o
   const [refusesCookies] = useState(() => !keepsCookies());
   return (
     <form
-      className={styles.form}
+      className={layout.stack16}
       onSubmit={(event: FormEvent<HTMLFormElement>) => {
         event.preventDefault();
         const data = new FormData(event.currentTarget);
@@ -247,7 +248,7 @@ export function SecondStep(props: SecondProps) {
   if (login.asks === 'factor') return <FactorForm {...props} />;
   if (login.asks !== 'enrolment') return <SecretForm key={login.asks} {...props} />;
   return (
-    <div className={styles.form}>
+    <div className={layout.stack16}>
       <div>
         {props.hasTitle ? <h1>{setUp.factor}</h1> : <h3>{setUp.factor}</h3>}
         <p className={styles.explanation}>{setUp.factorWhy}</p>
@@ -274,7 +275,7 @@ function SecretForm({ hasTitle, busy, error, login, onSecret, onRestart }: Secon
   };
   return (
     <form
-      className={styles.form}
+      className={layout.stack16}
       onSubmit={(event) => {
         event.preventDefault();
         void submit(isCode ? westernDigits(value) : value);
@@ -347,7 +348,7 @@ function FactorForm({ hasTitle, busy, error, login, who, onSecret, onRestart }: 
 
   return (
     <form
-      className={styles.form}
+      className={layout.stack16}
       onSubmit={(event) => {
         event.preventDefault();
         void submit(westernDigits(value.trim()));

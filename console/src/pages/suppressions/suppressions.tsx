@@ -27,6 +27,7 @@ import { Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
 import { Time } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './suppressions.module.css';
 
@@ -104,9 +105,9 @@ export function Suppressions() {
                   nameOf={(row) => text.reasons[row.reason]}
                   onOpen={setOpened}
                   compact={(row) => (
-                    <div className={styles.compact}>
+                    <div className={layout.stack2}>
                       <span>{text.reasons[row.reason]}</span>
-                      <span className={styles.quiet}>
+                      <span className={layout.quiet}>
                         {text.created}: <Time value={row.created_at} />
                       </span>
                     </div>
@@ -168,7 +169,7 @@ function Find({ onFound }: { onFound: (suppression: Suppression) => void }) {
   const { data, error, variables = '' } = find;
   const addressError = error instanceof ProblemError ? error.messageFor('email') : undefined;
   return (
-    <div className={styles.stack}>
+    <div className={layout.stack16}>
       <p>{text.about}</p>
       <form
         className={styles.find}
@@ -230,7 +231,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       onSubmit={() => add.mutate()}
     >
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <AddressField
           hint={text.addHint}
           error={addressError}

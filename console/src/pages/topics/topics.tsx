@@ -17,9 +17,9 @@ import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
 import { Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { putTopic, readTopics, topicQuery, topicsKey } from './queries.js';
-import styles from './topics.module.css';
 
 /** The columns of a CSV file. */
 const csvColumns = ['key', 'title', 'is_open', 'created_at', 'updated_at'] as const;
@@ -94,9 +94,9 @@ export function Topics() {
                   nameOf={({ title }) => title}
                   onOpen={openTopic}
                   compact={(topic) => (
-                    <div className={styles.identity}>
+                    <div className={layout.identity}>
                       <Identity topic={topic} />
-                      <span className={styles.quiet}>{wayOf(topic)}</span>
+                      <span className={layout.quiet}>{wayOf(topic)}</span>
                     </div>
                   )}
                 />
@@ -115,9 +115,9 @@ export function Topics() {
 
 function Identity({ topic: { key, title } }: { topic: Topic }) {
   return (
-    <div className={styles.identity}>
+    <div className={layout.identity}>
       <UserText strong text={title} />
-      <bdi className={styles.quiet}>{key}</bdi>
+      <bdi className={layout.quiet}>{key}</bdi>
     </div>
   );
 }
@@ -176,7 +176,7 @@ export function TopicDialog({ topic, onSaved, onClose }: TopicDialogProps) {
       onClose={onClose}
       onSubmit={() => save.mutate()}
     >
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <Field
           label={text.titleLabel}
           hint={text.titleHint}

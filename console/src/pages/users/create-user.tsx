@@ -11,6 +11,7 @@ import { nameOf, Secret } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useDraft } from '../../lib/drafts.js';
 import { randomPassword } from '../../lib/passwords.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './users.module.css';
 
@@ -94,7 +95,7 @@ export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClos
         create.mutate({ ...Object.fromEntries(given), ...password } as CreateUserData['body']);
       }}
     >
-      <div className={styles.fields}>
+      <div className={layout.stack12}>
         {field('name', users.displayName)}
         {field('username', users.username, { hint: users.oneNeeded })}
         {field('email', users.email, { type: 'email' })}

@@ -8,6 +8,7 @@ import { ConfirmDialog, Dialog } from '../../components/dialog/dialog.js';
 import { Select } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
 import { Secret } from '../../components/text/values.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import styles from './users.module.css';
 
@@ -53,7 +54,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       onConfirm={() => create.mutate()}
     >
-      <div className={styles.fields}>
+      <div className={layout.stack12}>
         <p>{text.what}</p>
         <Select
           label={users.role}

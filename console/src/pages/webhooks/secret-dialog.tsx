@@ -1,8 +1,8 @@
 import { Button } from '../../components/button/button.js';
 import { Dialog } from '../../components/dialog/dialog.js';
 import { Secret } from '../../components/text/values.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
-import styles from './webhooks.module.css';
 
 /** Shows a secret once. Only its button closes it, so that an accidental click does not lose the secret. */
 export function SecretDialog({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) {
@@ -18,7 +18,7 @@ export function SecretDialog({ title, secret, onClose }: { title: string; secret
         </Button>
       }
     >
-      <Secret label={text.shownOnce} value={secret} note={<p className={styles.quiet}>{text.keepIt}</p>} />
+      <Secret label={text.shownOnce} value={secret} note={<p className={layout.quiet}>{text.keepIt}</p>} />
     </Dialog>
   );
 }

@@ -6,11 +6,11 @@ import { Button } from '../../components/button/button.js';
 import { Dialog } from '../../components/dialog/dialog.js';
 import { Select } from '../../components/field/field.js';
 import { Notice, Problem } from '../../components/state/state.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { type EventType, eventTypes } from './event-choice.js';
 import { Answer, Sent } from './exchange.js';
 import { webhookName } from './queries.js';
-import styles from './webhooks.module.css';
 
 /** Sends the example of an event once, and shows what the server answers. */
 export function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
@@ -43,7 +43,7 @@ export function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: ()
         </>
       }
     >
-      <div className={styles.form}>
+      <div className={layout.stack16}>
         <Select
           label={text.event}
           hint={text.testHint}

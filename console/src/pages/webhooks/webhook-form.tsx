@@ -5,10 +5,10 @@ import { FormDialog } from '../../components/dialog/dialog.js';
 import { Field, Select } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
 import { useDraft } from '../../lib/drafts.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { EventChoice } from './event-choice.js';
 import { webhooksKey } from './queries.js';
-import styles from './webhooks.module.css';
 
 /** The settings of a webhook. */
 export interface WebhookFields {
@@ -61,7 +61,7 @@ export function WebhookForm<Result>(props: WebhookFormProps<Result>) {
       busy={saving.isPending}
       onSubmit={() => saving.mutate()}
     >
-      <div className={styles.form}>
+      <div className={layout.stack16}>
         <Field
           label={text.url}
           hint={text.urlHint}

@@ -1,4 +1,4 @@
-import type { Texts } from '../en/index.js';
+import type { Texts } from '../texts.js';
 
 const n = (of: number) => of.toLocaleString('es');
 const count = (of: number, one: string, other: string) => `${n(of)} ${of === 1 ? one : other}`;

@@ -7,8 +7,8 @@ import { ConfirmDialog, Dialog } from '../../../components/dialog/dialog.js';
 import { Select } from '../../../components/field/field.js';
 import { nameOf, Secret } from '../../../components/text/values.js';
 import { toast } from '../../../components/toast/toasts.js';
+import layout from '../../../styles/layout.module.css';
 import { useFormats, useText } from '../../../text/text.js';
-import styles from '../user.module.css';
 import { confirmTextOf, type UserDialogProps, useDialogAction } from './dialog-action.js';
 
 const roles = ['user', 'support', 'operator'] as const satisfies readonly Role[];
@@ -38,7 +38,7 @@ export function ChangeRole(props: UserDialogProps) {
       {...{ busy, error, onClose }}
       onConfirm={() => (role === user.role ? onClose() : void save())}
     >
-      <div className={styles.form}>
+      <div className={layout.stack12}>
         <Select
           label={users.role}
           value={role}
@@ -92,7 +92,7 @@ export function ActivateRole(props: UserDialogProps) {
       <Secret
         label={text.link}
         value={link.url}
-        note={<p className={styles.quiet}>{text.until(time(link.expires_at))}</p>}
+        note={<p className={layout.quiet}>{text.until(time(link.expires_at))}</p>}
       />
     </Dialog>
   );

@@ -14,8 +14,8 @@ import { Select } from '../../../components/field/field.js';
 import { nameOf, Secret } from '../../../components/text/values.js';
 import { toast } from '../../../components/toast/toasts.js';
 import { randomPassword } from '../../../lib/passwords.js';
+import layout from '../../../styles/layout.module.css';
 import { useText } from '../../../text/text.js';
-import styles from '../user.module.css';
 import { confirmTextOf, type UserDialogProps, useDialogAction, useUndo } from './dialog-action.js';
 
 type PasswordWay = 'email' | 'sms' | 'shown';
@@ -76,7 +76,7 @@ export function SetPassword(props: UserDialogProps) {
       {...{ busy, error, onClose }}
       onConfirm={() => void set()}
     >
-      <div className={styles.form}>
+      <div className={layout.stack12}>
         <p>{text.what}</p>
         <Select label={text.how} value={way} options={ways} onChoose={setWay} error={errorOf('channel')} />
       </div>

@@ -12,8 +12,8 @@ import { Checkbox, Field } from '../../../components/field/field.js';
 import { nameOf, Secret } from '../../../components/text/values.js';
 import { toast } from '../../../components/toast/toasts.js';
 import { useDraft } from '../../../lib/drafts.js';
+import layout from '../../../styles/layout.module.css';
 import { useFormats, useText } from '../../../text/text.js';
-import styles from '../user.module.css';
 import { type UserDialogProps, useDialogAction } from './dialog-action.js';
 
 /** The token of a support login, which is shown once, and how to use it. */
@@ -77,7 +77,7 @@ export function LogInAs(props: UserDialogProps) {
     });
   return (
     <ConfirmDialog {...{ title, busy, error }} action={text.action} onConfirm={() => void logIn()} onClose={close}>
-      <div className={styles.form}>
+      <div className={layout.stack12}>
         <p>{text.what}</p>
         <Field
           label={text.reason}
@@ -93,7 +93,7 @@ export function LogInAs(props: UserDialogProps) {
           checked={draft.write}
           onChange={(event) => setDraft({ ...draft, write: event.currentTarget.checked })}
         />
-        <p className={styles.quiet}>{text.never}</p>
+        <p className={layout.quiet}>{text.never}</p>
       </div>
     </ConfirmDialog>
   );
