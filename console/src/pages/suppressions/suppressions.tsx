@@ -18,12 +18,11 @@ import { Button } from '../../components/button/button.js';
 import { ConfirmDialog, Dialog, FormDialog } from '../../components/dialog/dialog.js';
 import { Field } from '../../components/field/field.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
-import { Facts, Page, Panel } from '../../components/panel/panel.js';
-import { Empty, Loaded, Notice, Problem } from '../../components/state/state.js';
-import { ListFoot } from '../../components/table/bars.js';
+import { Facts, Page } from '../../components/panel/panel.js';
+import { Notice, Problem } from '../../components/state/state.js';
 import { ExportMenu } from '../../components/table/export-menu.js';
+import { ListPanel } from '../../components/table/list-panel.js';
 import type { Column } from '../../components/table/row.js';
-import { Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
 import { Time } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
@@ -89,38 +88,24 @@ export function Suppressions() {
           { name: 'reason', label: text.reason, values: reasons.map((each) => [each, text.reasons[each]] as const) },
         ]}
       />
-      <Panel hasNoPadding>
-        <Loaded query={list} what={text.failed} rows={4}>
-          {({ rows, first }) => (
-            <>
-              {rows.length === 0 && reason === undefined && <Empty title={text.none}>{text.noneWhy}</Empty>}
-              {rows.length === 0 && reason !== undefined && <Empty title={text.noMatch} />}
-              {rows.length > 0 && (
-                <Table
-                  label={text.title}
-                  columns={columns}
-                  rows={rows}
-                  source={list.more}
-                  idOf={({ id }) => id}
-                  nameOf={(row) => text.reasons[row.reason]}
-                  onOpen={setOpened}
-                  compact={(row) => (
-                    <div className={layout.stack2}>
-                      <span>{text.reasons[row.reason]}</span>
-                      <span className={layout.quiet}>
-                        {text.created}: <Time value={row.created_at} />
-                      </span>
-                    </div>
-                  )}
-                />
-              )}
-              <ListFoot source={list.more} rows={rows.length}>
-                {text.total(first.total)}
-              </ListFoot>
-            </>
-          )}
-        </Loaded>
-      </Panel>
+      <ListPanel
+        list={list}
+        text={text}
+        isFiltered={reason !== undefined}
+        label={text.title}
+        columns={columns}
+        idOf={({ id }) => id}
+        nameOf={(row) => text.reasons[row.reason]}
+        onOpen={setOpened}
+        compact={(row) => (
+          <div className={layout.stack2}>
+            <span>{text.reasons[row.reason]}</span>
+            <span className={layout.quiet}>
+              {text.created}: <Time value={row.created_at} />
+            </span>
+          </div>
+        )}
+      />
       {isAdding && <AddDialog onClose={() => setIsAdding(false)} />}
       {opened !== undefined && (
         <Details suppression={opened} mayChange={mayChange} onClose={() => setOpened(undefined)} />

@@ -9,12 +9,11 @@ import { Button } from '../../components/button/button.js';
 import { FormDialog } from '../../components/dialog/dialog.js';
 import { Checkbox, Field } from '../../components/field/field.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
-import { Page, Panel } from '../../components/panel/panel.js';
-import { Empty, Loaded, Problem } from '../../components/state/state.js';
-import { ListFoot } from '../../components/table/bars.js';
+import { Page } from '../../components/panel/panel.js';
+import { Problem } from '../../components/state/state.js';
 import { ExportMenu } from '../../components/table/export-menu.js';
+import { ListPanel } from '../../components/table/list-panel.js';
 import type { Column } from '../../components/table/row.js';
-import { Table } from '../../components/table/table.js';
 import { Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import layout from '../../styles/layout.module.css';
@@ -77,37 +76,22 @@ export function Topics() {
         ]}
         searchBox={{ name: 'q', label: text.search }}
       />
-      <Panel hasNoPadding>
-        <Loaded query={list} what={text.failed} rows={4}>
-          {({ rows, first }) => {
-            const isFiltered = part !== '' || isOpen !== undefined;
-            if (rows.length === 0 && isFiltered) return <Empty title={text.noMatch} />;
-            if (rows.length === 0) return <Empty title={text.none}>{text.noneWhy}</Empty>;
-            return (
-              <>
-                <Table
-                  label={text.title}
-                  columns={columns}
-                  rows={rows}
-                  source={list.more}
-                  idOf={({ key }) => key}
-                  nameOf={({ title }) => title}
-                  onOpen={openTopic}
-                  compact={(topic) => (
-                    <div className={layout.identity}>
-                      <Identity topic={topic} />
-                      <span className={layout.quiet}>{wayOf(topic)}</span>
-                    </div>
-                  )}
-                />
-                <ListFoot source={list.more} rows={rows.length}>
-                  {text.total(first.total, first.total_is_exact)}
-                </ListFoot>
-              </>
-            );
-          }}
-        </Loaded>
-      </Panel>
+      <ListPanel
+        list={list}
+        text={text}
+        isFiltered={part !== '' || isOpen !== undefined}
+        label={text.title}
+        columns={columns}
+        idOf={({ key }) => key}
+        nameOf={({ title }) => title}
+        onOpen={openTopic}
+        compact={(topic) => (
+          <div className={layout.identity}>
+            <Identity topic={topic} />
+            <span className={layout.quiet}>{wayOf(topic)}</span>
+          </div>
+        )}
+      />
       {isCreating && <TopicDialog onSaved={openTopic} onClose={() => setIsCreating(false)} />}
     </Page>
   );
