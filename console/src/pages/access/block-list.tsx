@@ -122,11 +122,8 @@ function BlockDetails({ block, onChange, onClose }: BlockDetailsProps) {
     <Dialog
       title={address}
       onClose={onClose}
-      footer={
+      actions={
         <>
-          <Button data-cancel onClick={onClose}>
-            {common.close}
-          </Button>
           <Button changesData onClick={onChange}>
             {text.blocks.change}
           </Button>

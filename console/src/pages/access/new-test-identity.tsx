@@ -3,11 +3,10 @@ import { useState } from 'react';
 import { request } from '../../api/client.js';
 import { ProblemError } from '../../api/problem.js';
 import type { CreateTestIdentityData, IssuedTestIdentity } from '../../api/schema.js';
-import { Button } from '../../components/button/button.js';
-import { Dialog, FormDialog } from '../../components/dialog/dialog.js';
+import { FormDialog } from '../../components/dialog/dialog.js';
+import { SecretDialog } from '../../components/dialog/secret-dialog.js';
 import { Field, Select } from '../../components/field/field.js';
 import { Notice, Problem } from '../../components/state/state.js';
-import { Secret } from '../../components/text/values.js';
 import { westernDigits } from '../../lib/digits.js';
 import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
@@ -26,18 +25,14 @@ export function NewTestIdentity({ onClose }: { onClose: () => void }) {
   const [issued, setIssued] = useState<IssuedTestIdentity>();
   if (issued === undefined) return <TestIdentityForm onClose={onClose} onIssued={setIssued} />;
   return (
-    <Dialog
+    <SecretDialog
       title={issued.identity.value}
-      closing="button"
+      action={text.done}
       onClose={onClose}
-      footer={
-        <Button kind="main" onClick={onClose}>
-          {text.done}
-        </Button>
-      }
-    >
-      <Secret label={text.shownOnce} value={issued.code} note={<p className={layout.faint}>{text.keepIt}</p>} />
-    </Dialog>
+      label={text.shownOnce}
+      value={issued.code}
+      note={<p className={layout.faint}>{text.keepIt}</p>}
+    />
   );
 }
 

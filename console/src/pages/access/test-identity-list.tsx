@@ -123,15 +123,10 @@ function TestIdentityDetails({ test, user, onClose }: Named & { readonly onClose
     <Dialog
       title={value}
       onClose={onClose}
-      footer={
-        <>
-          <Button data-cancel onClick={onClose}>
-            {common.close}
-          </Button>
-          <Button kind="warn" changesData onClick={() => setIsAsking(true)}>
-            {text.remove}
-          </Button>
-        </>
+      actions={
+        <Button kind="warn" changesData onClick={() => setIsAsking(true)}>
+          {text.remove}
+        </Button>
       }
     >
       <Facts

@@ -3,11 +3,10 @@ import { useState } from 'react';
 import { request } from '../../api/client.js';
 import { ProblemError } from '../../api/problem.js';
 import type { CreateKeyData, IssuedApiKey, Scope } from '../../api/schema.js';
-import { Button } from '../../components/button/button.js';
-import { Dialog, FormDialog } from '../../components/dialog/dialog.js';
+import { FormDialog } from '../../components/dialog/dialog.js';
+import { SecretDialog } from '../../components/dialog/secret-dialog.js';
 import { Checkbox, Field, Select } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
-import { Secret } from '../../components/text/values.js';
 import { useDraft } from '../../lib/drafts.js';
 import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
@@ -41,18 +40,14 @@ export function NewKey({ onClose }: { onClose: () => void }) {
   const [issued, setIssued] = useState<IssuedApiKey>();
   if (issued === undefined) return <KeyForm onClose={onClose} onIssued={setIssued} />;
   return (
-    <Dialog
+    <SecretDialog
       title={issued.name}
-      closing="button"
+      action={text.done}
       onClose={onClose}
-      footer={
-        <Button kind="main" onClick={onClose}>
-          {text.done}
-        </Button>
-      }
-    >
-      <Secret label={text.shownOnce} value={issued.token} note={<p className={layout.faint}>{text.keepIt}</p>} />
-    </Dialog>
+      label={text.shownOnce}
+      value={issued.token}
+      note={<p className={layout.faint}>{text.keepIt}</p>}
+    />
   );
 }
 

@@ -177,7 +177,7 @@ const maxNamed = 100;
 function Who({ report, onClose }: { report: Report; onClose: () => void }) {
   const { notifications } = useText();
   const { dryRun: text } = notifications;
-  const { delivery, common } = useText();
+  const { delivery } = useText();
   const shown = report.people.slice(0, maxNamed);
   const users = useUsersById(shown.map(({ id }) => id));
   const [only] = report.people.length === 1 ? shown : [];
@@ -186,18 +186,13 @@ function Who({ report, onClose }: { report: Report; onClose: () => void }) {
       title={text.who}
       isWide
       onClose={onClose}
-      footer={
-        <>
-          <Button
-            icon="download"
-            onClick={() => download('dry-run.ndjson', ndjson(report.people.map(lineOf)), 'application/x-ndjson')}
-          >
-            {text.download}
-          </Button>
-          <Button data-cancel onClick={onClose}>
-            {common.close}
-          </Button>
-        </>
+      actions={
+        <Button
+          icon="download"
+          onClick={() => download('dry-run.ndjson', ndjson(report.people.map(lineOf)), 'application/x-ndjson')}
+        >
+          {text.download}
+        </Button>
       }
     >
       {report.people.length > maxNamed && <p>{text.first(maxNamed, report.people.length)}</p>}

@@ -50,11 +50,8 @@ export function TestDialog({ provider, onClose }: { provider: LoginProvider; onC
       title={text.testTitle(title)}
       isWide
       onClose={onClose}
-      footer={
+      actions={
         <>
-          <Button data-cancel onClick={onClose}>
-            {useText().common.close}
-          </Button>
           {result !== undefined && result.state !== 'waiting' ? (
             <Button kind="main" icon="refresh" onClick={() => setAttempt(attempt + 1)}>
               {text.again}

@@ -269,11 +269,8 @@ function Details({ suppression: { id, reason, created_at }, mayChange, onClose }
     <Dialog
       title={text.reasons[reason]}
       onClose={onClose}
-      footer={
+      actions={
         <>
-          <Button data-cancel onClick={onClose}>
-            {common.close}
-          </Button>
           {mayChange && (
             <Button kind="warn" changesData onClick={() => setIsRemoving(true)}>
               {text.remove}

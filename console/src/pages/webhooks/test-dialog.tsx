@@ -14,7 +14,7 @@ import { webhookName } from './queries.js';
 
 /** Sends the example of an event once, and shows what the server answers. */
 export function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
-  const { webhooks: text, common } = useText();
+  const { webhooks: text } = useText();
   const [type, setType] = useState<EventType>('user.created');
   const test = useMutation({
     mutationFn: () =>
@@ -32,15 +32,10 @@ export function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: ()
       onSubmit={() => {
         if (!test.isPending) test.mutate();
       }}
-      footer={
-        <>
-          <Button data-cancel onClick={onClose}>
-            {common.close}
-          </Button>
-          <Button type="submit" kind="main" icon="send" busy={test.isPending} changesData>
-            {result === undefined ? text.testAction : text.testAgain}
-          </Button>
-        </>
+      actions={
+        <Button type="submit" kind="main" icon="send" busy={test.isPending} changesData>
+          {result === undefined ? text.testAction : text.testAgain}
+        </Button>
       }
     >
       <div className={layout.stack16}>

@@ -8,10 +8,10 @@ import type {
   User,
 } from '../../../api/schema.js';
 import { changeUser } from '../../../api/users.js';
-import { Button } from '../../../components/button/button.js';
-import { ConfirmDialog, Dialog } from '../../../components/dialog/dialog.js';
+import { ConfirmDialog } from '../../../components/dialog/dialog.js';
+import { SecretDialog } from '../../../components/dialog/secret-dialog.js';
 import { Select } from '../../../components/field/field.js';
-import { nameOf, Secret } from '../../../components/text/values.js';
+import { nameOf } from '../../../components/text/values.js';
 import { toast } from '../../../components/toast/toasts.js';
 import { randomPassword } from '../../../lib/passwords.js';
 import layout from '../../../styles/layout.module.css';
@@ -39,18 +39,14 @@ export function SetPassword(props: UserDialogProps) {
   const title = text.title(nameOf(user));
   if (shown !== undefined) {
     return (
-      <Dialog
+      <SecretDialog
         title={title}
-        closing="button"
+        action={text.close}
         onClose={onClose}
-        footer={
-          <Button kind="main" onClick={onClose}>
-            {text.close}
-          </Button>
-        }
-      >
-        <Secret label={text.label} value={shown} note={<p>{text.tell}</p>} />
-      </Dialog>
+        label={text.label}
+        value={shown}
+        note={<p>{text.tell}</p>}
+      />
     );
   }
   const set = () =>
