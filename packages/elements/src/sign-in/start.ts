@@ -1,6 +1,6 @@
 import type { LoginStart } from '@postern/client';
 import { element, linkButton } from '../base/dom.js';
-import { createForm, showBusy } from '../base/form.js';
+import { createForm, type FieldOptions, showBusy } from '../base/form.js';
 import { fill } from '../base/texts.js';
 import { authenticatorButtons } from './start-authenticators.js';
 import { identityFields, isAddressFor, labelOf, passwordFields } from './start-fields.js';
@@ -8,7 +8,7 @@ import { type Context, card, isProvider, showLoginIssue, type View } from './vie
 
 /** The first view: who the user is. For a password, a second page asks for it. */
 export function startView(context: Context, first: LoginStart, notice: string | undefined): View {
-  const { words, authenticators, input, offered, showFlow, signal } = context;
+  const { words, authenticators, input, showFlow, signal } = context;
   let state = first;
   const withForm = authenticators.filter((authenticator) => authenticator !== 'passkey' && !isProvider(authenticator));
   const authenticator = withForm.find((name) => name === input.authenticator) ?? withForm[0];
@@ -27,7 +27,8 @@ export function startView(context: Context, first: LoginStart, notice: string | 
       }
       input.usedAuthenticator = authenticator;
       if (authenticator === 'password') await state.password({ identity, password, pin });
-      else if (authenticator === 'sms' || authenticator === 'email') await sendCode(authenticator, identity);
+      else if (authenticator === 'sms' || authenticator === 'email')
+        await sendCode(context, state, authenticator, identity);
       else await state.custom(authenticator, { identity: identity || undefined, secret, pin });
     },
   });
@@ -35,18 +36,6 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   signal.addEventListener('abort', () => autofillAbort.abort());
 
   const { nodes: buttons, hasVisible } = authenticatorButtons(context, authenticator, !asksPassword, choose);
-  const hasPin = fields.some(({ name }) => name === 'pin');
-  const pinLink = hasPin && context.recovery && linkButton(words.forgot_pin, () => showFlow('recover_pin'));
-  // While the PIN is hidden, nobody asks for it.
-  if (pinLink && fields.some(({ name, reveal }) => name === 'pin' && reveal !== undefined)) {
-    pinLink.hidden = true;
-    const showLink = () => {
-      pinLink.hidden = false;
-    };
-    form.node.querySelector('[name=pin]')?.addEventListener('focus', showLink, { once: true });
-  }
-  const passwordLink =
-    asksPassword && context.recovery && linkButton(words.forgot_password, () => showFlow('recover_password'));
   const guest = linkButton(words.guest, () => choose('guest', guest));
   const node = card(
     words.sign_in,
@@ -54,7 +43,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
     notice !== undefined && element('p', { class: 'notice', part: 'notice', role: 'status' }, notice),
     asksPassword && chosenIdentity(),
     authenticator !== undefined && form.node,
-    (passwordLink || pinLink) && element('div', { class: 'row' }, passwordLink, pinLink),
+    context.recovery && recoveryLinks(context, form.node, fields, asksPassword),
     authenticator !== undefined && hasVisible && element('div', { class: 'or muted small', part: 'divider' }, words.or),
     ...buttons,
     context.registration &&
@@ -100,22 +89,9 @@ export function startView(context: Context, first: LoginStart, notice: string | 
     autofillAbort.abort();
     if (name === 'passkey') void state.passkey();
     else if (name === 'guest') void state.guest();
-    else if (isProvider(name)) void askProvider(name);
-    else if (isAddressFor(name, identity)) void sendCode(name, identity);
+    else if (isProvider(name)) void askProvider(context, state, name);
+    else if (isAddressFor(name, identity)) void sendCode(context, state, name, identity);
     else showPage('identity', name);
-  }
-
-  /** Goes to a provider, or asks the function of the page for an id_token. */
-  function askProvider(name: string) {
-    const option = offered.logins.find(({ authenticator }) => authenticator === name);
-    if (option?.takes_redirect) return state.redirect(name as `oidc:${string}`);
-    return state.oidc(name.slice('oidc:'.length));
-  }
-  /** If registration is on, a code for an unknown address creates an account. */
-  function sendCode(name: 'sms' | 'email', identity: string) {
-    const type = name === 'sms' ? 'phone' : 'email';
-    const signUp = context.registration && offered.registration.identity_types.includes(type);
-    return state[name]({ identity, signUp });
   }
 
   const update = (next: LoginStart) => {
@@ -135,4 +111,39 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   };
   update(first);
   return { node, update: (next) => next.step === 'start' && update(next), focus: () => form.focus() };
+}
+
+/** Goes to a provider, or asks the function of the page for an id_token. */
+function askProvider({ offered }: Context, state: LoginStart, name: string) {
+  const option = offered.logins.find(({ authenticator }) => authenticator === name);
+  if (option?.takes_redirect) return state.redirect(name as `oidc:${string}`);
+  return state.oidc(name.slice('oidc:'.length));
+}
+
+/** If registration is on, a code for an unknown address creates an account. */
+function sendCode({ registration, offered }: Context, state: LoginStart, name: 'sms' | 'email', identity: string) {
+  const type = name === 'sms' ? 'phone' : 'email';
+  const signUp = registration && offered.registration.identity_types.includes(type);
+  return state[name]({ identity, signUp });
+}
+
+/** The ways back in for somebody who has forgotten the password or the PIN that the form asks for. */
+function recoveryLinks(
+  { words, showFlow }: Context,
+  form: HTMLElement,
+  fields: readonly FieldOptions[],
+  asksPassword: boolean,
+): HTMLElement | false {
+  const pin = fields.find(({ name }) => name === 'pin');
+  const pinLink = pin && linkButton(words.forgot_pin, () => showFlow('recover_pin'));
+  // While the PIN is hidden, nobody asks for it.
+  if (pinLink && pin.reveal !== undefined) {
+    pinLink.hidden = true;
+    const showLink = () => {
+      pinLink.hidden = false;
+    };
+    form.querySelector('[name=pin]')?.addEventListener('focus', showLink, { once: true });
+  }
+  const passwordLink = asksPassword && linkButton(words.forgot_password, () => showFlow('recover_password'));
+  return (passwordLink || pinLink !== undefined) && element('div', { class: 'row' }, passwordLink, pinLink);
 }

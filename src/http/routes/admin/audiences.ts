@@ -13,9 +13,10 @@ interface AudienceServices {
   readonly idempotent: Idempotent;
 }
 
+const access = { scope: 'admin' } as const;
+
 /** Routes for the services that get access tokens. */
 export function adminAudienceRoutes(app: App, { audiences, database, idempotent }: AudienceServices): void {
-  const access = { scope: 'admin' } as const;
   app.route({
     method: 'POST',
     url: '/admin/v1/audiences',
@@ -99,6 +100,10 @@ export function adminAudienceRoutes(app: App, { audiences, database, idempotent 
     },
   });
 
+  signingKeyRoute(app, audiences);
+}
+
+function signingKeyRoute(app: App, audiences: AudienceServices['audiences']): void {
   app.route({
     method: 'GET',
     url: '/admin/v1/signing-keys',
