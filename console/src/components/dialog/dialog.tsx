@@ -171,9 +171,7 @@ export function ConfirmDialog(props: ConfirmProps) {
         <Field
           label={text.common.typeToConfirm(confirmText)}
           value={typedText}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => setTypedText(event.currentTarget.value)}
         />
       )}

@@ -69,9 +69,7 @@ export function BlockForm({ block, onClose }: { block?: Block; onClose: () => vo
             error={addressError}
             value={address}
             maxLength={64}
-            autoComplete="off"
-            autoCapitalize="off"
-            spellCheck={false}
+            verbatim
             onChange={(event) => {
               setAddress(event.currentTarget.value);
               setAllowsOwn(false);

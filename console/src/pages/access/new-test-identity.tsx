@@ -86,9 +86,7 @@ function TestIdentityForm({ onClose, onIssued }: FormProps) {
           error={addressError}
           value={address}
           maxLength={320}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => setAddress(event.currentTarget.value)}
         />
         <Field

@@ -77,9 +77,7 @@ export function NewAudience({ onClose, onSaved }: { onClose: () => void; onSaved
           error={uriError}
           value={draft.uri}
           maxLength={255}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => setDraft({ ...draft, uri: event.currentTarget.value })}
         />
         <Settings draft={draft} onChange={setDraft} error={error} />
@@ -209,9 +207,7 @@ function Settings({ draft, onChange, error }: SettingsProps) {
           hint={text.claimsHint}
           error={messageFor(error, 'claims')}
           value={draft.claims}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => onChange({ ...draft, claims: event.currentTarget.value })}
         />
       </fieldset>

@@ -48,9 +48,7 @@ export function NewCategory({ known, onCreated, onClose }: NewCategoryProps) {
           error={nameError}
           value={name}
           maxLength={64}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => {
             setName(event.currentTarget.value);
             create.reset();

@@ -200,8 +200,7 @@ function Events({ scenario, usual, onChange }: PartProps & { usual: TypedEvent |
               label={categories.data}
               error={faultAt(`${place}.json`, categories.notJson)}
               value={json}
-              autoComplete="off"
-              spellCheck={false}
+              verbatim
               onChange={(event) => set(place, { json: event.currentTarget.value })}
             />
           </div>

@@ -68,9 +68,7 @@ function TemplateItem({ template, faultOfName, faultAt, onChange, onRemove }: Te
           error={faultOfName}
           value={template.locale}
           maxLength={35}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => onChange({ locale: event.currentTarget.value })}
         />
         <Button kind="ghost" icon="trash" label={text.removeTemplate(name)} onClick={onRemove} />

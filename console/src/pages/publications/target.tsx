@@ -75,8 +75,7 @@ export function Target({ form, kept, error, onChange }: TargetProps) {
           label={text.filter}
           hint={text.filterHint}
           error={error}
-          autoComplete="off"
-          spellCheck={false}
+          verbatim
           value={form.filter}
           onChange={(event) => onChange({ filter: event.currentTarget.value })}
         />

@@ -375,9 +375,7 @@ function FactorForm({ hasTitle, busy, error, login, who, onSecret, onRestart }: 
           label={signIn.recovery}
           value={value}
           onChange={(event) => setValue(event.currentTarget.value)}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           autoFocus
         />
       )}

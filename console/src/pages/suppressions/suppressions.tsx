@@ -129,9 +129,7 @@ function AddressField({ onType, ...field }: AddressFieldProps) {
       type="email"
       inputMode="email"
       maxLength={320}
-      autoComplete="off"
-      autoCapitalize="off"
-      spellCheck={false}
+      verbatim
       onChange={(event) => onType(event.currentTarget.value)}
     />
   );

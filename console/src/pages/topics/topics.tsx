@@ -178,9 +178,7 @@ export function TopicDialog({ topic, onSaved, onClose }: TopicDialogProps) {
             error={keyError}
             value={key}
             maxLength={64}
-            autoComplete="off"
-            autoCapitalize="off"
-            spellCheck={false}
+            verbatim
             onChange={(event) => {
               setKey(event.currentTarget.value);
               setIsTaken(false);

@@ -71,9 +71,7 @@ export function WebhookForm<Result>(props: WebhookFormProps<Result>) {
           value={draft.url}
           placeholder="https://example.com/postern"
           maxLength={2048}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => set({ url: event.currentTarget.value })}
         />
         <Field
@@ -92,9 +90,7 @@ export function WebhookForm<Result>(props: WebhookFormProps<Result>) {
           error={messageFor('filter')}
           value={draft.filter}
           maxLength={2000}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => set({ filter: event.currentTarget.value })}
         />
         <Select

@@ -73,9 +73,7 @@ export function LinkAccount(props: UserDialogProps) {
           data-first-focus
           label={text.subject}
           hint={text.subjectHint}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           maxLength={255}
           value={draft.subject}
           error={errorOf('subject')}
@@ -85,9 +83,7 @@ export function LinkAccount(props: UserDialogProps) {
           <Field
             label={text.tenant}
             hint={text.tenantHint}
-            autoComplete="off"
-            autoCapitalize="off"
-            spellCheck={false}
+            verbatim
             maxLength={64}
             value={draft.tenant}
             error={errorOf('tenant')}
