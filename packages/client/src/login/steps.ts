@@ -110,7 +110,24 @@ export function createSteps(tools: LoginTools): Steps {
     redirect: async (...input) => (await loadRedirects()).begin(...input),
     resumeRedirect: async (address) => (await loadRedirects()).resume(address),
 
-    afterError: (error, reenter) => lockedState(error, tools, reenter) ?? reenter(issueOf(error)),
+    afterError(error, reenter) {
+      const { message } = error;
+      if (isProblem(error, 'account_temporarily_locked') && error.retry !== null) {
+        const back = () => {
+          const state = reenter();
+          const next = 'expiresAt' in state && state.expiresAt.getTime() <= Date.now() ? start() : state;
+          store.set(next);
+          return next;
+        };
+        const { retry } = error;
+        return enter(() => ({ ...retry, step: 'locked', permanent: false, back }), { kind: 'wait', message, ...retry });
+      }
+      if (isProblem(error, 'account_locked', 'account_unusable')) {
+        const issue: LoginIssue = { kind: 'failed', message, error };
+        return enter(() => ({ step: 'locked', permanent: true, reason: error.code, restart }), issue);
+      }
+      return reenter(issueOf(error));
+    },
 
     async reopen(key) {
       const open: OpenLogin | null = JSON.parse((await core.marks.get(key)) ?? 'null');
@@ -118,30 +135,6 @@ export function createSteps(tools: LoginTools): Steps {
       return isWaiting ? codeStep(open, actions) : undefined;
     },
   };
-}
-
-/** The state after an error that says that the account is locked, for a time or until an operator unlocks it. */
-function lockedState(
-  error: PosternError,
-  { store, enter, start, restart }: LoginTools,
-  reenter: () => LoginState,
-): LoginState | undefined {
-  const { message } = error;
-  if (isProblem(error, 'account_temporarily_locked') && error.retry !== null) {
-    const back = () => {
-      const state = reenter();
-      const next = 'expiresAt' in state && state.expiresAt.getTime() <= Date.now() ? start() : state;
-      store.set(next);
-      return next;
-    };
-    const { retry } = error;
-    return enter(() => ({ ...retry, step: 'locked', permanent: false, back }), { kind: 'wait', message, ...retry });
-  }
-  if (isProblem(error, 'account_locked', 'account_unusable')) {
-    const issue: LoginIssue = { kind: 'failed', message, error };
-    return enter(() => ({ step: 'locked', permanent: true, reason: error.code, restart }), issue);
-  }
-  return undefined;
 }
 
 /** A time of the service by the clock of the device, as milliseconds. The two clocks are never compared. */

@@ -59,11 +59,11 @@ type State = 'loading' | Without | 'list';
 function stateOf(
   { items, loading, connection, error: readError }: InboxSnapshot,
   error: unknown,
-  status: Postern['current']['status'],
-  hasRows: boolean,
+  { status }: Postern['current'],
+  rows: Rows | undefined,
 ): State {
   if (status === 'signed_out') return 'signed-out';
-  if (items.length > 0 && hasRows) return 'list';
+  if (items.length > 0 && rows) return 'list';
   if (error !== null) return isOfflineError(readError) ? 'offline' : 'error';
   if (loading || items.length > 0 || status === 'starting') return 'loading';
   return connection === 'offline' ? 'offline' : 'empty';
@@ -154,8 +154,8 @@ export function createPanel(options: PanelOptions): Panel {
   const show = (snapshot: InboxSnapshot) => {
     const { items, unread, connection } = snapshot;
     const error = snapshot.error ?? (items.length > 0 ? rowsError : null);
-    const isLoading = rows === undefined && rowsError === null;
-    const state = isLoading ? 'loading' : stateOf(snapshot, error, postern.current.status, rows !== undefined);
+    const isLoaded = rows !== undefined || rowsError !== null;
+    const state = isLoaded ? stateOf(snapshot, error, postern.current, rows) : 'loading';
     rows?.show(snapshot);
     markAllButton.hidden = pushView?.isOpen() === true || unread.unread_count === 0;
     pushView?.show(postern.current.status === 'signed_in');

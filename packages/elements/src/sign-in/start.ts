@@ -8,7 +8,7 @@ import { type Context, card, isProvider, showLoginIssue, type View } from './vie
 
 /** The first view: who the user is. For a password, a second page asks for it. */
 export function startView(context: Context, first: LoginStart, notice: string | undefined): View {
-  const { words, authenticators, input, showFlow, signal } = context;
+  const { words, authenticators, input, offered, showFlow, signal } = context;
   let state = first;
   const withForm = authenticators.filter((authenticator) => authenticator !== 'passkey' && !isProvider(authenticator));
   const authenticator = withForm.find((name) => name === input.authenticator) ?? withForm[0];
@@ -27,8 +27,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
       }
       input.usedAuthenticator = authenticator;
       if (authenticator === 'password') await state.password({ identity, password, pin });
-      else if (authenticator === 'sms' || authenticator === 'email')
-        await sendCode(context, state, authenticator, identity);
+      else if (authenticator === 'sms' || authenticator === 'email') await sendCode(authenticator, identity);
       else await state.custom(authenticator, { identity: identity || undefined, secret, pin });
     },
   });
@@ -89,9 +88,22 @@ export function startView(context: Context, first: LoginStart, notice: string | 
     autofillAbort.abort();
     if (name === 'passkey') void state.passkey();
     else if (name === 'guest') void state.guest();
-    else if (isProvider(name)) void askProvider(context, state, name);
-    else if (isAddressFor(name, identity)) void sendCode(context, state, name, identity);
+    else if (isProvider(name)) void askProvider(name);
+    else if (isAddressFor(name, identity)) void sendCode(name, identity);
     else showPage('identity', name);
+  }
+
+  /** Goes to a provider, or asks the function of the page for an id_token. */
+  function askProvider(name: string) {
+    const option = offered.logins.find(({ authenticator }) => authenticator === name);
+    if (option?.takes_redirect) return state.redirect(name as `oidc:${string}`);
+    return state.oidc(name.slice('oidc:'.length));
+  }
+  /** If registration is on, a code for an unknown address creates an account. */
+  function sendCode(name: 'sms' | 'email', identity: string) {
+    const type = name === 'sms' ? 'phone' : 'email';
+    const signUp = context.registration && offered.registration.identity_types.includes(type);
+    return state[name]({ identity, signUp });
   }
 
   const update = (next: LoginStart) => {
@@ -113,31 +125,17 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   return { node, update: (next) => next.step === 'start' && update(next), focus: () => form.focus() };
 }
 
-/** Goes to a provider, or asks the function of the page for an id_token. */
-function askProvider({ offered }: Context, state: LoginStart, name: string) {
-  const option = offered.logins.find(({ authenticator }) => authenticator === name);
-  if (option?.takes_redirect) return state.redirect(name as `oidc:${string}`);
-  return state.oidc(name.slice('oidc:'.length));
-}
-
-/** If registration is on, a code for an unknown address creates an account. */
-function sendCode({ registration, offered }: Context, state: LoginStart, name: 'sms' | 'email', identity: string) {
-  const type = name === 'sms' ? 'phone' : 'email';
-  const signUp = registration && offered.registration.identity_types.includes(type);
-  return state[name]({ identity, signUp });
-}
-
 /** The ways back in for somebody who has forgotten the password or the PIN that the form asks for. */
 function recoveryLinks(
   { words, showFlow }: Context,
   form: HTMLElement,
   fields: readonly FieldOptions[],
   asksPassword: boolean,
-): HTMLElement | false {
+): HTMLElement | false | undefined {
   const pin = fields.find(({ name }) => name === 'pin');
   const pinLink = pin && linkButton(words.forgot_pin, () => showFlow('recover_pin'));
   // While the PIN is hidden, nobody asks for it.
-  if (pinLink && pin.reveal !== undefined) {
+  if (pinLink && pin.reveal) {
     pinLink.hidden = true;
     const showLink = () => {
       pinLink.hidden = false;
@@ -145,5 +143,5 @@ function recoveryLinks(
     form.querySelector('[name=pin]')?.addEventListener('focus', showLink, { once: true });
   }
   const passwordLink = asksPassword && linkButton(words.forgot_password, () => showFlow('recover_password'));
-  return (passwordLink || pinLink !== undefined) && element('div', { class: 'row' }, passwordLink, pinLink);
+  return (passwordLink || pinLink) && element('div', { class: 'row' }, passwordLink, pinLink);
 }
