@@ -41,9 +41,9 @@ export function startView(context: Context, first: LoginStart, notice: string | 
     element('slot', { name: 'before' }),
     notice !== undefined && element('p', { class: 'notice', part: 'notice', role: 'status' }, notice),
     asksPassword && chosenIdentity(),
-    authenticator !== undefined && form.node,
+    authenticator && form.node,
     context.recovery && recoveryLinks(context, form.node, fields, asksPassword),
-    authenticator !== undefined && hasVisible && element('div', { class: 'or muted small', part: 'divider' }, words.or),
+    authenticator && hasVisible && element('div', { class: 'or muted small', part: 'divider' }, words.or),
     ...buttons,
     context.registration &&
       !asksPassword &&
