@@ -25,7 +25,7 @@ import { FactorStep } from '../set-up/factor.js';
 import { RecoveryCodes } from '../set-up/recovery-codes.js';
 import styles from './sign-in.module.css';
 
-type Way = 'code' | 'recovery' | 'passkey';
+type Factor = 'code' | 'recovery' | 'passkey';
 type Pending = { readonly login: PendingLogin; readonly who: string };
 
 interface FormProps {
@@ -312,7 +312,7 @@ function SecretForm({ hasTitle, busy, error, login, onSecret, onRestart }: Secon
       <Button type="submit" kind="main" busy={busy} className={styles.wide}>
         {signIn.submit}
       </Button>
-      <div className={styles.ways}>
+      <div className={styles.choices}>
         <button type="button" onClick={onRestart}>
           {signIn.startAgain}
         </button>
@@ -324,25 +324,25 @@ function SecretForm({ hasTitle, busy, error, login, onSecret, onRestart }: Secon
 /** The second factor of a login. */
 function FactorForm({ hasTitle, busy, error, login, who, onSecret, onRestart }: SecondProps) {
   const { signIn } = useText();
-  const [way, setWay] = useState<Way>(login.takesCode ? 'code' : 'passkey');
+  const [factor, setFactor] = useState<Factor>(login.takesCode ? 'code' : 'passkey');
   const [value, setValue] = useState('');
   const words = {
     code: [signIn.codeTitle, signIn.codeFor, signIn.codeWrong],
     recovery: [signIn.recoveryTitle, signIn.recoveryFor, signIn.recoveryWrong],
     passkey: [signIn.passkeyTitle, signIn.passkeyFor, signIn.passkeyFailed],
   } as const;
-  const [title, explanation, wrong] = words[way];
-  const otherWays = (
+  const [title, explanation, wrong] = words[factor];
+  const otherFactors = (
     [
       ['code', signIn.useCode, login.takesCode],
       ['passkey', signIn.usePasskey, login.passkey !== undefined && hasPasskeys()],
       ['recovery', signIn.useRecovery, login.takesRecoveryCode],
     ] as const
-  ).filter(([other, , isPossible]) => isPossible && other !== way);
+  ).filter(([other, , isPossible]) => isPossible && other !== factor);
 
   async function submit(secret: string): Promise<void> {
     if (busy) return;
-    const getText = way === 'passkey' ? () => signChallenge(login.passkey) : async () => secret;
+    const getText = factor === 'passkey' ? () => signChallenge(login.passkey) : async () => secret;
     if (!(await onSecret(getText, wrong))) setValue('');
   }
 
@@ -360,7 +360,7 @@ function FactorForm({ hasTitle, busy, error, login, who, onSecret, onRestart }: 
           {explanation} <strong dir="auto">{who}</strong>.
         </p>
       </div>
-      {way === 'code' && (
+      {factor === 'code' && (
         <CodeField
           label={signIn.code}
           value={value}
@@ -370,7 +370,7 @@ function FactorForm({ hasTitle, busy, error, login, who, onSecret, onRestart }: 
           hasInitialFocus
         />
       )}
-      {way === 'recovery' && (
+      {factor === 'recovery' && (
         <Field
           label={signIn.recovery}
           value={value}
@@ -384,18 +384,18 @@ function FactorForm({ hasTitle, busy, error, login, who, onSecret, onRestart }: 
         type="submit"
         kind="main"
         busy={busy}
-        disabled={way === 'code' ? value.length < 6 : way === 'recovery' && value.trim() === ''}
+        disabled={factor === 'code' ? value.length < 6 : factor === 'recovery' && value.trim() === ''}
         className={styles.wide}
       >
-        {way === 'passkey' ? signIn.usePasskey : signIn.submit}
+        {factor === 'passkey' ? signIn.usePasskey : signIn.submit}
       </Button>
-      <div className={styles.ways}>
-        {otherWays.map(([other, name]) => (
+      <div className={styles.choices}>
+        {otherFactors.map(([other, name]) => (
           <button
             key={other}
             type="button"
             onClick={() => {
-              setWay(other);
+              setFactor(other);
               setValue('');
             }}
           >

@@ -39,10 +39,10 @@ export function Topics() {
     refreshMs: 15_000,
   });
   const openTopic = ({ key }: Pick<Topic, 'key'>) => void navigate({ to: '/topics/$key', params: { key } });
-  const wayOf = (topic: Topic) => (topic.is_open ? text.open : text.closed);
+  const joiningOf = (topic: Topic) => (topic.is_open ? text.open : text.closed);
   const columns: readonly Column<Topic>[] = [
     { key: 'title', head: text.name, size: 'wide', cell: (topic) => <Identity topic={topic} /> },
-    { key: 'open', head: text.joining, cell: wayOf },
+    { key: 'open', head: text.joining, cell: joiningOf },
     {
       key: 'created',
       head: text.created,
@@ -88,7 +88,7 @@ export function Topics() {
         compact={(topic) => (
           <div className={layout.identity}>
             <Identity topic={topic} />
-            <span className={layout.quiet}>{wayOf(topic)}</span>
+            <span className={layout.quiet}>{joiningOf(topic)}</span>
           </div>
         )}
       />

@@ -18,7 +18,7 @@ import layout from '../../../styles/layout.module.css';
 import { useText } from '../../../text/text.js';
 import { confirmTextOf, type UserDialogProps, useDialogAction, useUndo } from './dialog-action.js';
 
-type PasswordWay = 'email' | 'sms' | 'shown';
+type PasswordDelivery = 'email' | 'sms' | 'shown';
 
 /**
  * Sends the user a code to set a password. For a user without an address, it shows a random password for one login. The operator
@@ -29,12 +29,12 @@ export function SetPassword(props: UserDialogProps) {
   const { userDialogs } = useText();
   const { password: text } = userDialogs;
   const { busy, error, errorOf, run } = useDialogAction(props, ['channel']);
-  const ways: (readonly [PasswordWay, string])[] = [
+  const deliveries: (readonly [PasswordDelivery, string])[] = [
     ...(user.email !== null && user.email_verified ? [['email', text.byMail(user.email)] as const] : []),
     ...(user.phone !== null && user.phone_verified ? [['sms', text.bySms(user.phone)] as const] : []),
     ['shown', text.show],
   ];
-  const [way, setWay] = useState<PasswordWay>(ways[0]?.[0] ?? 'shown');
+  const [delivery, setDelivery] = useState<PasswordDelivery>(deliveries[0]?.[0] ?? 'shown');
   const [shown, setShown] = useState<string>();
   const title = text.title(nameOf(user));
   if (shown !== undefined) {
@@ -51,7 +51,7 @@ export function SetPassword(props: UserDialogProps) {
   }
   const set = () =>
     run(async () => {
-      if (way === 'shown') {
+      if (delivery === 'shown') {
         const value = randomPassword();
         await changeUser(user.id, { password: value });
         setShown(value);
@@ -60,7 +60,7 @@ export function SetPassword(props: UserDialogProps) {
       const sent = await request<SendPasswordCodeData, SentPasswordCode>(
         'POST',
         '/admin/v1/users/{id}/password-codes',
-        { path: { id: user.id }, body: { channel: way } },
+        { path: { id: user.id }, body: { channel: delivery } },
       );
       toast.done(text.sent(sent.destination));
       return undefined;
@@ -68,13 +68,19 @@ export function SetPassword(props: UserDialogProps) {
   return (
     <ConfirmDialog
       title={title}
-      action={way === 'shown' ? text.create : text.send}
+      action={delivery === 'shown' ? text.create : text.send}
       {...{ busy, error, onClose }}
       onConfirm={() => void set()}
     >
       <div className={layout.stack12}>
         <p>{text.what}</p>
-        <Select label={text.how} value={way} options={ways} onChoose={setWay} error={errorOf('channel')} />
+        <Select
+          label={text.how}
+          value={delivery}
+          options={deliveries}
+          onChoose={setDelivery}
+          error={errorOf('channel')}
+        />
       </div>
     </ConfirmDialog>
   );
