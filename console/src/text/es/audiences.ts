@@ -1,6 +1,5 @@
 import type { Texts } from '../texts.js';
-
-const count = (n: number, one: string, other: string) => `${n.toLocaleString('es')} ${n === 1 ? one : other}`;
+import { count } from './counts.js';
 
 export const audiences: Texts['audiences'] = {
   title: 'Audiencias',
