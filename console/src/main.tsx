@@ -1,5 +1,6 @@
 import './styles/tokens.css';
 import './styles/base.css';
+import './styles/layout.module.css';
 import './styles/print.css';
 import { createRoot } from 'react-dom/client';
 import { watchNetwork } from './api/connection.js';

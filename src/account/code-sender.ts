@@ -6,8 +6,7 @@ import type { Transaction } from '../database/database.js';
 import { type Identity, identityDigest, maskAddress } from '../identities/identity.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { RequestLimits } from '../limits/request-limits.js';
-import { enqueueCode } from '../messages/enqueue.js';
-import type { CodeKind } from '../messages/kinds.js';
+import { enqueueCode, type NewCode } from '../messages/enqueue.js';
 
 /** The channel of each type of address. */
 const channelOf = { email: 'email', phone: 'sms' } as const;
@@ -60,24 +59,10 @@ export interface CodeRequest {
 }
 
 /** A message of self-service, with or without a code. */
-export interface CodeToSend {
-  readonly userId: string;
+export interface CodeToSend extends Omit<NewCode, 'channel' | 'lifetime'> {
   readonly type: AddressType;
-  readonly recipient: string | undefined;
-  readonly kind: CodeKind;
-  /** Undefined for a message that holds no code. */
-  readonly code: string | undefined;
-  /** The language (BCP 47) for a recipient without an account. */
-  readonly locale?: string | undefined;
-  /**
-   * See `CountedCode`, for a code that was requested without a session. Absent for codes of sessions, which are sent
-   * first.
-   */
-  readonly recentCodes?: number | undefined;
   /** Seconds; by default the lifetime of a login code. */
   readonly lifetime?: number;
-  /** Values of the template, in addition to the code. */
-  readonly values?: Readonly<Record<string, string>>;
 }
 
 export interface CodeSenderOptions {

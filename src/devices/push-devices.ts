@@ -125,12 +125,7 @@ export async function findPushTarget(
   return token === null ? { unreachable: 'no_token' } : { token, registeredAt, locale, name, proven };
 }
 
-interface StateRow {
-  device_id: string;
-  unreachable: UnreachableReason | null;
-  created_at: string;
-  channels: PushChannel[];
-}
+type StateRow = Omit<DeviceState, 'unreachable'> & { unreachable: UnreachableReason | null };
 
 const selectStates = statement<{ userId: string }, StateRow>(
   'push_devices_states',

@@ -33,6 +33,16 @@ export interface RowSource {
   readonly onFirstVisible: (first: number) => void;
 }
 
+/** A list as its pages are read. */
+export interface List<Row> {
+  readonly data:
+    | { readonly rows: readonly Row[]; readonly first: PageOf<Row>['page']; readonly last: PageOf<Row>['page'] }
+    | undefined;
+  readonly error: unknown;
+  readonly refetch: () => unknown;
+  readonly more: RowSource;
+}
+
 /** The time in milliseconds for which a list stays in the cache, in case the operator comes back to it. */
 const cacheMs = 30 * 60_000;
 /** If a list has more pages, only those near the visible rows are refreshed. */

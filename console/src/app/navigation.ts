@@ -1,6 +1,6 @@
 import type { LinkProps } from '@tanstack/react-router';
 import type { IconName } from '../components/icon/icon.js';
-import type { Texts } from '../text/en/index.js';
+import type { Texts } from '../text/texts.js';
 
 /** A page in the navigation and in the palette. Its keyboard shortcut is `g` and then `key`. */
 export interface NavigationEntry {

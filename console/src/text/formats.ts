@@ -1,5 +1,5 @@
 import type { Language } from '../lib/preferences.js';
-import type { Texts } from './en/index.js';
+import type { Texts } from './texts.js';
 
 /** Numbers and times in the language and the time zone of the reader. */
 export interface Formats {

@@ -2,8 +2,8 @@ import { createContext, type ReactNode, useContext, useEffect, useState } from '
 import { setLanguage } from '../api/client.js';
 import { type Language, language } from '../lib/preferences.js';
 import { useStore } from '../lib/store.js';
-import type { Texts } from './en/index.js';
 import { createFormats, type Formats } from './formats.js';
+import type { Texts } from './texts.js';
 
 interface Loaded {
   readonly language: Language;
@@ -15,7 +15,7 @@ const Context = createContext<Loaded | undefined>(undefined);
 
 /** Each language is a separate file, so that a page loads only one. */
 async function load(chosen: Language): Promise<Loaded> {
-  const { texts } = chosen === 'es' ? await import('./es/index.js') : await import('./en/index.js');
+  const texts: Texts = chosen === 'es' ? await import('./es/index.js') : await import('./en/index.js');
   return { language: chosen, texts, formats: createFormats(chosen, texts.common) };
 }
 

@@ -8,6 +8,7 @@ import { parseNetwork } from '../../limits/admission/networks.js';
 import { cliOrigin, withDatabase } from '../support/dependencies.js';
 import { CommandError } from '../support/failure.js';
 import { type Io, printJson, printLine, printTable } from '../support/io.js';
+import { readAll } from '../support/read-all.js';
 
 interface AddOptions {
   readonly reason?: string;
@@ -46,16 +47,7 @@ async function listBlocks(io: Io, json: boolean): Promise<void> {
   printTable(io.stdout, [['ID', 'ADDRESS', 'ENDS', 'REASON'], ...rows]);
 }
 
-async function allBlocks(database: Database): Promise<Block[]> {
-  const all: Block[] = [];
-  for (let page = 1, hasMore = true; hasMore; page += 1) {
-    const sort = [{ field: 'created_at', direction: 'asc' }] as const;
-    const result = await createBlocks(database).list({ page, limit: 100, sort, filter: [] });
-    all.push(...result.items);
-    hasMore = result.hasMore;
-  }
-  return all;
-}
+const allBlocks = (database: Database) => readAll<Block>(createBlocks(database).list);
 
 async function addBlock(io: Io, address: string, { reason, until, json }: AddOptions): Promise<void> {
   const input = { address, ...(reason !== undefined && { reason }), ...(until !== undefined && { ends_at: until }) };

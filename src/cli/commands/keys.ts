@@ -6,6 +6,7 @@ import { createApiKeys } from '../../sessions/api-keys.js';
 import { cliOrigin, withDatabase } from '../support/dependencies.js';
 import { CommandError } from '../support/failure.js';
 import { type Io, printJson, printLine, printTable } from '../support/io.js';
+import { readAll } from '../support/read-all.js';
 
 interface CreateOptions {
   readonly name: string;
@@ -65,21 +66,7 @@ async function createKey(io: Io, { name, scopes, expiresAt, json }: CreateOption
 }
 
 async function listKeys(io: Io, json: boolean): Promise<void> {
-  const keys = await withDatabase(io, async (database) => {
-    const apiKeys = createApiKeys({ database });
-    const all: ApiKey[] = [];
-    for (let page = 1, hasMore = true; hasMore; page += 1) {
-      const result = await apiKeys.list({
-        page,
-        limit: 100,
-        sort: [{ field: 'created_at', direction: 'asc' }],
-        filter: [],
-      });
-      all.push(...result.items);
-      hasMore = result.hasMore;
-    }
-    return all;
-  });
+  const keys = await withDatabase(io, (database) => readAll<ApiKey>(createApiKeys({ database }).list));
   if (json) return printJson(io.stdout, keys);
   if (keys.length === 0) return printLine(io.stdout, 'There are no keys.');
   const rows = keys.map(({ id, name, scopes, expires_at, last_used_at }) => [

@@ -9,6 +9,7 @@ import { Problem } from '../../lib/problem.js';
 import { cliOrigin, withDatabase } from '../support/dependencies.js';
 import { CommandError } from '../support/failure.js';
 import { type Io, printJson, printLine, printTable } from '../support/io.js';
+import { readAll } from '../support/read-all.js';
 
 interface CreateOptions {
   readonly until: string;
@@ -52,16 +53,7 @@ async function listIdentities(io: Io, json: boolean): Promise<void> {
   printTable(io.stdout, [['ID', 'ADDRESS', 'USER', 'ENDS'], ...rows]);
 }
 
-async function allIdentities(identities: TestIdentities): Promise<TestIdentity[]> {
-  const all: TestIdentity[] = [];
-  for (let page = 1, hasMore = true; hasMore; page += 1) {
-    const sort = [{ field: 'created_at', direction: 'asc' }] as const;
-    const result = await identities.list({ page, limit: 100, sort, filter: [] });
-    all.push(...result.items);
-    hasMore = result.hasMore;
-  }
-  return all;
-}
+const allIdentities = ({ list }: TestIdentities) => readAll<TestIdentity>(list);
 
 async function createIdentity(io: Io, address: string, { until, code, json }: CreateOptions): Promise<void> {
   if (code !== undefined && !/^[0-9]{6}$/.test(code)) throw new CommandError('--code must be six digits.');

@@ -19,7 +19,6 @@ export interface ListRoute {
   readonly operationIds: readonly [string, string];
   readonly summary: string;
   readonly description?: string;
-  readonly tag: string;
   readonly access: Access;
   readonly problems?: readonly ErrorCode[];
   readonly item: TSchema;
@@ -94,7 +93,6 @@ export function findRoute(app: App, list: ListRoute, operationId: string): void 
       operationId,
       summary: `${list.summary}, with the parameters in the body`,
       description: `The same list as GET ${list.url}/page. No search and no filter stands in a URL, which proxies and browsers store.`,
-      tags: [list.tag],
       body: parameters,
       response: { 200: { ...page, description: order } },
     },
@@ -129,7 +127,6 @@ function listRoute(app: App, list: ListRoute, { url, schema, send, stream }: Lis
     url,
     schema: {
       ...schema,
-      tags: [list.tag],
       ...(hasId && { params: IdParams }),
     },
     config: { access, problems: [...problems, ...(stream === undefined ? [] : streamProblems)], checkQuery: readQuery },

@@ -3,6 +3,7 @@ import { addExamples } from './examples.js';
 import { type JsonObject, objectAt } from './json-schema.js';
 import { completeOperation, type DescribedRoute } from './operations.js';
 import { problemComponents } from './problems.js';
+import { tags } from './tags.js';
 
 export interface DocumentOptions {
   /** The routes by operation id. */
@@ -12,7 +13,7 @@ export interface DocumentOptions {
 /** The problems with which blocks of addresses and limits of requests can refuse any request. */
 const problemsOfAnyRoute = ['address_blocked', 'too_many_requests', 'https_required'] as const;
 
-/** Completes the document that the framework generates: adds problems, components, examples and tags. */
+/** Completes the document that the framework generates: adds problems, components and examples. */
 export function completeDocument<Document extends object>(
   generated: Document,
   options: DocumentOptions,
@@ -50,18 +51,7 @@ export function documentFrame(options: { readonly version: string; readonly publ
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: options.publicUrl ?? '/' }],
-    tags: [
-      { name: 'Tokens', description: 'Log in and out.' },
-      { name: 'Sessions', description: 'Short-lived tokens for all other operations.' },
-      { name: 'Devices', description: 'The devices of a user, and their push tokens.' },
-      { name: 'Account', description: 'Self-service for users.' },
-      { name: 'Notifications', description: 'The inbox of a user.' },
-      { name: 'Images', description: 'Images for notifications.' },
-      { name: 'Administration', description: "For operators, support and the app's own servers." },
-      { name: 'Webhooks', description: 'Events for other systems, sent by HTTP.' },
-      { name: 'Console', description: 'For the pages of the console: sign-in and set-up.' },
-      { name: 'Operation', description: 'Probes, and this document.' },
-    ],
+    tags,
     components: { securitySchemes },
   };
 }

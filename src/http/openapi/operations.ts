@@ -6,6 +6,7 @@ import { problemsOfSupport } from '../plugins/support-rights.js';
 import { type Access, onlyReads, type RecentProof } from '../requests/route.js';
 import { type JsonObject, objectAt } from './json-schema.js';
 import { problemResponses } from './problems.js';
+import { tagOf } from './tags.js';
 
 /** The parts of a route that the OpenAPI document uses. */
 export type DescribedRoute = Pick<RouteOptions, 'method' | 'url' | 'config' | 'schema'>;
@@ -19,7 +20,7 @@ export function documentedSchema({ schema = {}, config, url }: DescribedRoute): 
   const { ndjson, document = {} } = config ?? {};
   const all = Object.entries({ ...(schema.response as object), ...document.response });
   const answers = Object.fromEntries(all.filter(([, answer]) => answer !== undefined));
-  const described = { ...schema, ...securityOf(config?.access), response: answers };
+  const described = { ...schema, tags: [tagOf(url)], ...securityOf(config?.access), response: answers };
   const proof = proofSentence(config?.recentProof);
   if (proof !== undefined) described.description = [schema.description, proof].filter(Boolean).join(' ');
   if (document.body !== undefined) described.body = isAdmin(url) ? closed(document.body) : document.body;

@@ -18,6 +18,7 @@ import { isJsonObject } from '../../lib/json-object.js';
 import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
 import type { TokenUse } from '../../sessions/dpop/dpop-verifier.js';
+import type { Operator } from '../../sessions/operators.js';
 import type { HashedFor, SecretsFrom } from '../../users/validation.js';
 import { bareAddress } from '../admission/client-address.js';
 import type { QueryParameters } from './parameters.js';
@@ -56,18 +57,13 @@ export type RecentProof =
     };
 
 /** The caller of a route of the administration. */
-export interface Caller {
+export interface Caller extends Partial<Operator> {
   /**
    * The name of the caller in audit events and for idempotency: `key:<id>`, `key:environment` for ADMIN_API_KEY, or
    * `user:<id>`.
    */
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** The user and the session of an operator. Undefined for API keys. */
-  readonly userId?: string;
-  readonly sessionId?: string;
-  /** Whether the session's login and proofs are too old for a route that needs a `RecentProof`. */
-  readonly isStale?: boolean;
 }
 
 /** Who chose the secrets in a request: an operator with a session, or a backend with an API key. */

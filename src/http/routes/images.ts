@@ -22,7 +22,6 @@ export function imageFileRoutes(app: App, { images }: { images: Images }): void 
       summary: 'Get a rendition of an uploaded image',
       description:
         'The target of the URLs of an image. It never changes. A browser may keep it for a day, shared caches may not keep it.',
-      tags: ['Images'],
       params: Params,
       response: {
         200: {

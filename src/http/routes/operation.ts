@@ -20,7 +20,6 @@ export function operationRoutes(app: App, { readiness }: { readiness: Readiness 
     schema: {
       operationId: 'live',
       summary: 'Check that the process runs',
-      tags: ['Operation'],
       response: { 200: { ...Ok, description: 'The process runs.' } },
     },
     config: { access: 'public', isProbe: true },
@@ -34,7 +33,6 @@ export function operationRoutes(app: App, { readiness }: { readiness: Readiness 
       operationId: 'ready',
       summary: 'Check that the instance can serve requests',
       description: 'The database responds and the instance is not shutting down.',
-      tags: ['Operation'],
       response: { 200: { ...Ok, description: 'The instance can serve requests.' } },
     },
     config: { access: 'public', isProbe: true, problems: ['shutting_down'] },

@@ -13,7 +13,6 @@ export function webhookKeyRoutes(app: App, { database }: { readonly database: Da
       summary: 'Read the public keys',
       description:
         'The keys of access tokens (ES256 and RS256), also the next ones, and the Ed25519 keys of the signatures `v1a` of webhooks. There are none before the first audience and the first webhook.',
-      tags: ['Webhooks'],
       response: { 200: { ...WebhookPublicKeys, description: 'A JSON Web Key Set.' } },
     },
     config: { access: 'public' },

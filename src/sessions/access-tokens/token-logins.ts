@@ -9,7 +9,7 @@ import { Problem } from '../../lib/problem.js';
 import { secondsOf } from '../../lib/times.js';
 import { loginEnd } from '../../limits/login-policies.js';
 import type { SnapshotVerifier } from '../fast-path/snapshot-verifier.js';
-import { tellRevocationsOf } from '../revocations/feed.js';
+import { stampRevocationsOf } from '../revocations/feed.js';
 import { validSessions } from '../verifier.js';
 import { stateTag, type TokenStates } from './token-states.js';
 
@@ -100,7 +100,7 @@ export function createLoginFinder(options: {
         return login;
       }
       if (attempt > 3) return login;
-      if (login.has_untold) await tellRevocationsOf(database, session.user_id);
+      if (login.has_untold) await stampRevocationsOf(database, session.user_id);
       else await wait(Math.min(next - login.now, 1) * 1000 + 1);
     }
   }

@@ -54,8 +54,8 @@ export const createRevocationFeed = feedOf<Row, Revocation>({
   itemOf: revocationOf,
 });
 
-const tellAll = statement<object, { seen: string; through: string }>(
-  'revocations_tell',
+const stampAll = statement<object, { seen: string; through: string }>(
+  'revocations_stamp',
   () => sql`
   with untold as materialized (
     select transaction, created_at, id from revocations where told_at is null order by created_at, id for no key update),
@@ -69,14 +69,14 @@ const tellAll = statement<object, { seen: string; through: string }>(
  * Sets the time of all visible revocations that have none.
  * @returns the snapshot in which all revocations have a time, and a time: the snapshot contains everything that was committed before it
  */
-export async function tellRevocations(handle: Handle): Promise<{ readonly seen: Snapshot; readonly through: string }> {
-  const [row] = await handle.query(tellAll({}));
+export async function stampRevocations(handle: Handle): Promise<{ readonly seen: Snapshot; readonly through: string }> {
+  const [row] = await handle.query(stampAll({}));
   if (row === undefined) throw new Error('a query without a condition returned no row');
   return { seen: parseSnapshot(row.seen), through: row.through };
 }
 
-const tellOfUser = statement<{ userId: string }>(
-  'revocations_tell_user',
+const stampOfUser = statement<{ userId: string }>(
+  'revocations_stamp_user',
   (p) => sql`
   with untold as materialized (
     select transaction, created_at, id from revocations where user_id = ${p.userId} and told_at is null
@@ -86,8 +86,8 @@ const tellOfUser = statement<{ userId: string }>(
 );
 
 /** Sets the time of a user's revocations that have none. */
-export async function tellRevocationsOf(handle: Handle, userId: string): Promise<void> {
-  await handle.query(tellOfUser({ userId }));
+export async function stampRevocationsOf(handle: Handle, userId: string): Promise<void> {
+  await handle.query(stampOfUser({ userId }));
 }
 
 interface BacklogRow extends Row {

@@ -22,7 +22,7 @@ import {
   parseFeedId,
   type Revocation,
   readBacklog,
-  tellRevocations,
+  stampRevocations,
 } from './feed.js';
 
 /** The streams of revocations of this instance. */
@@ -112,11 +112,11 @@ export function createRevocationStreams({ database, log, ...options }: Revocatio
       streams.filter(({ checkedAt }) => now - checkedAt > times.beatMs),
       connections.end,
     );
-    const through = await tellRevocations(database);
+    const through = await stampRevocations(database);
     for (const stream of await deliver(feed, streams, through)) {
       live.delete(stream);
       begin(stream, async () => {
-        await tellRevocations(database);
+        await stampRevocations(database);
         await start(stream, { isComplete: false, isReset: true });
       });
     }
@@ -168,7 +168,7 @@ export function createRevocationStreams({ database, log, ...options }: Revocatio
       streamLimit.acquire(caller);
       try {
         const checkedAt = performance.now();
-        const [present, { through }] = [await feed.now(), await tellRevocations(database)];
+        const [present, { through }] = [await feed.now(), await stampRevocations(database)];
         const known = lastEventId === undefined ? undefined : parseFeedId(lastEventId);
         const isComplete =
           known !== undefined && known.position.run === present.run && !isTooOld(known.second, through);

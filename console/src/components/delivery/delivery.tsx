@@ -9,8 +9,8 @@ import type {
   TraceUserNotificationData,
   UserDevice,
 } from '../../api/schema.js';
-import type { Texts } from '../../text/en/index.js';
 import { useText } from '../../text/text.js';
+import type { Texts } from '../../text/texts.js';
 import { Badge, type BadgeKind } from '../badge/badge.js';
 import { Icon } from '../icon/icon.js';
 import { Loaded } from '../state/state.js';

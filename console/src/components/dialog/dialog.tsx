@@ -9,8 +9,10 @@ interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ReactNode;
-  /** The buttons. Without them, the dialog has a button that closes it. */
+  /** The buttons, in place of one that closes the dialog. */
   readonly footer?: ReactNode;
+  /** Buttons beside the one that closes the dialog. */
+  readonly actions?: ReactNode;
   readonly isWide?: boolean;
   /** `button`: only a button of the content closes it. `any`: Esc and a click outside close it too. */
   readonly closing?: 'any' | 'button';
@@ -20,7 +22,7 @@ interface DialogProps {
 
 /** A native modal dialog: it keeps the focus, Esc closes it, and the focus returns to where it was. Mount it to open it. */
 export function Dialog(props: DialogProps) {
-  const { title, onClose, children, footer, isWide = false, closing = 'any', onSubmit } = props;
+  const { title, onClose, children, footer, actions, isWide = false, closing = 'any', onSubmit } = props;
   const text = useText();
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -50,9 +52,12 @@ export function Dialog(props: DialogProps) {
       </div>
       <footer className={styles.foot}>
         {footer ?? (
-          <Button data-cancel onClick={onClose}>
-            {text.common.close}
-          </Button>
+          <>
+            <Button data-cancel onClick={onClose}>
+              {text.common.close}
+            </Button>
+            {actions}
+          </>
         )}
       </footer>
     </>
@@ -166,9 +171,7 @@ export function ConfirmDialog(props: ConfirmProps) {
         <Field
           label={text.common.typeToConfirm(confirmText)}
           value={typedText}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => setTypedText(event.currentTarget.value)}
         />
       )}

@@ -11,6 +11,8 @@ import { westernDigits } from '../../lib/digits.js';
 import { Icon } from '../icon/icon.js';
 import styles from './field.module.css';
 
+const verbatimProps = { autoComplete: 'off', autoCapitalize: 'off', spellCheck: false } as const;
+
 interface FieldText {
   readonly label: string;
   /** Below the field: what it is for, or an example. */
@@ -45,19 +47,42 @@ function FieldFrame({ label, hint, error, children }: FieldText & { children: (w
   );
 }
 
+interface Verbatim {
+  /** The value is a name, an address or a code: the browser corrects and completes nothing. */
+  readonly verbatim?: boolean;
+}
+
 /** One line of text. */
-export function Field({ label, hint, error, className, ...rest }: FieldText & InputHTMLAttributes<HTMLInputElement>) {
+export function Field(props: FieldText & Verbatim & InputHTMLAttributes<HTMLInputElement>) {
+  const { label, hint, error, className, verbatim, ...rest } = props;
   return (
     <FieldFrame {...{ label, hint, error }}>
-      {(wiring) => <input type="text" {...rest} {...wiring} className={cx(styles.input, className)} />}
+      {(wiring) => (
+        <input
+          type="text"
+          {...(verbatim && verbatimProps)}
+          {...rest}
+          {...wiring}
+          className={cx(styles.input, className)}
+        />
+      )}
     </FieldFrame>
   );
 }
 
-export function TextArea({ label, hint, error, ...rest }: FieldText & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+export function TextArea(props: FieldText & Verbatim & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+  const { label, hint, error, verbatim, ...rest } = props;
   return (
     <FieldFrame {...{ label, hint, error }}>
-      {(wiring) => <textarea rows={4} {...rest} {...wiring} className={cx(styles.input, styles.area)} />}
+      {(wiring) => (
+        <textarea
+          rows={4}
+          {...(verbatim && verbatimProps)}
+          {...rest}
+          {...wiring}
+          className={cx(styles.input, styles.area)}
+        />
+      )}
     </FieldFrame>
   );
 }

@@ -7,8 +7,8 @@ import { FormDialog } from '../../components/dialog/dialog.js';
 import { Checkbox, Field, Select } from '../../components/field/field.js';
 import { Notice, Problem } from '../../components/state/state.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
-import styles from './access.module.css';
 
 const hours = { never: undefined, hour: 1, day: 24, week: 7 * 24, month: 30 * 24 } as const;
 type Ending = keyof typeof hours | 'keep';
@@ -61,7 +61,7 @@ export function BlockForm({ block, onClose }: { block?: Block; onClose: () => vo
       onClose={onClose}
       onSubmit={() => save.mutate()}
     >
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         {block === undefined && (
           <Field
             label={access.address}
@@ -69,9 +69,7 @@ export function BlockForm({ block, onClose }: { block?: Block; onClose: () => vo
             error={addressError}
             value={address}
             maxLength={64}
-            autoComplete="off"
-            autoCapitalize="off"
-            spellCheck={false}
+            verbatim
             onChange={(event) => {
               setAddress(event.currentTarget.value);
               setAllowsOwn(false);

@@ -7,17 +7,15 @@ import type { Block, CreateBlockData, DeleteBlockData, GetBlockPageResponse } fr
 import { Button } from '../../components/button/button.js';
 import { Dialog } from '../../components/dialog/dialog.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
-import { Facts, Panel } from '../../components/panel/panel.js';
-import { Empty, Loaded } from '../../components/state/state.js';
-import { ListFoot } from '../../components/table/bars.js';
+import { Facts } from '../../components/panel/panel.js';
+import { ListPanel } from '../../components/table/list-panel.js';
 import type { Column } from '../../components/table/row.js';
-import { Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
 import { None, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { filterValue } from '../../lib/filter-value.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
-import styles from './access.module.css';
 import { BlockForm } from './block-form.js';
 import { End } from './end.js';
 
@@ -57,39 +55,25 @@ export function BlockList({ read }: BlockListProps) {
         fields={[]}
         searchBox={{ name: 'q', label: text.blocks.search }}
       />
-      <Panel hasNoPadding>
-        <Loaded query={list} what={text.blocks.failed} rows={4}>
-          {({ rows, first }) => (
-            <>
-              {rows.length === 0 && q === undefined && <Empty title={text.blocks.none}>{text.blocks.noneWhy}</Empty>}
-              {rows.length === 0 && q !== undefined && <Empty title={text.blocks.noMatch} />}
-              {rows.length > 0 && (
-                <Table
-                  label={text.blocks.title}
-                  columns={columns}
-                  rows={rows}
-                  source={list.more}
-                  idOf={({ id }) => id}
-                  nameOf={({ address }) => address}
-                  onOpen={(block) => setOpenBlock({ block, changes: false })}
-                  compact={(block) => (
-                    <div className={styles.compact}>
-                      <UserText strong text={block.address} />
-                      {block.reason !== null && <UserText quiet text={block.reason} />}
-                      <span className={styles.quiet}>
-                        {text.ends}: <End time={block.ends_at} never={text.blocks.never} />
-                      </span>
-                    </div>
-                  )}
-                />
-              )}
-              <ListFoot source={list.more} rows={rows.length}>
-                {text.blocks.total(first.total)}
-              </ListFoot>
-            </>
-          )}
-        </Loaded>
-      </Panel>
+      <ListPanel
+        list={list}
+        text={text.blocks}
+        isFiltered={q !== undefined}
+        label={text.blocks.title}
+        columns={columns}
+        idOf={({ id }) => id}
+        nameOf={({ address }) => address}
+        onOpen={(block) => setOpenBlock({ block, changes: false })}
+        compact={(block) => (
+          <div className={layout.stack2}>
+            <UserText strong text={block.address} />
+            {block.reason !== null && <UserText quiet text={block.reason} />}
+            <span className={layout.faint}>
+              {text.ends}: <End time={block.ends_at} never={text.blocks.never} />
+            </span>
+          </div>
+        )}
+      />
       {openBlock?.changes === false && (
         <BlockDetails
           block={openBlock.block}
@@ -138,11 +122,8 @@ function BlockDetails({ block, onChange, onClose }: BlockDetailsProps) {
     <Dialog
       title={address}
       onClose={onClose}
-      footer={
+      actions={
         <>
-          <Button data-cancel onClick={onClose}>
-            {common.close}
-          </Button>
           <Button changesData onClick={onChange}>
             {text.blocks.change}
           </Button>

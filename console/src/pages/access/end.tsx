@@ -1,5 +1,6 @@
 import { Badge } from '../../components/badge/badge.js';
 import { Time } from '../../components/text/values.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import styles from './access.module.css';
 
@@ -12,7 +13,7 @@ export function End({ time, never }: { time: string | null; never?: string }) {
   if (left <= 0) return <Badge kind="off">{text.ended}</Badge>;
   return (
     <span className={styles.end}>
-      <Time value={time} /> <span className={styles.quiet}>{text.left(duration(left))}</span>
+      <Time value={time} /> <span className={layout.faint}>{text.left(duration(left))}</span>
     </span>
   );
 }

@@ -3,14 +3,13 @@ import { useState } from 'react';
 import { request } from '../../api/client.js';
 import { ProblemError } from '../../api/problem.js';
 import type { CreateTestIdentityData, IssuedTestIdentity } from '../../api/schema.js';
-import { Button } from '../../components/button/button.js';
-import { Dialog, FormDialog } from '../../components/dialog/dialog.js';
+import { FormDialog } from '../../components/dialog/dialog.js';
+import { SecretDialog } from '../../components/dialog/secret-dialog.js';
 import { Field, Select } from '../../components/field/field.js';
 import { Notice, Problem } from '../../components/state/state.js';
-import { Secret } from '../../components/text/values.js';
 import { westernDigits } from '../../lib/digits.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
-import styles from './access.module.css';
 
 const days = { d7: 7, d14: 14, d30: 30, d90: 90 } as const;
 type Lifetime = keyof typeof days;
@@ -26,18 +25,14 @@ export function NewTestIdentity({ onClose }: { onClose: () => void }) {
   const [issued, setIssued] = useState<IssuedTestIdentity>();
   if (issued === undefined) return <TestIdentityForm onClose={onClose} onIssued={setIssued} />;
   return (
-    <Dialog
+    <SecretDialog
       title={issued.identity.value}
-      closing="button"
+      action={text.done}
       onClose={onClose}
-      footer={
-        <Button kind="main" onClick={onClose}>
-          {text.done}
-        </Button>
-      }
-    >
-      <Secret label={text.shownOnce} value={issued.code} note={<p className={styles.quiet}>{text.keepIt}</p>} />
-    </Dialog>
+      label={text.shownOnce}
+      value={issued.code}
+      note={<p className={layout.faint}>{text.keepIt}</p>}
+    />
   );
 }
 
@@ -84,16 +79,14 @@ function TestIdentityForm({ onClose, onIssued }: FormProps) {
       onClose={onClose}
       onSubmit={() => create.mutate()}
     >
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <Field
           label={text.address}
           hint={text.addressHint}
           error={addressError}
           value={address}
           maxLength={320}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => setAddress(event.currentTarget.value)}
         />
         <Field

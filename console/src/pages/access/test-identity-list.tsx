@@ -7,16 +7,15 @@ import type { DeleteTestIdentityData, GetTestIdentityPageResponse, TestIdentity,
 import { userKey, useUsersOfPages } from '../../api/users.js';
 import { Button } from '../../components/button/button.js';
 import { ConfirmDialog, Dialog } from '../../components/dialog/dialog.js';
-import { Facts, Panel } from '../../components/panel/panel.js';
-import { Empty, Loaded, Problem } from '../../components/state/state.js';
-import { ListFoot } from '../../components/table/bars.js';
+import { Facts } from '../../components/panel/panel.js';
+import { Problem } from '../../components/state/state.js';
+import { ListPanel } from '../../components/table/list-panel.js';
 import type { Column } from '../../components/table/row.js';
-import { Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
 import { None, nameOf, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
-import styles from './access.module.css';
 import { End } from './end.js';
 
 interface TestIdentityListProps {
@@ -53,39 +52,24 @@ export function TestIdentityList({ read }: TestIdentityListProps) {
   ];
   return (
     <>
-      <Panel hasNoPadding>
-        <Loaded query={list} what={text.failed} rows={4}>
-          {({ rows, first }) => (
-            <>
-              {rows.length === 0 ? (
-                <Empty title={text.none}>{text.noneWhy}</Empty>
-              ) : (
-                <Table
-                  label={text.title}
-                  columns={columns}
-                  rows={rows}
-                  source={list.more}
-                  idOf={({ id }) => id}
-                  nameOf={({ identity }) => identity.value}
-                  onOpen={setOpenTest}
-                  compact={(row) => (
-                    <div className={styles.compact}>
-                      <UserText strong text={row.identity.value} />
-                      <UserName test={row} user={userOf(row)} />
-                      <span className={styles.quiet}>
-                        {access.ends}: <End time={row.expires_at} />
-                      </span>
-                    </div>
-                  )}
-                />
-              )}
-              <ListFoot source={list.more} rows={rows.length}>
-                {text.total(first.total)}
-              </ListFoot>
-            </>
-          )}
-        </Loaded>
-      </Panel>
+      <ListPanel
+        list={list}
+        text={text}
+        label={text.title}
+        columns={columns}
+        idOf={({ id }) => id}
+        nameOf={({ identity }) => identity.value}
+        onOpen={setOpenTest}
+        compact={(row) => (
+          <div className={layout.stack2}>
+            <UserText strong text={row.identity.value} />
+            <UserName test={row} user={userOf(row)} />
+            <span className={layout.faint}>
+              {access.ends}: <End time={row.expires_at} />
+            </span>
+          </div>
+        )}
+      />
       {openTest !== undefined && (
         <TestIdentityDetails test={openTest} user={userOf(openTest)} onClose={() => setOpenTest(undefined)} />
       )}
@@ -139,15 +123,10 @@ function TestIdentityDetails({ test, user, onClose }: Named & { readonly onClose
     <Dialog
       title={value}
       onClose={onClose}
-      footer={
-        <>
-          <Button data-cancel onClick={onClose}>
-            {common.close}
-          </Button>
-          <Button kind="warn" changesData onClick={() => setIsAsking(true)}>
-            {text.remove}
-          </Button>
-        </>
+      actions={
+        <Button kind="warn" changesData onClick={() => setIsAsking(true)}>
+          {text.remove}
+        </Button>
       }
     >
       <Facts

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
-import { type RowSource, useList } from '../../api/pages.js';
+import { useList } from '../../api/pages.js';
 import type {
   Audience,
   GetAudiencePageData,
@@ -16,13 +16,13 @@ import { Button } from '../../components/button/button.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
 import { Page, Panel, Rows } from '../../components/panel/panel.js';
 import { Empty, Loaded, Notice } from '../../components/state/state.js';
-import { ListFoot } from '../../components/table/bars.js';
 import { ExportMenu } from '../../components/table/export-menu.js';
+import { ListPanel } from '../../components/table/list-panel.js';
 import type { Column } from '../../components/table/row.js';
-import { Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
 import { Time, UserText } from '../../components/text/values.js';
 import { filterValue } from '../../lib/filter-value.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './audiences.module.css';
 import { EditAudience, NewAudience } from './forms.js';
@@ -51,6 +51,19 @@ export function Audiences() {
     // Another operator may create or change one.
     refreshMs: 15_000,
   });
+  const contentOf = ({ roles, claims }: Audience) => [...(roles ? [text.rolesName] : []), ...claims].join(' · ');
+  const columns: readonly Column<Audience>[] = [
+    { key: 'uri', head: text.uri, size: 'wide', cell: ({ uri }) => <UserText strong text={uri} /> },
+    {
+      key: 'content',
+      head: text.content,
+      size: 'wide',
+      cell: (one) => <UserText quiet text={contentOf(one) || '—'} />,
+    },
+    { key: 'ttl', head: text.ttl, cell: ({ ttl }) => text.lasts(ttl) },
+    { key: 'alg', head: text.alg, cell: ({ alg }) => alg },
+    { key: 'created', head: text.created, isHiddenIfNarrow: true, cell: (one) => <Time value={one.created_at} /> },
+  ];
   const actions = (
     <>
       <ExportMenu name="audiences" columns={csvColumns} read={read(100)} />
@@ -65,20 +78,25 @@ export function Audiences() {
       {saved !== undefined && saved.too_large_for.length > 0 && (
         <TooLarge audience={saved} onDismiss={() => setSaved(undefined)} />
       )}
-      <Panel hasNoPadding>
-        <Loaded query={list} what={text.failed} rows={4}>
-          {({ rows, first }) => (
-            <>
-              {rows.length === 0 && query.q === undefined && <Empty title={text.none}>{text.noneWhy}</Empty>}
-              {rows.length === 0 && query.q !== undefined && <Empty title={text.noMatch} />}
-              {rows.length > 0 && <AudienceTable rows={rows} more={list.more} onOpen={setOpened} />}
-              <ListFoot source={list.more} rows={rows.length}>
-                {text.total(first.total)}
-              </ListFoot>
-            </>
-          )}
-        </Loaded>
-      </Panel>
+      <ListPanel
+        list={list}
+        text={text}
+        isFiltered={query.q !== undefined}
+        onOpen={setOpened}
+        label={text.list}
+        columns={columns}
+        idOf={({ id }) => id}
+        nameOf={({ uri }) => uri}
+        compact={(audience) => (
+          <div className={layout.stack2}>
+            <UserText strong text={audience.uri} />
+            <UserText quiet text={contentOf(audience) || text.noContent} />
+            <span className={layout.faint}>
+              {audience.alg} · {text.lasts(audience.ttl)}
+            </span>
+          </div>
+        )}
+      />
       <SigningKeys />
       {opened === 'new' && <NewAudience onClose={close} onSaved={setSaved} />}
       {opened !== undefined && opened !== 'new' && (
@@ -115,49 +133,6 @@ function TooLarge({ audience, onDismiss }: { audience: SavedAudience; onDismiss:
         ))}
       </ul>
     </Notice>
-  );
-}
-
-interface AudienceTableProps {
-  readonly rows: readonly Audience[];
-  readonly more: RowSource;
-  readonly onOpen: (audience: Audience) => void;
-}
-
-function AudienceTable({ rows, more, onOpen }: AudienceTableProps) {
-  const { audiences: text } = useText();
-  const contentOf = ({ roles, claims }: Audience) => [...(roles ? [text.rolesName] : []), ...claims].join(' · ');
-  const columns: readonly Column<Audience>[] = [
-    { key: 'uri', head: text.uri, size: 'wide', cell: ({ uri }) => <UserText strong text={uri} /> },
-    {
-      key: 'content',
-      head: text.content,
-      size: 'wide',
-      cell: (one) => <UserText quiet text={contentOf(one) || '—'} />,
-    },
-    { key: 'ttl', head: text.ttl, cell: ({ ttl }) => text.lasts(ttl) },
-    { key: 'alg', head: text.alg, cell: ({ alg }) => alg },
-    { key: 'created', head: text.created, isHiddenIfNarrow: true, cell: (one) => <Time value={one.created_at} /> },
-  ];
-  return (
-    <Table
-      label={text.list}
-      columns={columns}
-      rows={rows}
-      source={more}
-      idOf={({ id }) => id}
-      nameOf={({ uri }) => uri}
-      onOpen={onOpen}
-      compact={(audience) => (
-        <div className={styles.compact}>
-          <UserText strong text={audience.uri} />
-          <UserText quiet text={contentOf(audience) || text.noContent} />
-          <span className={styles.quiet}>
-            {audience.alg} · {text.lasts(audience.ttl)}
-          </span>
-        </div>
-      )}
-    />
   );
 }
 

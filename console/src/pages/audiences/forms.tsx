@@ -15,6 +15,7 @@ import { Checkbox, Field, Select } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useDraft } from '../../lib/drafts.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './audiences.module.css';
 
@@ -69,16 +70,14 @@ export function NewAudience({ onClose, onSaved }: { onClose: () => void; onSaved
       onClose={onClose}
       onSubmit={() => create.mutate()}
     >
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <Field
           label={text.uri}
           hint={text.uriHint}
           error={uriError}
           value={draft.uri}
           maxLength={255}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => setDraft({ ...draft, uri: event.currentTarget.value })}
         />
         <Settings draft={draft} onChange={setDraft} error={error} />
@@ -148,7 +147,7 @@ export function EditAudience(props: { audience: Audience; onClose: () => void; o
       onClose={onClose}
       onSubmit={() => change.mutate()}
     >
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <p className={styles.uri}>
           <bdi>{audience.uri}</bdi>
         </p>
@@ -196,7 +195,7 @@ function Settings({ draft, onChange, error }: SettingsProps) {
           onChoose={(alg) => onChange({ ...draft, alg })}
         />
       </div>
-      <fieldset className={styles.group}>
+      <fieldset className={layout.group}>
         <legend>{text.content}</legend>
         <Checkbox
           label={text.rolesLabel}
@@ -208,9 +207,7 @@ function Settings({ draft, onChange, error }: SettingsProps) {
           hint={text.claimsHint}
           error={messageFor(error, 'claims')}
           value={draft.claims}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => onChange({ ...draft, claims: event.currentTarget.value })}
         />
       </fieldset>

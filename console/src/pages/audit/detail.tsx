@@ -7,6 +7,7 @@ import { useSentence } from '../../components/event/event.js';
 import { Facts, Panel } from '../../components/panel/panel.js';
 import { Id } from '../../components/text/id.js';
 import { None, Time } from '../../components/text/values.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './audit.module.css';
 
@@ -37,7 +38,7 @@ export function EventDetail({ event }: { event: AuditEvent }) {
         </div>
       }
     >
-      <div className={styles.detail}>
+      <div className={layout.stack16}>
         <Facts
           facts={[
             [audit.time, <Time key="at" value={event.created_at} focusable />],
@@ -133,7 +134,7 @@ function Changes({ changes }: { changes: AuditEvent['changes'] }) {
               <bdi>{names(field)}</bdi>
             </th>
             {withheld ? (
-              <td colSpan={2} className={styles.quiet}>
+              <td colSpan={2} className={layout.faint}>
                 {audit.withheld}
               </td>
             ) : (
@@ -180,7 +181,7 @@ function Value({ value, name }: { value: unknown; name: string }): ReactNode {
       <ul className={styles.members}>
         {Object.entries(value).map(([memberName, member]) => (
           <li key={memberName}>
-            <bdi className={styles.quiet}>{names(memberName)}:</bdi> <Value value={member} name={memberName} />
+            <bdi className={layout.faint}>{names(memberName)}:</bdi> <Value value={member} name={memberName} />
           </li>
         ))}
       </ul>

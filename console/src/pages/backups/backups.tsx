@@ -14,6 +14,7 @@ import { Facts, Page, Panel, Rows } from '../../components/panel/panel.js';
 import { Empty, Loaded, Notice } from '../../components/state/state.js';
 import { Secret, Time } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import styles from './backups.module.css';
 
@@ -154,12 +155,12 @@ function Row({ backup, canVerify, isBusy, onVerify }: RowProps) {
   return (
     <li className={styles.row}>
       <div className={styles.main}>
-        <div className={styles.head}>
+        <div className={layout.row}>
           <strong>
             <Time value={backup.started_at} isFull />
           </strong>
           <StateBadge backup={backup} />
-          <span className={styles.quiet}>
+          <span className={layout.faint}>
             {[size, backup.is_scheduled ? text.scheduled : text.byHand]
               .filter((part) => part !== undefined)
               .join(' · ')}
@@ -191,8 +192,8 @@ function Restore({ state }: { state: State }) {
   if (location === undefined) return null;
   return (
     <Panel title={text.restore}>
-      <div className={styles.restore}>
-        <p className={styles.quiet}>{text.restoreWhy[state.method]}</p>
+      <div className={layout.stack12}>
+        <p className={layout.faint}>{text.restoreWhy[state.method]}</p>
         <Secret label={text.restoreLast} value={`postern backup restore ${location} --to data-restored`} />
         {state.archive !== null && (
           <Secret

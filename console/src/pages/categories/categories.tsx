@@ -15,6 +15,7 @@ import { Table } from '../../components/table/table.js';
 import { None, UserText } from '../../components/text/values.js';
 import { language } from '../../lib/preferences.js';
 import { useStore } from '../../lib/store.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './categories.module.css';
 import { NewCategory } from './new-category.js';
@@ -101,9 +102,9 @@ function CategoryTable({ rows, onOpen }: { rows: readonly Category[]; onOpen: (c
       nameOf={(category) => titleOf(category, chosen)}
       onOpen={onOpen}
       compact={(category) => (
-        <div className={styles.identity}>
+        <div className={layout.identity}>
           <Identity category={category} />
-          <span className={styles.quiet}>{stepsText(category, text)}</span>
+          <span className={layout.quiet}>{stepsText(category, text)}</span>
         </div>
       )}
     />
@@ -115,12 +116,12 @@ function Identity({ category }: { category: Category }) {
   const title = titleOf(category, useStore(language));
   const isBuiltIn = useIsBuiltIn();
   return (
-    <div className={styles.identity}>
+    <div className={layout.identity}>
       <span className={styles.badges}>
         <UserText strong text={title} />
         {category.is_critical && <Badge kind="label">{text.critical}</Badge>}
       </span>
-      <span className={styles.quiet}>
+      <span className={layout.quiet}>
         {title !== category.name && <bdi>{category.name}</bdi>}
         {title !== category.name && isBuiltIn(category.name) && ' · '}
         {isBuiltIn(category.name) && text.builtIn}

@@ -9,6 +9,7 @@ import { toast } from '../../components/toast/toasts.js';
 import { useDraft } from '../../lib/drafts.js';
 import { language } from '../../lib/preferences.js';
 import { useStore } from '../../lib/store.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { useIsBuiltIn } from './categories.js';
 import styles from './categories.module.css';
@@ -87,7 +88,7 @@ function CategoryView({ category }: { category: Category }) {
     >
       <div className={styles.columns}>
         <form
-          className={styles.column}
+          className={layout.stack20}
           noValidate
           onSubmit={(event) => {
             event.preventDefault();
@@ -128,7 +129,7 @@ function CategoryView({ category }: { category: Category }) {
             )}
           </div>
         </form>
-        <div className={styles.column}>
+        <div className={layout.stack20}>
           <Preview category={category} isUnsaved={isChanged} />
         </div>
       </div>

@@ -2,6 +2,7 @@ import type { StepCondition } from '../../api/schema.js';
 import { Button } from '../../components/button/button.js';
 import { Checkbox, Field, Select, TextArea } from '../../components/field/field.js';
 import { Notice } from '../../components/state/state.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './categories.module.css';
 import type { Draft, DraftStep, DraftText } from './draft.js';
@@ -28,8 +29,8 @@ export function TextFields({ draft: { texts }, faults, onChange }: FieldsProps) 
   const set = (index: number, change: Partial<DraftText>) => onChange({ texts: replaced(texts, index, change) });
   const next = ['en', 'es'].find((locale) => !texts.some((each) => each.locale === locale)) ?? '';
   return (
-    <div className={styles.stack}>
-      <p className={styles.quiet}>{text.textsHint}</p>
+    <div className={layout.stack16}>
+      <p className={layout.quiet}>{text.textsHint}</p>
       {texts.map(({ locale, title, description }, index) => (
         <fieldset
           // biome-ignore lint/suspicious/noArrayIndexKey: the language changes while it is typed
@@ -92,14 +93,14 @@ export function ReachFields(props: FieldsProps) {
   const { draft, faults, onChange } = props;
   const { categories: text } = useText();
   return (
-    <div className={styles.stack}>
+    <div className={layout.stack16}>
       <div>
         <Checkbox
           label={text.isCritical}
           checked={draft.isCritical}
           onChange={(event) => onChange({ isCritical: event.currentTarget.checked })}
         />
-        <p className={styles.quiet}>{text.isCriticalHint}</p>
+        <p className={layout.quiet}>{text.isCriticalHint}</p>
       </div>
       <StepFields {...props} />
       <DefaultFields {...props} />
@@ -126,7 +127,7 @@ function StepFields({ draft: { steps }, faults, onChange }: FieldsProps) {
     <>
       <div>
         <p className={styles.strong}>{text.steps}</p>
-        <p className={styles.quiet}>{text.stepsHint}</p>
+        <p className={layout.quiet}>{text.stepsHint}</p>
         {stepsFault !== undefined && <p role="alert">{stepsFault}</p>}
       </div>
       {steps.map(({ channel, after, if: condition }, index) => (

@@ -1,4 +1,5 @@
 import { Checkbox, Field, Select } from '../../components/field/field.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { weekdays } from '../user/quiet-hours.js';
 import styles from './categories.module.css';
@@ -17,15 +18,15 @@ export function LimitFields({ draft, faults, onChange }: FieldsProps) {
       defaults: { ...defaults, email: defaults.email === 'digest' ? 'on' : defaults.email },
     });
   return (
-    <div className={styles.stack}>
-      {draft.isCritical && <p className={styles.quiet}>{text.limitsCritical}</p>}
+    <div className={layout.stack16}>
+      {draft.isCritical && <p className={layout.quiet}>{text.limitsCritical}</p>}
       <div>
         <Checkbox
           label={text.hasDigest}
           checked={digest !== null}
           onChange={(event) => (event.currentTarget.checked ? onChange({ digest: newDigest }) : removeDigest())}
         />
-        <p className={styles.quiet}>{text.hasDigestHint}</p>
+        <p className={layout.quiet}>{text.hasDigestHint}</p>
       </div>
       {digest !== null && (
         <DigestFields {...{ digest, faults }} onChange={(change) => onChange({ digest: { ...digest, ...change } })} />
@@ -36,7 +37,7 @@ export function LimitFields({ draft, faults, onChange }: FieldsProps) {
           checked={cap !== null}
           onChange={(event) => onChange({ cap: event.currentTarget.checked ? newCap : null })}
         />
-        <p className={styles.quiet}>{text.hasCapHint}</p>
+        <p className={layout.quiet}>{text.hasCapHint}</p>
       </div>
       {cap !== null && (
         <CapFields

@@ -2,12 +2,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ProblemError } from '../../api/problem.js';
 import type { Category } from '../../api/schema.js';
-import { Button } from '../../components/button/button.js';
-import { Dialog } from '../../components/dialog/dialog.js';
+import { FormDialog } from '../../components/dialog/dialog.js';
 import { Field } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
-import styles from './categories.module.css';
 import { categoriesKey, putCategory } from './queries.js';
 
 interface NewCategoryProps {
@@ -18,7 +17,7 @@ interface NewCategoryProps {
 
 /** Asks for the name of a category, and creates it with the defaults. Its page has the rest. */
 export function NewCategory({ known, onCreated, onClose }: NewCategoryProps) {
-  const { categories: text, common } = useText();
+  const { categories: text } = useText();
   const client = useQueryClient();
   const [name, setName] = useState('');
   const create = useMutation({
@@ -34,33 +33,22 @@ export function NewCategory({ known, onCreated, onClose }: NewCategoryProps) {
   const nameError = exists ? text.exists : error instanceof ProblemError ? error.messageFor('name') : undefined;
   const isReady = name.trim() !== '' && !exists;
   return (
-    <Dialog
+    <FormDialog
       title={text.createTitle}
+      action={text.createAction}
+      isReady={isReady}
+      busy={create.isPending}
       onClose={onClose}
-      onSubmit={() => {
-        if (isReady && !create.isPending) create.mutate();
-      }}
-      footer={
-        <>
-          <Button data-cancel onClick={onClose}>
-            {common.cancel}
-          </Button>
-          <Button type="submit" kind="main" disabled={!isReady} busy={create.isPending} changesData>
-            {text.createAction}
-          </Button>
-        </>
-      }
+      onSubmit={() => create.mutate()}
     >
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <Field
           label={text.nameLabel}
           hint={text.nameHint}
           error={nameError}
           value={name}
           maxLength={64}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => {
             setName(event.currentTarget.value);
             create.reset();
@@ -68,6 +56,6 @@ export function NewCategory({ known, onCreated, onClose }: NewCategoryProps) {
         />
         {error !== null && nameError === undefined && <Problem message={text.notCreated} error={error} />}
       </div>
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -20,6 +20,7 @@ import { cx } from '../../lib/cx.js';
 import { useDebounced } from '../../lib/debounced.js';
 import { language } from '../../lib/preferences.js';
 import { useStore } from '../../lib/store.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { DataFields } from '../notifications/data.js';
 import {
@@ -84,11 +85,11 @@ export function Preview({ category, isUnsaved }: { category: Category; isUnsaved
   return (
     <>
       <Panel title={text.preview}>
-        <div className={styles.stack}>
+        <div className={layout.stack16}>
           {isUnsaved ? (
             <Notice kind="info">{text.unsavedPreview}</Notice>
           ) : (
-            <p className={styles.quiet}>{text.previewHint}</p>
+            <p className={layout.quiet}>{text.previewHint}</p>
           )}
           <Select
             label={text.language}
@@ -96,7 +97,7 @@ export function Preview({ category, isUnsaved }: { category: Category; isUnsaved
             options={locales.map((each) => [each, each] as const)}
             onChoose={setLocale}
           />
-          <div className={styles.cards}>
+          <div className={layout.stack16}>
             {channels.map((channel) => (
               <PreviewCard key={channel} {...{ category, channel, locale, content }} />
             ))}
@@ -104,7 +105,7 @@ export function Preview({ category, isUnsaved }: { category: Category; isUnsaved
         </div>
       </Panel>
       <Panel title={text.sample}>
-        <div className={styles.stack}>
+        <div className={layout.stack16}>
           <Field
             label={text.actor}
             value={sample.actor}
@@ -183,7 +184,7 @@ function PreviewCard(props: {
         {(message) => (
           <>
             <Message channel={channel} message={message} />
-            <span className={styles.quiet}>
+            <span className={layout.quiet}>
               {message.template === null ? text.noTemplate : text.template(message.template)}
             </span>
           </>
@@ -218,14 +219,14 @@ function Message({
     );
   return (
     <Bubble>
-      <span className={styles.quiet}>
+      <span className={layout.quiet}>
         <bdi>{entry?.app_name}</bdi>
       </span>
       <bdi className={cx(styles.strong, styles.subject)}>{subject}</bdi>
       <bdi>{body}</bdi>
       {html !== null && (
         <details>
-          <summary className={styles.quiet}>{text.htmlSource}</summary>
+          <summary className={layout.quiet}>{text.htmlSource}</summary>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
           <pre className={styles.source} tabIndex={0}>
             {html}
@@ -275,7 +276,7 @@ function TestButton({ category, content }: { category: Category; content: Conten
       >
         {text.test}
       </Button>
-      <p className={styles.quiet}>{text.testHint}</p>
+      <p className={layout.quiet}>{text.testHint}</p>
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { TextArea } from '../../components/field/field.js';
 import { Loaded, Notice, Problem } from '../../components/state/state.js';
 import { toast } from '../../components/toast/toasts.js';
 import { download } from '../../lib/download.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './categories.module.css';
 import { type CategorySet, categoriesKey, readCategories, replaceCategories } from './queries.js';
@@ -85,8 +86,8 @@ function SetForm({ set, onClose }: { set: CategorySet; onClose: () => void }) {
         </>
       }
     >
-      <div className={styles.stack}>
-        <label className={styles.quiet}>
+      <div className={layout.stack16}>
+        <label className={layout.quiet}>
           {text.chooseFile}{' '}
           <input
             type="file"

@@ -19,6 +19,7 @@ import { useDebounced } from '../../lib/debounced.js';
 import { useDraft } from '../../lib/drafts.js';
 import { language } from '../../lib/preferences.js';
 import { useStore } from '../../lib/store.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import { dataOf, exampleOf, fieldsOf } from '../notifications/data-fields.js';
 import { ownZone, wallTimeIn, zones } from '../publications/zoned-time.js';
@@ -55,11 +56,11 @@ export function Simulator({ category, isUnsaved }: SimulatorProps) {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <Panel title={text.title} anchor="simulator">
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         {isOpen && isUnsaved ? (
           <Notice kind="info">{text.unsaved}</Notice>
         ) : (
-          <p className={styles.quiet}>{text.hint}</p>
+          <p className={layout.quiet}>{text.hint}</p>
         )}
         {isOpen && <OpenSimulator category={category} />}
         <div>
@@ -85,7 +86,7 @@ function OpenSimulator({ category }: { category: Category }) {
   const settled = JSON.parse(useDebounced(JSON.stringify(scenario), delayMs)) as Scenario;
   return (
     <div className={styles.simulator}>
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <Person {...{ category, scenario }} onChange={set} />
         <Events {...{ scenario }} usual={usual.events[0]} onChange={set} />
         <div>
@@ -126,8 +127,8 @@ function Person({ category, scenario, onChange }: PartProps & { category: Catego
       />
       <QuietHoursFields value={quietHours} onChange={(next) => onChange({ quietHours: next })} />
       {!category.is_critical && category.steps.length > 0 && (
-        <fieldset className={styles.bare}>
-          <legend className={styles.quiet}>{text.choices}</legend>
+        <fieldset className={layout.fieldset}>
+          <legend className={layout.quiet}>{text.choices}</legend>
           <div className={styles.choices}>
             {channels
               .filter((channel) => category.steps.some((step) => step.channel === channel))
@@ -199,8 +200,7 @@ function Events({ scenario, usual, onChange }: PartProps & { usual: TypedEvent |
               label={categories.data}
               error={faultAt(`${place}.json`, categories.notJson)}
               value={json}
-              autoComplete="off"
-              spellCheck={false}
+              verbatim
               onChange={(event) => set(place, { json: event.currentTarget.value })}
             />
           </div>
@@ -251,7 +251,7 @@ function Result({ category, scenario }: { category: Category; scenario: Scenario
     <Loaded query={query} what={text.failed} rows={6}>
       {({ asked, simulation: { timeline } }) => (
         <>
-          {timeline.length === 0 && <p className={styles.quiet}>{text.none}</p>}
+          {timeline.length === 0 && <p className={layout.quiet}>{text.none}</p>}
           <Timeline
             zone={asked.preferences?.time_zone ?? 'UTC'}
             entries={timelineOf(asked, timeline).map((line, index) => entryOf(line, index, asked))}

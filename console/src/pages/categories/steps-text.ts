@@ -1,5 +1,5 @@
 import type { Category } from '../../api/schema.js';
-import type { Texts } from '../../text/en/index.js';
+import type { Texts } from '../../text/texts.js';
 
 /** The channels in the order of the steps, with what each waits for: "Push → Mail after 1h if it is not read". */
 export function stepsText({ steps }: Pick<Category, 'steps'>, text: Texts['categories']): string {

@@ -1,5 +1,6 @@
 import { Button } from '../../components/button/button.js';
 import { Field, Select, TextArea } from '../../components/field/field.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './categories.module.css';
 import { type DraftTemplate, partsOf, templateName } from './draft.js';
@@ -13,8 +14,8 @@ export function TemplateFields({ draft: { templates }, faults, onChange }: Field
   const free = channels.find((channel) => !names.includes(`${channel}.en`));
   const empty = { locale: free === undefined ? '' : 'en', subject: '', title: '', text: '', html: '' };
   return (
-    <div className={styles.stack}>
-      <p className={styles.quiet}>{text.templatesHint}</p>
+    <div className={layout.stack16}>
+      <p className={layout.quiet}>{text.templatesHint}</p>
       {templates.map((template, index) => (
         <TemplateItem
           // biome-ignore lint/suspicious/noArrayIndexKey: the name changes while it is typed
@@ -67,9 +68,7 @@ function TemplateItem({ template, faultOfName, faultAt, onChange, onRemove }: Te
           error={faultOfName}
           value={template.locale}
           maxLength={35}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => onChange({ locale: event.currentTarget.value })}
         />
         <Button kind="ghost" icon="trash" label={text.removeTemplate(name)} onClick={onRemove} />

@@ -8,6 +8,7 @@ import { Notice } from '../../components/state/state.js';
 import { UserText } from '../../components/text/values.js';
 import { cx } from '../../lib/cx.js';
 import { useStore } from '../../lib/store.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './import.module.css';
 import type { Reading } from './rows.js';
@@ -28,7 +29,7 @@ export function ChooseFile() {
   };
   return (
     <Panel title={imports.file}>
-      <div className={styles.choose}>
+      <div className={layout.stack12}>
         {unreadable !== undefined && (
           <Notice kind="bad" live>
             {imports.unreadable[unreadable]}

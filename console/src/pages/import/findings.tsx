@@ -2,8 +2,8 @@ import { Link } from '@tanstack/react-router';
 import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
 import { None, UserText } from '../../components/text/values.js';
-import type { Texts } from '../../text/en/index.js';
 import { useFormats, useText } from '../../text/text.js';
+import type { Texts } from '../../text/texts.js';
 import type { Outcome } from './run.js';
 import { messageOf } from './state.js';
 

@@ -11,7 +11,7 @@ import { guessColumns, looksLikeHeadings, type Target } from '../../../../src/us
 import { csvLine } from '../../lib/csv.js';
 import { onForget } from '../../lib/drafts.js';
 import { createStore } from '../../lib/store.js';
-import type { Texts } from '../../text/en/index.js';
+import type { Texts } from '../../text/texts.js';
 import { type Reading, readRows } from './rows.js';
 import { emptyTally, type LineError, type Outcome, runImport, type Tally } from './run.js';
 

@@ -5,6 +5,7 @@ import { Panel } from '../../components/panel/panel.js';
 import { Notice, Problem } from '../../components/state/state.js';
 import { download } from '../../lib/download.js';
 import { useStore } from '../../lib/store.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import { Findings } from './findings.js';
 import styles from './import.module.css';
@@ -145,7 +146,7 @@ function RunState({ step, run, children }: { step: Step; run: Run; children: Rea
       )}
       {children}
       {state !== 'running' && isLast && (
-        <div className={styles.buttons}>
+        <div className={layout.buttons}>
           {state === 'stopped' && (
             <Button kind="main" changesData={step === 'work'} onClick={continueRun}>
               {imports.goOn}

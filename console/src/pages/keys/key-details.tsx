@@ -47,15 +47,10 @@ export function KeyDetails({ apiKey: key, onClose }: { apiKey: ApiKey; onClose: 
     <Dialog
       title={key.name}
       onClose={onClose}
-      footer={
-        <>
-          <Button data-cancel onClick={onClose}>
-            {common.close}
-          </Button>
-          <Button kind="warn" changesData onClick={() => setIsAsking(true)}>
-            {text.revoke}
-          </Button>
-        </>
+      actions={
+        <Button kind="warn" changesData onClick={() => setIsAsking(true)}>
+          {text.revoke}
+        </Button>
       }
     >
       <Facts

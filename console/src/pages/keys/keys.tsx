@@ -1,21 +1,19 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
-import { type RowSource, useList } from '../../api/pages.js';
+import { useList } from '../../api/pages.js';
 import type { ApiKey, GetKeyPageData, GetKeyPageResponse } from '../../api/schema.js';
 import { Button } from '../../components/button/button.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
-import { Page, Panel } from '../../components/panel/panel.js';
-import { Empty, Loaded } from '../../components/state/state.js';
-import { ListFoot } from '../../components/table/bars.js';
+import { Page } from '../../components/panel/panel.js';
 import { ExportMenu } from '../../components/table/export-menu.js';
+import { ListPanel } from '../../components/table/list-panel.js';
 import type { Column } from '../../components/table/row.js';
-import { Table } from '../../components/table/table.js';
 import { Time, UserText } from '../../components/text/values.js';
 import { filterValue } from '../../lib/filter-value.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { Expiry, KeyDetails } from './key-details.js';
-import styles from './keys.module.css';
 import { NewKey } from './new-key.js';
 
 /** The columns of a CSV file. */
@@ -40,47 +38,6 @@ export function Keys() {
     // Another operator may create or revoke one.
     refreshMs: 15_000,
   });
-  const actions = (
-    <>
-      <ExportMenu name="keys" columns={csvColumns} read={read(100)} />
-      <Button kind="main" icon="plus" onClick={() => setOpenKey('new')}>
-        {text.create}
-      </Button>
-    </>
-  );
-  return (
-    <Page title={text.title} actions={actions}>
-      <FilterBar urlQuery={query} onChange={change} fields={[]} searchBox={{ name: 'q', label: text.search }} />
-      <Panel hasNoPadding>
-        <Loaded query={list} what={text.failed} rows={4}>
-          {({ rows, first }) => (
-            <>
-              {rows.length === 0 && query.q === undefined && <Empty title={text.none}>{text.noneWhy}</Empty>}
-              {rows.length === 0 && query.q !== undefined && <Empty title={text.noMatch} />}
-              {rows.length > 0 && <KeyTable rows={rows} more={list.more} onOpen={setOpenKey} />}
-              <ListFoot source={list.more} rows={rows.length}>
-                {text.total(first.total)}
-              </ListFoot>
-            </>
-          )}
-        </Loaded>
-      </Panel>
-      {openKey === 'new' && <NewKey onClose={() => setOpenKey(undefined)} />}
-      {openKey !== undefined && openKey !== 'new' && (
-        <KeyDetails apiKey={openKey} onClose={() => setOpenKey(undefined)} />
-      )}
-    </Page>
-  );
-}
-
-interface KeyTableProps {
-  readonly rows: readonly ApiKey[];
-  readonly more: RowSource;
-  readonly onOpen: (key: ApiKey) => void;
-}
-
-function KeyTable({ rows, more, onOpen }: KeyTableProps) {
-  const { keys: text } = useText();
   const scopesOf = ({ scopes }: ApiKey) => scopes.map((scope) => text.scopeNames[scope]).join(' · ');
   const columns: readonly Column<ApiKey>[] = [
     { key: 'name', head: text.name, size: 'wide', cell: ({ name }) => <UserText strong text={name} /> },
@@ -98,24 +55,40 @@ function KeyTable({ rows, more, onOpen }: KeyTableProps) {
       cell: ({ created_at }) => <Time value={created_at} />,
     },
   ];
+  const actions = (
+    <>
+      <ExportMenu name="keys" columns={csvColumns} read={read(100)} />
+      <Button kind="main" icon="plus" onClick={() => setOpenKey('new')}>
+        {text.create}
+      </Button>
+    </>
+  );
   return (
-    <Table
-      label={text.list}
-      columns={columns}
-      rows={rows}
-      source={more}
-      idOf={({ id }) => id}
-      nameOf={({ name }) => name}
-      onOpen={onOpen}
-      compact={(key) => (
-        <div className={styles.compact}>
-          <UserText strong text={key.name} />
-          <UserText quiet text={scopesOf(key)} />
-          <span className={styles.quiet}>
-            {text.lastUsed}: <Time value={key.last_used_at} emptyText={text.never} />
-          </span>
-        </div>
+    <Page title={text.title} actions={actions}>
+      <FilterBar urlQuery={query} onChange={change} fields={[]} searchBox={{ name: 'q', label: text.search }} />
+      <ListPanel
+        list={list}
+        text={text}
+        isFiltered={query.q !== undefined}
+        onOpen={setOpenKey}
+        label={text.list}
+        columns={columns}
+        idOf={({ id }) => id}
+        nameOf={({ name }) => name}
+        compact={(key) => (
+          <div className={layout.stack2}>
+            <UserText strong text={key.name} />
+            <UserText quiet text={scopesOf(key)} />
+            <span className={layout.faint}>
+              {text.lastUsed}: <Time value={key.last_used_at} emptyText={text.never} />
+            </span>
+          </div>
+        )}
+      />
+      {openKey === 'new' && <NewKey onClose={() => setOpenKey(undefined)} />}
+      {openKey !== undefined && openKey !== 'new' && (
+        <KeyDetails apiKey={openKey} onClose={() => setOpenKey(undefined)} />
       )}
-    />
+    </Page>
   );
 }

@@ -3,14 +3,13 @@ import { useState } from 'react';
 import { request } from '../../api/client.js';
 import { ProblemError } from '../../api/problem.js';
 import type { CreateKeyData, IssuedApiKey, Scope } from '../../api/schema.js';
-import { Button } from '../../components/button/button.js';
-import { Dialog, FormDialog } from '../../components/dialog/dialog.js';
+import { FormDialog } from '../../components/dialog/dialog.js';
+import { SecretDialog } from '../../components/dialog/secret-dialog.js';
 import { Checkbox, Field, Select } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
-import { Secret } from '../../components/text/values.js';
 import { useDraft } from '../../lib/drafts.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
-import styles from './keys.module.css';
 
 const scopes = [
   'notifications:write',
@@ -41,18 +40,14 @@ export function NewKey({ onClose }: { onClose: () => void }) {
   const [issued, setIssued] = useState<IssuedApiKey>();
   if (issued === undefined) return <KeyForm onClose={onClose} onIssued={setIssued} />;
   return (
-    <Dialog
+    <SecretDialog
       title={issued.name}
-      closing="button"
+      action={text.done}
       onClose={onClose}
-      footer={
-        <Button kind="main" onClick={onClose}>
-          {text.done}
-        </Button>
-      }
-    >
-      <Secret label={text.shownOnce} value={issued.token} note={<p className={styles.quiet}>{text.keepIt}</p>} />
-    </Dialog>
+      label={text.shownOnce}
+      value={issued.token}
+      note={<p className={layout.faint}>{text.keepIt}</p>}
+    />
   );
 }
 
@@ -95,7 +90,7 @@ function KeyForm({ onClose, onIssued }: { onClose: () => void; onIssued: (key: I
       onClose={onClose}
       onSubmit={() => create.mutate()}
     >
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <Field
           label={text.name}
           hint={text.nameHint}
@@ -105,14 +100,14 @@ function KeyForm({ onClose, onIssued }: { onClose: () => void; onIssued: (key: I
           autoComplete="off"
           onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
         />
-        <fieldset className={styles.scopes}>
+        <fieldset className={layout.group}>
           <legend>{text.scopes}</legend>
           {scopes.map((scope) => (
             <Checkbox
               key={scope}
               label={
                 <>
-                  {text.scopeNames[scope]} <code className={styles.quiet}>{scope}</code>
+                  {text.scopeNames[scope]} <code className={layout.faint}>{scope}</code>
                 </>
               }
               checked={draft.scopes.includes(scope)}
@@ -120,7 +115,7 @@ function KeyForm({ onClose, onIssued }: { onClose: () => void; onIssued: (key: I
             />
           ))}
           {draft.name.trim() !== '' && draft.scopes.length === 0 && (
-            <span className={styles.quiet}>{text.chooseScope}</span>
+            <span className={layout.faint}>{text.chooseScope}</span>
           )}
         </fieldset>
         <Select

@@ -9,8 +9,9 @@ import { Notice, Problem } from '../../components/state/state.js';
 import { cx } from '../../lib/cx.js';
 import { useDraft } from '../../lib/drafts.js';
 import { useStore } from '../../lib/store.js';
-import type { Texts } from '../../text/en/index.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
+import type { Texts } from '../../text/texts.js';
 import { categoriesQuery } from '../categories/queries.js';
 import { type Content, contentOf, emptyForm, type Form, fieldNames, isExactNumber, withKnownType } from './content.js';
 import { Curl } from './curl.js';
@@ -293,7 +294,7 @@ function Publish({ report, refusedCount, onPublish }: PublishProps) {
         {report === undefined ? text.action : text.to(people)}
       </Button>
       {report !== undefined && people > 0 && refusedCount > 0 && <span>{text.leftOut(refusedCount)}</span>}
-      <p className={styles.quiet}>{text.final}</p>
+      <p className={layout.quiet}>{text.final}</p>
       {isAsked && report !== undefined && (
         <ConfirmDialog
           title={text.question(people)}

@@ -1,4 +1,5 @@
 import { Field, Select, TextArea } from '../../components/field/field.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import type { DataField, TypedData } from './data-fields.js';
 import type { DataErrors } from './fields.js';
@@ -15,8 +16,8 @@ interface DataProps {
 export function DataFields({ fields, typed, errors, onChange }: DataProps) {
   const { notifications: text } = useText();
   return (
-    <fieldset className={styles.data}>
-      <legend className={styles.label}>{text.data}</legend>
+    <fieldset className={layout.fieldset}>
+      <legend className={layout.label}>{text.data}</legend>
       <div className={styles.pair}>
         {fields.map((field) => (
           <DataMember

@@ -8,6 +8,7 @@ import { Panel } from '../../components/panel/panel.js';
 import { Id } from '../../components/text/id.js';
 import { Num, nameOf, UserText } from '../../components/text/values.js';
 import { download } from '../../lib/download.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import type { Report } from './dry-run.js';
 import styles from './notifications.module.css';
@@ -125,7 +126,7 @@ function Result({ report, refused, isFile }: DryRunProps & { report: Report }) {
               ...channels.flatMap(([name, count]) => (count === 0 ? [] : `${name} ${count.toLocaleString()}`)),
               ...(without > 0 ? [text.without(without)] : []),
             ].join(' · ')}
-            {push.muted > 0 && <span className={styles.quiet}> {text.mutedBy}</span>}
+            {push.muted > 0 && <span className={layout.quiet}> {text.mutedBy}</span>}
           </span>
           <Button kind="ghost" small onClick={() => setShowsWho(true)}>
             {text.seeWho}
@@ -176,7 +177,7 @@ const maxNamed = 100;
 function Who({ report, onClose }: { report: Report; onClose: () => void }) {
   const { notifications } = useText();
   const { dryRun: text } = notifications;
-  const { delivery, common } = useText();
+  const { delivery } = useText();
   const shown = report.people.slice(0, maxNamed);
   const users = useUsersById(shown.map(({ id }) => id));
   const [only] = report.people.length === 1 ? shown : [];
@@ -185,18 +186,13 @@ function Who({ report, onClose }: { report: Report; onClose: () => void }) {
       title={text.who}
       isWide
       onClose={onClose}
-      footer={
-        <>
-          <Button
-            icon="download"
-            onClick={() => download('dry-run.ndjson', ndjson(report.people.map(lineOf)), 'application/x-ndjson')}
-          >
-            {text.download}
-          </Button>
-          <Button data-cancel onClick={onClose}>
-            {common.close}
-          </Button>
-        </>
+      actions={
+        <Button
+          icon="download"
+          onClick={() => download('dry-run.ndjson', ndjson(report.people.map(lineOf)), 'application/x-ndjson')}
+        >
+          {text.download}
+        </Button>
       }
     >
       {report.people.length > maxNamed && <p>{text.first(maxNamed, report.people.length)}</p>}
@@ -208,7 +204,7 @@ function Who({ report, onClose }: { report: Report; onClose: () => void }) {
               {user === undefined ? <Id value={id} short /> : <UserText strong text={nameOf(user)} />}
               {only === undefined ? (
                 <span className={styles.channels}>
-                  {push.length === 0 && <span className={styles.quiet}>{text.noPush}</span>}
+                  {push.length === 0 && <span className={layout.quiet}>{text.noPush}</span>}
                   {push.map(({ device_id, channel, muted }) => (
                     <Badge key={device_id} kind={muted ? 'muted' : 'label'}>
                       {delivery.channels[channel]}
@@ -249,7 +245,7 @@ function Steps({ steps }: Pick<Report, 'steps'>) {
               .join(' · ')}
           </div>
         ))}
-        <div className={styles.quiet}>{text.stepsHint}</div>
+        <div className={layout.quiet}>{text.stepsHint}</div>
       </div>
     </div>
   );

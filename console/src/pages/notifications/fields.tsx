@@ -7,6 +7,7 @@ import { Icon } from '../../components/icon/icon.js';
 import { UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { cx } from '../../lib/cx.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { CategoryField } from './category-field.js';
 import type { Form, UploadedImage } from './content.js';
@@ -148,7 +149,7 @@ function TypeField({ type, types, error, onChange }: TypeProps) {
   }
   return (
     <div className={styles.type}>
-      <span className={styles.label} id={id}>
+      <span className={layout.label} id={id}>
         {text.type}
       </span>
       <Segments
@@ -164,7 +165,7 @@ function TypeField({ type, types, error, onChange }: TypeProps) {
 
 function Note({ wrong, children }: { wrong: boolean; children: ReactNode }) {
   return (
-    <p className={cx(styles.note, wrong && styles.error)} role="status">
+    <p className={cx(layout.quiet, wrong && styles.error)} role="status">
       {children}
     </p>
   );

@@ -55,9 +55,7 @@ export function Find() {
           hint={text.hint}
           error={isRefused ? text.badId : undefined}
           value={inputText}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           data-search
           onChange={(event) => setInputText(event.currentTarget.value)}
         />

@@ -56,9 +56,7 @@ export function OptionsField<T>(props: OptionsFieldProps<T>) {
       <Field
         {...field}
         {...shown}
-        autoComplete="off"
-        autoCapitalize="off"
-        spellCheck={false}
+        verbatim
         value={value}
         onClick={open}
         onBlur={close}

@@ -5,6 +5,7 @@ import { deviceName, userDevicesOf } from '../../components/delivery/delivery.js
 import { Icon } from '../../components/icon/icon.js';
 import { Loaded } from '../../components/state/state.js';
 import { UserText } from '../../components/text/values.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './notifications.module.css';
 
@@ -19,7 +20,7 @@ export function PersonDevices({ id, push }: { id: string; push: readonly DryRunP
     <Loaded query={query} rows={2}>
       {({ data }) => (
         <ul className={styles.devices}>
-          {data.length === 0 && <li className={styles.quiet}>{delivery.noDevice}</li>}
+          {data.length === 0 && <li className={layout.quiet}>{delivery.noDevice}</li>}
           {data.map((device) => {
             const own = push.find(({ device_id }) => device_id === device.id);
             return (
@@ -27,7 +28,7 @@ export function PersonDevices({ id, push }: { id: string; push: readonly DryRunP
                 <Icon name="phone" />
                 <UserText text={deviceName(device) ?? delivery.unnamed} />
                 {own === undefined ? (
-                  <span className={styles.quiet}>{notifications.dryRun.noPush}</span>
+                  <span className={layout.quiet}>{notifications.dryRun.noPush}</span>
                 ) : (
                   <Badge kind={own.muted ? 'muted' : 'label'}>{delivery.channels[own.channel]}</Badge>
                 )}

@@ -2,6 +2,7 @@ import { Button, ButtonLink } from '../../components/button/button.js';
 import { Panel } from '../../components/panel/panel.js';
 import { Notice, Problem } from '../../components/state/state.js';
 import { download } from '../../lib/download.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './notifications.module.css';
 import { canContinue, continuePublication, dismiss, type Publication, stop } from './publish.js';
@@ -29,7 +30,7 @@ export function PublicationPanel({ publication, onAgain }: PanelProps) {
         )}
         {state === 'failed' && <Problem error={error} />}
         {!isRunning && (
-          <div className={styles.buttons}>
+          <div className={layout.buttons}>
             {state === 'done' ? (
               <Button
                 kind="main"
@@ -81,8 +82,8 @@ function Running({ publication: { state, outcomes, plan } }: Pick<PanelProps, 'p
         {state === 'stopping' ? text.stopping : text.progress(outcomes.length, plan.ids.length)}
       </div>
       <progress value={outcomes.length} max={plan.ids.length} aria-label={text.running} />
-      <p className={styles.quiet}>{text.leave}</p>
-      <div className={styles.buttons}>
+      <p className={layout.quiet}>{text.leave}</p>
+      <div className={layout.buttons}>
         <Button disabled={state === 'stopping'} onClick={stop}>
           {text.stop}
         </Button>

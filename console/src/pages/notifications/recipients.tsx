@@ -7,6 +7,7 @@ import { Icon } from '../../components/icon/icon.js';
 import { Problem } from '../../components/state/state.js';
 import { Avatar, addressOf, nameOf, UserText } from '../../components/text/values.js';
 import { cx } from '../../lib/cx.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { maxMatching, type useMatchingUsers } from './matching-users.js';
 import styles from './notifications.module.css';
@@ -47,7 +48,7 @@ export function Recipients({ to, read, matching, error, onChange }: RecipientsPr
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot have its legend beside another control
     <div className={styles.to} role="group" aria-labelledby={label}>
       <div className={styles.toHead}>
-        <span id={label} className={styles.label}>
+        <span id={label} className={layout.label}>
           {text.to.label}
         </span>
         <Segments
@@ -109,7 +110,7 @@ function Matching({ to, matching, error }: Pick<RecipientsProps, 'to' | 'matchin
         </span>
       </div>
       {matching.error !== null && <Problem error={matching.error} />}
-      <p className={cx(styles.note, (error !== undefined || data?.hasMore === true) && styles.error)} role="status">
+      <p className={cx(layout.quiet, (error !== undefined || data?.hasMore === true) && styles.error)} role="status">
         {data?.hasMore === true ? note : (error ?? note)}
       </p>
     </div>
@@ -199,7 +200,7 @@ export function People({ ids, error, onChange, onList }: PeopleProps) {
         />
       </div>
       {list}
-      <p id={`${id}-note`} className={cx(styles.note, error !== undefined && styles.error)} role="status">
+      <p id={`${id}-note`} className={cx(layout.quiet, error !== undefined && styles.error)} role="status">
         {error ?? noteOf()}
       </p>
     </div>
@@ -242,7 +243,7 @@ function FileOfIds({ file, read, error, onChange }: FileProps) {
           <span className={styles.chip}>
             <Icon name="list" />
             <UserText text={file.name} />
-            {!isEmpty && <span className={styles.quiet}>{text.to.lines(read.lines)}</span>}
+            {!isEmpty && <span className={layout.quiet}>{text.to.lines(read.lines)}</span>}
             <Button
               kind="ghost"
               small
@@ -271,7 +272,7 @@ function FileOfIds({ file, read, error, onChange }: FileProps) {
           onChange={(event) => void choose(event)}
         />
       </div>
-      <p id={`${id}-note`} className={cx(styles.note, wrong !== undefined && styles.error)} role="status">
+      <p id={`${id}-note`} className={cx(layout.quiet, wrong !== undefined && styles.error)} role="status">
         {wrong ?? noteOf()}
       </p>
     </div>

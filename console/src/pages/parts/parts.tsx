@@ -14,6 +14,7 @@ import { Num, Secret, Time } from '../../components/text/values.js';
 import { Timeline } from '../../components/timeline/timeline.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useDraft } from '../../lib/drafts.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { List } from './list.js';
 import styles from './parts.module.css';
@@ -46,7 +47,7 @@ function Buttons() {
   const [isOpen, setOpen] = useState(false);
   return (
     <Panel title={parts.buttons}>
-      <div className={styles.row}>
+      <div className={layout.row}>
         <Button kind="main">Publish</Button>
         <Button busy>Publishing</Button>
         <Button changesData>Lock…</Button>
@@ -92,7 +93,7 @@ function States() {
   const { parts } = useText();
   return (
     <Panel title={parts.states}>
-      <div className={styles.row}>
+      <div className={layout.row}>
         <span>Active</span>
         <Badge kind="until">Locked until 15:48</Badge>
         <Badge kind="forGood">Locked for good</Badge>
@@ -115,7 +116,7 @@ function Fields() {
   const [note, setNote] = useDraft('parts', '');
   return (
     <Panel title={parts.fields}>
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <Field label="Mail address" placeholder="name@example.com" type="email" />
         <Field label="Phone" defaultValue="+1 555 12" error="This is too short for a number in the United States." />
         <Select
@@ -133,7 +134,7 @@ function Fields() {
           value={note}
           onChange={(event) => setNote(event.currentTarget.value)}
         />
-        <div className={styles.row}>
+        <div className={layout.row}>
           <Checkbox label="Ticked" defaultChecked />
           <Checkbox label="Some" isPartial />
           <Checkbox label="Empty" />
@@ -158,7 +159,7 @@ function Values() {
   const now = new Date().toISOString();
   return (
     <Panel title={parts.values}>
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <Facts
           facts={[
             ['Id', <Id key="id" value="a8502ad9-a2a6-4760-b743-453657117d2f" />],
@@ -183,7 +184,7 @@ function ToastButtons() {
   const stop = { name: common.close, run: nothing };
   return (
     <Panel title={parts.toasts}>
-      <div className={styles.row}>
+      <div className={layout.row}>
         <Button onClick={() => toast.done('Grace Hopper is locked.', { name: common.undo, run: nothing })}>Done</Button>
         <Button onClick={() => toast.failed('Not locked: the database did not answer.')}>Failed</Button>
         <Button

@@ -7,6 +7,7 @@ import { Button } from '../../components/button/button.js';
 import { Facts, Page, Panel } from '../../components/panel/panel.js';
 import { Empty, Loaded, Notice } from '../../components/state/state.js';
 import { Secret, Time } from '../../components/text/values.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './providers.module.css';
 import { TestDialog } from './test-dialog.js';
@@ -78,7 +79,7 @@ function Provider({ provider, onTest }: { provider: LoginProvider; onTest: () =>
         )
       }
     >
-      <div className={styles.body}>
+      <div className={layout.stack16}>
         {state === 'incomplete' && (
           <Notice kind="warn">
             {text.incomplete}
@@ -116,7 +117,7 @@ function Provider({ provider, onTest }: { provider: LoginProvider; onTest: () =>
         {others.length > 0 && (
           <div>
             <h3 className={styles.subtitle}>
-              {text.refused} <span className={styles.quiet}>{text.refusedNote}</span>
+              {text.refused} <span className={layout.faint}>{text.refusedNote}</span>
             </h3>
             <ul className={styles.refused}>
               {others.map((problem) => (

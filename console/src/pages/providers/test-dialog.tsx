@@ -14,6 +14,7 @@ import { Icon, type IconName } from '../../components/icon/icon.js';
 import { Facts } from '../../components/panel/panel.js';
 import { Notice, Problem, Skeleton } from '../../components/state/state.js';
 import { cx } from '../../lib/cx.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './providers.module.css';
 
@@ -49,11 +50,8 @@ export function TestDialog({ provider, onClose }: { provider: LoginProvider; onC
       title={text.testTitle(title)}
       isWide
       onClose={onClose}
-      footer={
+      actions={
         <>
-          <Button data-cancel onClick={onClose}>
-            {useText().common.close}
-          </Button>
           {result !== undefined && result.state !== 'waiting' ? (
             <Button kind="main" icon="refresh" onClick={() => setAttempt(attempt + 1)}>
               {text.again}
@@ -69,7 +67,7 @@ export function TestDialog({ provider, onClose }: { provider: LoginProvider; onC
       }
     >
       <div className={styles.test}>
-        <p className={styles.quiet}>{text.testWhat}</p>
+        <p className={layout.faint}>{text.testWhat}</p>
         {started.error !== null && <Problem message={text.notStarted} error={started.error} />}
         {test.error !== null && <Problem error={test.error} />}
         {started.error === null && (result === undefined ? <Skeleton rows={5} /> : <Result result={result} />)}
@@ -84,7 +82,7 @@ const looks: Readonly<Record<StepState, { readonly icon: IconName; readonly tone
   done: { icon: 'circleCheck', tone: styles.done },
   current: { icon: 'clock', tone: styles.current },
   failed: { icon: 'circleCross', tone: styles.bad },
-  open: { icon: 'circleMinus', tone: styles.idle },
+  open: { icon: 'circleMinus', tone: layout.faint },
 };
 
 function stateOf({ state, step }: ProviderTest, index: number): StepState {

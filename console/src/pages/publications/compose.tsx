@@ -5,6 +5,7 @@ import { entryQuery, useHasScope } from '../../app/operator.js';
 import { Button } from '../../components/button/button.js';
 import { ConfirmDialog } from '../../components/dialog/dialog.js';
 import { Notice, Problem } from '../../components/state/state.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import { categoriesQuery } from '../categories/queries.js';
 import { withKnownType } from '../notifications/content.js';
@@ -70,7 +71,7 @@ export function Compose(props: ComposeProps) {
   };
   return (
     <div className={styles.columns}>
-      <form className={styles.stack} noValidate onSubmit={(event) => event.preventDefault()}>
+      <form className={layout.stack16} noValidate onSubmit={(event) => event.preventDefault()}>
         <Target form={form} kept={stored?.target} error={missing.to ?? faults.to} onChange={onChange} />
         <ContentFields
           form={content}

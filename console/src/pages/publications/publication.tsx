@@ -10,6 +10,7 @@ import { Loaded, Notice, Problem } from '../../components/state/state.js';
 import { Id } from '../../components/text/id.js';
 import { None, Num, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import { Preview } from '../notifications/preview.js';
 import { Compose } from './compose.js';
@@ -58,7 +59,7 @@ function Details({ publication }: TaggedPublication) {
   const content = notification as { readonly notification_type?: string; readonly category?: string };
   return (
     <div className={styles.columns}>
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         {errorCode !== null && (
           <Notice kind={status === 'failed' ? 'bad' : 'warn'}>
             {status === 'failed' ? text.failedWhy(errorCode) : text.repeatsWhy(errorCode)}

@@ -4,15 +4,13 @@ import type { GetPublicationPageResponse, Publication } from '../../api/schema.j
 import { useShortcuts } from '../../app/keyboard.js';
 import { ButtonLink } from '../../components/button/button.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
-import { Page, Panel } from '../../components/panel/panel.js';
-import { Empty, Loaded } from '../../components/state/state.js';
-import { ListFoot } from '../../components/table/bars.js';
+import { Page } from '../../components/panel/panel.js';
 import { ExportMenu } from '../../components/table/export-menu.js';
+import { ListPanel } from '../../components/table/list-panel.js';
 import type { Column } from '../../components/table/row.js';
-import { Table } from '../../components/table/table.js';
 import { Num, Time, UserText } from '../../components/text/values.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
-import styles from './publications.module.css';
 import { publicationsKey, readPublications, statuses } from './queries.js';
 import { descriptionOf, Status, useTargetText } from './status.js';
 
@@ -57,38 +55,24 @@ export function Publications() {
           { name: 'status', label: text.status, values: statuses.map((each) => [each, text.statuses[each]] as const) },
         ]}
       />
-      <Panel hasNoPadding>
-        <Loaded query={list} what={text.failed} rows={4}>
-          {({ rows, first }) => {
-            if (rows.length === 0 && status !== undefined) return <Empty title={text.noMatch} />;
-            if (rows.length === 0) return <Empty title={text.none}>{text.noneWhy}</Empty>;
-            return (
-              <>
-                <Table
-                  label={text.title}
-                  columns={columns}
-                  rows={rows}
-                  source={list.more}
-                  idOf={({ id }) => id}
-                  nameOf={descriptionOf}
-                  onOpen={({ id }) => void navigate({ to: '/publications/$id', params: { id } })}
-                  compact={(row) => (
-                    <div className={styles.identity}>
-                      <Identity publication={row} />
-                      <span>
-                        <Status publication={row} />
-                      </span>
-                    </div>
-                  )}
-                />
-                <ListFoot source={list.more} rows={rows.length}>
-                  {text.total(first.total, first.total_is_exact)}
-                </ListFoot>
-              </>
-            );
-          }}
-        </Loaded>
-      </Panel>
+      <ListPanel
+        list={list}
+        text={text}
+        isFiltered={status !== undefined}
+        label={text.title}
+        columns={columns}
+        idOf={({ id }) => id}
+        nameOf={descriptionOf}
+        onOpen={({ id }) => void navigate({ to: '/publications/$id', params: { id } })}
+        compact={(row) => (
+          <div className={layout.identity}>
+            <Identity publication={row} />
+            <span>
+              <Status publication={row} />
+            </span>
+          </div>
+        )}
+      />
     </Page>
   );
 }
@@ -96,7 +80,7 @@ export function Publications() {
 function Identity({ publication }: { publication: Publication }) {
   const targetText = useTargetText();
   return (
-    <div className={styles.identity}>
+    <div className={layout.identity}>
       <UserText strong text={descriptionOf(publication)} />
       <UserText quiet text={targetText(publication.to)} />
     </div>

@@ -5,6 +5,7 @@ import { useHasScope } from '../../app/operator.js';
 import { Field, Segments, TextArea } from '../../components/field/field.js';
 import { Notice } from '../../components/state/state.js';
 import { UserText } from '../../components/text/values.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { OptionsField, useTypedPart } from '../notifications/options-field.js';
 import { readList, referencesOf } from '../notifications/read-ids.js';
@@ -37,7 +38,7 @@ export function Target({ form, kept, error, onChange }: TargetProps) {
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot have its legend beside another control
     <div className={styles.target} role="group" aria-labelledby={label}>
       <div className={styles.head}>
-        <span id={label} className={styles.label}>
+        <span id={label} className={layout.label}>
           {notifications.to.label}
         </span>
         <Segments
@@ -74,8 +75,7 @@ export function Target({ form, kept, error, onChange }: TargetProps) {
           label={text.filter}
           hint={text.filterHint}
           error={error}
-          autoComplete="off"
-          spellCheck={false}
+          verbatim
           value={form.filter}
           onChange={(event) => onChange({ filter: event.currentTarget.value })}
         />

@@ -1,4 +1,5 @@
 import { Field, Segments, Select } from '../../components/field/field.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import type { Faults } from './faults.js';
 import { type PublicationForm, sendAtOf } from './form.js';
@@ -21,7 +22,7 @@ export function Timing({ form, missing, faults, onChange }: TimingProps) {
   return (
     <div className={styles.target}>
       <div className={styles.head}>
-        <span className={styles.label}>{text.when}</span>
+        <span className={layout.label}>{text.when}</span>
         <Segments
           label={text.when}
           value={form.isLater ? 'later' : 'now'}

@@ -7,6 +7,7 @@ import { CodeField, Segments } from '../../components/field/field.js';
 import { QrCode } from '../../components/qr/qr-code.js';
 import { Notice, Problem, Skeleton } from '../../components/state/state.js';
 import { Id } from '../../components/text/id.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './set-up.module.css';
 
@@ -81,8 +82,8 @@ function App({ totp, busy, failure, onCode }: AppProps) {
           if (missing === 0 && !busy) onCode(code);
         }}
       >
-        <div className={styles.key}>
-          <span className={styles.label}>{setUp.scan}</span>
+        <div className={layout.stack4}>
+          <span className={layout.label}>{setUp.scan}</span>
           <div className={styles.well}>
             <code>{totp.secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
             <Id value={totp.secret} name={setUp.copyKey} hidesValue />

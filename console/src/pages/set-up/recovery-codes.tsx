@@ -3,6 +3,7 @@ import { Button } from '../../components/button/button.js';
 import { Checkbox } from '../../components/field/field.js';
 import { useCopy } from '../../components/text/id.js';
 import { download } from '../../lib/download.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './set-up.module.css';
 
@@ -35,7 +36,7 @@ export function RecoveryCodes({ codes, action, isInCard = false, onDone }: Recov
             </li>
           ))}
         </ul>
-        <div className={styles.row}>
+        <div className={layout.buttons}>
           <Button icon={copied ? 'check' : 'copy'} onClick={() => copy(all)}>
             {copied ? common.copied : setUp.recoveryCopy}
           </Button>

@@ -19,12 +19,13 @@ import { CodeField, Field, Switch } from '../../components/field/field.js';
 import { Notice, Problem } from '../../components/state/state.js';
 import { keepsCookies } from '../../lib/cookies.js';
 import { westernDigits } from '../../lib/digits.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { FactorStep } from '../set-up/factor.js';
 import { RecoveryCodes } from '../set-up/recovery-codes.js';
 import styles from './sign-in.module.css';
 
-type Way = 'code' | 'recovery' | 'passkey';
+type Factor = 'code' | 'recovery' | 'passkey';
 type Pending = { readonly login: PendingLogin; readonly who: string };
 
 interface FormProps {
@@ -166,7 +167,7 @@ export function FirstStep({ hasTitle, busy, error, identity, takesPin = false, o
   const [refusesCookies] = useState(() => !keepsCookies());
   return (
     <form
-      className={styles.form}
+      className={layout.stack16}
       onSubmit={(event: FormEvent<HTMLFormElement>) => {
         event.preventDefault();
         const data = new FormData(event.currentTarget);
@@ -247,7 +248,7 @@ export function SecondStep(props: SecondProps) {
   if (login.asks === 'factor') return <FactorForm {...props} />;
   if (login.asks !== 'enrolment') return <SecretForm key={login.asks} {...props} />;
   return (
-    <div className={styles.form}>
+    <div className={layout.stack16}>
       <div>
         {props.hasTitle ? <h1>{setUp.factor}</h1> : <h3>{setUp.factor}</h3>}
         <p className={styles.explanation}>{setUp.factorWhy}</p>
@@ -274,7 +275,7 @@ function SecretForm({ hasTitle, busy, error, login, onSecret, onRestart }: Secon
   };
   return (
     <form
-      className={styles.form}
+      className={layout.stack16}
       onSubmit={(event) => {
         event.preventDefault();
         void submit(isCode ? westernDigits(value) : value);
@@ -311,7 +312,7 @@ function SecretForm({ hasTitle, busy, error, login, onSecret, onRestart }: Secon
       <Button type="submit" kind="main" busy={busy} className={styles.wide}>
         {signIn.submit}
       </Button>
-      <div className={styles.ways}>
+      <div className={styles.choices}>
         <button type="button" onClick={onRestart}>
           {signIn.startAgain}
         </button>
@@ -323,31 +324,31 @@ function SecretForm({ hasTitle, busy, error, login, onSecret, onRestart }: Secon
 /** The second factor of a login. */
 function FactorForm({ hasTitle, busy, error, login, who, onSecret, onRestart }: SecondProps) {
   const { signIn } = useText();
-  const [way, setWay] = useState<Way>(login.takesCode ? 'code' : 'passkey');
+  const [factor, setFactor] = useState<Factor>(login.takesCode ? 'code' : 'passkey');
   const [value, setValue] = useState('');
   const words = {
     code: [signIn.codeTitle, signIn.codeFor, signIn.codeWrong],
     recovery: [signIn.recoveryTitle, signIn.recoveryFor, signIn.recoveryWrong],
     passkey: [signIn.passkeyTitle, signIn.passkeyFor, signIn.passkeyFailed],
   } as const;
-  const [title, explanation, wrong] = words[way];
-  const otherWays = (
+  const [title, explanation, wrong] = words[factor];
+  const otherFactors = (
     [
       ['code', signIn.useCode, login.takesCode],
       ['passkey', signIn.usePasskey, login.passkey !== undefined && hasPasskeys()],
       ['recovery', signIn.useRecovery, login.takesRecoveryCode],
     ] as const
-  ).filter(([other, , isPossible]) => isPossible && other !== way);
+  ).filter(([other, , isPossible]) => isPossible && other !== factor);
 
   async function submit(secret: string): Promise<void> {
     if (busy) return;
-    const getText = way === 'passkey' ? () => signChallenge(login.passkey) : async () => secret;
+    const getText = factor === 'passkey' ? () => signChallenge(login.passkey) : async () => secret;
     if (!(await onSecret(getText, wrong))) setValue('');
   }
 
   return (
     <form
-      className={styles.form}
+      className={layout.stack16}
       onSubmit={(event) => {
         event.preventDefault();
         void submit(westernDigits(value.trim()));
@@ -359,7 +360,7 @@ function FactorForm({ hasTitle, busy, error, login, who, onSecret, onRestart }: 
           {explanation} <strong dir="auto">{who}</strong>.
         </p>
       </div>
-      {way === 'code' && (
+      {factor === 'code' && (
         <CodeField
           label={signIn.code}
           value={value}
@@ -369,14 +370,12 @@ function FactorForm({ hasTitle, busy, error, login, who, onSecret, onRestart }: 
           hasInitialFocus
         />
       )}
-      {way === 'recovery' && (
+      {factor === 'recovery' && (
         <Field
           label={signIn.recovery}
           value={value}
           onChange={(event) => setValue(event.currentTarget.value)}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           autoFocus
         />
       )}
@@ -385,18 +384,18 @@ function FactorForm({ hasTitle, busy, error, login, who, onSecret, onRestart }: 
         type="submit"
         kind="main"
         busy={busy}
-        disabled={way === 'code' ? value.length < 6 : way === 'recovery' && value.trim() === ''}
+        disabled={factor === 'code' ? value.length < 6 : factor === 'recovery' && value.trim() === ''}
         className={styles.wide}
       >
-        {way === 'passkey' ? signIn.usePasskey : signIn.submit}
+        {factor === 'passkey' ? signIn.usePasskey : signIn.submit}
       </Button>
-      <div className={styles.ways}>
-        {otherWays.map(([other, name]) => (
+      <div className={styles.choices}>
+        {otherFactors.map(([other, name]) => (
           <button
             key={other}
             type="button"
             onClick={() => {
-              setWay(other);
+              setFactor(other);
               setValue('');
             }}
           >

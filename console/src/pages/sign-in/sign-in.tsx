@@ -1,5 +1,6 @@
 import { useEffect } from 'react';
 import { Entrance } from '../../app/entrance.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { SignInForm } from './form.js';
 import styles from './sign-in.module.css';
@@ -16,7 +17,7 @@ export function SignInPage() {
         <section className={styles.card}>
           <SignInForm hasTitle />
         </section>
-        <p className={styles.lost}>
+        <p className={layout.quiet}>
           {signIn.lostPhone} <code>postern operators invite</code> {signIn.onServer}
         </p>
       </div>

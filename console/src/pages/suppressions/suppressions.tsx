@@ -18,15 +18,15 @@ import { Button } from '../../components/button/button.js';
 import { ConfirmDialog, Dialog, FormDialog } from '../../components/dialog/dialog.js';
 import { Field } from '../../components/field/field.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
-import { Facts, Page, Panel } from '../../components/panel/panel.js';
-import { Empty, Loaded, Notice, Problem } from '../../components/state/state.js';
-import { ListFoot } from '../../components/table/bars.js';
+import { Facts, Page } from '../../components/panel/panel.js';
+import { Notice, Problem } from '../../components/state/state.js';
 import { ExportMenu } from '../../components/table/export-menu.js';
+import { ListPanel } from '../../components/table/list-panel.js';
 import type { Column } from '../../components/table/row.js';
-import { Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
 import { Time } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './suppressions.module.css';
 
@@ -88,38 +88,24 @@ export function Suppressions() {
           { name: 'reason', label: text.reason, values: reasons.map((each) => [each, text.reasons[each]] as const) },
         ]}
       />
-      <Panel hasNoPadding>
-        <Loaded query={list} what={text.failed} rows={4}>
-          {({ rows, first }) => (
-            <>
-              {rows.length === 0 && reason === undefined && <Empty title={text.none}>{text.noneWhy}</Empty>}
-              {rows.length === 0 && reason !== undefined && <Empty title={text.noMatch} />}
-              {rows.length > 0 && (
-                <Table
-                  label={text.title}
-                  columns={columns}
-                  rows={rows}
-                  source={list.more}
-                  idOf={({ id }) => id}
-                  nameOf={(row) => text.reasons[row.reason]}
-                  onOpen={setOpened}
-                  compact={(row) => (
-                    <div className={styles.compact}>
-                      <span>{text.reasons[row.reason]}</span>
-                      <span className={styles.quiet}>
-                        {text.created}: <Time value={row.created_at} />
-                      </span>
-                    </div>
-                  )}
-                />
-              )}
-              <ListFoot source={list.more} rows={rows.length}>
-                {text.total(first.total)}
-              </ListFoot>
-            </>
-          )}
-        </Loaded>
-      </Panel>
+      <ListPanel
+        list={list}
+        text={text}
+        isFiltered={reason !== undefined}
+        label={text.title}
+        columns={columns}
+        idOf={({ id }) => id}
+        nameOf={(row) => text.reasons[row.reason]}
+        onOpen={setOpened}
+        compact={(row) => (
+          <div className={layout.stack2}>
+            <span>{text.reasons[row.reason]}</span>
+            <span className={layout.quiet}>
+              {text.created}: <Time value={row.created_at} />
+            </span>
+          </div>
+        )}
+      />
       {isAdding && <AddDialog onClose={() => setIsAdding(false)} />}
       {opened !== undefined && (
         <Details suppression={opened} mayChange={mayChange} onClose={() => setOpened(undefined)} />
@@ -143,9 +129,7 @@ function AddressField({ onType, ...field }: AddressFieldProps) {
       type="email"
       inputMode="email"
       maxLength={320}
-      autoComplete="off"
-      autoCapitalize="off"
-      spellCheck={false}
+      verbatim
       onChange={(event) => onType(event.currentTarget.value)}
     />
   );
@@ -168,7 +152,7 @@ function Find({ onFound }: { onFound: (suppression: Suppression) => void }) {
   const { data, error, variables = '' } = find;
   const addressError = error instanceof ProblemError ? error.messageFor('email') : undefined;
   return (
-    <div className={styles.stack}>
+    <div className={layout.stack16}>
       <p>{text.about}</p>
       <form
         className={styles.find}
@@ -230,7 +214,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       onSubmit={() => add.mutate()}
     >
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <AddressField
           hint={text.addHint}
           error={addressError}
@@ -283,11 +267,8 @@ function Details({ suppression: { id, reason, created_at }, mayChange, onClose }
     <Dialog
       title={text.reasons[reason]}
       onClose={onClose}
-      footer={
+      actions={
         <>
-          <Button data-cancel onClick={onClose}>
-            {common.close}
-          </Button>
           {mayChange && (
             <Button kind="warn" changesData onClick={() => setIsRemoving(true)}>
               {text.remove}

@@ -5,6 +5,7 @@ import { FormDialog } from '../../components/dialog/dialog.js';
 import { Segments, TextArea } from '../../components/field/field.js';
 import { Notice, Problem } from '../../components/state/state.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { changeSubscriptions, topicsKey } from './queries.js';
 import { readSubscriptions } from './read-lines.js';
@@ -57,7 +58,7 @@ export function LinesDialog({ topicKey, onClose }: { topicKey: string; onClose: 
       onClose={onClose}
       onSubmit={() => change.mutate()}
     >
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <Segments
           label={text.linesMode}
           value={mode}

@@ -16,6 +16,7 @@ import { Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
 import { addressOf, None, nameOf, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { People } from '../notifications/recipients.js';
 import { LinesDialog } from './lines-dialog.js';
@@ -211,7 +212,7 @@ function Person({ user }: { user: User }) {
   const name = nameOf(user);
   const address = addressOf(user);
   return (
-    <div className={styles.identity}>
+    <div className={layout.identity}>
       <UserText strong text={name} />
       {address === '' ? <None /> : <UserText quiet text={address} />}
     </div>
@@ -241,7 +242,7 @@ function AddDialog({ topicKey, onClose }: { topicKey: string; onClose: () => voi
       onClose={onClose}
       onSubmit={() => add.mutate()}
     >
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <People ids={people} error={undefined} onChange={setPeople} onList={() => undefined} />
         {add.error !== null && <Problem message={text.notAdded} error={add.error} />}
       </div>

@@ -9,17 +9,16 @@ import { Button } from '../../components/button/button.js';
 import { FormDialog } from '../../components/dialog/dialog.js';
 import { Checkbox, Field } from '../../components/field/field.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
-import { Page, Panel } from '../../components/panel/panel.js';
-import { Empty, Loaded, Problem } from '../../components/state/state.js';
-import { ListFoot } from '../../components/table/bars.js';
+import { Page } from '../../components/panel/panel.js';
+import { Problem } from '../../components/state/state.js';
 import { ExportMenu } from '../../components/table/export-menu.js';
+import { ListPanel } from '../../components/table/list-panel.js';
 import type { Column } from '../../components/table/row.js';
-import { Table } from '../../components/table/table.js';
 import { Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { putTopic, readTopics, topicQuery, topicsKey } from './queries.js';
-import styles from './topics.module.css';
 
 /** The columns of a CSV file. */
 const csvColumns = ['key', 'title', 'is_open', 'created_at', 'updated_at'] as const;
@@ -40,10 +39,10 @@ export function Topics() {
     refreshMs: 15_000,
   });
   const openTopic = ({ key }: Pick<Topic, 'key'>) => void navigate({ to: '/topics/$key', params: { key } });
-  const wayOf = (topic: Topic) => (topic.is_open ? text.open : text.closed);
+  const joiningOf = (topic: Topic) => (topic.is_open ? text.open : text.closed);
   const columns: readonly Column<Topic>[] = [
     { key: 'title', head: text.name, size: 'wide', cell: (topic) => <Identity topic={topic} /> },
-    { key: 'open', head: text.joining, cell: wayOf },
+    { key: 'open', head: text.joining, cell: joiningOf },
     {
       key: 'created',
       head: text.created,
@@ -77,37 +76,22 @@ export function Topics() {
         ]}
         searchBox={{ name: 'q', label: text.search }}
       />
-      <Panel hasNoPadding>
-        <Loaded query={list} what={text.failed} rows={4}>
-          {({ rows, first }) => {
-            const isFiltered = part !== '' || isOpen !== undefined;
-            if (rows.length === 0 && isFiltered) return <Empty title={text.noMatch} />;
-            if (rows.length === 0) return <Empty title={text.none}>{text.noneWhy}</Empty>;
-            return (
-              <>
-                <Table
-                  label={text.title}
-                  columns={columns}
-                  rows={rows}
-                  source={list.more}
-                  idOf={({ key }) => key}
-                  nameOf={({ title }) => title}
-                  onOpen={openTopic}
-                  compact={(topic) => (
-                    <div className={styles.identity}>
-                      <Identity topic={topic} />
-                      <span className={styles.quiet}>{wayOf(topic)}</span>
-                    </div>
-                  )}
-                />
-                <ListFoot source={list.more} rows={rows.length}>
-                  {text.total(first.total, first.total_is_exact)}
-                </ListFoot>
-              </>
-            );
-          }}
-        </Loaded>
-      </Panel>
+      <ListPanel
+        list={list}
+        text={text}
+        isFiltered={part !== '' || isOpen !== undefined}
+        label={text.title}
+        columns={columns}
+        idOf={({ key }) => key}
+        nameOf={({ title }) => title}
+        onOpen={openTopic}
+        compact={(topic) => (
+          <div className={layout.identity}>
+            <Identity topic={topic} />
+            <span className={layout.quiet}>{joiningOf(topic)}</span>
+          </div>
+        )}
+      />
       {isCreating && <TopicDialog onSaved={openTopic} onClose={() => setIsCreating(false)} />}
     </Page>
   );
@@ -115,9 +99,9 @@ export function Topics() {
 
 function Identity({ topic: { key, title } }: { topic: Topic }) {
   return (
-    <div className={styles.identity}>
+    <div className={layout.identity}>
       <UserText strong text={title} />
-      <bdi className={styles.quiet}>{key}</bdi>
+      <bdi className={layout.quiet}>{key}</bdi>
     </div>
   );
 }
@@ -176,7 +160,7 @@ export function TopicDialog({ topic, onSaved, onClose }: TopicDialogProps) {
       onClose={onClose}
       onSubmit={() => save.mutate()}
     >
-      <div className={styles.stack}>
+      <div className={layout.stack16}>
         <Field
           label={text.titleLabel}
           hint={text.titleHint}
@@ -194,9 +178,7 @@ export function TopicDialog({ topic, onSaved, onClose }: TopicDialogProps) {
             error={keyError}
             value={key}
             maxLength={64}
-            autoComplete="off"
-            autoCapitalize="off"
-            spellCheck={false}
+            verbatim
             onChange={(event) => {
               setKey(event.currentTarget.value);
               setIsTaken(false);

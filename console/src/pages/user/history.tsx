@@ -23,6 +23,7 @@ import { ScrollList } from '../../components/table/scroll-list.js';
 import { Num, Time, UserText } from '../../components/text/values.js';
 import { Timeline, type TimelineEntry } from '../../components/timeline/timeline.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import { activityList, inboxList, type Kind, kinds, messagesQuery, refresh } from './queries.js';
 import styles from './user.module.css';
@@ -57,7 +58,7 @@ export function Inbox({ id, open, onOpen }: InboxProps) {
                     >
                       <UserText text={notification.description} />
                       <Time value={notification.created_at} />
-                      <span className={styles.quiet}>{notification.notification_type}</span>
+                      <span className={layout.quiet}>{notification.notification_type}</span>
                     </button>
                   )}
                 </ScrollList>
@@ -135,14 +136,14 @@ function MessageRow({ user, message, mayChange }: { user: string; message: Outbo
       <div className={styles.who}>
         <UserText text={messages.kinds[kind] ?? kind} />
         <UserText quiet text={recipient ?? '—'} />
-        {last_error !== null && <div className={styles.quiet}>{last_error}</div>}
+        {last_error !== null && <div className={layout.quiet}>{last_error}</div>}
       </div>
       <span className={styles.end}>
         <Time value={updated_at} />
         {hasFailed ? (
           <Badge kind="bad">{text.messages.states[state]}</Badge>
         ) : (
-          <span className={styles.quiet}>{text.messages.states[state]}</span>
+          <span className={layout.quiet}>{text.messages.states[state]}</span>
         )}
         {isRetryable(message) && mayChange && (
           <Button small changesData onClick={() => void retry()}>
@@ -185,7 +186,7 @@ export function Activity({ id, kind, onKind }: { id: string; kind: Kind | undefi
       <Loaded query={list}>
         {({ rows, last }) => (
           <>
-            {rows.length === 0 ? <p className={styles.quiet}>{text.none}</p> : <Timeline entries={entriesOf(rows)} />}
+            {rows.length === 0 ? <p className={layout.quiet}>{text.none}</p> : <Timeline entries={entriesOf(rows)} />}
             {more.error ? <Problem error={more.error} onRetry={readOlder} /> : null}
             {last.next_cursor !== null && !more.error && (
               <div className={styles.older}>

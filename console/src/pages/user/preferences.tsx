@@ -14,6 +14,7 @@ import { Panel } from '../../components/panel/panel.js';
 import { Loaded } from '../../components/state/state.js';
 import { UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import { zones } from '../publications/zoned-time.js';
 import { preferencesQuery, refresh } from './queries.js';
@@ -48,7 +49,7 @@ export function Preferences({ user, mayChange }: { user: User; mayChange: boolea
     <Panel anchor="preferences" title={text.title}>
       <Loaded query={query} rows={4}>
         {(preferences) => (
-          <div className={styles.settings}>
+          <div className={layout.stack16}>
             <Channels {...{ preferences, isFixed }} onChange={save.mutate} />
             {Object.entries(preferences.categories).map(([name, category]) => (
               <Category key={name} {...{ name, category, preferences, isFixed }} onChange={save.mutate} />
@@ -82,7 +83,7 @@ function Channels({ preferences, isFixed, onChange }: PartProps) {
     return state === 'ok' ? undefined : text.addresses[state];
   };
   return (
-    <fieldset className={styles.setting}>
+    <fieldset className={layout.group}>
       <legend>{text.channels}</legend>
       <div className={styles.choices}>
         {channels.map((channel) => (
@@ -117,7 +118,7 @@ function Category({ name, category, preferences, isFixed, onChange }: CategoryPr
     return preferences.channels[cell] === 'off' ? text.channelOff : undefined;
   };
   return (
-    <fieldset className={styles.setting}>
+    <fieldset className={layout.group}>
       <legend>
         <UserText text={title} /> {isLocked && <Badge kind="label">{text.locked}</Badge>}
       </legend>
@@ -154,7 +155,7 @@ function Quiet(props: PartProps & { chosen: QuietHours | null | undefined }) {
   const text = user.preferences;
   const names = zone === null ? zones() : [...new Set([zone, ...zones()])];
   return (
-    <fieldset className={styles.setting}>
+    <fieldset className={layout.group}>
       <legend>{text.quiet}</legend>
       <QuietHoursFields
         // A change is shown at once, while it is being saved.
@@ -171,7 +172,7 @@ function Quiet(props: PartProps & { chosen: QuietHours | null | undefined }) {
           onChoose={(next) => onChange({ time_zone: next === '' ? null : next })}
         />
       </div>
-      <p className={styles.quiet}>{text.quietHint}</p>
+      <p className={layout.quiet}>{text.quietHint}</p>
     </fieldset>
   );
 }

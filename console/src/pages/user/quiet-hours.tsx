@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react';
 import type { QuietHours, Weekday } from '../../api/schema.js';
 import { Checkbox, Field } from '../../components/field/field.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './quiet-hours.module.css';
 
@@ -35,7 +36,7 @@ export function QuietHoursFields({ value, disabled = false, onChange }: QuietHou
     onChange(latest.current);
   };
   return (
-    <div className={styles.fields}>
+    <div className={layout.stack8}>
       <Checkbox
         label={text.quietHours}
         checked={value !== null}

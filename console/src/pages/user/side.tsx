@@ -10,6 +10,7 @@ import { Panel, Rows } from '../../components/panel/panel.js';
 import { Loaded } from '../../components/state/state.js';
 import { Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import { devicesQuery, refresh, sessionsQuery, tokensQuery } from './queries.js';
 import styles from './user.module.css';
@@ -78,8 +79,8 @@ function DeviceRow({ device, onLogOut }: { device: UserDevice; onLogOut: (() => 
       <Icon name={isDesktop ? 'laptop' : 'phone'} />
       <div className={styles.who}>
         <UserText strong text={name} />
-        <div className={styles.quiet}>{about}</div>
-        <div className={styles.quiet}>{text.last(time(device.last_login_at))}</div>
+        <div className={layout.quiet}>{about}</div>
+        <div className={layout.quiet}>{text.last(time(device.last_login_at))}</div>
       </div>
       {onLogOut !== undefined && (
         <Button kind="ghost" small onClick={onLogOut} label={`${text.logOut} ${name}`}>
@@ -146,7 +147,7 @@ export function Tokens({ user }: Pick<SideProps, 'user'>) {
                   <Icon name="key" />
                   <div className={styles.who}>
                     <UserText strong text={names.get(token.device_id) ?? text.devices.unnamed} />
-                    <div className={styles.quiet}>
+                    <div className={layout.quiet}>
                       {text.login.ways[token.authenticator] ?? token.authenticator} ·{' '}
                       {text.tokens.expires(time(token.expires_at))}
                     </div>

@@ -7,6 +7,7 @@ import { Icon } from '../../components/icon/icon.js';
 import { Panel, Rows } from '../../components/panel/panel.js';
 import { Loaded } from '../../components/state/state.js';
 import { Time, UserText } from '../../components/text/values.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import type { OpenDialog } from './dialogs/dialog-action.js';
 import { supportLoginsQuery } from './queries.js';
@@ -80,10 +81,10 @@ function Row({ login, isOwn, onOpenDialog }: RowProps) {
       <Icon name="shield" />
       <div className={styles.who}>
         <UserText strong text={name ?? text.deletedOperator} />
-        <div className={styles.quiet}>
+        <div className={layout.quiet}>
           <UserText text={reason} />
         </div>
-        <div className={styles.quiet}>
+        <div className={layout.quiet}>
           {write ? text.writes : text.reads} · {isOpen ? text.until(time(end)) : <Time value={login.created_at} />}
         </div>
       </div>

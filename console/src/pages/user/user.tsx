@@ -15,6 +15,7 @@ import { Id } from '../../components/text/id.js';
 import { Avatar, nameOf, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { download } from '../../lib/download.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import { adminDialogs, dialogNames, type OpenDialog } from './dialogs/dialog-action.js';
 import { UserDialog } from './dialogs/user-dialog.js';
@@ -105,16 +106,16 @@ function UserView({ user }: { user: User }) {
       }
     >
       <Head user={user} />
-      {can('users:write') && !mayChange && <p className={styles.quiet}>{text.needsAdmin}</p>}
+      {can('users:write') && !mayChange && <p className={layout.quiet}>{text.needsAdmin}</p>}
       <div className={styles.columns}>
-        <div className={styles.column}>
+        <div className={layout.stack20}>
           <Login id={user.id} device={search.device} onChoose={(device) => choose({ device })} onRemedy={onRemedy} />
           <Inbox id={user.id} open={search.notification} onOpen={(notification) => choose({ notification })} />
           <Preferences user={user} mayChange={mayChange} />
           <Activity id={user.id} kind={kind} onKind={(next) => choose({ kind: next })} />
           <Messages id={user.id} mayChange={mayChange} />
         </div>
-        <div className={styles.column}>
+        <div className={layout.stack20}>
           <Devices user={user} mayChange={mayChange} onLogOutAll={() => openDialog('logOut')} />
           <Tokens user={user} />
           <SupportLogins user={user} onOpenDialog={openDialog} />

@@ -6,6 +6,7 @@ import { Icon, type IconName } from '../../components/icon/icon.js';
 import { Facts, Panel, Rows } from '../../components/panel/panel.js';
 import { Loaded } from '../../components/state/state.js';
 import { None, Time, UserText } from '../../components/text/values.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import type { DialogName, OpenDialog } from './dialogs/dialog-action.js';
 import { accountsQuery, useProviders } from './queries.js';
@@ -76,7 +77,7 @@ function Members({ object }: { readonly object: Readonly<Record<string, unknown>
     <ul className={styles.metadata}>
       {members.map(([name, value]) => (
         <li key={name}>
-          <bdi className={styles.quiet}>{name}:</bdi>{' '}
+          <bdi className={layout.quiet}>{name}:</bdi>{' '}
           <bdi>{typeof value === 'string' ? value : JSON.stringify(value)}</bdi>
         </li>
       ))}
@@ -156,7 +157,7 @@ function FactorRow({ icon, name, more, children }: FactorRowProps) {
       <Icon name={icon} />
       <div>
         {name}
-        <div className={styles.quiet}>{more}</div>
+        <div className={layout.quiet}>{more}</div>
       </div>
       {children !== undefined && <div className={styles.verbs}>{children}</div>}
     </li>
@@ -196,7 +197,7 @@ export function Accounts({ user, mayChange, onOpenDialog }: WhoProps) {
                     {provider}
                     {email !== null && <UserText quiet text={email} />}
                     <UserText quiet text={subject} />
-                    <div className={styles.quiet}>{text.since(time(created_at))}</div>
+                    <div className={layout.quiet}>{text.since(time(created_at))}</div>
                   </div>
                   {mayChange && (
                     <Button

@@ -6,9 +6,9 @@ import { Field } from '../../components/field/field.js';
 import { nameOf } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { download } from '../../lib/download.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { type Chosen, runBulk, type Tally } from './run-bulk.js';
-import styles from './users.module.css';
 
 interface BulkDialogProps {
   readonly action: BulkAction;
@@ -57,7 +57,7 @@ export function BulkDialog({ action, chosen, people, onClose, onStarted }: BulkD
     >
       <p>{users.consequences[action]}</p>
       {action === 'lock' && (
-        <div className={styles.fields}>
+        <div className={layout.stack12}>
           <Field
             label={users.lockEnds}
             hint={users.lockHint}

@@ -3,14 +3,15 @@ import { useRef, useState } from 'react';
 import { request } from '../../api/client.js';
 import { ProblemError } from '../../api/problem.js';
 import type { CreateUserData, CreateUserResponse } from '../../api/schema.js';
-import { Button } from '../../components/button/button.js';
-import { Dialog, FormDialog } from '../../components/dialog/dialog.js';
+import { FormDialog } from '../../components/dialog/dialog.js';
+import { SecretDialog } from '../../components/dialog/secret-dialog.js';
 import { Checkbox, Field } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
-import { nameOf, Secret } from '../../components/text/values.js';
+import { nameOf } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useDraft } from '../../lib/drafts.js';
 import { randomPassword } from '../../lib/passwords.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './users.module.css';
 
@@ -63,22 +64,14 @@ export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClos
   );
   if (create.isSuccess && create.variables.password !== undefined) {
     return (
-      <Dialog
+      <SecretDialog
         title={users.create}
-        closing="button"
+        action={userDialogs.password.close}
         onClose={onClose}
-        footer={
-          <Button kind="main" onClick={onClose}>
-            {userDialogs.password.close}
-          </Button>
-        }
-      >
-        <Secret
-          label={userDialogs.password.label}
-          value={create.variables.password}
-          note={<p className={styles.why}>{userDialogs.password.tell}</p>}
-        />
-      </Dialog>
+        label={userDialogs.password.label}
+        value={create.variables.password}
+        note={<p className={styles.why}>{userDialogs.password.tell}</p>}
+      />
     );
   }
   const isAtFields = error?.errors.every(({ field }) => field !== undefined && field in emptyDraft) === true;
@@ -94,7 +87,7 @@ export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClos
         create.mutate({ ...Object.fromEntries(given), ...password } as CreateUserData['body']);
       }}
     >
-      <div className={styles.fields}>
+      <div className={layout.stack12}>
         {field('name', users.displayName)}
         {field('username', users.username, { hint: users.oneNeeded })}
         {field('email', users.email, { type: 'email' })}

@@ -3,11 +3,11 @@ import { useState } from 'react';
 import { request } from '../../api/client.js';
 import { NotConfirmedError } from '../../api/problem.js';
 import type { CreateSetUpLinkData, IssuedSetUpLink, SetUpRole } from '../../api/schema.js';
-import { Button } from '../../components/button/button.js';
-import { ConfirmDialog, Dialog } from '../../components/dialog/dialog.js';
+import { ConfirmDialog } from '../../components/dialog/dialog.js';
+import { SecretDialog } from '../../components/dialog/secret-dialog.js';
 import { Select } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
-import { Secret } from '../../components/text/values.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import styles from './users.module.css';
 
@@ -25,22 +25,14 @@ export function Invite({ onClose }: { onClose: () => void }) {
   });
   if (create.data !== undefined) {
     return (
-      <Dialog
+      <SecretDialog
         title={text.title}
-        closing="button"
+        action={text.done}
         onClose={onClose}
-        footer={
-          <Button kind="main" onClick={onClose}>
-            {text.done}
-          </Button>
-        }
-      >
-        <Secret
-          label={text.link}
-          value={create.data.url}
-          note={<p className={styles.why}>{text.until(time(create.data.expires_at))}</p>}
-        />
-      </Dialog>
+        label={text.link}
+        value={create.data.url}
+        note={<p className={styles.why}>{text.until(time(create.data.expires_at))}</p>}
+      />
     );
   }
   const failure = create.error instanceof NotConfirmedError ? null : create.error;
@@ -53,7 +45,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       onConfirm={() => create.mutate()}
     >
-      <div className={styles.fields}>
+      <div className={layout.stack12}>
         <p>{text.what}</p>
         <Select
           label={users.role}

@@ -2,8 +2,9 @@ import type { User } from '../../api/schema.js';
 import { Badge } from '../../components/badge/badge.js';
 import type { Column } from '../../components/table/row.js';
 import { None, nameOf, Time, UserText } from '../../components/text/values.js';
-import type { Texts } from '../../text/en/index.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
+import type { Texts } from '../../text/texts.js';
 import styles from './users.module.css';
 
 type UserTexts = Texts['users'];
@@ -39,7 +40,7 @@ function Identity({ user }: { user: User }) {
   const { name, username, email, phone, external_id } = user;
   const identities = [username, email, external_id].filter((value) => value !== null && value !== name);
   return (
-    <div className={styles.identity}>
+    <div className={layout.identity}>
       {name === '' ? <span className={styles.noName}>{users.noName}</span> : <UserText strong text={name} />}
       <UserText quiet text={identities.length > 0 ? identities.join(' · ') : (phone ?? user.id)} />
     </div>
@@ -66,7 +67,7 @@ function State({ user: { status, lock, guess_locks: guesses } }: { user: User })
 export function CompactUser({ user }: { user: User }) {
   const isNormal = user.status === 'active' && user.lock === null && user.guess_locks.length === 0;
   return (
-    <div className={styles.identity}>
+    <div className={layout.identity}>
       <UserText strong text={nameOf(user)} />
       <UserText quiet text={[user.username, user.email, user.phone].find((value) => value !== null) ?? user.id} />
       {!isNormal && (

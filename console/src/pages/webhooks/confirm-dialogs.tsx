@@ -15,7 +15,7 @@ import { Problem } from '../../components/state/state.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useFormats, useText } from '../../text/text.js';
 import { changeWebhook, replayWebhook, webhookName, webhooksKey } from './queries.js';
-import { SecretDialog } from './secret-dialog.js';
+import { WebhookSecret } from './secret-dialog.js';
 import styles from './webhooks.module.css';
 
 interface WebhookDialogProps {
@@ -40,7 +40,7 @@ export function RotateSecret({ webhook, onClose }: WebhookDialogProps) {
       await client.invalidateQueries({ queryKey: webhooksKey });
     },
   });
-  if (secret !== undefined) return <SecretDialog title={webhookName(webhook)} secret={secret} onClose={onClose} />;
+  if (secret !== undefined) return <WebhookSecret title={webhookName(webhook)} secret={secret} onClose={onClose} />;
   const until = webhook.previous_secret_until;
   return (
     <ConfirmDialog

@@ -8,6 +8,7 @@ import { Facts } from '../../components/panel/panel.js';
 import { Id } from '../../components/text/id.js';
 import { Num, Time, UserText } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import { Answer, Sent } from './exchange.js';
 import { replayWebhook, webhooksKey } from './queries.js';
@@ -73,7 +74,7 @@ export function DeliveryPanel({ webhook, delivery, user, onClose }: DeliveryPane
         id={delivery.event_id}
         body={delivery.request}
       />
-      {webhook.payload === 'full' && <p className={styles.quiet}>{text.withoutResource}</p>}
+      {webhook.payload === 'full' && <p className={layout.quiet}>{text.withoutResource}</p>}
       {attempts > 0 && (
         <Answer
           status={delivery.status}
@@ -83,7 +84,7 @@ export function DeliveryPanel({ webhook, delivery, user, onClose }: DeliveryPane
           ok={state === 'delivered'}
         />
       )}
-      {waits !== false && <p className={styles.quiet}>{waits}</p>}
+      {waits !== false && <p className={layout.quiet}>{waits}</p>}
     </section>
   );
 }

@@ -1,5 +1,7 @@
 import { type WebhookTestRequest, webhookEventTypes } from '../../api/schema.js';
 import { Checkbox } from '../../components/field/field.js';
+import { cx } from '../../lib/cx.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import styles from './webhooks.module.css';
 
@@ -45,12 +47,15 @@ export function EventChoice({ value, onChange, error }: EventChoiceProps) {
     onChange(patternsOf(next));
   };
   return (
-    <fieldset className={styles.events} aria-describedby={error === undefined ? undefined : 'events-error'}>
+    <fieldset
+      className={cx(layout.group, styles.events)}
+      aria-describedby={error === undefined ? undefined : 'events-error'}
+    >
       <legend>{text.events}</legend>
       <Checkbox
         label={
           <>
-            {text.allEvents} <code className={styles.quiet}>*</code>
+            {text.allEvents} <code className={layout.quiet}>*</code>
           </>
         }
         checked={isAll}
@@ -62,7 +67,7 @@ export function EventChoice({ value, onChange, error }: EventChoiceProps) {
           const count = types.filter((type) => chosen.has(type)).length;
           const isWhole = count === types.length;
           return (
-            <div key={group} className={styles.group}>
+            <div key={group} className={layout.stack4}>
               {types.length > 1 && (
                 <Checkbox
                   label={text.groups[group] ?? group}

@@ -1,4 +1,5 @@
 import { Id } from '../../components/text/id.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import styles from './webhooks.module.css';
 
@@ -27,7 +28,7 @@ export function Sent({ title, url, id, body }: SentProps) {
   return (
     <div className={styles.exchange}>
       <div className={styles.exchangeHead}>
-        <p className={styles.label}>{title}</p>
+        <p className={layout.label}>{title}</p>
         {body !== null && <Id hidesValue value={body} name={text.body} />}
       </div>
       <pre className={styles.well}>
@@ -53,7 +54,7 @@ export function Answer({ status, answer, error, duration, ok }: AnswerProps) {
   const { number } = useFormats();
   return (
     <div className={styles.exchange}>
-      <p className={styles.label}>
+      <p className={layout.label}>
         {status === null ? text.noAnswer : text.answered(number(duration ?? 0))}{' '}
         {status !== null && <span className={ok ? styles.delivered : styles.failed}>{status}</span>}
       </p>

@@ -7,6 +7,7 @@ import { Notice } from '../../components/state/state.js';
 import { Id } from '../../components/text/id.js';
 import { None, Num, Time } from '../../components/text/values.js';
 import { cx } from '../../lib/cx.js';
+import layout from '../../styles/layout.module.css';
 import { useFormats, useText } from '../../text/text.js';
 import { latestQuery, stateOf } from './queries.js';
 import styles from './webhooks.module.css';
@@ -103,7 +104,7 @@ function Cell({ name, note, children }: { name: string; note?: string | null | u
     <div>
       <dt>{name}</dt>
       <dd>{children}</dd>
-      {note != null && note !== '' && <dd className={styles.quiet}>{note}</dd>}
+      {note != null && note !== '' && <dd className={layout.quiet}>{note}</dd>}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { request } from '../../api/client.js';
 import type { CreateWebhookData, IssuedWebhook } from '../../api/schema.js';
 import { useText } from '../../text/text.js';
 import { webhookName } from './queries.js';
-import { SecretDialog } from './secret-dialog.js';
+import { WebhookSecret } from './secret-dialog.js';
 import { type WebhookFields, WebhookForm } from './webhook-form.js';
 
 const empty: WebhookFields = { url: '', description: '', events: [], filter: '', payload: 'thin' };
@@ -35,7 +35,7 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
     );
   }
   return (
-    <SecretDialog
+    <WebhookSecret
       title={webhookName(issued)}
       secret={issued.secret}
       onClose={() => {

@@ -5,9 +5,9 @@ import { ConfirmDialog } from '../../components/dialog/dialog.js';
 import { Field, Segments } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
 import { toast } from '../../components/toast/toasts.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { failedDeliveries, replayWebhook, webhookName, webhooksKey } from './queries.js';
-import styles from './webhooks.module.css';
 
 /** A time for a field of the browser: local, to the minute. */
 function localTime(at: string | number): string {
@@ -57,7 +57,7 @@ export function ReplayDialog({ webhook, onClose }: { webhook: Webhook; onClose: 
       onConfirm={() => replay.mutate()}
       onClose={onClose}
     >
-      <div className={styles.form}>
+      <div className={layout.stack16}>
         <Segments
           label={text.replayWhat}
           value={mode}
@@ -87,7 +87,7 @@ export function ReplayDialog({ webhook, onClose }: { webhook: Webhook; onClose: 
         ) : (
           <p>{text.failedHint}</p>
         )}
-        <p className={styles.quiet}>{text.sameIds}</p>
+        <p className={layout.quiet}>{text.sameIds}</p>
       </div>
     </ConfirmDialog>
   );

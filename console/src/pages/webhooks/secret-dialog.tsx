@@ -1,24 +1,18 @@
-import { Button } from '../../components/button/button.js';
-import { Dialog } from '../../components/dialog/dialog.js';
-import { Secret } from '../../components/text/values.js';
+import { SecretDialog } from '../../components/dialog/secret-dialog.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
-import styles from './webhooks.module.css';
 
 /** Shows a secret once. Only its button closes it, so that an accidental click does not lose the secret. */
-export function SecretDialog({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) {
+export function WebhookSecret({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) {
   const { webhooks: text } = useText();
   return (
-    <Dialog
+    <SecretDialog
       title={title}
-      closing="button"
+      action={text.copiedSecret}
       onClose={onClose}
-      footer={
-        <Button kind="main" onClick={onClose}>
-          {text.copiedSecret}
-        </Button>
-      }
-    >
-      <Secret label={text.shownOnce} value={secret} note={<p className={styles.quiet}>{text.keepIt}</p>} />
-    </Dialog>
+      label={text.shownOnce}
+      value={secret}
+      note={<p className={layout.quiet}>{text.keepIt}</p>}
+    />
   );
 }

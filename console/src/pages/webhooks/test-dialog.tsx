@@ -6,15 +6,15 @@ import { Button } from '../../components/button/button.js';
 import { Dialog } from '../../components/dialog/dialog.js';
 import { Select } from '../../components/field/field.js';
 import { Notice, Problem } from '../../components/state/state.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { type EventType, eventTypes } from './event-choice.js';
 import { Answer, Sent } from './exchange.js';
 import { webhookName } from './queries.js';
-import styles from './webhooks.module.css';
 
 /** Sends the example of an event once, and shows what the server answers. */
 export function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
-  const { webhooks: text, common } = useText();
+  const { webhooks: text } = useText();
   const [type, setType] = useState<EventType>('user.created');
   const test = useMutation({
     mutationFn: () =>
@@ -32,18 +32,13 @@ export function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: ()
       onSubmit={() => {
         if (!test.isPending) test.mutate();
       }}
-      footer={
-        <>
-          <Button data-cancel onClick={onClose}>
-            {common.close}
-          </Button>
-          <Button type="submit" kind="main" icon="send" busy={test.isPending} changesData>
-            {result === undefined ? text.testAction : text.testAgain}
-          </Button>
-        </>
+      actions={
+        <Button type="submit" kind="main" icon="send" busy={test.isPending} changesData>
+          {result === undefined ? text.testAction : text.testAgain}
+        </Button>
       }
     >
-      <div className={styles.form}>
+      <div className={layout.stack16}>
         <Select
           label={text.event}
           hint={text.testHint}

@@ -5,10 +5,10 @@ import { FormDialog } from '../../components/dialog/dialog.js';
 import { Field, Select } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
 import { useDraft } from '../../lib/drafts.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { EventChoice } from './event-choice.js';
 import { webhooksKey } from './queries.js';
-import styles from './webhooks.module.css';
 
 /** The settings of a webhook. */
 export interface WebhookFields {
@@ -61,7 +61,7 @@ export function WebhookForm<Result>(props: WebhookFormProps<Result>) {
       busy={saving.isPending}
       onSubmit={() => saving.mutate()}
     >
-      <div className={styles.form}>
+      <div className={layout.stack16}>
         <Field
           label={text.url}
           hint={text.urlHint}
@@ -71,9 +71,7 @@ export function WebhookForm<Result>(props: WebhookFormProps<Result>) {
           value={draft.url}
           placeholder="https://example.com/postern"
           maxLength={2048}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => set({ url: event.currentTarget.value })}
         />
         <Field
@@ -92,9 +90,7 @@ export function WebhookForm<Result>(props: WebhookFormProps<Result>) {
           error={messageFor('filter')}
           value={draft.filter}
           maxLength={2000}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           onChange={(event) => set({ filter: event.currentTarget.value })}
         />
         <Select

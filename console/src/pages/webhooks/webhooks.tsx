@@ -13,6 +13,7 @@ import { ExportMenu } from '../../components/table/export-menu.js';
 import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
 import { Num, Time, UserText } from '../../components/text/values.js';
+import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 import { NewWebhook } from './new-webhook.js';
 import { readWebhooks, stateOf, webhookName, webhooksQuery } from './queries.js';
@@ -113,7 +114,7 @@ function WebhookTable({ rows, onOpen }: { rows: readonly Webhook[]; onOpen: (web
       head: text.name,
       size: 'wide',
       cell: (webhook) => (
-        <div className={styles.identity}>
+        <div className={layout.identity}>
           <UserText strong text={webhookName(webhook)} />
           <UserText quiet text={webhook.url} />
         </div>
@@ -142,12 +143,12 @@ function WebhookTable({ rows, onOpen }: { rows: readonly Webhook[]; onOpen: (web
       nameOf={webhookName}
       onOpen={onOpen}
       compact={(webhook) => (
-        <div className={styles.identity}>
+        <div className={layout.identity}>
           <UserText strong text={webhookName(webhook)} />
           <UserText quiet text={webhook.url} />
           <div className={styles.compactState}>
             <State webhook={webhook} />
-            <span className={styles.quiet}>
+            <span className={layout.quiet}>
               {text.waiting}: {waiting(webhook)}
             </span>
           </div>

@@ -1,4 +1,4 @@
-const count = (n: number, one: string, other: string) => `${n.toLocaleString('en')} ${n === 1 ? one : other}`;
+import { count } from './counts.js';
 
 export const categories = {
   title: 'Categories',

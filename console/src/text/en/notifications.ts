@@ -1,6 +1,4 @@
-const n = (of: number) => of.toLocaleString('en');
-const count = (of: number, one: string, other: string) => `${n(of)} ${of === 1 ? one : other}`;
-const people = (of: number) => count(of, 'person', 'people');
+import { count, n, people } from './counts.js';
 
 export const notifications = {
   title: 'Notifications',

@@ -1,7 +1,4 @@
-const n = (of: number) => of.toLocaleString('en');
-const count = (of: number, one: string, other: string) => `${n(of)} ${of === 1 ? one : other}`;
-const atLeast = (of: number, isExact: boolean, one: string, other: string) =>
-  isExact ? count(of, one, other) : `more than ${count(of, one, other)}`;
+import { atLeast, count, n } from './counts.js';
 
 export const topics = {
   title: 'Topics',

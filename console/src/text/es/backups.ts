@@ -1,4 +1,4 @@
-import type { Texts } from '../en/index.js';
+import type { Texts } from '../texts.js';
 
 export const backups: Texts['backups'] = {
   title: 'Copias de seguridad',

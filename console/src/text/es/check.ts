@@ -1,4 +1,4 @@
-import type { Texts } from '../en/index.js';
+import type { Texts } from '../texts.js';
 
 export const check: Texts['check'] = {
   title: 'Comprobar un inicio de sesión',

@@ -1,4 +1,4 @@
-import type { Texts } from '../en/index.js';
+import type { Texts } from '../texts.js';
 
 const count = (n: number) => n.toLocaleString('es', { useGrouping: 'always' });
 const people = (n: number) => `${count(n)} ${n === 1 ? 'usuario' : 'usuarios'}`;

@@ -1,6 +1,5 @@
-import type { Texts } from '../en/index.js';
-
-const count = (n: number, one: string, other: string) => `${n.toLocaleString('es')} ${n === 1 ? one : other}`;
+import type { Texts } from '../texts.js';
+import { count } from './counts.js';
 
 export const keys: Texts['keys'] = {
   title: 'Claves de API',

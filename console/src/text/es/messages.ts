@@ -1,4 +1,4 @@
-import type { Texts } from '../en/index.js';
+import type { Texts } from '../texts.js';
 
 /** The purposes of messages. A kind is a channel and a purpose, such as `sms.code`. */
 const purposes: Readonly<Record<string, string>> = {

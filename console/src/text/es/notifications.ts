@@ -1,8 +1,5 @@
-import type { Texts } from '../en/index.js';
-
-const n = (of: number) => of.toLocaleString('es');
-const count = (of: number, one: string, other: string) => `${n(of)} ${of === 1 ? one : other}`;
-const people = (of: number) => count(of, 'persona', 'personas');
+import type { Texts } from '../texts.js';
+import { count, n, people } from './counts.js';
 
 export const notifications: Texts['notifications'] = {
   title: 'Notificaciones',

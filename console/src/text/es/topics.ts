@@ -1,9 +1,5 @@
-import type { Texts } from '../en/index.js';
-
-const n = (of: number) => of.toLocaleString('es');
-const count = (of: number, one: string, other: string) => `${n(of)} ${of === 1 ? one : other}`;
-const atLeast = (of: number, isExact: boolean, one: string, other: string) =>
-  isExact ? count(of, one, other) : `más de ${count(of, one, other)}`;
+import type { Texts } from '../texts.js';
+import { atLeast, count, n } from './counts.js';
 
 export const topics: Texts['topics'] = {
   title: 'Temas',

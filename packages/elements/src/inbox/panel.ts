@@ -53,6 +53,22 @@ export interface Panel {
   place(button: HTMLElement): void;
 }
 
+/** What the list shows: rows, or something in their place. */
+type State = 'loading' | Without | 'list';
+
+function stateOf(
+  { items, loading, connection, error: readError }: InboxSnapshot,
+  error: unknown,
+  { status }: Postern['current'],
+  rows: Rows | undefined,
+): State {
+  if (status === 'signed_out') return 'signed-out';
+  if (items.length > 0 && rows) return 'list';
+  if (error !== null) return isOfflineError(readError) ? 'offline' : 'error';
+  if (loading || items.length > 0 || status === 'starting') return 'loading';
+  return connection === 'offline' ? 'offline' : 'empty';
+}
+
 const isOfflineError = (error: unknown) => isPosternError(error) && error.kind === 'network';
 
 export function createPanel(options: PanelOptions): Panel {
@@ -118,18 +134,7 @@ export function createPanel(options: PanelOptions): Panel {
     }
   };
 
-  /** What the list shows instead of rows. */
-  type State = 'loading' | Without | 'list';
   let shownState: State | undefined;
-  function stateOf({ items, loading, connection, error: readError }: InboxSnapshot, error: unknown): State {
-    const { status } = postern.current;
-    if (rows === undefined && rowsError === null) return 'loading';
-    if (status === 'signed_out') return 'signed-out';
-    if (items.length > 0 && rows !== undefined) return 'list';
-    if (error !== null) return isOfflineError(readError) ? 'offline' : 'error';
-    if (loading || items.length > 0 || status === 'starting') return 'loading';
-    return connection === 'offline' ? 'offline' : 'empty';
-  }
   function showState(state: Exclude<State, 'list'>): void {
     if (state === shownState) return;
     if (state !== 'loading') {
@@ -149,7 +154,8 @@ export function createPanel(options: PanelOptions): Panel {
   const show = (snapshot: InboxSnapshot) => {
     const { items, unread, connection } = snapshot;
     const error = snapshot.error ?? (items.length > 0 ? rowsError : null);
-    const state = stateOf(snapshot, error);
+    const isLoaded = rows !== undefined || rowsError !== null;
+    const state = isLoaded ? stateOf(snapshot, error, postern.current, rows) : 'loading';
     rows?.show(snapshot);
     markAllButton.hidden = pushView?.isOpen() === true || unread.unread_count === 0;
     pushView?.show(postern.current.status === 'signed_in');

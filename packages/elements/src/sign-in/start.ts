@@ -1,6 +1,6 @@
 import type { LoginStart } from '@postern/client';
 import { element, linkButton } from '../base/dom.js';
-import { createForm, showBusy } from '../base/form.js';
+import { createForm, type FieldOptions, showBusy } from '../base/form.js';
 import { fill } from '../base/texts.js';
 import { authenticatorButtons } from './start-authenticators.js';
 import { identityFields, isAddressFor, labelOf, passwordFields } from './start-fields.js';
@@ -35,27 +35,15 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   signal.addEventListener('abort', () => autofillAbort.abort());
 
   const { nodes: buttons, hasVisible } = authenticatorButtons(context, authenticator, !asksPassword, choose);
-  const hasPin = fields.some(({ name }) => name === 'pin');
-  const pinLink = hasPin && context.recovery && linkButton(words.forgot_pin, () => showFlow('recover_pin'));
-  // While the PIN is hidden, nobody asks for it.
-  if (pinLink && fields.some(({ name, reveal }) => name === 'pin' && reveal !== undefined)) {
-    pinLink.hidden = true;
-    const showLink = () => {
-      pinLink.hidden = false;
-    };
-    form.node.querySelector('[name=pin]')?.addEventListener('focus', showLink, { once: true });
-  }
-  const passwordLink =
-    asksPassword && context.recovery && linkButton(words.forgot_password, () => showFlow('recover_password'));
   const guest = linkButton(words.guest, () => choose('guest', guest));
   const node = card(
     words.sign_in,
     element('slot', { name: 'before' }),
     notice !== undefined && element('p', { class: 'notice', part: 'notice', role: 'status' }, notice),
     asksPassword && chosenIdentity(),
-    authenticator !== undefined && form.node,
-    (passwordLink || pinLink) && element('div', { class: 'row' }, passwordLink, pinLink),
-    authenticator !== undefined && hasVisible && element('div', { class: 'or muted small', part: 'divider' }, words.or),
+    authenticator && form.node,
+    context.recovery && recoveryLinks(context, form.node, fields, asksPassword),
+    authenticator && hasVisible && element('div', { class: 'or muted small', part: 'divider' }, words.or),
     ...buttons,
     context.registration &&
       !asksPassword &&
@@ -135,4 +123,25 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   };
   update(first);
   return { node, update: (next) => next.step === 'start' && update(next), focus: () => form.focus() };
+}
+
+/** The ways back in for somebody who has forgotten the password or the PIN that the form asks for. */
+function recoveryLinks(
+  { words, showFlow }: Context,
+  form: HTMLElement,
+  fields: readonly FieldOptions[],
+  asksPassword: boolean,
+): HTMLElement | false | undefined {
+  const pin = fields.find(({ name }) => name === 'pin');
+  const pinLink = pin && linkButton(words.forgot_pin, () => showFlow('recover_pin'));
+  // While the PIN is hidden, nobody asks for it.
+  if (pinLink && pin.reveal) {
+    pinLink.hidden = true;
+    const showLink = () => {
+      pinLink.hidden = false;
+    };
+    form.querySelector('[name=pin]')?.addEventListener('focus', showLink, { once: true });
+  }
+  const passwordLink = asksPassword && linkButton(words.forgot_password, () => showFlow('recover_password'));
+  return (passwordLink || pinLink) && element('div', { class: 'row' }, passwordLink, pinLink);
 }

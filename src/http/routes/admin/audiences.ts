@@ -13,9 +13,10 @@ interface AudienceServices {
   readonly idempotent: Idempotent;
 }
 
+const access = { scope: 'admin' } as const;
+
 /** Routes for the services that get access tokens. */
 export function adminAudienceRoutes(app: App, { audiences, database, idempotent }: AudienceServices): void {
-  const access = { scope: 'admin' } as const;
   app.route({
     method: 'POST',
     url: '/admin/v1/audiences',
@@ -23,7 +24,6 @@ export function adminAudienceRoutes(app: App, { audiences, database, idempotent 
       operationId: 'createAudience',
       summary: 'Create an audience',
       description: 'Lets users get access tokens for a service. Needs PUBLIC_URL, which is the issuer of the tokens.',
-      tags: ['Administration'],
       body: NewAudience,
       response: { 201: { ...SavedAudience, description: 'The audience.' } },
     },
@@ -40,7 +40,6 @@ export function adminAudienceRoutes(app: App, { audiences, database, idempotent 
     operationIds: ['listAudiences', 'getAudiencePage'],
     summary: 'List audiences',
     description: 'There are at most 100.',
-    tag: 'Administration',
     access,
     item: Audience,
     pageTitle: 'AudiencePage',
@@ -56,7 +55,6 @@ export function adminAudienceRoutes(app: App, { audiences, database, idempotent 
     schema: {
       operationId: 'getAudience',
       summary: 'Get an audience',
-      tags: ['Administration'],
       params: IdParams,
       response: { 200: { ...Audience, description: 'The audience.' } },
     },
@@ -73,7 +71,6 @@ export function adminAudienceRoutes(app: App, { audiences, database, idempotent 
       operationId: 'changeAudience',
       summary: 'Change an audience',
       description: 'Changes only the members that are present. It takes effect for the next token.',
-      tags: ['Administration'],
       params: IdParams,
       body: AudienceChange,
       response: { 200: { ...SavedAudience, description: 'The changed audience.' } },
@@ -92,7 +89,6 @@ export function adminAudienceRoutes(app: App, { audiences, database, idempotent 
       operationId: 'deleteAudience',
       summary: 'Delete an audience',
       description: 'Nobody gets further tokens for it. Those that were issued stay valid until they expire.',
-      tags: ['Administration'],
       params: IdParams,
       response: { 204: Type.Null({ description: 'The audience is deleted.' }) },
     },
@@ -104,6 +100,10 @@ export function adminAudienceRoutes(app: App, { audiences, database, idempotent 
     },
   });
 
+  signingKeyRoute(app, audiences);
+}
+
+function signingKeyRoute(app: App, audiences: AudienceServices['audiences']): void {
   app.route({
     method: 'GET',
     url: '/admin/v1/signing-keys',
@@ -112,7 +112,6 @@ export function adminAudienceRoutes(app: App, { audiences, database, idempotent 
       summary: 'List the keys that sign access tokens',
       description:
         'Those that sign, will sign, or have signed tokens that may still be valid. `postern signing-keys rotate` replaces them.',
-      tags: ['Administration'],
       response: { 200: Type.Array(SigningKey, { description: 'The keys of each algorithm, in the order of use.' }) },
     },
     config: { access },

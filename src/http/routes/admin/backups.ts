@@ -20,7 +20,6 @@ export function adminBackupRoutes(app: App, { backups }: { backups: Backups }): 
       summary: 'Get the backups',
       description:
         'The backups, how Postern makes them, when the next one is due, and where the archive of the log ends.',
-      tags: ['Administration'],
       response: { 200: { ...BackupState, description: 'The state of the backups.' } },
     },
     config: { access: { scope: 'admin' } },
@@ -35,7 +34,6 @@ export function adminBackupRoutes(app: App, { backups }: { backups: Backups }): 
       summary: 'Begin a backup',
       description:
         'Makes a backup in BACKUP_TO and verifies it, as the schedule does. `GET /admin/v1/backups` shows it when it is written, and its error if it fails.',
-      tags: ['Administration'],
       response: { 202: { ...BackupState, description: 'The backup has begun.' } },
     },
     config: { access: { scope: 'admin' }, recentProof: 'not-needed', problems: ['backups_off', 'backup_running'] },
@@ -53,7 +51,6 @@ export function adminBackupRoutes(app: App, { backups }: { backups: Backups }): 
       summary: 'Begin the verification of a backup',
       description:
         'Restores the backup into a temporary folder or database and checks all data, as `postern backup verify` does. Only backups in BACKUP_TO can be verified.',
-      tags: ['Administration'],
       params: IdParams,
       response: { 202: { ...BackupState, description: 'The verification has begun.' } },
     },

@@ -17,7 +17,6 @@ export function adminBlockRoutes(app: App, services: { blocks: Blocks; database:
       summary: 'Block an address',
       description:
         'Requests from the address or range are refused with 403, address_blocked, on all instances within two seconds. Their open streams end. A block of the same range is replaced.',
-      tags: ['Administration'],
       body: NewBlock,
       response: { 201: { ...Block, description: 'The block.' } },
     },
@@ -35,7 +34,6 @@ export function adminBlockRoutes(app: App, services: { blocks: Blocks; database:
     operationIds: ['listBlocks', 'getBlockPage'],
     summary: 'List blocked addresses',
     description: 'Blocks that have ended are listed for 30 days.',
-    tag: 'Administration',
     access: { scope: 'admin' },
     item: Block,
     pageTitle: 'BlockPage',
@@ -51,7 +49,6 @@ export function adminBlockRoutes(app: App, services: { blocks: Blocks; database:
     schema: {
       operationId: 'deleteBlock',
       summary: 'Unblock an address',
-      tags: ['Administration'],
       params: IdParams,
       response: { 204: Type.Null({ description: 'The block is deleted.' }) },
     },

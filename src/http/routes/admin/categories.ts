@@ -44,7 +44,6 @@ function setRoutes(app: App, { categories, database }: CategoryServices): void {
       summary: 'List the categories of notifications',
       description:
         'All categories, by name. Each notification type has one. The answer can be sent back with PUT; its ETag is for If-Match.',
-      tags: ['Administration'],
       response: {
         200: Type.Array(Category, { description: 'The categories.' }),
         304: Type.Null({ description: 'No category has changed since the response with this ETag.' }),
@@ -68,7 +67,6 @@ function setRoutes(app: App, { categories, database }: CategoryServices): void {
       summary: 'Replace all categories of notifications',
       description:
         'Postern replaces all of them or none. A notification type that is missing gets the defaults again; other categories that are missing are deleted. With If-Match, nothing is replaced if another request has changed a category since the response with this ETag.',
-      tags: ['Administration'],
       querystring: dryRunQuery('Report what would change, and write nothing.'),
       body: CategoryInputs,
       response: { 200: { ...CategoryChanges, description: 'What has changed, or would change.' } },
@@ -101,7 +99,6 @@ function readRoutes(app: App, { categories, database, simulator }: CategoryServi
     schema: {
       operationId: 'getCategory',
       summary: 'Get a category of notifications',
-      tags: ['Administration'],
       params: Params,
       response: { 200: { ...Category, description: 'The category.' } },
     },
@@ -117,7 +114,6 @@ function readRoutes(app: App, { categories, database, simulator }: CategoryServi
       summary: 'Preview a message of a category',
       description:
         'Renders the template that a user of this language would get. The name of the user is an example. Nothing is sent.',
-      tags: ['Administration'],
       params: Params,
       body: MessagePreviewRequest,
       response: { 200: { ...MessagePreview, description: 'The message.' } },
@@ -135,7 +131,6 @@ function readRoutes(app: App, { categories, database, simulator }: CategoryServi
       summary: 'Simulate notifications of a category',
       description:
         'What becomes of notifications for one user, and when: by the function that decides about real ones. Providers accept everything at once. Nothing is written.',
-      tags: ['Administration'],
       params: Params,
       body: SimulationRequest,
       response: { 200: { ...Simulation, description: 'What the service would do.' } },
@@ -160,7 +155,6 @@ function changeRoutes(app: App, { categories, database }: CategoryServices): voi
       summary: 'Create or replace a category of notifications',
       description:
         'A member that is missing gets its default. Pushes that are not sent yet use the new steps, texts and defaults.',
-      tags: ['Administration'],
       params: Params,
       body: CategoryInput,
       response: { 200: { ...Category, description: 'The changed category.' }, 201: Created },
@@ -182,7 +176,6 @@ function changeRoutes(app: App, { categories, database }: CategoryServices): voi
       operationId: 'deleteCategory',
       summary: 'Delete a category of notifications',
       description: 'Notifications of the category keep its name.',
-      tags: ['Administration'],
       params: Params,
       response: { 204: Type.Null({ description: 'The category is deleted.' }) },
     },

@@ -17,7 +17,6 @@ export function adminChannelRoutes(
     schema: {
       operationId: 'listChannels',
       summary: 'List the channels of notifications',
-      tags: ['Administration'],
       response: { 200: Type.Array(Channel, { description: 'push, email and sms.' }) },
     },
     config: { access },
@@ -32,7 +31,6 @@ export function adminChannelRoutes(
       summary: 'Pause a channel of notifications, or end its pause',
       description:
         'While a channel is paused, its steps wait. What is too late when the pause ends expires. Codes and notices go on. Postern pauses email by itself after too many complaints or hard bounces.',
-      tags: ['Administration'],
       params: Type.Object({ name: Type.String({ maxLength: 255 }) }),
       body: ChannelChange,
       response: { 200: { ...Channel, description: 'The channel.' } },

@@ -58,7 +58,6 @@ export function adminEventRoutes(
     summary: 'List audit events',
     description:
       'Events of all accounts, deleted ones included, and of API keys. With `Accept: text/event-stream` the response is that of GET /admin/v1/events/stream.',
-    tag: 'Administration',
     access: { scope: 'admin' },
     item: Event,
     pageTitle: 'AuditEventPage',
@@ -79,7 +78,6 @@ export function adminEventRoutes(
       summary: 'Stream audit events',
       description:
         'Server-sent events for audit events that match `filter`: those after `Last-Event-ID`, or only new ones without it. Each event is sent once, after its transaction has committed, so events that are written at the same time can arrive in another order than that of `created_at`. Events can be resumed for at least two minutes.',
-      tags: ['Administration'],
       querystring: StreamQuery,
       response: { 200: EventStream },
     },

@@ -26,7 +26,6 @@ export function adminLoginProviderRoutes(app: App, { loginProviders }: { loginPr
       summary: 'List the providers whose accounts can log in',
       description:
         'The providers of OIDC_PROVIDERS, with what is missing in their configuration, and the last problem of each kind in their logins.',
-      tags: ['Administration'],
       response: { 200: Type.Array(LoginProvider, { description: 'The providers, in the order of OIDC_PROVIDERS.' }) },
     },
     config: { access: { scope: 'admin' } },
@@ -44,7 +43,6 @@ export function adminLoginProviderRoutes(app: App, { loginProviders }: { loginPr
       summary: 'Start a test of a provider',
       description:
         'Returns an address to open in a browser. It leads to the provider and back, as a login does, and ends with a page that says whether it worked. It logs nobody in, and makes and links nothing.',
-      tags: ['Administration'],
       params: Type.Object({ name }),
       response: { 201: { ...StartedProviderTest, description: 'Open `url` in a browser.' } },
     },
@@ -68,7 +66,6 @@ export function adminLoginProviderRoutes(app: App, { loginProviders }: { loginPr
       summary: 'Get the state of a test of a provider',
       description:
         'At which step the test is, or why it failed there. A failed test goes on if its address is opened again.',
-      tags: ['Administration'],
       params: Type.Object({ name, id: Type.String({ description: 'The id of the test.' }) }),
       response: { 200: { ...ProviderTest, description: 'The test.' } },
     },

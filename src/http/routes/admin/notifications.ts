@@ -128,7 +128,6 @@ function publishRoutes(app: App, services: PublishServices, publishLines: Publis
       summary: 'Publish a notification',
       description:
         'Publishes one notification to one user. The same URL also accepts the requests of the other operations: an array of notifications, `user_ids`, `?dry_run=true` and application/x-ndjson.',
-      tags: ['Administration'],
       querystring: PublishQuery,
       body: PublishRequest,
       response: { 200: DryRun, 201: Published },
@@ -164,7 +163,6 @@ function publishRoutes(app: App, services: PublishServices, publishLines: Publis
       summary: 'Publish several notifications',
       description:
         'Publishes up to 1000 notifications, each to one user or to several, and at most 10,000 in all. Postern publishes all of them or none.',
-      tags: ['Administration'],
       body: NotificationInputs,
       response: { 201: Type.Array(Notification, { description: 'The notifications, in the order of the request.' }) },
     },
@@ -196,7 +194,6 @@ function dryRunRoute(app: App, services: PublishServices): void {
       summary: 'Publish without writing (dry run)',
       description:
         'Validates the notifications and returns the recipients, their devices, and what would happen to each step. Writes nothing.',
-      tags: ['Administration'],
       body: NotificationInputs,
       response: { 200: { ...DryRun, description: 'What publishing would do.' } },
     },
@@ -220,7 +217,6 @@ function ndjsonRoute(app: App, publishLines: PublishLines): void {
       operationId: 'publishNotificationsAsNdjson',
       summary: 'Publish any number of notifications',
       description: 'One JSON object per line. Each is published or refused separately and gets a result line.',
-      tags: ['Administration'],
       querystring: PublishQuery,
       response: { 200: publishedItems },
     },
@@ -254,7 +250,6 @@ function changeRoutes(app: App, { notifications, database }: { notifications: No
       summary: 'Change a notification',
       description:
         'Changes only the members that are present; null removes a value. The position in the inbox stays the same.',
-      tags: ['Administration'],
       params: Params,
       body: NotificationChange,
       response: { 200: { ...Notification, description: 'The changed notification.' } },
@@ -284,7 +279,6 @@ function changeRoutes(app: App, { notifications, database }: { notifications: No
     schema: {
       operationId: 'deleteNotification',
       summary: 'Delete a notification',
-      tags: ['Administration'],
       params: Params,
       response: { 204: Type.Null({ description: 'The notification is deleted.' }) },
     },

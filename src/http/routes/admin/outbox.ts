@@ -12,7 +12,6 @@ export function adminOutboxRoutes(app: App, { outbox, idempotent }: { outbox: Ou
     operationIds: ['listOutbox', 'getOutboxPage'],
     summary: 'List messages',
     description: 'Sent and queued messages. With the console provider, a key with the scope admin also sees the codes.',
-    tag: 'Administration',
     access: { scope: 'users:read' },
     item: OutboxMessage,
     pageTitle: 'OutboxMessagePage',
@@ -30,7 +29,6 @@ export function adminOutboxRoutes(app: App, { outbox, idempotent }: { outbox: Ou
       summary: 'Send a failed message again',
       description:
         'Queues the same message, with the same code, for its recipient. A message that is queued already stays as it is. A code can be sent again while it is valid and its login waits for it.',
-      tags: ['Administration'],
       params: IdParams,
       response: { 200: { ...OutboxMessage, description: 'The queued message.' } },
     },

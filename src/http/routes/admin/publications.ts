@@ -77,7 +77,6 @@ function createRoute(app: App, { publications, idempotent }: PublicationServices
       summary: 'Publish to many users',
       description:
         'Creates the notifications in the background, each once, at a time and as fast as you want. You can follow, pause, cancel and recall it. The same URL also accepts ?dry_run=true.',
-      tags: ['Administration'],
       querystring: dryRunQuery('Answer with the number of recipients, and create nothing.'),
       body: NewPublication,
       response: { 200: PublicationEstimate, 201: created },
@@ -117,7 +116,6 @@ function dryRunRoute(app: App, { publications }: PublicationServices): void {
       operationId: 'tryPublication',
       summary: 'Count the recipients of a publication (dry run)',
       description: 'Checks the publication as its creation does, and creates nothing.',
-      tags: ['Administration'],
       body: NewPublication,
       response: { 200: { ...PublicationEstimate, description: 'The number of recipients.' } },
     },
@@ -136,7 +134,6 @@ function readRoutes(app: App, { publications, database }: PublicationServices): 
     summary: 'List publications',
     description:
       'Those that have not ended, and those of the last 30 days. Without the scopes notifications:broadcast and users:read, the text of a filter is null.',
-    tag: 'Administration',
     access,
     item: Publication,
     pageTitle: 'PublicationPage',
@@ -156,7 +153,6 @@ function readRoutes(app: App, { publications, database }: PublicationServices): 
       operationId: 'getPublication',
       summary: 'Get a publication',
       description: 'Without the scopes notifications:broadcast and users:read, the text of a filter is null.',
-      tags: ['Administration'],
       params: IdParams,
       response: { 200: { ...Publication, description: 'The publication.', headers } },
     },
@@ -178,7 +174,6 @@ function changeRoute(app: App, { publications, database }: PublicationServices):
       summary: 'Change a publication before it starts',
       description:
         'Replaces the members that are present; the notification as a whole. Needs If-Match with the ETag of what you change.',
-      tags: ['Administration'],
       params: IdParams,
       body: PublicationChange,
       response: { 200: { ...Publication, description: 'The changed publication.' } },
@@ -261,7 +256,6 @@ function moveRoute(
       operationId: `${move}Publication`,
       summary,
       description: `${description} To repeat it changes nothing. It needs the scopes that the target needs.`,
-      tags: ['Administration'],
       params: IdParams,
       response: {
         200: {

@@ -12,7 +12,6 @@ export function adminSetUpLinkRoutes(app: App, { setUpLinks }: { setUpLinks: Set
       summary: 'Invite a person to administer Postern',
       description:
         'Creates a link to the console. The person who opens it creates their own user with the role, a password and a second factor. The link is valid for 30 minutes and one user. With `CONSOLE=off` there are no such links: 404. To give a role to an existing user, use `POST /admin/v1/users/{id}/enrollment-links`.',
-      tags: ['Administration'],
       body: NewSetUpLinkRequest,
       response: { 201: { ...IssuedSetUpLink, description: 'The link, shown once.' } },
     },

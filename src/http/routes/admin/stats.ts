@@ -55,7 +55,6 @@ export function adminStatisticsRoutes(app: App, { statistics }: { statistics: St
       operationId: 'getStatistics',
       summary: 'Get statistics',
       description: `Sums of all instances, in buckets of UTC. Each instance counts in memory and writes its counts every 10 seconds, and when it stops. Metrics:\n\n${about.join('\n')}`,
-      tags: ['Administration'],
       querystring: query,
       response: { 200: { ...Statistics, description: 'The values of each metric in each bucket.' } },
     },

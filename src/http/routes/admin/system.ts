@@ -16,7 +16,6 @@ export function adminSystemRoutes(app: App, { system }: { system: SystemInformat
       summary: 'Get the state of the system',
       description:
         'Version, processes, queue, database, migrations, effective settings without secrets, and the findings of the doctor, which are at most 30 seconds old.',
-      tags: ['Administration'],
       response: { 200: { ...System, description: 'The state of the system.' } },
     },
     config: { access: { scope: 'admin' } },

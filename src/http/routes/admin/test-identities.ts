@@ -24,7 +24,6 @@ export function adminTestIdentityRoutes(
       summary: 'Create a test identity',
       description:
         'Logins and proofs with a code to the address accept the fixed code, and no message is sent, until `expires_at`. Only this response shows the code.',
-      tags: ['Administration'],
       body: NewTestIdentity,
       response: { 201: { ...IssuedTestIdentity, description: 'The test identity, with its code.' } },
     },
@@ -46,7 +45,6 @@ export function adminTestIdentityRoutes(
     operationIds: ['listTestIdentities', 'getTestIdentityPage'],
     summary: 'List test identities',
     description: 'The list does not show the codes. Test identities that have ended stay in the list for 30 days.',
-    tag: 'Administration',
     access: { scope: 'users:read' },
     item: TestIdentity,
     pageTitle: 'TestIdentityPage',
@@ -62,7 +60,6 @@ export function adminTestIdentityRoutes(
     schema: {
       operationId: 'getTestIdentity',
       summary: 'Get a test identity',
-      tags: ['Administration'],
       params: IdParams,
       response: { 200: { ...TestIdentity, description: 'The test identity.' } },
     },
@@ -79,7 +76,6 @@ export function adminTestIdentityRoutes(
       operationId: 'deleteTestIdentity',
       summary: 'Delete a test identity',
       description: 'The fixed code is refused from the next request on. Logins that it approved continue.',
-      tags: ['Administration'],
       params: IdParams,
       response: { 204: Type.Null({ description: 'The test identity is deleted.' }) },
     },

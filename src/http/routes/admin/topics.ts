@@ -40,7 +40,6 @@ function topicRoutes(app: App, { topics, database }: TopicServices): void {
     url,
     operationIds: ['listTopics', 'getTopicPage'],
     summary: 'List topics',
-    tag: 'Administration',
     access,
     item: Topic,
     pageTitle: 'TopicPage',
@@ -56,7 +55,6 @@ function topicRoutes(app: App, { topics, database }: TopicServices): void {
     schema: {
       operationId: 'getTopic',
       summary: 'Get a topic',
-      tags: ['Administration'],
       params: Params,
       response: { 200: { ...Topic, description: 'The topic.' } },
     },
@@ -71,7 +69,6 @@ function topicRoutes(app: App, { topics, database }: TopicServices): void {
       operationId: 'putTopic',
       summary: 'Create or change a topic',
       description: 'Users may join an open topic by themselves. The subscriptions stay.',
-      tags: ['Administration'],
       params: Params,
       body: TopicInput,
       response: {
@@ -95,7 +92,6 @@ function topicRoutes(app: App, { topics, database }: TopicServices): void {
       operationId: 'deleteTopic',
       summary: 'Delete a topic',
       description: 'Its subscriptions end. Notifications that were published to it stay.',
-      tags: ['Administration'],
       params: Params,
       response: { 204: Type.Null({ description: 'The topic is deleted.' }) },
     },
@@ -128,7 +124,6 @@ function subscriptionRoutes(app: App, { topics, database, userReferences }: Topi
     schema: {
       operationId: 'putSubscription',
       summary: 'Subscribe a user to a topic',
-      tags: ['Administration'],
       params: SubscriptionParams,
       response: { 204: Type.Null({ description: 'The user is subscribed.' }) },
     },
@@ -144,7 +139,6 @@ function subscriptionRoutes(app: App, { topics, database, userReferences }: Topi
     schema: {
       operationId: 'deleteSubscription',
       summary: 'End the subscription of a user to a topic',
-      tags: ['Administration'],
       params: SubscriptionParams,
       response: { 204: Type.Null({ description: 'The user is not subscribed.' }) },
     },
@@ -198,7 +192,6 @@ function linesRoute(app: App, { topics, database, userReferences, pacer }: Topic
       summary: 'Change any number of subscriptions',
       description:
         'One JSON object per line: with remove, a subscription ends, else the user is subscribed. Each line gets a result line, and a line with an error changes nothing else. To send lines again is no error.',
-      tags: ['Administration'],
       params: Params,
       response: {
         200: {

@@ -28,7 +28,6 @@ export interface WebhookServices {
 }
 
 const access = { scope: 'webhooks:write' } as const;
-const tags = ['Webhooks'];
 
 type RouteServices = WebhookServices & { readonly idempotent: Idempotent; readonly database: Handle };
 
@@ -48,7 +47,6 @@ function endpointRoutes(app: App, { webhooks, idempotent, database }: RouteServi
       operationId: 'createWebhook',
       summary: 'Create a webhook',
       description: 'Only this response and `…/rotate-secret` show a secret.',
-      tags,
       body: NewWebhook,
       response: { 201: { ...IssuedWebhook, description: 'The new webhook, with its secret.' } },
     },
@@ -65,7 +63,6 @@ function endpointRoutes(app: App, { webhooks, idempotent, database }: RouteServi
     operationIds: ['listWebhooks', 'getWebhookPage'],
     summary: 'List webhooks',
     description: 'All webhooks with the state of their deliveries, without secrets.',
-    tag: 'Webhooks',
     access,
     item: Webhook,
     pageTitle: 'WebhookPage',
@@ -81,7 +78,6 @@ function endpointRoutes(app: App, { webhooks, idempotent, database }: RouteServi
     schema: {
       operationId: 'getWebhook',
       summary: 'Read a webhook',
-      tags,
       params: IdParams,
       response: { 200: { ...Webhook, description: 'The webhook.' } },
     },
@@ -97,7 +93,6 @@ function endpointRoutes(app: App, { webhooks, idempotent, database }: RouteServi
       summary: 'Change a webhook',
       description:
         'Changes only the members that are present. `enabled: true` also enables a webhook that was disabled after failures.',
-      tags,
       params: IdParams,
       body: WebhookChange,
       response: { 200: { ...Webhook, description: 'The changed webhook.' } },
@@ -117,7 +112,6 @@ function endpointRoutes(app: App, { webhooks, idempotent, database }: RouteServi
       operationId: 'deleteWebhook',
       summary: 'Delete a webhook',
       description: 'Pending deliveries are dropped.',
-      tags,
       params: IdParams,
       response: { 204: Type.Null({ description: 'The webhook is deleted.' }) },
     },
@@ -139,7 +133,6 @@ function testRoute(app: App, { testWebhook }: RouteServices): void {
       summary: 'Send a test event',
       description:
         'Sends the example of an event once, and returns the result. Its `data` has `is_test: true` and the sequence 0.',
-      tags,
       params: IdParams,
       body: Type.Unsafe<WebhookTestRequest | null>({ ...WebhookTestRequest, type: ['object', 'null'] }),
       response: { 200: { ...WebhookTest, description: 'What the endpoint answered.' } },
@@ -164,7 +157,6 @@ function secretRoute(app: App, { webhooks, idempotent }: RouteServices): void {
       summary: 'Replace the secret of a webhook',
       description:
         'For 24 hours, requests are also signed with the previous secret. Another replacement ends this at once.',
-      tags,
       params: IdParams,
       response: { 200: { ...WebhookSecret, description: 'The new secret.' } },
     },
@@ -187,7 +179,6 @@ function deliveryRoutes(app: App, { webhookDeliveries }: RouteServices): void {
     operationIds: ['listWebhookDeliveries', 'getWebhookDeliveryPage'],
     summary: 'List deliveries of a webhook',
     description: 'Deliveries of the last 30 days, each with its request and its last answer.',
-    tag: 'Webhooks',
     access,
     problems: ['not_found'],
     item: WebhookDelivery,
@@ -206,7 +197,6 @@ function deliveryRoutes(app: App, { webhookDeliveries }: RouteServices): void {
       summary: 'Send events again',
       description:
         'Events of the last 30 days: those from a time on that match the webhook, or those of some of its deliveries. They have the same `webhook-id` as before.',
-      tags,
       params: IdParams,
       body: WebhookReplayRequest,
       response: { 202: { ...WebhookReplay, description: 'The events will be delivered.' } },

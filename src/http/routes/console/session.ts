@@ -52,7 +52,6 @@ export function consoleSessionRoutes(
     schema: {
       operationId: 'getConsoleEntry',
       summary: 'Get what the console needs before a login',
-      tags: ['Console'],
       response: { 200: { ...ConsoleEntry, description: 'For the page, before a login.' } },
     },
     config: { access: 'public' },
@@ -67,7 +66,6 @@ export function consoleSessionRoutes(
       summary: 'Sign in to the console, or renew the session',
       description:
         'With an authentication token, Postern keeps the token in a cookie that scripts cannot read. Without a body, it uses the token of the cookie. Both answer with a new session token, as POST /v1/sessions does. The user must have an active role, and the login must have used a second factor. Only pages of this service may send it.',
-      tags: ['Console'],
       body: Type.Unsafe<ConsoleSignIn | null>({ ...ConsoleSignIn, type: ['object', 'null'] }),
       response: { 201: { ...NewSession, headers: setCookie, description: 'A session with its token.' } },
     },
@@ -101,7 +99,6 @@ export function consoleSessionRoutes(
       summary: 'Sign out of the console',
       description:
         'Ends the login of the cookie with its sessions, and removes the cookie. If the browser sends several such cookies, it ends the login of each of the first four. The answer is the same without a login. Only pages of this service may send it.',
-      tags: ['Console'],
       response: { 204: { ...Type.Null({ description: 'Signed out.' }), headers: setCookie } },
     },
     config: {

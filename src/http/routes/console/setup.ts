@@ -35,7 +35,6 @@ export function consoleSetUpRoutes(
       operationId: 'readSetUpLink',
       summary: 'Read a set-up link',
       description: 'Says what the link is for. The link stays valid.',
-      tags: ['Console'],
       body: SetUpLinkRequest,
       response: { 200: { ...SetUpLink, description: 'The link can be used.' } },
     },
@@ -52,7 +51,6 @@ export function consoleSetUpRoutes(
       summary: 'Start the second factor of a set-up',
       description:
         'Checks the details, and makes the secret of an authenticator app or the options of a passkey. It creates no user and does not use the link, so it can be repeated. username or email is required.',
-      tags: ['Console'],
       body: SetUpFactorRequest,
       response: { 201: { ...SetUpFactor, description: 'A factor to confirm. It has totp or passkey.' } },
     },
@@ -69,7 +67,6 @@ export function consoleSetUpRoutes(
       summary: 'Complete a set-up',
       description:
         'Creates the user with the factor and the role of the link, signs the user in to the console, and uses the link: all or nothing. Send `code` for an authenticator app, and `response` for a passkey.',
-      tags: ['Console'],
       body: SetUpCompletion,
       response: { 201: { ...SetUpResult, headers: setCookie, description: 'The user is signed in.' } },
     },

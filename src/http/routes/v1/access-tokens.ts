@@ -12,7 +12,6 @@ export function accessTokenRoutes(app: App, { accessTokens }: { accessTokens: Ac
       summary: 'Get an access token',
       description:
         'A signed token (RFC 9068) about this login, for a service that an operator has listed as an audience. The service checks it with the keys at /.well-known/jwks.json. Postern itself does not accept it: a token stays valid until it expires, also after a logout.',
-      tags: ['Sessions'],
       body: AccessTokenRequest,
       response: { 201: { ...AccessToken, description: 'The token.' } },
     },

@@ -17,7 +17,6 @@ export function deviceTokenRoutes(
       summary: "Register a push token for the session's device",
       description:
         'Replaces an earlier token of this type. If another device has the same token, that device loses it.',
-      tags: ['Devices'],
       body: DeviceTokenInput,
       response: {
         200: { ...DeviceToken, description: 'The device had this token already.' },
@@ -41,7 +40,6 @@ export function deviceTokenRoutes(
       operationId: 'getPushKey',
       summary: 'Get the VAPID public key',
       description: 'The key with which a browser subscribes to push.',
-      tags: ['Devices'],
       response: { 200: { ...PushKey, description: 'The key of this installation.' } },
     },
     config: { access: 'public', problems: ['not_found'] },

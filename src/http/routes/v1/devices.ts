@@ -20,7 +20,6 @@ export function deviceRoutes(app: App, { devices }: { devices: Devices }): void 
     operationIds: ['listDevices', 'getDevicePage'],
     summary: 'List your devices',
     description: 'Devices on which a login was approved, without removed ones.',
-    tag: 'Devices',
     access: 'session',
     item: Device,
     pageTitle: 'DevicePage',
@@ -42,7 +41,6 @@ function deviceRoute(app: App, devices: Devices, { url, name, label, params }: (
     schema: {
       operationId: `get${name}`,
       summary: `Get ${label}`,
-      tags: ['Devices'],
       params,
       response: { 200: { ...Device, description: 'The device.' } },
     },
@@ -59,7 +57,6 @@ function deviceRoute(app: App, devices: Devices, { url, name, label, params }: (
       operationId: `put${name}`,
       summary: `Describe ${label}`,
       description: 'Replaces the whole description. A missing member becomes null. Push tokens are kept.',
-      tags: ['Devices'],
       params,
       body: DeviceDescription,
       response: { 200: { ...Device, description: 'The changed device.' } },
@@ -79,7 +76,6 @@ function deviceRoute(app: App, devices: Devices, { url, name, label, params }: (
       summary: `Remove ${label}`,
       description:
         'Ends its tokens, sessions, streams and push at once, on every instance. Open logins on it fail. You can remove the device of the current session: that session ends.',
-      tags: ['Devices'],
       params,
       response: { 200: { ...RemovedDevice, description: 'The device was removed.' } },
     },

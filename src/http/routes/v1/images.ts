@@ -50,7 +50,6 @@ export function imageRoutes(app: App, services: ImageServices): void {
         access: 'session',
         operationId: 'uploadImage',
         schemas: '',
-        tag: 'Images',
         quota: ' A user can upload 100 images an hour and keep 1000, and a guest 10.',
       },
     );
@@ -62,7 +61,6 @@ export function imageRoutes(app: App, services: ImageServices): void {
         access: { scope: 'notifications:write' },
         operationId: 'createImage',
         schemas: 'Admin',
-        tag: 'Administration',
         quota: '',
       },
     );
@@ -84,7 +82,6 @@ function uploadRoute(
     readonly operationId: string;
     /** The prefix of the names of the body schemas: schemas of the administration allow no unknown members. */
     readonly schemas: '' | 'Admin';
-    readonly tag: string;
     readonly quota: string;
   },
 ): void {
@@ -95,7 +92,6 @@ function uploadRoute(
       operationId: route.operationId,
       summary: 'Upload an image',
       description: `A JPEG, PNG, WebP, GIF (only the first frame) or AVIF of at most 5 MiB and 25 megapixels: as the part \`file\` of a multipart body, in base64, or as a URL from which Postern fetches it once. Postern converts it to three JPEGs: upright, on white, without metadata. It removes an image that no notification has used for a day.${route.quota}`,
-      tags: [route.tag],
       body: {
         content: {
           'multipart/form-data': { schema: { ...ImageUpload, title: `${route.schemas}ImageUpload` } },

@@ -11,7 +11,6 @@ export function loginOptionRoutes(app: App, { loginOptions }: { loginOptions: Lo
       summary: 'Get the ways to log in',
       description:
         'What a login page needs to know: the authenticators, the rules for PINs and passwords, and whether people can register. It follows from the configuration and says nothing about users.',
-      tags: ['Tokens'],
       response: { 200: { ...LoginOptions, description: 'The ways to log in.' } },
     },
     config: { access: 'public' },

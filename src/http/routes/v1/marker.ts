@@ -11,7 +11,6 @@ export function markerRoutes(app: App, { markers }: { markers: ReadPositions }):
       operationId: 'getMarker',
       summary: 'Get the read position (marker)',
       description: "The user's read position, shared by all devices, and the number of unread notifications.",
-      tags: ['Notifications'],
       response: { 200: { ...Marker, description: 'The read position. `updated_at` is null if it was never set.' } },
     },
     config: { access: 'session' },
@@ -26,7 +25,6 @@ export function markerRoutes(app: App, { markers }: { markers: ReadPositions }):
       summary: 'Move the read position (marker)',
       description:
         'Moves it to a sequence or to a notification. It never moves back, and never beyond the last notification. The streams of the user get the event `marker`.',
-      tags: ['Notifications'],
       body: MarkerInput,
       response: { 200: { ...Marker, description: 'The new read position.' } },
     },

@@ -23,7 +23,6 @@ export function changesRoutes(app: App, { notifications }: { notifications: Noti
       summary: 'List changes',
       description:
         'For clients that keep a copy of the inbox. Changes come in the order in which they happened, each notification once, in its current state. Store created and updated notifications under their id, remove deleted ones, store `after`, and repeat while `has_more` is true. If `reset` is true, delete the copy and start without `after`.',
-      tags: ['Notifications'],
       querystring: Query,
       response: { 200: { ...Changes, description: 'The changes, oldest first.' } },
     },

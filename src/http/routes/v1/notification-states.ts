@@ -37,7 +37,6 @@ export function notificationStateRoutes(app: App, { states }: { states: ItemStat
       summary: 'Count unread notifications',
       description:
         'The numbers for a badge: unread notifications, and those that the user has not seen yet. Postern looks at the newest 1,000 notifications after the read position, and at those that were marked as unread.',
-      tags: ['Notifications'],
       querystring: CountsQuery,
       response: { 200: { ...InboxCounts, description: 'The counts.' } },
     },
@@ -60,7 +59,6 @@ export function notificationStateRoutes(app: App, { states }: { states: ItemStat
       summary: 'Mark notifications as seen',
       description:
         'The user has seen all notifications up to a sequence, on every device, for example by opening the inbox. It marks nothing as read, never moves back, and never beyond the last notification.',
-      tags: ['Notifications'],
       body: SeenInput,
       response: { 200: { ...InboxCounts, description: 'The counts after it.' } },
     },
@@ -77,7 +75,6 @@ export function notificationStateRoutes(app: App, { states }: { states: ItemStat
       summary: 'Choose an action',
       description:
         'The user chooses an action of a notification, for example by its button. The notification is read then. A user chooses once: the same action again is answered alike, and another one is refused.',
-      tags: ['Notifications'],
       params: ActionParams,
       response: { 200: { ...TakenAction, description: 'The action that the user has chosen.' } },
     },
@@ -96,7 +93,6 @@ export function notificationStateRoutes(app: App, { states }: { states: ItemStat
       summary: 'Mark notifications as read, archived or snoozed',
       description:
         'Changes the notifications in `ids`, or those up to `through` that match `filter`. An empty filter with `read` moves the read position, and with `archived` it archives everything up to `through`. A snooze hides a notification until a time, and changes nothing else. The list of notifications itself does not change.',
-      tags: ['Notifications'],
       body: StatesChange,
       response: { 200: { ...ChangedStates, description: 'The counts after it.' } },
     },
@@ -116,7 +112,6 @@ export function notificationStateRoutes(app: App, { states }: { states: ItemStat
       summary: 'List states',
       description:
         'For clients that keep a copy of the inbox. It lists what was marked on its own, in the order of the last change, and the positions that decide about everything else. Store each state under its id, store `after`, and repeat while `has_more` is true.',
-      tags: ['Notifications'],
       querystring: Type.Object(positionParameters),
       response: { 200: { ...InboxStates, description: 'The states that changed since `after`.' } },
     },

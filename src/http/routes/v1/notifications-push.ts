@@ -17,7 +17,6 @@ function muteRoutes(app: App, { mutes }: Push): void {
     schema: {
       operationId: 'listMutes',
       summary: 'List mutes',
-      tags: ['Notifications'],
       response: { 200: Type.Array(Mute, { description: 'All mutes, newest first.' }) },
     },
     config: { access: 'session' },
@@ -34,7 +33,6 @@ function muteRoutes(app: App, { mutes }: Push): void {
       summary: 'Mute notifications',
       description:
         'Notifications that match the filter stay in the inbox, but are not pushed. A user can have 100 mutes.',
-      tags: ['Notifications'],
       body: MuteInput,
       response: {
         200: { ...Mute, description: 'A mute with this filter exists already.' },
@@ -54,7 +52,6 @@ function muteRoutes(app: App, { mutes }: Push): void {
     schema: {
       operationId: 'removeMute',
       summary: 'Remove a mute',
-      tags: ['Notifications'],
       params: IdParams,
       response: { 204: Type.Null({ description: 'The mute is removed.' }) },
     },
@@ -78,7 +75,6 @@ function traceRoutes(app: App, { traces }: Push): void {
       operationId: 'traceNotification',
       summary: 'Get delivery status',
       description,
-      tags: ['Notifications'],
       params: IdParams,
       response,
     },
@@ -95,7 +91,6 @@ function traceRoutes(app: App, { traces }: Push): void {
       operationId: 'traceUserNotification',
       summary: "Get delivery status of a user's notification",
       description,
-      tags: ['Administration'],
       params: IdParams,
       response: { 200: { ...response[200] } },
     },

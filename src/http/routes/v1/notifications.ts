@@ -44,7 +44,6 @@ export function notificationRoutes(
       summary: 'List notifications',
       description:
         'Newest first. Follow the links to get each notification exactly once, even while others arrive. With `envelope=true` the response is that of GET /v1/notifications/page; with `Accept: text/event-stream` it is that of GET /v1/notifications/stream.',
-      tags: ['Notifications'],
       querystring: NotificationListQuery,
       response: notificationListResponses,
     },
@@ -79,7 +78,6 @@ export function notificationRoutes(
       operationId: 'getNotificationPage',
       summary: 'List notifications with an envelope',
       description: 'The same list as GET /v1/notifications, as an object with the notifications and the page.',
-      tags: ['Notifications'],
       ...envelopeForm,
     },
     config: { access: 'session', hasNoHandlerTimer: true, countsExactly: true, problems: ['too_many_requests'] },
@@ -108,7 +106,6 @@ export function notificationRoutes(
       summary: 'Stream notifications',
       description:
         'Server-sent events for notifications that match `filter`: those after `Last-Event-ID` or `since`, or only new ones without both.',
-      tags: ['Notifications'],
       querystring: StreamQuery,
       response: { 200: EventStream },
     },

@@ -14,7 +14,6 @@ export function recoveryRoutes(app: App, { recoveries }: { recoveries: Recoverie
       summary: 'Start the recovery of a password or PIN',
       description:
         'Sends a code if an account has this address and the secret to recover. The response is always the same. The same request again, after `resend_at`, sends another code.',
-      tags: ['Account'],
       body: RecoveryRequest,
       response: { 201: { ...SentCode, description: 'If there is such an account, a code is sent.' } },
     },
@@ -32,7 +31,6 @@ export function recoveryRoutes(app: App, { recoveries }: { recoveries: Recoverie
       summary: 'Complete the recovery of a password or PIN',
       description:
         'The code sets the new secret, ends every login of the account, and resets the count of wrong secrets. An operator’s lock stays. With PIN_RECOVERY_DELAY, a new PIN takes effect at effective_at, and you can cancel it until then. If nobody had proven the address, the code removes everything that the account had before, because nobody knows whose it was. A recovery is not a login: log in afterwards, with the second factor if the account has one.',
-      tags: ['Account'],
       params: IdParams,
       body: RecoveryAnswer,
       response: {

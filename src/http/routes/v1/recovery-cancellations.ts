@@ -16,7 +16,6 @@ export function recoveryCancellationRoutes(
       summary: 'Cancel a recovery of the PIN without a session',
       description:
         'Needs the code from the notice about the recovery, and any phone number or mail address of the account. The PIN does not change.',
-      tags: ['Account'],
       body: RecoveryCancellation,
       response: { 204: Type.Null({ description: 'The recovery is cancelled.' }) },
     },

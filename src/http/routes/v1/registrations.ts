@@ -22,7 +22,6 @@ export function registrationRoutes(app: App, { registrations, dpopVerifier }: Re
       summary: 'Start a registration',
       description:
         'Needs REGISTRATION=on. Sends a code to the address. If an account has the address already, its user gets a notice instead, and the response is the same. The same request again, after `resend_at`, sends another code.',
-      tags: ['Account'],
       body: RegistrationRequest,
       response: { 201: { ...SentCode, description: 'A message is sent.' } },
     },
@@ -40,7 +39,6 @@ export function registrationRoutes(app: App, { registrations, dpopVerifier }: Re
       summary: 'Complete a registration',
       description:
         'The code creates the account with the confirmed address and the other members of the request. With `device`, the answer also has `authentication`: the first login with its token. With `check`, nothing is created, and the answer is 200 if the code is correct. With `passkey: "begin"`, nothing is created, and the answer is 200 with the options for a passkey.',
-      tags: ['Account'],
       params: IdParams,
       body: RegistrationAnswer,
       response: {

@@ -29,7 +29,6 @@ export function revocationRoutes(app: App, { revocationStreams }: { revocationSt
       summary: 'Stream revocations of access tokens',
       description:
         'Server-sent events for services that check access tokens by themselves: which logins, users and keys no longer count. Each revocation is sent after its transaction has committed, at least once: those after `Last-Event-ID`, and without it those of the last 20 minutes. A stream without a beat for 15 seconds can no longer be relied on.',
-      tags: ['Sessions'],
       response: { 200: RevocationStream },
     },
     config: {

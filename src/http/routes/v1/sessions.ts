@@ -14,7 +14,6 @@ export function sessionRoutes(app: App, { sessions, counters }: { sessions: Sess
       summary: 'Get a session token',
       description:
         "The first use of an authentication token ends the older tokens of the user's device. Until then, a new login has no effect on them. If the login sent `device.jwk`, the request needs a DPoP proof (RFC 9449) of that key.",
-      tags: ['Sessions'],
       response: { 201: { ...NewSession, headers: nonceHeader, description: 'A session with its token.' } },
     },
     config: {
@@ -40,7 +39,6 @@ export function sessionRoutes(app: App, { sessions, counters }: { sessions: Sess
       summary,
       description:
         'Every instance checks the token in the database, with the clock of the database. The roles and claims are those that the user has now.',
-      tags: ['Sessions'],
       response: { 200: response },
     },
     config,
@@ -59,7 +57,6 @@ export function sessionRoutes(app: App, { sessions, counters }: { sessions: Sess
       summary,
       description:
         'The same check, with the session in headers too. Reverse proxies can copy them to a request: nginx with auth_request, Caddy and Traefik with forward_auth, Envoy with a Lua filter. Let the proxy remove these headers from requests of clients first.',
-      tags: ['Sessions'],
       response: { 200: { ...response, headers: headerSchemas } },
     },
     config,

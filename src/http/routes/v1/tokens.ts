@@ -51,7 +51,6 @@ export function loginRoutes(app: App, { login, dpopVerifier, pinIsRequired }: Lo
       summary: 'Get an authentication token',
       description:
         'Step 1 of a login. A single-step authenticator (password) answers approved with the token, or rejected. A two-step authenticator answers created (sms, email) or pending with a challenge (passkey, oidc). Send its secret to POST /v1/tokens/{id}/secret. If a second factor, its enrolment or a new password is needed, a correct first secret answers pending with a challenge, and the same id takes another secret. A wrong secret and an unknown identity return the same response.',
-      tags: ['Tokens'],
       body: TokenRequest,
       response: {
         201: { ...Authentication, headers: nonceHeader, description: 'Authentication started or completed.' },
@@ -83,7 +82,6 @@ export function loginRoutes(app: App, { login, dpopVerifier, pinIsRequired }: Lo
       summary: 'Answer a challenge of a login',
       description:
         'Step 2 of a login, and what it needs afterwards. The response is pending again, with the next challenge, while a second factor, its enrolment or a new password is needed. A new password that the rules refuse is 422, and the challenge stays open. With an Idempotency-Key, you can repeat the approving request within 10 minutes while its token is unused: the response then has a new token.',
-      tags: ['Tokens'],
       params: Params,
       body: secretRequestOf({ pinIsRequired }),
       response: {
@@ -136,7 +134,6 @@ export function tokenRoutes(app: App, { tokens }: { readonly tokens: Tokens }): 
       operationId: 'getTokenStatus',
       summary: "Get a login's status",
       description: 'Needs no credentials: the id is random and serves as the capability. It never shows the token.',
-      tags: ['Tokens'],
       params: Params,
       response: { 201: { ...AuthenticationState, description: 'The current status.' } },
     },
@@ -153,7 +150,6 @@ export function tokenRoutes(app: App, { tokens }: { readonly tokens: Tokens }): 
       operationId: 'deleteToken',
       summary: 'Log out one of your devices',
       description: 'Ends the authentication token and every session of it, at once and on every instance.',
-      tags: ['Tokens'],
       params: Params,
       response: { 200: { ...DeletedToken, description: 'The authentication token was deleted.' } },
     },
@@ -169,7 +165,6 @@ export function tokenRoutes(app: App, { tokens }: { readonly tokens: Tokens }): 
     schema: {
       operationId: 'deleteHeldToken',
       summary: 'Log out with the authentication token itself',
-      tags: ['Tokens'],
       response: { 200: { ...DeletedToken, description: 'The authentication token was deleted.' } },
     },
     config: {

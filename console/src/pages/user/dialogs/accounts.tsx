@@ -11,9 +11,9 @@ import { Field, Select } from '../../../components/field/field.js';
 import { nameOf } from '../../../components/text/values.js';
 import { toast } from '../../../components/toast/toasts.js';
 import { useDraft } from '../../../lib/drafts.js';
+import layout from '../../../styles/layout.module.css';
 import { useText } from '../../../text/text.js';
 import { accountsQuery, useProviders } from '../queries.js';
-import styles from '../user.module.css';
 import { confirmTextOf, type UserDialogProps, useDialogAction, useUndo } from './dialog-action.js';
 
 const url = '/admin/v1/users/{id}/external-identities';
@@ -60,7 +60,7 @@ export function LinkAccount(props: UserDialogProps) {
       onConfirm={() => void save()}
       onClose={close}
     >
-      <div className={styles.form}>
+      <div className={layout.stack12}>
         <p>{text.what}</p>
         <Select
           label={text.provider}
@@ -73,9 +73,7 @@ export function LinkAccount(props: UserDialogProps) {
           data-first-focus
           label={text.subject}
           hint={text.subjectHint}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
+          verbatim
           maxLength={255}
           value={draft.subject}
           error={errorOf('subject')}
@@ -85,9 +83,7 @@ export function LinkAccount(props: UserDialogProps) {
           <Field
             label={text.tenant}
             hint={text.tenantHint}
-            autoComplete="off"
-            autoCapitalize="off"
-            spellCheck={false}
+            verbatim
             maxLength={64}
             value={draft.tenant}
             error={errorOf('tenant')}

@@ -7,8 +7,8 @@ import { Field, TextArea } from '../../../components/field/field.js';
 import { nameOf } from '../../../components/text/values.js';
 import { toast } from '../../../components/toast/toasts.js';
 import { useDraft } from '../../../lib/drafts.js';
+import layout from '../../../styles/layout.module.css';
 import { useText } from '../../../text/text.js';
-import styles from '../user.module.css';
 import { confirmTextOf, type UserDialogProps, useDialogAction, useUndo } from './dialog-action.js';
 
 const profile = ['name', 'locale', 'external_id', 'roles', 'claims', 'metadata'] as const;
@@ -136,7 +136,7 @@ export function EditProfile(props: UserDialogProps) {
       onConfirm={save}
       onClose={close}
     >
-      <div className={styles.form}>
+      <div className={layout.stack12}>
         <Field label={text.profile.name} maxLength={255} {...field('name')} />
         <Field label={user.who.locale} hint={text.profile.localeHint} {...field('locale')} />
         <Field
@@ -184,7 +184,7 @@ export function EditAddresses(props: UserDialogProps) {
       onConfirm={save}
       onClose={close}
     >
-      <div className={styles.form}>
+      <div className={layout.stack12}>
         <p>{text.addresses.what}</p>
         <Field label={user.who.username} {...plain} {...field('username')} />
         <Field label={user.who.email} type="email" {...plain} {...field('email')} />

@@ -2,13 +2,13 @@ import { useState } from 'react';
 import { request } from '../../../api/client.js';
 import type { CreateEnrollmentLinkData, EnrollmentLink, Role } from '../../../api/schema.js';
 import { changeUser } from '../../../api/users.js';
-import { Button } from '../../../components/button/button.js';
-import { ConfirmDialog, Dialog } from '../../../components/dialog/dialog.js';
+import { ConfirmDialog } from '../../../components/dialog/dialog.js';
+import { SecretDialog } from '../../../components/dialog/secret-dialog.js';
 import { Select } from '../../../components/field/field.js';
-import { nameOf, Secret } from '../../../components/text/values.js';
+import { nameOf } from '../../../components/text/values.js';
 import { toast } from '../../../components/toast/toasts.js';
+import layout from '../../../styles/layout.module.css';
 import { useFormats, useText } from '../../../text/text.js';
-import styles from '../user.module.css';
 import { confirmTextOf, type UserDialogProps, useDialogAction } from './dialog-action.js';
 
 const roles = ['user', 'support', 'operator'] as const satisfies readonly Role[];
@@ -38,7 +38,7 @@ export function ChangeRole(props: UserDialogProps) {
       {...{ busy, error, onClose }}
       onConfirm={() => (role === user.role ? onClose() : void save())}
     >
-      <div className={styles.form}>
+      <div className={layout.stack12}>
         <Select
           label={users.role}
           value={role}
@@ -79,21 +79,13 @@ export function ActivateRole(props: UserDialogProps) {
     );
   }
   return (
-    <Dialog
+    <SecretDialog
       title={text.title(nameOf(user))}
-      closing="button"
+      action={text.done}
       onClose={onClose}
-      footer={
-        <Button kind="main" onClick={onClose}>
-          {text.done}
-        </Button>
-      }
-    >
-      <Secret
-        label={text.link}
-        value={link.url}
-        note={<p className={styles.quiet}>{text.until(time(link.expires_at))}</p>}
-      />
-    </Dialog>
+      label={text.link}
+      value={link.url}
+      note={<p className={layout.quiet}>{text.until(time(link.expires_at))}</p>}
+    />
   );
 }

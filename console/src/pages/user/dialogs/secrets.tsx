@@ -8,17 +8,17 @@ import type {
   User,
 } from '../../../api/schema.js';
 import { changeUser } from '../../../api/users.js';
-import { Button } from '../../../components/button/button.js';
-import { ConfirmDialog, Dialog } from '../../../components/dialog/dialog.js';
+import { ConfirmDialog } from '../../../components/dialog/dialog.js';
+import { SecretDialog } from '../../../components/dialog/secret-dialog.js';
 import { Select } from '../../../components/field/field.js';
-import { nameOf, Secret } from '../../../components/text/values.js';
+import { nameOf } from '../../../components/text/values.js';
 import { toast } from '../../../components/toast/toasts.js';
 import { randomPassword } from '../../../lib/passwords.js';
+import layout from '../../../styles/layout.module.css';
 import { useText } from '../../../text/text.js';
-import styles from '../user.module.css';
 import { confirmTextOf, type UserDialogProps, useDialogAction, useUndo } from './dialog-action.js';
 
-type PasswordWay = 'email' | 'sms' | 'shown';
+type PasswordDelivery = 'email' | 'sms' | 'shown';
 
 /**
  * Sends the user a code to set a password. For a user without an address, it shows a random password for one login. The operator
@@ -29,33 +29,29 @@ export function SetPassword(props: UserDialogProps) {
   const { userDialogs } = useText();
   const { password: text } = userDialogs;
   const { busy, error, errorOf, run } = useDialogAction(props, ['channel']);
-  const ways: (readonly [PasswordWay, string])[] = [
+  const deliveries: (readonly [PasswordDelivery, string])[] = [
     ...(user.email !== null && user.email_verified ? [['email', text.byMail(user.email)] as const] : []),
     ...(user.phone !== null && user.phone_verified ? [['sms', text.bySms(user.phone)] as const] : []),
     ['shown', text.show],
   ];
-  const [way, setWay] = useState<PasswordWay>(ways[0]?.[0] ?? 'shown');
+  const [delivery, setDelivery] = useState<PasswordDelivery>(deliveries[0]?.[0] ?? 'shown');
   const [shown, setShown] = useState<string>();
   const title = text.title(nameOf(user));
   if (shown !== undefined) {
     return (
-      <Dialog
+      <SecretDialog
         title={title}
-        closing="button"
+        action={text.close}
         onClose={onClose}
-        footer={
-          <Button kind="main" onClick={onClose}>
-            {text.close}
-          </Button>
-        }
-      >
-        <Secret label={text.label} value={shown} note={<p>{text.tell}</p>} />
-      </Dialog>
+        label={text.label}
+        value={shown}
+        note={<p>{text.tell}</p>}
+      />
     );
   }
   const set = () =>
     run(async () => {
-      if (way === 'shown') {
+      if (delivery === 'shown') {
         const value = randomPassword();
         await changeUser(user.id, { password: value });
         setShown(value);
@@ -64,7 +60,7 @@ export function SetPassword(props: UserDialogProps) {
       const sent = await request<SendPasswordCodeData, SentPasswordCode>(
         'POST',
         '/admin/v1/users/{id}/password-codes',
-        { path: { id: user.id }, body: { channel: way } },
+        { path: { id: user.id }, body: { channel: delivery } },
       );
       toast.done(text.sent(sent.destination));
       return undefined;
@@ -72,13 +68,19 @@ export function SetPassword(props: UserDialogProps) {
   return (
     <ConfirmDialog
       title={title}
-      action={way === 'shown' ? text.create : text.send}
+      action={delivery === 'shown' ? text.create : text.send}
       {...{ busy, error, onClose }}
       onConfirm={() => void set()}
     >
-      <div className={styles.form}>
+      <div className={layout.stack12}>
         <p>{text.what}</p>
-        <Select label={text.how} value={way} options={ways} onChoose={setWay} error={errorOf('channel')} />
+        <Select
+          label={text.how}
+          value={delivery}
+          options={deliveries}
+          onChoose={setDelivery}
+          error={errorOf('channel')}
+        />
       </div>
     </ConfirmDialog>
   );

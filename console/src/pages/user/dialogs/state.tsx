@@ -11,9 +11,9 @@ import { Problem } from '../../../components/state/state.js';
 import { nameOf } from '../../../components/text/values.js';
 import { toast } from '../../../components/toast/toasts.js';
 import { useDraft } from '../../../lib/drafts.js';
+import layout from '../../../styles/layout.module.css';
 import { useText } from '../../../text/text.js';
 import { devicesQuery, inboxQuery } from '../queries.js';
-import styles from '../user.module.css';
 import { confirmTextOf, type UserDialogProps, useDialogAction, useUndo } from './dialog-action.js';
 
 /**
@@ -58,7 +58,7 @@ export function LockDialog(props: UserDialogProps) {
       onConfirm={() => void lock()}
       onClose={close}
     >
-      <div className={styles.form}>
+      <div className={layout.stack12}>
         <p>{locking.what}</p>
         <Select
           label={locking.how}

@@ -6,14 +6,14 @@ import type {
   GetUserSupportLoginData,
   IssuedSupportLogin,
 } from '../../../api/schema.js';
-import { Button } from '../../../components/button/button.js';
-import { ConfirmDialog, Dialog } from '../../../components/dialog/dialog.js';
+import { ConfirmDialog } from '../../../components/dialog/dialog.js';
+import { SecretDialog } from '../../../components/dialog/secret-dialog.js';
 import { Checkbox, Field } from '../../../components/field/field.js';
-import { nameOf, Secret } from '../../../components/text/values.js';
+import { nameOf } from '../../../components/text/values.js';
 import { toast } from '../../../components/toast/toasts.js';
 import { useDraft } from '../../../lib/drafts.js';
+import layout from '../../../styles/layout.module.css';
 import { useFormats, useText } from '../../../text/text.js';
-import styles from '../user.module.css';
 import { type UserDialogProps, useDialogAction } from './dialog-action.js';
 
 /** The token of a support login, which is shown once, and how to use it. */
@@ -21,28 +21,20 @@ function ShownToken({ login, title, onClose }: { login: IssuedSupportLogin; titl
   const { supportLogin: text } = useText().userDialogs;
   const { time } = useFormats();
   return (
-    <Dialog
+    <SecretDialog
       title={title}
-      closing="button"
+      action={text.close}
       onClose={onClose}
-      footer={
-        <Button kind="main" onClick={onClose}>
-          {text.close}
-        </Button>
+      label={text.token}
+      value={login.token ?? ''}
+      note={
+        <>
+          <p>{login.write ? text.mayWrite : text.mayRead}</p>
+          <p>{text.use}</p>
+          <p>{text.until(time(login.expires_at))}</p>
+        </>
       }
-    >
-      <Secret
-        label={text.token}
-        value={login.token ?? ''}
-        note={
-          <>
-            <p>{login.write ? text.mayWrite : text.mayRead}</p>
-            <p>{text.use}</p>
-            <p>{text.until(time(login.expires_at))}</p>
-          </>
-        }
-      />
-    </Dialog>
+    />
   );
 }
 
@@ -77,7 +69,7 @@ export function LogInAs(props: UserDialogProps) {
     });
   return (
     <ConfirmDialog {...{ title, busy, error }} action={text.action} onConfirm={() => void logIn()} onClose={close}>
-      <div className={styles.form}>
+      <div className={layout.stack12}>
         <p>{text.what}</p>
         <Field
           label={text.reason}
@@ -93,7 +85,7 @@ export function LogInAs(props: UserDialogProps) {
           checked={draft.write}
           onChange={(event) => setDraft({ ...draft, write: event.currentTarget.checked })}
         />
-        <p className={styles.quiet}>{text.never}</p>
+        <p className={layout.quiet}>{text.never}</p>
       </div>
     </ConfirmDialog>
   );

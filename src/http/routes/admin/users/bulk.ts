@@ -31,7 +31,6 @@ export function adminUserBulkRoutes(app: App, { userBulk }: { userBulk: UserBulk
       summary: 'Do one thing to many users',
       description:
         'Locks, unlocks, logs out, deactivates, activates, deletes or exports users, named by their ids or by a list. Each user is changed separately and gets a result line. Users with a role are changed only with the scope admin, and your own account is never changed. All actions except export need the scope users:write.',
-      tags: ['Administration'],
       body: BulkRequest,
       response: { 200: bulkLines },
     },

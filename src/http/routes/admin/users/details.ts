@@ -84,7 +84,6 @@ function detailRoutes(app: App, users: Users, { name, read, ...list }: DetailLis
   listRoutes(app, {
     ...list,
     url: `/admin/v1/users/:id/${name}`,
-    tag: 'Administration',
     access: { scope: 'users:read' },
     problems: ['not_found'],
     async read(query, request) {

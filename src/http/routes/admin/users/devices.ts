@@ -17,7 +17,6 @@ export function adminUserDeviceRoutes(app: App, { devices, users }: { devices: D
       summary: "Remove one of a user's devices",
       description:
         'The same as when the user removes it: ends its tokens, sessions, streams and push, and open logins on it.',
-      tags: ['Administration'],
       params: Params,
       response: { 200: { ...RemovedDevice, description: 'The device was removed.' } },
     },

@@ -17,7 +17,6 @@ export function adminEnrollmentLinkRoutes(
       summary: 'Create a link that activates a role',
       description:
         'The user logs in and enrols a second factor with the secret of the link, or re-authenticates with an existing one. The link is valid for 30 minutes and one enrolment. A new link replaces the earlier one.',
-      tags: ['Administration'],
       params: IdParams,
       response: { 201: { ...EnrollmentLink, description: 'The link, shown once.' } },
     },

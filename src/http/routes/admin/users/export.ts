@@ -12,7 +12,6 @@ export function adminUserExportRoutes(app: App, { exports }: { exports: Exports 
       operationId: 'exportUser',
       summary: "Download all of a user's data",
       description: 'The same file as the user gets with GET /v1/account/export.',
-      tags: ['Administration'],
       params: IdParams,
       response: { 200: exportSchema },
     },

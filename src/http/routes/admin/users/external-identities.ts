@@ -22,7 +22,6 @@ export function adminExternalIdentityRoutes(
     schema: {
       operationId: 'listUserExternalIdentities',
       summary: "List a user's accounts at OpenID providers",
-      tags: ['Administration'],
       params: IdParams,
       response: { 200: Type.Array(ExternalIdentity, { description: 'Oldest first.' }) },
     },
@@ -41,7 +40,6 @@ export function adminExternalIdentityRoutes(
       summary: 'Link an account at an OpenID provider to a user',
       description:
         'From now on, the account of that subject logs in the user. A provider of any tenant (Microsoft) also needs the `tenant`. Linking again changes nothing. For users with a role, this needs the scope admin.',
-      tags: ['Administration'],
       params: IdParams,
       body: ExternalIdentityLink,
       response: { 200: { ...ExternalIdentity, description: 'The link.' } },
@@ -70,7 +68,6 @@ export function adminExternalIdentityRoutes(
       summary: 'Unlink an account at an OpenID provider from a user',
       description:
         'The account can no longer be used to log in. Existing logins keep working: log the user out to end them.',
-      tags: ['Administration'],
       params: Params,
       response: { 204: Type.Null({ description: 'The link is deleted.' }) },
     },

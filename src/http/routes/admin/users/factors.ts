@@ -17,7 +17,6 @@ export function adminUserFactorRoutes(
       summary: "Remove a user's second factors",
       description:
         'Removes the authenticator app, all passkeys and the recovery codes. Existing logins keep working. If a factor was stolen, also log the user out. For users with a role, this needs the scope admin.',
-      tags: ['Administration'],
       params: IdParams,
       response: { 200: { ...User, description: 'The changed user.' } },
     },

@@ -33,7 +33,6 @@ export function adminUserRoutes(
     schema: {
       operationId: 'getUser',
       summary: 'Get a user',
-      tags: ['Administration'],
       params: IdParams,
       response: { 200: { ...User, description: 'The user.' } },
     },
@@ -51,7 +50,6 @@ export function adminUserRoutes(
       summary: 'Change a user',
       description:
         'Changes only the members that are present; null removes a value. `roles` replaces all roles of your app, or adds and removes some; `claims` replaces all claims. Changes of `role`, and of users whose role is not user, need the scope admin. A change of the password and deactivation end every login of the user from the next request on. With a session, a password is for one use, as if the request said must_change, and only the user chooses a PIN.',
-      tags: ['Administration'],
       params: IdParams,
       body: UserChange,
       response: { 200: { ...User, description: 'The changed user.' } },
@@ -91,7 +89,6 @@ export function adminUserRoutes(
       summary: 'Delete a user',
       description:
         'Deletes the user and every login at once, and devices, messages and notifications within moments. Events are kept. They contain only the id of the user.',
-      tags: ['Administration'],
       params: IdParams,
       response: { 204: Type.Null({ description: 'The user is deleted.' }) },
     },

@@ -38,7 +38,6 @@ export function adminUserImportRoutes(app: App, { userImport, pacer }: { userImp
       summary: 'Import users',
       description:
         'Any number of users, one per line. Each user is created or refused separately and gets a result line. A repeated import creates no user twice. With a session, each password of the import is for one use, as if the line said must_change, and a line with a PIN fails: only the user chooses it. Hashes stay as they are: nobody reads a password from them.',
-      tags: ['Administration'],
       querystring: dryRunQuery('Check every line, but create nothing.'),
       response: { 200: importedLines },
     },

@@ -24,7 +24,6 @@ export function adminUserLockRoutes(
       summary: 'Lock a user',
       description:
         'Locks the user until a time, or permanently. A locked user gets no token and no session, and existing sessions are refused. A lock replaces an earlier one.',
-      tags: ['Administration'],
       params: IdParams,
       body: LockRequest,
       response: { 200: { ...User, description: 'The user with the lock.' } },
@@ -56,7 +55,6 @@ export function adminUserLockRoutes(
     schema: {
       operationId: 'unlockUser',
       summary: 'Unlock a user',
-      tags: ['Administration'],
       params: IdParams,
       response: { 200: { ...User, description: 'The user without a lock.' } },
     },
@@ -81,7 +79,6 @@ export function adminUserLockRoutes(
     schema: {
       operationId: 'logoutUser',
       summary: 'Log a user out everywhere',
-      tags: ['Administration'],
       params: IdParams,
       response: { 200: { ...LogoutResult, description: 'Every authentication token and session has ended.' } },
     },

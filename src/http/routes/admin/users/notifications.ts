@@ -40,7 +40,6 @@ export function adminUserNotificationRoutes(
         operationId,
         summary: `List a user's notifications${summarySuffix}`,
         description: `The same response and parameters as GET /v1/notifications${pathSuffix} of the user.`,
-        tags: ['Administration'],
         params: IdParams,
         querystring: NotificationListQuery,
         response: notificationListResponses,

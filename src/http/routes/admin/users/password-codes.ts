@@ -13,7 +13,6 @@ export function adminPasswordCodeRoutes(app: App, { passwordCodes }: { passwordC
       summary: 'Send a user a code to set a password',
       description:
         'Sends a code to a proven mail address or phone number of the user. The code replaces the password. The user logs in with it as the password, once, and the login asks for a password of their own (`challenge.type` `new_password`). Nobody else sees the code. Every login of the user ends. The limits of login codes apply. For users with a role, this needs the scope admin.',
-      tags: ['Administration'],
       params: IdParams,
       body: PasswordCodeRequest,
       response: { 201: { ...SentPasswordCode, description: 'The code will be sent.' } },

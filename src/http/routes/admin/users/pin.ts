@@ -23,7 +23,6 @@ export function adminUserPinRoutes(
       summary: "Cancel a recovery of a user's PIN",
       description:
         'Cancels a recovery of the PIN that has not taken effect yet (pin_recovery of the user). The current PIN stays valid.',
-      tags: ['Administration'],
       params: IdParams,
       response: { 200: { ...User, description: 'The user without a pending PIN.' } },
     },

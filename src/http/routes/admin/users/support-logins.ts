@@ -43,7 +43,6 @@ export function adminSupportLoginRoutes(app: App, { supportLogins, users, databa
       summary: 'Log in as a user',
       description:
         'For an operator who helps a user. Answers with an authentication token of the user that lasts 30 minutes, and notifies the user, who can end it. With SUPPORT_CONSENT=on it answers 202 without a token: the user has 24 hours to allow it, and the operator then gets the token with GET. It only reads, unless the request has `write`. It never changes credentials, addresses, factors or devices. The former support login of this operator for this user ends. Needs the session of an operator, not an API key.',
-      tags: ['Administration'],
       params: IdParams,
       body: NewSupportLogin,
       response: {
@@ -74,7 +73,6 @@ export function adminSupportLoginRoutes(app: App, { supportLogins, users, databa
     operationIds: ['listUserSupportLogins', 'getUserSupportLoginPage'],
     summary: 'List the support logins of a user',
     description: 'Those of the last 31 days. The audit events stay longer.',
-    tag: 'Administration',
     access: { scope: 'users:read' },
     problems: ['not_found'],
     item: SupportLogin,
@@ -98,7 +96,6 @@ export function adminSupportLoginRoutes(app: App, { supportLogins, users, databa
       summary: 'Get a support login, and its token once',
       description:
         'After the user has allowed it, the first request of the operator who asked has the token. Requests of others never have it. HEAD takes no token.',
-      tags: ['Administration'],
       params: Params,
       response: { 200: { ...IssuedSupportLogin, description: 'The support login.' } },
     },
@@ -117,7 +114,6 @@ export function adminSupportLoginRoutes(app: App, { supportLogins, users, databa
       operationId: 'endUserSupportLogin',
       summary: 'End a support login',
       description: 'Also withdraws one that waits for the user. The answer is the same if it has ended already.',
-      tags: ['Administration'],
       params: Params,
       response: { 204: Type.Null({ description: 'It has ended, with its sessions and streams.' }) },
     },

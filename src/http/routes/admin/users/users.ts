@@ -16,7 +16,6 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
       summary: 'Create a user',
       description:
         'Needs at least one of username, email and phone. Takes password or password_hash, or neither. A password_hash with an algorithm or parameters that no other user has needs the scope admin. With a session, a password is for one use, as if the request said must_change, and only the user chooses a PIN.',
-      tags: ['Administration'],
       body: NewUser,
       response: { 201: { ...User, description: 'The new user.' } },
     },
@@ -51,7 +50,6 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
     summary: 'List users',
     description:
       'Totals are counted up to 1000. A search or filter that takes too long answers with a part of the users, and the header X-Partial says why.',
-    tag: 'Administration',
     access: { scope: 'users:read' },
     item: User,
     pageTitle: 'UserPage',

@@ -15,7 +15,6 @@ export function accountRoutes(app: App, { account, proofs }: { account: OwnAccou
     schema: {
       operationId: 'getAccount',
       summary: 'Get your account',
-      tags: ['Account'],
       response: { 200: { ...AccountDetails, description: 'The account.' } },
     },
     config: { access: 'session' },
@@ -33,7 +32,6 @@ export function accountRoutes(app: App, { account, proofs }: { account: OwnAccou
       operationId: 'changeAccount',
       summary: 'Change your account',
       description: `Changes only the members that are present; null removes a value. Mail address, phone number, password and PIN have their own operations. A change of the username needs ${freshProof}`,
-      tags: ['Account'],
       body: AccountChange,
       response: { 200: { ...Account, description: 'The changed account.' } },
     },
@@ -53,7 +51,6 @@ export function accountRoutes(app: App, { account, proofs }: { account: OwnAccou
       operationId: 'deleteAccount',
       summary: 'Delete your account',
       description: `Every login ends at once. The inbox and all other data are deleted within moments. This cannot be undone. Needs ${freshProof}`,
-      tags: ['Account'],
       body: ProvenRequest,
       response: { 204: Type.Null({ description: 'The account is deleted.' }) },
     },

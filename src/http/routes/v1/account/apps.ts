@@ -22,7 +22,6 @@ export function accountAppRoutes(app: App, { pageApps }: { pageApps: PageApps })
       operationId: 'listApps',
       summary: 'List the apps that sign you in without a question',
       description: 'With PAGES=on: the apps that you have let use your login at the sign-in page.',
-      tags: ['Account'],
       response: { 200: Type.Array(PageApp, { description: 'Newest first.' }) },
     },
     config: { access: 'session' },
@@ -37,7 +36,6 @@ export function accountAppRoutes(app: App, { pageApps }: { pageApps: PageApps })
       summary: 'Let an app ask again',
       description:
         'The app asks again the next time that you sign in there with the login of the sign-in page. The logins that it has stay: end them with their devices.',
-      tags: ['Account'],
       params: Type.Object({ id: Type.String({ description: 'The id of the entry.' }) }),
       response: { 204: Type.Null({ description: 'The app asks again.' }) },
     },

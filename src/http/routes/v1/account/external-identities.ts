@@ -30,7 +30,6 @@ export function accountExternalIdentityRoutes(
     schema: {
       operationId: 'listExternalIdentities',
       summary: 'List your linked accounts at providers',
-      tags: ['Account'],
       response: { 200: Type.Array(ExternalIdentity, { description: 'Oldest first.' }) },
     },
     config: { access: 'session' },
@@ -46,7 +45,6 @@ export function accountExternalIdentityRoutes(
       operationId: 'startExternalIdentity',
       summary: 'Start to link an account at a provider',
       description: `Returns a nonce for the id_token that completes the link. With \`redirect_to\` and \`code_challenge\`, it returns the URL of a redirect to the provider instead, as a login does. The browser comes back to \`redirect_to\` with \`authentication_id\`, which is the id of the started link, and \`code\`. Needs ${freshProof}`,
-      tags: ['Account'],
       params: Type.Object({ name }),
       body: ExternalIdentityRequest,
       response: { 201: { ...StartedExternalIdentity, description: 'Send the secret next.' } },
@@ -67,7 +65,6 @@ export function accountExternalIdentityRoutes(
       summary: 'Complete a link to an account at a provider',
       description:
         'From now on, that account logs in this user. Only a session of the user and the device that started the link can complete it. If the account is linked to another user, this request returns 409. The request that starts the link does not reveal this.',
-      tags: ['Account'],
       params: NamedParams,
       body: ExternalIdentityAnswer,
       response: { 200: { ...ExternalIdentity, description: 'The link.' } },
@@ -95,7 +92,6 @@ export function accountExternalIdentityRoutes(
       operationId: 'deleteExternalIdentity',
       summary: 'Unlink an account at a provider',
       description: `Refused if it is the only way to log in. Needs ${freshProof}`,
-      tags: ['Account'],
       params: NamedParams,
       body: ProvenRequest,
       response: { 204: Type.Null({ description: 'The link is deleted.' }) },

@@ -13,7 +13,6 @@ export function accountGuestRoutes(app: App, { guestMerge }: { guestMerge: Guest
       summary: 'Move the inbox of a guest into your account',
       description:
         'For a person who was a guest and then logged in to an account. Moves the notifications of the guest to the end of your inbox, with the time of this request, and deletes the guest, in one transaction. What the guest has read or archived stays so.',
-      tags: ['Account'],
       body: GuestMergeRequest,
       response: { 200: { ...MergedGuest, description: 'The guest no longer exists.' } },
     },

@@ -15,7 +15,6 @@ export function accountLogoutRoutes(app: App, { logOutEverywhere }: { logOutEver
       summary: 'Log out on all other devices',
       description:
         'Ends every login of the account except the calling one, from the next request on, with its sessions and streams. Also ends open logins, links for a role, registrations and recoveries. The calling login keeps its token and its sessions, unless you send `all`.',
-      tags: ['Account'],
       body: Type.Unsafe<LogoutRequest | null>({ ...LogoutRequest, type: ['object', 'null'] }),
       response: { 200: { ...LogoutResult, description: 'How many authentication tokens have ended.' } },
     },

@@ -20,7 +20,6 @@ export function accountPasskeyRoutes(app: App, { ownPasskeys }: { ownPasskeys: O
     schema: {
       operationId: 'listPasskeys',
       summary: 'List your passkeys',
-      tags: ['Account'],
       response: { 200: Type.Array(Passkey, { description: 'The passkeys, oldest first.' }) },
     },
     config: { access: 'session' },
@@ -36,7 +35,6 @@ export function accountPasskeyRoutes(app: App, { ownPasskeys }: { ownPasskeys: O
       operationId: 'startPasskey',
       summary: 'Start to enrol a passkey',
       description: `Returns creation options for the browser or the app. They are valid for five minutes, on this device. Needs ${freshProof}`,
-      tags: ['Account'],
       body: PasskeyRequest,
       response: { 201: { ...NewPasskey, description: 'The creation options.' } },
     },
@@ -52,7 +50,6 @@ export function accountPasskeyRoutes(app: App, { ownPasskeys }: { ownPasskeys: O
     schema: {
       operationId: 'createPasskey',
       summary: 'Complete the enrolment of a passkey',
-      tags: ['Account'],
       params: IdParams,
       body: PasskeyAnswer,
       response: { 201: { ...Passkey, description: 'The passkey. You can log in with it from now on.' } },
@@ -70,7 +67,6 @@ export function accountPasskeyRoutes(app: App, { ownPasskeys }: { ownPasskeys: O
     schema: {
       operationId: 'changePasskey',
       summary: 'Rename one of your passkeys',
-      tags: ['Account'],
       params: IdParams,
       body: PasskeyChange,
       response: { 200: { ...Passkey, description: 'The changed passkey.' } },
@@ -88,7 +84,6 @@ export function accountPasskeyRoutes(app: App, { ownPasskeys }: { ownPasskeys: O
       operationId: 'deletePasskey',
       summary: 'Remove one of your passkeys',
       description: `You can no longer log in with it. Existing logins keep working. Needs ${freshProof}`,
-      tags: ['Account'],
       params: IdParams,
       body: ProvenRequest,
       response: { 204: Type.Null({ description: 'The passkey is removed.' }) },

@@ -23,7 +23,6 @@ export function accountPinRecoveryRoutes(
       summary: 'Cancel the recovery of your PIN',
       description:
         'Cancels a recovery of your PIN that has not taken effect yet (pin_recovery of the account). Your current PIN stays valid. This needs no re-authentication.',
-      tags: ['Account'],
       response: { 200: { ...Account, description: 'The account without a pending PIN.' } },
     },
     config: { access: 'session', problems: ['not_found'] },

@@ -13,7 +13,6 @@ export function accountProofRoutes(app: App, { proofs }: { proofs: Proofs }): vo
       summary: 'Start a re-authentication',
       description:
         'For operations that need a proof, if you do not use the password. sms and email send a code: use it as `{"type":"code","id","secret"}`. passkey returns the request options for the assertion. provider takes `provider`, `redirect_to` and `code_challenge` as a login by redirect does: the user logs in at the provider again, which has to say so in `auth_time`, and the browser comes back with the `code`. A proof is valid once, on this device, for five minutes (with a provider for ten).',
-      tags: ['Account'],
       body: ProofRequest,
       response: { 201: { ...StartedProof, description: 'The proof was started.' } },
     },

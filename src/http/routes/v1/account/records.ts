@@ -14,7 +14,6 @@ export function accountRecordRoutes(app: App, { activity, exports }: { activity:
     url: '/v1/account/activity',
     operationIds: ['listActivity', 'getActivityPage'],
     summary: 'List events of your account',
-    tag: 'Account',
     access: 'session',
     item: ActivityEntry,
     pageTitle: 'ActivityEntryPage',
@@ -34,7 +33,6 @@ export function accountRecordRoutes(app: App, { activity, exports }: { activity:
       operationId: 'exportAccount',
       summary: 'Download all your data',
       description: 'One JSON file of any size. If the connection ends before the last byte, the file is incomplete.',
-      tags: ['Account'],
       response: { 200: exportSchema },
     },
     // No handler timer: `sendExport` ends the request if the client stops reading.

@@ -17,7 +17,6 @@ export function accountRoleRoutes(app: App, { account }: { account: OwnAccount }
         `Checks of sessions of this login then show it: ` +
         '`proven_at`, and its method in `amr`' +
         `. Some admin operations need a login or re-authentication that is not older than ADMIN_PROOF_MAX_AGE: for them it has the same effect as a new login. The session token is replaced by the one in the answer. Needs ${freshProof}`,
-      tags: ['Account'],
       body: ProvenRequest,
       response: { 200: { ...RecordedProof, description: 'The time of the proof, and when it expires.' } },
     },
@@ -35,7 +34,6 @@ export function accountRoleRoutes(app: App, { account }: { account: OwnAccount }
       summary: 'Activate your role',
       description:
         'For users with a role and a second factor. Needs the secret of a link that an operator created, and a proof of type totp or passkey. Without a second factor, send the secret when you enrol one.',
-      tags: ['Account'],
       body: RoleActivation,
       response: { 200: { ...Account, description: 'The changed account.' } },
     },

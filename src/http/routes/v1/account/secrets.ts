@@ -16,7 +16,6 @@ export function accountSecretRoutes(app: App, { account }: { account: OwnAccount
       operationId: 'putPassword',
       summary: 'Set your password',
       description: `Needs ${freshProof} If the account has a password and the proof is of another type, it also needs current_password: a wrong one returns 400 with the field error password_wrong, counts like a wrong proof, and uses no code up. Users who have forgotten their password recover it. Every other login of the account ends, with its sessions and streams, from the next request on. The login that calls this continues with the new authentication token in the response. Its old token cannot get sessions any more: a client that loses the response keeps its session, and logs in again afterwards.`,
-      tags: ['Account'],
       body: PasswordChange,
       response: { 200: { ...ChangedPassword, description: 'The changed account, with the new token.' } },
     },
@@ -34,7 +33,6 @@ export function accountSecretRoutes(app: App, { account }: { account: OwnAccount
       summary: 'Set your PIN',
       description:
         'Needs re-authentication: a proof of type password, passkey or pin (the current PIN). If there is no PIN yet, a code also works. For PIN_RECOVERY_DELAY after a code has set a password or enrolled a factor, only pin works, also with a second factor.',
-      tags: ['Account'],
       body: PinChange,
       response: answer,
     },
@@ -52,7 +50,6 @@ export function accountSecretRoutes(app: App, { account }: { account: OwnAccount
       summary: 'Remove your PIN',
       description:
         'Needs re-authentication: a proof of type password, passkey or pin. A code is not enough: the PIN may be the only protection besides codes. For PIN_RECOVERY_DELAY after a code has set a password or enrolled a factor, only pin works, also with a second factor.',
-      tags: ['Account'],
       body: ProvenRequest,
       response: answer,
     },

@@ -20,7 +20,6 @@ export function accountSupportLoginRoutes(app: App, { supportLogins, database }:
     operationIds: ['listSupportLogins', 'getSupportLoginPage'],
     summary: 'List the logins of operators as you',
     description: 'Those of the last 31 days, and those that wait for your answer.',
-    tag: 'Account',
     access: 'session',
     item: OwnSupportLogin,
     pageTitle: 'OwnSupportLoginPage',
@@ -38,7 +37,6 @@ export function accountSupportLoginRoutes(app: App, { supportLogins, database }:
       summary: 'Let an operator log in as you',
       description:
         'The login lasts 30 minutes from now on. It never changes credentials, addresses, factors or devices.',
-      tags: ['Account'],
       params: IdParams,
       response: { 200: { ...OwnSupportLogin, description: 'The operator may log in.' } },
     },
@@ -56,7 +54,6 @@ export function accountSupportLoginRoutes(app: App, { supportLogins, database }:
       operationId: 'endSupportLogin',
       summary: 'Refuse or end a login of an operator as you',
       description: 'It ends with its sessions and streams. The answer is the same if it has ended already.',
-      tags: ['Account'],
       params: IdParams,
       response: { 204: Type.Null({ description: 'It has ended.' }) },
     },

@@ -15,7 +15,6 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
       operationId: 'startTotp',
       summary: 'Start to enrol an authenticator app',
       description: `Returns a secret for the app. Confirm it with a code of the app, within ten minutes and on this device. Needs ${freshProof}`,
-      tags: ['Account'],
       body: EnrollmentRequest,
       response: { 201: { ...NewTotp, description: 'The secret, shown once.' } },
     },
@@ -33,7 +32,6 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
       summary: 'Enrol an authenticator app',
       description:
         'If the policy requires a second factor, the next logins need the app. Existing logins keep working. An app that was enrolled before no longer works. A user without recovery codes gets ten.',
-      tags: ['Account'],
       params: IdParams,
       body: TotpConfirmation,
       response: {
@@ -56,7 +54,6 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
       operationId: 'deleteTotp',
       summary: 'Remove your authenticator app',
       description: 'Needs re-authentication: a proof of type password, passkey or totp.',
-      tags: ['Account'],
       body: ProvenRequest,
       response: { 204: Type.Null({ description: 'The app is removed.' }) },
     },
@@ -75,7 +72,6 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
       summary: 'Create new recovery codes',
       description:
         'Returns ten codes that replace all old ones. 404 without a second factor. Needs re-authentication: a proof of type password, passkey or totp.',
-      tags: ['Account'],
       body: ProvenRequest,
       response: { 201: { ...RecoveryCodes, description: 'The new codes, shown once.' } },
     },
