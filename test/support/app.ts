@@ -9,6 +9,7 @@ import type { Services } from '../../src/http/routes/routes.js';
 import { type Conformance, createConformance, type OpenApi } from './conformance.js';
 import { createTestDatabase, type TestDatabase, withRole } from './database.js';
 import { fastHashes } from './fast-hashes.js';
+import { send } from './send.js';
 
 export interface ApiOptions {
   readonly body?: unknown;
@@ -175,7 +176,7 @@ function conformanceOf(app: App, { CONSOLE, CONSOLE_PORT, PAGES, PUBLIC_URL, API
   return conforms;
 }
 
-/** A client of plain fetch that checks every answer. */
+/** A client that checks every answer. */
 export function createApi(url: string, conforms: Conformance): Api {
   return async <Body>(method: string, path: string, options: ApiOptions = {}) => {
     const { body, bearer, basic } = options;
@@ -186,12 +187,10 @@ export function createApi(url: string, conforms: Conformance): Api {
     if (body !== undefined && !(body instanceof FormData)) headers['content-type'] ??= 'application/json';
     const isReady = typeof body === 'string' || body instanceof FormData;
     const sent = body === undefined ? {} : { body: isReady ? body : JSON.stringify(body) };
-    const response = await fetch(url + path, { method, headers, redirect: 'manual', ...sent });
-    const text = await response.text();
-    const answer = { status: response.status, headers: Object.fromEntries(response.headers), text };
+    const answer = await send(url + path, { method, headers, ...sent });
+    const { text } = answer;
     conforms({ ...answer, method, path: path.split('?', 1)[0] ?? path });
     const isJson = /\bjson\b/.test(answer.headers['content-type'] ?? '') && text !== '';
-    const setCookies = response.headers.getSetCookie();
-    return { ...answer, setCookies, body: (isJson ? JSON.parse(text) : undefined) as Body };
+    return { ...answer, body: (isJson ? JSON.parse(text) : undefined) as Body };
   };
 }
