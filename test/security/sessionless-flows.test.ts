@@ -87,9 +87,13 @@ const providerSignUp: Flow = {
 const limits = ['lock', 'permanent lock', 'requests', 'codes', 'messages to a prefix', 'messages'] as const;
 type Limit = (typeof limits)[number];
 
+/** The limits whose rules are those of another limit. Both share its pairs, except with CI_FULL=1. */
+const halves: Partial<Record<Limit, 0 | 1>> = { 'permanent lock': 0, 'messages to a prefix': 0, messages: 1 };
+
 /**
- * The pairs of flows that are tested with a limit. Over all limits these are all pairs, in one order or in both, and each limit
- * meets each flow as the first and as the second one. Limits of messages count by phone number. The others meet phone numbers and mail addresses in turn.
+ * The pairs of flows that are tested with a limit. With CI_FULL=1, these are all pairs over all limits, in one order or in both, and each
+ * limit meets each flow as the first and as the second one. Otherwise, some limits meet half of these pairs, and the limits of messages
+ * together meet each flow. Limits of messages count by phone number. The others meet phone numbers and mail addresses in turn.
  */
 function pairsWith(limit: Limit) {
   const shift = limits.indexOf(limit);
@@ -99,11 +103,13 @@ function pairsWith(limit: Limit) {
     return [`${first.name}, then ${second.name}, by ${type}`, { type, first, second }] as const;
   };
   const isMail = (index: number) => !limit.startsWith('messages') && (index + shift) % 2 === 1;
-  return [
+  const half = process.env.CI_FULL === '1' ? undefined : halves[limit];
+  const pairs = [
     ...flows.map((_, index) => pair(isMail(index) ? 'email' : 'phone', flows, index)),
     ...logins.map((_, index) => pair('username', logins, index)),
     ...(limit.startsWith('messages') ? [] : pairsWithProvider(shift)),
   ];
+  return pairs.filter((_, index) => half === undefined || index % 2 === half);
 }
 
 /** Providers know mail addresses only. Over the four limits that count these, the sign-up meets each flow, first or second. */
@@ -237,13 +243,30 @@ function createTrial(identity: Identity) {
       if (answer.status !== 201) return;
       const id = String(answer.body.id);
       started.set(flow, id);
-      if (begun.path === '/v1/tokens') seen.push(await settledStatus(id));
+      if (begun.path !== '/v1/tokens') return;
+      await emptyQueue();
+      seen.push(await settledStatus(id));
     },
     async guess(flow: Flow): Promise<void> {
       const answer = await ask(flow.guess(identity, started.get(flow) ?? randomUUID()));
       seen.push([`${flow.name} is guessed at`, shapeOf(answer)]);
     },
   };
+}
+
+let queueIsEmpty: Promise<unknown> | undefined;
+
+/** Waits until all messages are taken up. All trials of a step share the statements, which take less time than requests for each status. */
+function emptyQueue(): Promise<unknown> {
+  queueIsEmpty ??= eventually('an empty queue', async () => {
+    const jobs = await postern.database.query(
+      testSql('select 1 from graphile_worker._private_jobs where run_at <= now() limit 1'),
+    );
+    return jobs.length === 0 ? true : undefined;
+  }).finally(() => {
+    queueIsEmpty = undefined;
+  });
+  return queueIsEmpty;
 }
 
 /** The public status of a login once the queue has taken its message. */

@@ -62,6 +62,8 @@ export interface TestApp {
   readonly logged: readonly string[];
   /** Sends a request over real HTTP, and checks the answer against the OpenAPI document. */
   readonly api: Api;
+  /** Checks an answer against the OpenAPI document. */
+  readonly conforms: Conformance;
   /** A second instance on the same database and with the same keys. */
   another(env?: Readonly<Record<string, string>>, options?: StartOptions): Promise<TestApp>;
   close(): Promise<void>;
@@ -125,11 +127,13 @@ async function startInstance(
     postern: await startPostern(config, { ...quick, ...options, log, print: (line) => void printed.push(line) }),
   };
   const { app, services, url, administrationUrl, metrics } = running.postern as Postern;
+  const conforms = conformanceOf(app, config);
   const instance: TestApp = {
     databaseEnv: { DATABASE_URL: ownerUrl },
     ...{ url, administrationUrl, metricsUrl: metrics?.url, app, services, database, config, printed, logged },
     adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
-    api: createApi(url, conformanceOf(app, config)),
+    conforms,
+    api: createApi(url, conforms),
     another: (more = {}, others = {}) =>
       startInstance(
         { ...env, ...more },
