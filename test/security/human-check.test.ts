@@ -173,9 +173,13 @@ test('the work grows as the limits of SMS fill, for requests that send an SMS on
   const workOf = async (identity: object) => (await challengeFor('/v1/registrations', { identity })).maxnumber;
   const number = (n: number) => ({ type: 'phone', value: `+15552${String(n).padStart(6, '0')}` });
   const before = await workOf(number(1));
+  // From known devices, which need no solution: in this test, those of 30 messages would take seconds.
   for (let n = 0; n < 30; n += 1) {
-    const human_check = solutionOf(await challengeFor('/v1/registrations', { identity: number(n) }));
-    expect((await post('/v1/registrations', { identity: number(n), human_check })).status).toBe(201);
+    const identity = number(n);
+    const { session } = await signIn(postern, await createUser(postern, { phone: identity.value }));
+    const login = { identity, authenticator: 'sms', device: { id: session.device_id } };
+    expect((await post('/v1/tokens', login)).status).toBe(201);
+    await postern.database.query(testSql('delete from request_limits'));
   }
   expect(await workOf(number(99))).toBeGreaterThan(4 * before);
   expect(await workOf(email())).toBe(before);

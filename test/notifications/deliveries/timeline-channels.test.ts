@@ -29,7 +29,7 @@ import { eventsOf, markRead, momentsOf, quietHoursOf, simulationOf, timelinePart
 
 const hour = 3_600_000;
 const ttl = { push: 72 * hour, email: 72 * hour, sms: 72 * hour };
-const runs = process.env.CI_FULL === undefined ? 20 : Number(process.env.SIMULATIONS ?? 1000);
+const runs = process.env.CI_FULL === undefined ? 10 : Number(process.env.SIMULATIONS ?? 1000);
 
 const scenario = fc.record({
   ...timelineParts,
