@@ -12,6 +12,7 @@ import { createFactors, originOf } from '../support/factors.js';
 import { clientId, type Issuer, startIssuer } from '../support/issuer.js';
 import { createRecoverySteps } from '../support/recovery.js';
 import { createRedirectSteps, newVerifier, publicUrl, returnTo } from '../support/redirects.js';
+import { raceRounds } from '../support/rounds.js';
 import { type CreationOptions, makePasskey, type SoftwareAuthenticator } from '../support/software-authenticator.js';
 import { testSql } from '../support/sql.js';
 import { codeOf, newEmail, newPhone, password, passwordLogin, smsLogin } from '../support/users.js';
@@ -403,7 +404,7 @@ describe('a completion while a second factor is enrolled', () => {
   };
 
   test.each(Object.keys(eventOfFlow))('of %s takes effect before the enrolment, or not at all', async (flow) => {
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const current = await scene('none');
       const complete = await (flows[flow] as Flow).begin(current);
       const { body } = await ask<NewTotp>(current.elsewhere, 'POST', '/totp', { proof: byPassword });
@@ -422,7 +423,7 @@ describe('a completion while a second factor is enrolled', () => {
   });
 
   test('a proof by password that was verified before an enrolment changes nothing after the enrolment', async () => {
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const { who, elsewhere } = await scene('none');
       const { body } = await ask<NewTotp>(elsewhere, 'POST', '/totp', { proof: byPassword });
       const secret = await appOf(who.user.id, body.secret).code();
@@ -440,7 +441,7 @@ describe('a completion while a second factor is enrolled', () => {
 });
 
 test('a proof that starts while all other challenges end is invalid', async () => {
-  for (let round = 0; round < 4; round += 1) {
+  for (let round = 0; round < raceRounds; round += 1) {
     const { who, elsewhere } = await scene('none');
     const seen = await codesTo(postern, who.user.phone ?? '');
     const [started] = await Promise.all([

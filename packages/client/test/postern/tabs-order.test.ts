@@ -14,7 +14,13 @@ import { sessionOf } from '../fake/inbox-service.js';
 import { problem } from '../support.js';
 
 // What a page loads later is loaded before the clocks stop.
-beforeAll(() => Promise.all([import('../../src/login/steps.js'), import('../../src/login/browser-device.js')]));
+beforeAll(() =>
+  Promise.all([
+    import('../../src/login/steps.js'),
+    import('../../src/login/browser-device.js'),
+    import('../../src/account/replace-token.js'),
+  ]),
+);
 
 /** Work that a test does in an order of its choice. */
 function createSchedule(seed: number) {
