@@ -12,7 +12,7 @@ import { createFactors, originOf } from '../support/factors.js';
 import { clientId, type Issuer, startIssuer } from '../support/issuer.js';
 import { createRecoverySteps } from '../support/recovery.js';
 import { createRedirectSteps, newVerifier, publicUrl, returnTo } from '../support/redirects.js';
-import { raceRounds } from '../support/rounds.js';
+import { isThorough, raceRounds } from '../support/rounds.js';
 import { type CreationOptions, makePasskey, type SoftwareAuthenticator } from '../support/software-authenticator.js';
 import { testSql } from '../support/sql.js';
 import { codeOf, newEmail, newPhone, password, passwordLogin, smsLogin } from '../support/users.js';
@@ -361,9 +361,9 @@ async function stateOf({ user }: Person) {
 /**
  * The challenges of all flows are ended by the same functions, and each happening calls them in one place. So each happening meets
  * every fifth flow, and each flow every fifth happening, which are happenings of every kind. Exceptions are all tested: the flows
- * that can complete although most cannot, and those that cannot although most can. CI_FULL=1 tests all pairs.
+ * that can complete although most cannot, and those that cannot although most can. A thorough run takes every third.
  */
-const interval = process.env.CI_FULL === '1' ? 1 : 5;
+const interval = isThorough ? 3 : 5;
 const pairs = Object.entries(happenings).flatMap(([happening, { factor = 'none', unaffected = [] }], row) => {
   const possible = Object.entries(flows).filter(
     ([, { needs = factor, unless }]) => needs === factor && unless !== factor,

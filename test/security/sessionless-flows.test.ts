@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { createRedirectSteps, type Jar, newVerifier, publicUrl, returnTo } from '../support/redirects.js';
+import { isThorough } from '../support/rounds.js';
 import { testSql } from '../support/sql.js';
 import { createUser, messageOf } from '../support/users.js';
 import { startVendor, type Vendor } from '../support/vendor.js';
@@ -87,11 +88,11 @@ const providerSignUp: Flow = {
 const limits = ['lock', 'permanent lock', 'requests', 'codes', 'messages to a prefix', 'messages'] as const;
 type Limit = (typeof limits)[number];
 
-/** The limits whose rules are those of another limit. Both share its pairs, except with CI_FULL=1. */
+/** The limits whose rules are those of another limit. Each meets half of its pairs, except in a thorough run. */
 const halves: Partial<Record<Limit, 0 | 1>> = { 'permanent lock': 0, 'messages to a prefix': 0, messages: 1 };
 
 /**
- * The pairs of flows that are tested with a limit. With CI_FULL=1, these are all pairs over all limits, in one order or in both, and each
+ * The pairs of flows that are tested with a limit. In a thorough run, these are all pairs over all limits, in one order or in both, and each
  * limit meets each flow as the first and as the second one. Otherwise, some limits meet half of these pairs, and the limits of messages
  * together meet each flow. Limits of messages count by phone number. The others meet phone numbers and mail addresses in turn.
  */
@@ -103,7 +104,7 @@ function pairsWith(limit: Limit) {
     return [`${first.name}, then ${second.name}, by ${type}`, { type, first, second }] as const;
   };
   const isMail = (index: number) => !limit.startsWith('messages') && (index + shift) % 2 === 1;
-  const half = process.env.CI_FULL === '1' ? undefined : halves[limit];
+  const half = isThorough ? undefined : halves[limit];
   const pairs = [
     ...flows.map((_, index) => pair(isMail(index) ? 'email' : 'phone', flows, index)),
     ...logins.map((_, index) => pair('username', logins, index)),

@@ -4,5 +4,8 @@
  */
 export const raceRounds = Number(process.env.RACE_ROUNDS ?? 3);
 
-/** How often a property is checked with random values: a few times before a push, and more often with CI_FULL=1. */
-export const runs = (usual: number, full: number): number => (process.env.CI_FULL === '1' ? full : usual);
+/** Whether a run takes the time for everything: `.ci/full`, by its rounds of races, or with CI_FULL=1. */
+export const isThorough = raceRounds > 3 || process.env.CI_FULL === '1';
+
+/** How often a property is checked with random values: a few times before a push, and more often in a thorough run. */
+export const runs = (usual: number, full: number): number => (isThorough ? full : usual);
