@@ -180,8 +180,11 @@ function conformanceOf(app: App, { CONSOLE, CONSOLE_PORT, PAGES, PUBLIC_URL, API
   return conforms;
 }
 
-/** A client that checks every answer. */
-export function createApi(url: string, conforms: Conformance): Api {
+/**
+ * A client that checks every answer.
+ * @param sendRequest `sendByFetch` for tests in which the service or its connections fail, because it is what clients use then
+ */
+export function createApi(url: string, conforms: Conformance, sendRequest: typeof send = send): Api {
   return async <Body>(method: string, path: string, options: ApiOptions = {}) => {
     const { body, bearer, basic } = options;
     const headers: Record<string, string> = { ...options.headers };
@@ -191,7 +194,7 @@ export function createApi(url: string, conforms: Conformance): Api {
     if (body !== undefined && !(body instanceof FormData)) headers['content-type'] ??= 'application/json';
     const isReady = typeof body === 'string' || body instanceof FormData;
     const sent = body === undefined ? {} : { body: isReady ? body : JSON.stringify(body) };
-    const answer = await send(url + path, { method, headers, ...sent });
+    const answer = await sendRequest(url + path, { method, headers, ...sent });
     const { text } = answer;
     conforms({ ...answer, method, path: path.split('?', 1)[0] ?? path });
     const isJson = /\bjson\b/.test(answer.headers['content-type'] ?? '') && text !== '';

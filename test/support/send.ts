@@ -40,7 +40,8 @@ export async function send(url: string, { method, headers: given, body }: SentRe
   return isUsual ? sendQuickly(url, { method, headers, ...(isText && { body }) }) : sendByFetch(url, sent);
 }
 
-async function sendByFetch(url: string, sent: SentRequest): Promise<ReceivedAnswer> {
+/** Sends a request with `fetch`, which follows no redirect. */
+export async function sendByFetch(url: string, sent: SentRequest): Promise<ReceivedAnswer> {
   const response = await fetch(url, { ...sent, redirect: 'manual' });
   const text = await response.text();
   const { status, headers } = response;
