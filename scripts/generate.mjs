@@ -53,7 +53,7 @@ function webhookEventSchemas() {
   return `${JSON.stringify(schemas, null, 2)}\n`;
 }
 
-/** The catalogue of events: each with an example of its body. */
+/** The catalogue of events: one row for each, with the members of its body. */
 function webhookEventsPage() {
   const [event, endpoint, user] = [
     '0197a4c2-6f1e-7c31-9d52-8a4b5c6d7e8f',
@@ -71,21 +71,32 @@ function webhookEventsPage() {
         data: exampleOf(type),
       }),
     );
-  const fence = (value) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\`\n`;
-  const parts = webhookEventTypes.map((type) => {
-    const { user_id, sequence, ...own } = exampleBody(type).data;
-    const data = user_id === nilId ? { user_id, ...own } : own;
-    return `## ${type}\n\n${webhookEventSchema(type).description}\n\n${Object.keys(data).length > 0 ? `${fence(data)}\n` : ''}`;
+  const rows = webhookEventTypes.map((type) => {
+    const { user_id, sequence, actor, changed_fields, ...own } = exampleBody(type).data;
+    const members = Object.entries({ ...own, ...(changed_fields.length > 0 && { changed_fields }) });
+    const names = members.map(([name, value]) =>
+      value === null || /_ids?$|^hash$/.test(name) ? `\`${name}\`` : `\`${name}: ${JSON.stringify(value)}\``,
+    );
+    const about = webhookEventSchema(type).description.replace(/ The event concerns no user[^.]*\./, '');
+    return `| \`${type}\` | ${about} | ${[...(user_id === nilId ? ['(no user)'] : []), ...names].join(', ')} |`;
   });
   return `# Events of webhooks
 
 [Webhooks](webhooks.md) deliver these events. With the payload \`thin\`, a body looks like this:
 
-${fence(exampleBody('user.updated'))}
-Each part below shows the members of \`data\` besides \`user_id\` and \`sequence\`. A \`user_id\` of zeros means that the event concerns no user.
-[webhook-events.json](webhook-events.json) contains a JSON Schema of each body. Your receiver must accept members that it does not know.
+\`\`\`json
+${JSON.stringify(exampleBody('user.updated'), null, 2)}
+\`\`\`
 
-${parts.join('')}Generated from \`src/contract/webhook-events.ts\` by \`npm run generate\`.
+The \`data\` of each event has \`user_id\` (zeros if the event concerns no user), \`sequence\`, \`changed_fields\` and \`actor\`. The table
+has the other members, with example values. [webhook-events.json](webhook-events.json) has a JSON Schema of each body. Accept
+members that you do not know.
+
+| Event | Sent when | Members of \`data\` |
+|---|---|---|
+${rows.join('\n')}
+
+Generated from \`src/contract/webhook-events.ts\` by \`npm run generate\`.
 `;
 }
 
@@ -309,19 +320,24 @@ Generated from \`src/config/settings.ts\` by \`npm run generate\`.
 }
 
 function templatesPage() {
-  const placeholdersOf = ({ placeholders, required }) =>
-    Object.keys(placeholders)
-      .map((name) => `\`{${name}}\`${required.includes(name) ? ' (required)' : ''}`)
-      .join(', ');
+  const namesOf = ({ placeholders, required }) =>
+    Object.keys(placeholders).map((name) => `\`{${name}}\`${required.includes(name) ? ' (required)' : ''}`);
   const meanings = Object.entries(Object.assign({}, ...[...textRules.values()].map((rules) => rules.placeholders)));
-  // One row for the channels that have the same text rules.
-  const channelsOf = new Map();
+  // One section for the texts that have the same channels and placeholders, with one row for each text.
+  const rows = new Map();
   for (const [kind, rules] of textRules) {
     const [channel, name] = kind.split('.');
-    const row = (channels) => `| \`${name}\` | ${channels} | ${rules.about} | ${placeholdersOf(rules)} |`;
-    channelsOf.set(row(''), { row, channels: [...(channelsOf.get(row(''))?.channels ?? []), `\`${channel}\``] });
+    const row = `| \`${name}\` | ${rules.about} |`;
+    const placeholders = namesOf(rules).join(', ');
+    const key = `${row} ${placeholders}`;
+    rows.set(key, { row, placeholders, channels: [...(rows.get(key)?.channels ?? []), `\`${channel}\``] });
   }
-  const rows = [...channelsOf.values()].map(({ row, channels }) => row(channels.join(', ')));
+  const sections = new Map();
+  for (const { row, placeholders, channels } of rows.values()) {
+    const title = `Channels: ${channels.join(', ')}. Placeholders: ${placeholders}.`;
+    sections.set(title, [...(sections.get(title) ?? []), row]);
+  }
+  const tables = [...sections].map(([title, each]) => `${title}\n\n| Name | When |\n|---|---|\n${each.join('\n')}`);
   return `# Templates
 
 Postern has the texts of its codes and notices in English and Spanish. The user's \`locale\` selects the language: a user with
@@ -345,9 +361,7 @@ ${meanings.map(([name, meaning]) => `| \`{${name}}\` | ${meaning} |`).join('\n')
 
 The inbox shows the text of \`push\`.
 
-| Name | Channels | When | Placeholders |
-|---|---|---|---|
-${rows.join('\n')}
+${tables.join('\n\n')}
 
 The built-in texts are in [code-texts.ts](../src/messages/code-texts.ts) and [notice-texts.ts](../src/messages/notice-texts.ts). The push
 of a notice is its SMS without the name of the service.

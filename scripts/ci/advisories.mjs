@@ -1,5 +1,5 @@
 // Asks the registry of npm whether published packages that Postern runs with have known vulnerabilities. It fails if one is
-// high or critical. Others are printed: the table in SECURITY.md says by when each is mended.
+// high or critical. Others are printed: docs/security-tables.md says by when each is mended.
 // If the registry does not answer, it prints "not checked" and passes, except with --strict, as every night.
 import { spawnSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';

@@ -86,24 +86,43 @@ const levels: Readonly<Record<string, string>> = {
 const root = new URL('../../', import.meta.url).pathname;
 const page = readFileSync(join(root, 'docs/asvs.md'), 'utf8');
 const cellsOf = (line: string) => line.slice(2, -2).split(' | ');
-const rows = page
+/** A number, and the level that its type says: bold is level 1. */
+const numbered = (text: string) => ({ number: text.replaceAll('*', ''), level: text.startsWith('**') ? '1' : '2' });
+/** The paths of links from docs/, without the anchors, which the test of links checks. */
+const placesIn = (where: string) =>
+  [...where.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, path = '']) => normalize(join('docs', path)));
+const cells = page
   .split('\n')
-  .filter((line) => /^\| \d+\.\d+\.\d+ \|/.test(line))
-  .map(cellsOf)
-  .map(([number = '', level = '', title = '', verdict = '', where = '', ...rest]) => ({
-    ...{ number, level, title, verdict, where, rest },
-    // The path of a link from docs/, without the anchor, which the test of links checks.
-    places: [...where.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, path = '']) => normalize(join('docs', path))),
-  }));
+  .filter((line) => /^\| (?:\*\*)?\d+\.\d+\.\d+/.test(line))
+  .map(cellsOf);
+/** One row for each requirement that applies. */
+const applicable = cells
+  .filter((row) => row.length !== 2)
+  .map(([number = '', title = '', text = '', ...rest]) => {
+    const [, verdict = 'met', where = ''] = /^(?:(Operator|Refused|Open)\. )?(.*)$/.exec(text) ?? [];
+    return { ...numbered(number), title, verdict: verdict.toLowerCase(), where, rest, places: placesIn(where) };
+  });
+/** Rows of several requirements, with the part that Postern does not have. */
+const notApplicable = cells
+  .filter((row) => row.length === 2)
+  .flatMap(([numbers = '', where = '']) =>
+    numbers.split(', ').map((number) => ({
+      ...numbered(number),
+      ...{ title: where, verdict: 'not applicable', where, rest: [] as string[], places: placesIn(where) },
+    })),
+  );
+const inOrder = (number: string) => number.split('.').reduce((sum, part) => sum * 100 + Number(part), 0);
+const rows = [...applicable, ...notApplicable].sort((one, other) => inOrder(one.number) - inOrder(other.number));
 const withVerdict = (verdict: string) => rows.filter((row) => row.verdict === verdict);
 const numbersOf = (some: typeof rows) => some.map(({ number }) => number);
 
-it('the page has each requirement of the levels 1 and 2 once, in order', () => {
+it('the page has each requirement of the levels 1 and 2 once, and those that apply in order', () => {
   const expected = Object.entries(levels).flatMap(([section, each]) =>
     [...each].flatMap((level, index) => (level === '3' ? [] : [`${section}.${index + 1} ${level}`])),
   );
   expect(expected).toHaveLength(253);
   expect(rows.map(({ number, level }) => `${number} ${level}`)).toEqual(expected);
+  expect(numbersOf(applicable)).toEqual(numbersOf(rows.filter((row) => row.verdict !== 'not applicable')));
 });
 
 it('each row has a title, a known verdict, and a reason if it is not met', () => {

@@ -18,7 +18,7 @@ const records: DecisionRecord[] = allPages()
   });
 
 test('the index lists each record once, with its number, title and file', () => {
-  const rows = [...readPage(`${folder}README.md`).matchAll(/^\| (\d+) \| \[(.+?)\]\((.+?)\) \|$/gm)];
+  const rows = [...readPage(`${folder}README.md`).matchAll(/^- (\d+): \[(.+?)\]\((.+?)\)$/gm)];
   const listed = rows.map(([, number, title, file]) => ({ number: Number(number), title, file }));
   expect(listed.toSorted((one, other) => one.number - other.number)).toEqual(
     records.map(({ number, title, file }) => ({ number, title, file })),

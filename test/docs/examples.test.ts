@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
@@ -53,10 +52,4 @@ test('badge-receiver.js answers only requests with a valid signature', async () 
   expect(await login(withSameSecret, badge)).toBe('approved');
   expect(await login(withSameSecret, '0000 0000')).toBe('rejected');
   expect(await login(withOtherSecret, badge)).toBe(503);
-});
-
-test('the page about authenticators shows badge-receiver.js', async () => {
-  const read = (path: string) => readFile(join(root, path), 'utf8');
-  const example = await read('docs/examples/badge-receiver.js');
-  expect(await read('docs/authenticators.md')).toContain(`\n\`\`\`js\n${example}\`\`\`\n`);
 });

@@ -21,7 +21,7 @@ function messagesOfCode(): string[] {
 test('the page about monitoring explains every warning and error of the log', () => {
   const [, section = ''] = readPage(page).split('\n## Log messages\n');
   const [table = ''] = section.split('\n## ', 1);
-  const rows = table.split('\n').flatMap((line) => line.split('|')[2] ?? []);
+  const rows = table.split('\n').flatMap((line) => line.split('|')[1] ?? []);
   const spans = rows.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text));
   const patterns = spans.map((text) => {
     const parts = text.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));

@@ -22,13 +22,9 @@ test('the index of operations names each page', () => {
   expect(missing).toEqual([]);
 });
 
-test.each([...pages, index])('%s begins with its tasks, their pages of the console and their metrics', (page) => {
-  const header =
-    page === index
-      ? '| You want to | Page | Console | Command | Metric |'
-      : '| Task | Page of the console | Command | Metric to watch |';
-  const rows = rowsOf(page, header);
-  expect(rows.length).toBeGreaterThan(0);
+test('the index of operations names for each page what exists: pages of the console and metrics', () => {
+  const rows = rowsOf(index, '| You want to | Page | Console | Command | Metric |');
+  expect(rows.length).toBeGreaterThanOrEqual(pages.length);
   const consolePages = rowsOf('docs/console.md', '| Page | Shows |').map(([name]) => name);
   const metrics = new Set(
     [...readPage('docs/operations/monitor.md').matchAll(/^\| `(postern_[a-z_]+)/gm)].map(([, name]) => name),
@@ -37,6 +33,6 @@ test.each([...pages, index])('%s begins with its tasks, their pages of the conso
     const [metric = '', , consolePage = ''] = row.toReversed();
     for (const name of consolePage.split(', ').filter(Boolean)) expect(consolePages).toContain(name);
     const [, used] = /^`(\w+)/.exec(metric) ?? [];
-    if (used?.startsWith('postern_')) expect(metrics).toContain(used);
+    if (used !== undefined) expect(metrics).toContain(used);
   }
 });

@@ -259,19 +259,17 @@ async function sendRaw(path: string, options: { method?: string; headers: object
   return response.statusCode;
 }
 
-/** Loads a code block of the page with replaced globals. */
-async function load<Defined>(name: string, globals: Readonly<Record<string, unknown>>): Promise<Defined> {
-  const source = `export const load = ({ ${Object.keys(globals).join(', ')} }) => {\n${codeOfPage(name)}\nreturn { ${exportsOf[name]} };\n};`;
+/** Loads code for the page with replaced globals. */
+async function load<Defined>(
+  name: Parameters<typeof codeOfPage>[0],
+  globals: Readonly<Record<string, unknown>>,
+): Promise<Defined> {
+  const source = `export const load = ({ ${Object.keys(globals).join(', ')} }) => {\n${codeOfPage(name)}\nreturn { ${name} };\n};`;
   const module = (await import(`data:text/javascript,${encodeURIComponent(source)}`)) as {
     load(globals: object): Defined;
   };
   return module.load(globals);
 }
-const exportsOf: Readonly<Record<string, string>> = {
-  renameDevice: 'renameDevice',
-  openInbox: 'openInbox',
-  'async function send(': 'logIn, send',
-};
 
 interface InboxCode {
   openInbox(onChange: (list: readonly Notification[]) => void, onLoggedOut: () => void): () => void;
@@ -345,44 +343,5 @@ describe('the inbox of the page', () => {
     await eventually('the list', async () => state.changes > 0 || undefined);
     await postern.api('POST', `/admin/v1/users/${user.id}/logout`, { bearer: postern.adminKey });
     await eventually('the end of the login', async () => state.isLoggedOut || undefined);
-  });
-});
-
-describe('the client of the page without a backend', () => {
-  interface DirectCode {
-    logIn(credentials: object): Promise<string>;
-    send(path: string, options?: Sent): Promise<Response>;
-  }
-
-  test('stores only the device id, shares one session, and replaces it after it expires', async () => {
-    const user = await createUser(postern);
-    const stored = new Map<string, string>();
-    const localStorage = {
-      getItem: (name: string) => stored.get(name) ?? null,
-      setItem: (name: string, value: string) => stored.set(name, value),
-    };
-    const sessions = { count: 0 };
-    const client = await load<DirectCode>('async function send(', {
-      localStorage,
-      fetch: (url: string, init: RequestInit) => {
-        if (url.endsWith('/v1/sessions')) sessions.count += 1;
-        return fetch(url.replace('https://auth.example.com', postern.url), init);
-      },
-    });
-    const credentials = { identity: identityOf(user), authenticator: 'password', secret: password };
-    expect(await client.logIn({ ...credentials, secret: 'wrong' })).toBe('rejected');
-    expect(await client.logIn(credentials)).toBe('approved');
-    expect(await client.logIn(credentials)).toBe('approved');
-    expect([...stored.keys()]).toEqual(['device']);
-
-    const both = await Promise.all([client.send('/v1/devices'), client.send('/v1/notifications')]);
-    expect(both.map(({ status }) => status)).toEqual([200, 200]);
-    expect(sessions.count).toBe(1);
-    expect(await both[0]?.json()).toMatchObject([{ id: stored.get('device'), make: 'Web', current: true }]);
-    await endSessions();
-    expect((await client.send('/v1/notifications')).status).toBe(200);
-    expect(sessions.count).toBe(2);
-    await postern.api('POST', `/admin/v1/users/${user.id}/logout`, { bearer: postern.adminKey });
-    await expect(client.send('/v1/notifications')).rejects.toThrow('401');
   });
 });

@@ -1,21 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fencesOf } from '../docs/markdown.js';
+import { fencesOf, root } from '../docs/markdown.js';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
-/** The code block of docs/web-apps.md that contains this text. */
-export function codeOfPage(name: string): string {
-  const codes = fencesOf('docs/web-apps.md').flatMap(({ language, text }) => (language === 'js' ? [text] : []));
-  const [code, ...others] = codes.filter((text) => text.includes(name));
-  if (code === undefined || others.length > 0) throw new Error(`docs/web-apps.md needs exactly one block with ${name}`);
-  return code;
+/** The code for a page in docs/web-apps.md that defines this function. */
+export function codeOfPage(name: 'openInbox' | 'renameDevice'): string {
+  if (name === 'openInbox') {
+    return readFileSync(join(root, 'docs/examples/inbox.js'), 'utf8').replace('export function', 'function');
+  }
+  const [code] = fencesOf('docs/web-apps.md').filter(({ language }) => language === 'js');
+  if (!code?.text.includes(name)) throw new Error(`docs/web-apps.md needs a block with ${name}`);
+  return code.text;
 }
 
-/** The backend of docs/web-apps.md, in its own process. */
+/** docs/examples/web-app.js, in its own process. */
 export interface WebApp {
   readonly port: number;
   readonly url: string;
@@ -23,12 +24,9 @@ export interface WebApp {
 }
 
 export async function startWebApp(postern: string): Promise<WebApp> {
-  const folder = await mkdtemp(join(tmpdir(), 'postern-web-app-'));
-  const file = join(folder, 'server.mjs');
-  await writeFile(file, codeOfPage('createServer'));
   const port = await freePort();
   const url = `http://localhost:${port}`;
-  const child = spawn(process.execPath, [file], {
+  const child = spawn(process.execPath, [join(root, 'docs/examples/web-app.js')], {
     env: { POSTERN: postern, ORIGIN: url, PORT: String(port) },
     stdio: 'inherit',
   });
@@ -43,7 +41,6 @@ export async function startWebApp(postern: string): Promise<WebApp> {
     async stop() {
       child.kill();
       await ended;
-      await rm(folder, { recursive: true });
     },
   };
 }

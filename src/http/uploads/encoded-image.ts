@@ -7,6 +7,13 @@ const maxPrefix = 1024;
 const [quote, backslash] = [0x22, 0x5c];
 const [space, openBracket, closeBracket, openBrace, closeBrace] = [0x20, 0x5b, 0x5d, 0x7b, 0x7d];
 
+export interface EncodedSizes {
+  readonly maxBytes: number;
+  readonly maxFileBytes: number;
+  /** The size of the body, if it is known. */
+  readonly bodyBytes?: number;
+}
+
 export interface EncodedImage {
   /** The JSON text with an empty string in place of the file. */
   readonly text: Buffer;
@@ -21,7 +28,7 @@ export interface EncodedImage {
  */
 export async function readEncodedImage(
   body: AsyncIterable<Buffer>,
-  { maxBytes, maxFileBytes }: { readonly maxBytes: number; readonly maxFileBytes: number },
+  { maxBytes, maxFileBytes, bodyBytes = 0 }: EncodedSizes,
 ): Promise<EncodedImage> {
   const around: Buffer[] = [];
   const length = { all: 0, around: 0 };
@@ -49,7 +56,7 @@ export async function readEncodedImage(
       if (!isFileNext(piece[at] ?? 0)) continue;
       keep(piece.subarray(from, at + 1));
       keep(Buffer.of(quote));
-      file = createBase64Reader(maxFileBytes);
+      file = createBase64Reader(maxFileBytes, (bodyBytes / 4) * 3);
       isInFile = true;
       return at + 1;
     }
@@ -104,9 +111,13 @@ interface Base64Reader {
   end(): Buffer;
 }
 
-/** Decodes the content of a JSON string, which is base64 with or without the prefix of a `data:` URL. */
-function createBase64Reader(maxBytes: number): Base64Reader {
-  const parts: Buffer[] = [];
+/**
+ * Decodes the content of a JSON string, which is base64 with or without the prefix of a `data:` URL.
+ * @param expectedBytes about the size of the file
+ */
+function createBase64Reader(maxBytes: number, expectedBytes = 0): Base64Reader {
+  /** One buffer: parts and their copy would be much garbage outside of the heap, and its collection blocks the event loop. */
+  let file = Buffer.allocUnsafeSlow(0);
   let length = 0;
   let isValid = true;
   let isStart = true;
@@ -114,9 +125,11 @@ function createBase64Reader(maxBytes: number): Base64Reader {
   let cutEscape = '';
   let characters = '';
 
-  const append = (part: Buffer) => {
-    length += part.length;
-    if (length <= maxBytes) parts.push(part);
+  const makeRoom = (size: number) => {
+    if (size <= file.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.min(maxBytes, Math.max(size, expectedBytes, 2 * file.length)));
+    file.copy(larger, 0, 0, length);
+    file = larger;
   };
   const removePrefix = () => {
     characters = withoutPrefix(characters);
@@ -135,10 +148,13 @@ function createBase64Reader(maxBytes: number): Base64Reader {
       const ready = Math.max(0, 4 * Math.floor(characters.length / 4) - 4);
       const complete = characters.slice(0, ready);
       characters = characters.slice(ready);
-      const part = Buffer.from(complete, 'base64');
+      const size = (ready / 4) * 3;
+      if (length + size > maxBytes) length = maxBytes + 1;
+      if (length > maxBytes) return;
+      makeRoom(length + size);
       // The decoder skips other characters, and reads those of URLs. A pattern would take twenty times as long.
-      isValid = part.length === (ready / 4) * 3 && !complete.includes('-') && !complete.includes('_');
-      append(part);
+      isValid = file.write(complete, length, 'base64') === size && !complete.includes('-') && !complete.includes('_');
+      length += size;
     },
     end() {
       if (isStart) removePrefix();
@@ -146,9 +162,10 @@ function createBase64Reader(maxBytes: number): Base64Reader {
         throwIfErrors([{ field: 'encoded', code: 'required' }]);
       const last = decodeStrictly(characters + cutEscape);
       if (!isValid || last === undefined) throw new Problem('validation_failed', { errors: [invalid] });
-      append(last);
-      if (length > maxBytes) throw new Problem('payload_too_large');
-      return Buffer.concat(parts);
+      if (length + last.length > maxBytes) throw new Problem('payload_too_large');
+      makeRoom(length + last.length);
+      length += last.copy(file, length);
+      return file.subarray(0, length);
     },
   };
 }

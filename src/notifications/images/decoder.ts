@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { Problem } from '../../lib/problem.js';
 import type { ImageFormat } from './formats.js';
 import type { Renditions } from './storage.js';
@@ -26,6 +28,9 @@ export class DecoderTimeout extends Error {
 /** Milliseconds until an idle process ends. A start takes about 150 ms, and the process 60 MB. */
 const idleTimeoutMs = 10_000;
 
+/** The stream that carries the bytes of files, in both directions: messages would copy them. */
+const fileDescriptor = 3;
+
 /**
  * CommonJS, so that it runs both from TypeScript and compiled. It decodes a file once, into at most 2048 x 2048 pixels,
  * and makes the renditions from these pixels. So no bytes of the file reach the renditions: no metadata, and no data behind
@@ -35,15 +40,19 @@ const idleTimeoutMs = 10_000;
  *   frame or page is read.
  * - The limit is CPU time, because with a low priority the time on the clock says nothing about a file. Only a file that
  *   was built to be slow takes longer.
- * - The parent ends it: signals of a terminal reach both, and the parent first answers its requests.
+ * - On Linux with `sched_autogroup`, a priority counts only within a session, and PostgreSQL is in another one. So the process has a
+ *   session of its own, which gets a low priority too.
+ * - The parent ends it: signals for a whole service reach both, and the parent first answers its requests.
  */
 const source = `
   const maxPixels = 25_000_000;
   const maxCpuMs = 6000;
+  const { readdirSync, readSync, writeFileSync, writeSync } = require('node:fs');
   const { setPriority } = require('node:os');
   // On Linux, each thread has its own priority. New threads take it from the thread that starts them.
-  const threads = process.platform === 'linux' ? require('node:fs').readdirSync('/proc/self/task') : [process.pid];
+  const threads = process.platform === 'linux' ? readdirSync('/proc/self/task') : [process.pid];
   for (const id of threads) setPriority(Number(id), 10);
+  try { writeFileSync('/proc/self/autogroup', '10'); } catch {}
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
   const sharp = require(process.argv[1]);
   sharp.cache(false);
@@ -67,34 +76,65 @@ const source = `
       const pixels = sharp(data, { raw });
       return (size === undefined ? pixels : pixels.resize({ ...size, fit: 'cover' })).jpeg({ quality: 82 }).toBuffer();
     };
-    return {
-      card: await jpeg({ width: 640, height: 360 }),
-      full: await jpeg(),
-      thumbnail: await jpeg({ width: 160, height: 160 }),
-    };
+    return [await jpeg({ width: 640, height: 360 }), await jpeg(), await jpeg({ width: 160, height: 160 })];
   }
-  process.on('message', async ({ file, format }) => {
+  function readFile(size) {
+    const file = Buffer.allocUnsafe(size);
+    for (let at = 0; at < size; ) at += readSync(${fileDescriptor}, file, { offset: at }) || process.exit();
+    return file;
+  }
+  function writeFile(file) {
+    for (let at = 0; at < file.length; ) at += writeSync(${fileDescriptor}, file, { offset: at });
+  }
+  process.on('message', async ({ size, format }) => {
+    const file = readFile(size);
     const start = cpuMs();
     const watch = setInterval(() => {
       if (cpuMs() - start > maxCpuMs) process.send({ error: 'takes too long' }, () => process.exit());
     }, 50);
-    const answer = await render(Buffer.from(file), format).then(
+    const { renditions, error } = await render(file, format).then(
       (renditions) => ({ renditions }),
       (error) => ({ error: error.message }),
     );
     clearInterval(watch);
-    process.send(answer);
+    process.send({ sizes: renditions?.map(({ length }) => length), error });
+    renditions?.forEach(writeFile);
   });
   process.on('disconnect', () => process.exit());`;
 const libraryPath = createRequire(import.meta.url).resolve('sharp');
 
 interface Answer {
-  readonly renditions?: Readonly<Record<keyof Renditions, Uint8Array>>;
+  /** The lengths of the renditions. Their bytes follow in this order. */
+  readonly sizes?: readonly [card: number, full: number, thumbnail: number];
   readonly error?: string;
 }
 
-/** The same bytes, without a copy: large garbage costs time. */
-const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength);
+const filesOf = (decoder: ChildProcess) => decoder.stdio[fileDescriptor] as Socket;
+
+/** Waits until this number of bytes has arrived, and returns them. */
+function readBytes(stream: Readable, size: number): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const read = () => {
+      const bytes: Buffer | null = stream.read(size);
+      if (bytes === null) return;
+      stream.off('readable', read);
+      resolve(bytes);
+    };
+    stream.on('readable', read);
+  });
+}
+
+/** @throws Problem `invalid_image` */
+async function readRenditions(decoder: ChildProcess, { sizes, error }: Answer): Promise<Renditions> {
+  if (sizes === undefined) throw new Problem('invalid_image', { cause: new Error(error) });
+  const [card, full, thumbnail] = sizes;
+  const files = await readBytes(filesOf(decoder), card + full + thumbnail);
+  return {
+    card: files.subarray(0, card),
+    full: files.subarray(card, card + full),
+    thumbnail: files.subarray(card + full),
+  };
+}
 
 /** The process starts with the first image. An idle one does not keep this process alive. */
 export function createDecoder(): Decoder {
@@ -105,9 +145,11 @@ export function createDecoder(): Decoder {
     // The process gets no environment: NODE_OPTIONS could preload code, and other variables contain secrets.
     const started = spawn(process.execPath, ['-e', source, libraryPath], {
       env: {},
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'ipc'],
+      detached: true,
     });
+    // The end of the process is an error of the call.
+    filesOf(started).on('error', () => undefined);
     // A process that has ended is never used again. The calls have their own listeners.
     const forget = () => {
       if (child === started) child = undefined;
@@ -116,14 +158,23 @@ export function createDecoder(): Decoder {
     return started;
   }
 
-  function answerOf(decoder: ChildProcess, message: object, timeoutMs: number): Promise<Answer> {
+  function renditionsOf(
+    decoder: ChildProcess,
+    file: Buffer,
+    format: ImageFormat,
+    timeoutMs: number,
+  ): Promise<Renditions> {
     return new Promise((resolve, reject) => {
       const end = (settle: () => void) => {
         clearTimeout(timer);
         decoder.off('message', onMessage).off('exit', onExit).off('error', onError);
         settle();
       };
-      const onMessage = (answer: unknown) => end(() => resolve(answer as Answer));
+      const onMessage = (answer: Answer) =>
+        readRenditions(decoder, answer).then(
+          (renditions) => end(() => resolve(renditions)),
+          (error) => end(() => reject(error)),
+        );
       const onError = (cause: Error) => end(() => reject(new Problem('overloaded', { retryAfter: 1, cause })));
       const onExit = (code: number | null, signal: string | null) => {
         const cause = new Error(`the decoder of images ended with ${signal ?? code}`);
@@ -138,7 +189,8 @@ export function createDecoder(): Decoder {
       }, timeoutMs);
       decoder.on('message', onMessage).on('exit', onExit).on('error', onError);
       // Without a callback, an error would be emitted by the process, also after this call has ended.
-      decoder.send(message, (error) => error && onError(error));
+      decoder.send({ size: file.length, format }, (error) => error && onError(error));
+      filesOf(decoder).write(file);
     });
   }
 
@@ -147,16 +199,11 @@ export function createDecoder(): Decoder {
       clearTimeout(idle);
       child ??= start();
       const decoder = child;
-      decoder.ref();
-      decoder.channel?.ref();
+      for (const part of [decoder, decoder.channel, filesOf(decoder)]) part?.ref();
       try {
-        const { renditions, error } = await answerOf(decoder, { file, format }, timeoutMs);
-        if (renditions === undefined) throw new Problem('invalid_image', { cause: new Error(error) });
-        const { card, full, thumbnail } = renditions;
-        return { card: bufferOf(card), full: bufferOf(full), thumbnail: bufferOf(thumbnail) };
+        return await renditionsOf(decoder, file, format, timeoutMs);
       } finally {
-        decoder.unref();
-        decoder.channel?.unref();
+        for (const part of [decoder, decoder.channel, filesOf(decoder)]) part?.unref();
         idle = setTimeout(() => {
           child = undefined;
           decoder.kill('SIGKILL');

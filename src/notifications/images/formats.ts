@@ -17,6 +17,7 @@ const magic: readonly (readonly [ImageFormat, (file: Buffer) => boolean])[] = [
  * file.)
  */
 const otherFormats = /<script|<html|<!doctype|<\?php|%pdf-/i;
+const longestOfOthers = '<!doctype'.length;
 const endOfZip = Buffer.from('PK\x05\x06', 'latin1');
 /** A ZIP archive ends with the end of its directory and a comment of at most 64 KiB. */
 const maxZipEndBytes = 65_557;
@@ -26,6 +27,15 @@ const maxZipEndBytes = 65_557;
  * @returns undefined for any other format, and for a file that is valid in another format too
  */
 export function formatOf(file: Buffer): ImageFormat | undefined {
-  if (otherFormats.test(file.toString('latin1')) || file.subarray(-maxZipEndBytes).includes(endOfZip)) return undefined;
+  if (hasOtherFormat(file) || file.subarray(-maxZipEndBytes).includes(endOfZip)) return undefined;
   return magic.find(([, matches]) => matches(file))?.[0];
+}
+
+/** Reads the file in blocks: one string of some megabytes would be much garbage. Each block also has the beginning of the next one. */
+function hasOtherFormat(file: Buffer): boolean {
+  const block = 64 * 1024;
+  for (let start = 0; start < file.length; start += block) {
+    if (otherFormats.test(textBetween(file, start, start + block + longestOfOthers))) return true;
+  }
+  return false;
 }

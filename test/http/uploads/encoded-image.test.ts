@@ -119,3 +119,21 @@ test('what surrounds a file is all that is parsed as JSON, however long the file
   const { text } = await read(`{"encoded":"${'A'.repeat(1_000_000)}"}`);
   expect(text).toBe('{"encoded":""}');
 });
+
+// The collector of garbage outside of the heap blocks the event loop, and large files cause it.
+test('a file takes its own memory only, if the length of the body is known', async () => {
+  const large = Buffer.alloc(3_000_000, 7);
+  const body = Buffer.from(`{"encoded":"${large.toString('base64')}"}`);
+  async function* pieces() {
+    for (let at = 0; at < body.length; at += 65_536) yield body.subarray(at, at + 65_536);
+  }
+  const before = process.memoryUsage().arrayBuffers;
+  const { file } = await readEncodedImage(pieces(), {
+    maxBytes: 5_000_000,
+    maxFileBytes: 4_000_000,
+    bodyBytes: body.length,
+  });
+  const decoded = file?.();
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1.1 * large.length);
+  expect(decoded?.equals(large)).toBe(true);
+});

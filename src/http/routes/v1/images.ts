@@ -33,8 +33,9 @@ export function imageRoutes(app: App, services: ImageServices): void {
     scope.addHook('onRequest', gate.enter);
     scope.removeContentTypeParser('application/json');
     scope.addContentTypeParser('application/json', async (request: FastifyRequest) => {
-      if (Number(request.headers['content-length'] ?? 0) > sizes.maxBytes) throw new Problem('payload_too_large');
-      const { text, file } = await readEncodedImage(piecesOf(request), sizes);
+      const bodyBytes = Number(request.headers['content-length'] ?? 0);
+      if (bodyBytes > sizes.maxBytes) throw new Problem('payload_too_large');
+      const { text, file } = await readEncodedImage(piecesOf(request), { ...sizes, bodyBytes });
       if (file !== undefined) encodedFiles.set(request, file);
       return parseJsonBody(request, text);
     });
