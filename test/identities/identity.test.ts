@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalIdentity, type IdentityType } from '../../src/identities/identity.js';
+import { runs } from '../support/rounds.js';
 import { canonical, refuses } from './identities.js';
 
 describe('usernames', () => {
@@ -190,7 +191,7 @@ describe('canonical forms', () => {
         const once = canonicalIdentity(type, value, region);
         if (once !== undefined) expect(canonicalIdentity(type, once.canonical, region)).toEqual(once);
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(1000, 5000) },
     );
   });
 
@@ -200,7 +201,7 @@ describe('canonical forms', () => {
         const once = canonical('phone', value, firstRegion);
         if (once !== undefined) expect(canonical('phone', once, secondRegion)).toBe(once);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(500, 2000) },
     );
   });
 
@@ -213,7 +214,7 @@ describe('canonical forms', () => {
         );
         expect(canonical('username', value) ?? 'a').toMatch(/^[^\s@\p{C}]{1,64}$/u);
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(1000, 5000) },
     );
   });
 });

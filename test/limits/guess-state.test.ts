@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { GuessAttempt } from '../../src/limits/guess-budget.js';
 import { readGuessState } from '../../src/limits/guess-state.js';
 import { createTestDatabase } from '../support/database.js';
+import { runs } from '../support/rounds.js';
 import { testSql } from '../support/sql.js';
 
 const limits = { failureLimit: 3, permanentLimit: 9, lockSeconds: 30, maxLockSeconds: 600 };
@@ -68,6 +69,6 @@ test('a guess budget is read as the next guess would find it, and reading does n
       );
       expect(tried).toEqual(taken);
     }),
-    { numRuns: 150 },
+    { numRuns: runs(50, 150) },
   );
 });

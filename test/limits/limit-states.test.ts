@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readMessageLimits, readRequestLimits } from '../../src/limits/limit-states.js';
 import { createTestDatabase } from '../support/database.js';
+import { runs } from '../support/rounds.js';
 import { testSql } from '../support/sql.js';
 
 let test_: Awaited<ReturnType<typeof createTestDatabase>>;
@@ -41,7 +42,7 @@ test('a request limit is read as the next requests would find it', async () => {
         expect(second?.wait).toEqual(secondWait === undefined ? undefined : expect.closeTo(secondWait, 3));
       }
     }),
-    { numRuns: 40 },
+    { numRuns: runs(15, 40) },
   );
 });
 
@@ -66,7 +67,7 @@ test('a message limit is read as the next message would find it, with the window
         }
       },
     ),
-    { numRuns: 40 },
+    { numRuns: runs(15, 40) },
   );
 });
 

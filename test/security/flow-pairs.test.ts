@@ -12,6 +12,7 @@ import { createFactors, originOf } from '../support/factors.js';
 import { clientId, type Issuer, startIssuer } from '../support/issuer.js';
 import { createRecoverySteps } from '../support/recovery.js';
 import { createRedirectSteps, newVerifier, publicUrl, returnTo } from '../support/redirects.js';
+import { isThorough, raceRounds } from '../support/rounds.js';
 import { type CreationOptions, makePasskey, type SoftwareAuthenticator } from '../support/software-authenticator.js';
 import { testSql } from '../support/sql.js';
 import { codeOf, newEmail, newPhone, password, passwordLogin, smsLogin } from '../support/users.js';
@@ -359,9 +360,10 @@ async function stateOf({ user }: Person) {
 
 /**
  * The challenges of all flows are ended by the same functions, and each happening calls them in one place. So each happening meets
- * every third flow, and each flow every third happening, which are happenings of every kind. Exceptions are all tested: the flows
- * that can complete although most cannot, and those that cannot although most can.
+ * every fifth flow, and each flow every fifth happening, which are happenings of every kind. Exceptions are all tested: the flows
+ * that can complete although most cannot, and those that cannot although most can. A thorough run takes every third.
  */
+const interval = isThorough ? 3 : 5;
 const pairs = Object.entries(happenings).flatMap(([happening, { factor = 'none', unaffected = [] }], row) => {
   const possible = Object.entries(flows).filter(
     ([, { needs = factor, unless }]) => needs === factor && unless !== factor,
@@ -370,7 +372,7 @@ const pairs = Object.entries(happenings).flatMap(([happening, { factor = 'none',
   const usuallyCompletes = 2 * completing.length > possible.length;
   return possible
     .map(([flow]) => flow)
-    .filter((flow) => unaffected.includes(flow) !== usuallyCompletes || (row + all.indexOf(flow)) % 3 === 0)
+    .filter((flow) => unaffected.includes(flow) !== usuallyCompletes || (row + all.indexOf(flow)) % interval === 0)
     .map((flow) => ({ flow, happening }));
 });
 
@@ -402,7 +404,7 @@ describe('a completion while a second factor is enrolled', () => {
   };
 
   test.each(Object.keys(eventOfFlow))('of %s takes effect before the enrolment, or not at all', async (flow) => {
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const current = await scene('none');
       const complete = await (flows[flow] as Flow).begin(current);
       const { body } = await ask<NewTotp>(current.elsewhere, 'POST', '/totp', { proof: byPassword });
@@ -421,7 +423,7 @@ describe('a completion while a second factor is enrolled', () => {
   });
 
   test('a proof by password that was verified before an enrolment changes nothing after the enrolment', async () => {
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const { who, elsewhere } = await scene('none');
       const { body } = await ask<NewTotp>(elsewhere, 'POST', '/totp', { proof: byPassword });
       const secret = await appOf(who.user.id, body.secret).code();
@@ -439,7 +441,7 @@ describe('a completion while a second factor is enrolled', () => {
 });
 
 test('a proof that starts while all other challenges end is invalid', async () => {
-  for (let round = 0; round < 4; round += 1) {
+  for (let round = 0; round < raceRounds; round += 1) {
     const { who, elsewhere } = await scene('none');
     const seen = await codesTo(postern, who.user.phone ?? '');
     const [started] = await Promise.all([

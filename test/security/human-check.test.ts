@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   createAccount,
   createLogin,
@@ -173,9 +173,14 @@ test('the work grows as the limits of SMS fill, for requests that send an SMS on
   const workOf = async (identity: object) => (await challengeFor('/v1/registrations', { identity })).maxnumber;
   const number = (n: number) => ({ type: 'phone', value: `+15552${String(n).padStart(6, '0')}` });
   const before = await workOf(number(1));
+  // From known devices, which need no solution: those of 30 messages would take seconds.
+  const unlimited = await postern.another({ LOGIN_LIMIT_PER_ADDRESS: '0' });
+  onTestFinished(() => unlimited.close());
   for (let n = 0; n < 30; n += 1) {
-    const human_check = solutionOf(await challengeFor('/v1/registrations', { identity: number(n) }));
-    expect((await post('/v1/registrations', { identity: number(n), human_check })).status).toBe(201);
+    const identity = number(n);
+    const { session } = await signIn(unlimited, await createUser(unlimited, { phone: identity.value }));
+    const login = { identity, authenticator: 'sms', device: { id: session.device_id } };
+    expect((await post('/v1/tokens', login)).status).toBe(201);
   }
   expect(await workOf(number(99))).toBeGreaterThan(4 * before);
   expect(await workOf(email())).toBe(before);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { network } from '../../src/limits/limit-counts.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -93,12 +93,18 @@ test('an IPv4 address is counted alone, and an IPv6 address with its network /64
 });
 
 describe.each(codeLogins)('codes by $authenticator of one identity', ({ field, newAddress, loginOf }) => {
-  const unlimited = { LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' };
+  let postern: TestApp;
+  let other: TestApp;
+  beforeAll(async () => {
+    postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' });
+    other = await postern.another();
+  });
+  afterAll(async () => {
+    await other.close();
+    await postern.close();
+  });
 
   test('are limited to one a minute, even with fifty parallel requests on two instances, also for unknown identities', async () => {
-    const postern = await start(unlimited);
-    const other = await postern.another();
-    running.unshift(other);
     for (const address of [(await createUser(postern, { [field]: newAddress() }))[field], newAddress()]) {
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, index) => post(index % 2 === 0 ? postern : other, loginOf(address))),
@@ -113,7 +119,6 @@ describe.each(codeLogins)('codes by $authenticator of one identity', ({ field, n
   });
 
   test('are limited to five an hour and ten a day', async () => {
-    const postern = await start(unlimited);
     const { [field]: address } = await createUser(postern, { [field]: newAddress() });
     const passTime = (time: string) =>
       postern.database.query(
@@ -141,7 +146,6 @@ describe.each(codeLogins)('codes by $authenticator of one identity', ({ field, n
   });
 
   test('have a limit of their own for a known device, so that a stranger cannot use up the owner’s', async () => {
-    const postern = await start(unlimited);
     const user = await createUser(postern, { [field]: newAddress() });
     const device = { id: randomUUID() };
     await signIn(postern, user, device);
@@ -153,7 +157,6 @@ describe.each(codeLogins)('codes by $authenticator of one identity', ({ field, n
   });
 
   test('requested through another identity of the same account get 201 and are not sent', async () => {
-    const postern = await start(unlimited);
     const user = await createUser(postern, { [field]: newAddress() });
     const first = await post(postern, loginOf(user[field]));
     await messageOf(postern, first.body.id, ['sent']);

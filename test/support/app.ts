@@ -9,6 +9,7 @@ import type { Services } from '../../src/http/routes/routes.js';
 import { type Conformance, createConformance, type OpenApi } from './conformance.js';
 import { createTestDatabase, type TestDatabase, withRole } from './database.js';
 import { fastHashes } from './fast-hashes.js';
+import { send } from './send.js';
 
 export interface ApiOptions {
   readonly body?: unknown;
@@ -61,6 +62,8 @@ export interface TestApp {
   readonly logged: readonly string[];
   /** Sends a request over real HTTP, and checks the answer against the OpenAPI document. */
   readonly api: Api;
+  /** Checks an answer against the OpenAPI document. */
+  readonly conforms: Conformance;
   /** A second instance on the same database and with the same keys. */
   another(env?: Readonly<Record<string, string>>, options?: StartOptions): Promise<TestApp>;
   close(): Promise<void>;
@@ -124,11 +127,13 @@ async function startInstance(
     postern: await startPostern(config, { ...quick, ...options, log, print: (line) => void printed.push(line) }),
   };
   const { app, services, url, administrationUrl, metrics } = running.postern as Postern;
+  const conforms = conformanceOf(app, config);
   const instance: TestApp = {
     databaseEnv: { DATABASE_URL: ownerUrl },
     ...{ url, administrationUrl, metricsUrl: metrics?.url, app, services, database, config, printed, logged },
     adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
-    api: createApi(url, conformanceOf(app, config)),
+    conforms,
+    api: createApi(url, conforms),
     another: (more = {}, others = {}) =>
       startInstance(
         { ...env, ...more },
@@ -175,8 +180,11 @@ function conformanceOf(app: App, { CONSOLE, CONSOLE_PORT, PAGES, PUBLIC_URL, API
   return conforms;
 }
 
-/** A client of plain fetch that checks every answer. */
-export function createApi(url: string, conforms: Conformance): Api {
+/**
+ * A client that checks every answer.
+ * @param sendRequest `sendByFetch` for tests in which the service or its connections fail, because it is what clients use then
+ */
+export function createApi(url: string, conforms: Conformance, sendRequest: typeof send = send): Api {
   return async <Body>(method: string, path: string, options: ApiOptions = {}) => {
     const { body, bearer, basic } = options;
     const headers: Record<string, string> = { ...options.headers };
@@ -186,12 +194,10 @@ export function createApi(url: string, conforms: Conformance): Api {
     if (body !== undefined && !(body instanceof FormData)) headers['content-type'] ??= 'application/json';
     const isReady = typeof body === 'string' || body instanceof FormData;
     const sent = body === undefined ? {} : { body: isReady ? body : JSON.stringify(body) };
-    const response = await fetch(url + path, { method, headers, redirect: 'manual', ...sent });
-    const text = await response.text();
-    const answer = { status: response.status, headers: Object.fromEntries(response.headers), text };
+    const answer = await sendRequest(url + path, { method, headers, ...sent });
+    const { text } = answer;
     conforms({ ...answer, method, path: path.split('?', 1)[0] ?? path });
     const isJson = /\bjson\b/.test(answer.headers['content-type'] ?? '') && text !== '';
-    const setCookies = response.headers.getSetCookie();
-    return { ...answer, setCookies, body: (isJson ? JSON.parse(text) : undefined) as Body };
+    return { ...answer, body: (isJson ? JSON.parse(text) : undefined) as Body };
   };
 }

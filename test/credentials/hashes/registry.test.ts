@@ -4,6 +4,7 @@ import { matches, type PasswordHash } from '../../../src/credentials/hashes/pass
 import { dummyHashFor, parseHash, readHash } from '../../../src/credentials/hashes/registry.js';
 import { outerInput, wrappedText } from '../../../src/credentials/hashes/wrapped.js';
 import { createPasswordHasher } from '../../../src/credentials/passwords.js';
+import { runs } from '../../support/rounds.js';
 
 // All hashes here are from other implementations: passlib's documentation, crypt_blowfish's tests, and Python's hashlib.
 const bcrypt = '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
@@ -164,8 +165,9 @@ const vectors: readonly (readonly [password: string, scheme: string, text: strin
   ['a'.repeat(200), '$5$rounds=1234', '$5$rounds=1234$x$ysgTe8RVrqdjy92228OJgih5G1t0mAB7dHzIeBIzGz9'],
 ];
 
-/** Those with many rounds have siblings of the same scheme, which take a tenth of the time. */
-const quickVectors = vectors.filter(([, scheme]) => !/rounds=\d{5,}$/.test(scheme));
+/** These have siblings of the same scheme, which take a tenth of the time. */
+const hasManyRounds = (scheme: string) => /rounds=\d{5,}$/.test(scheme);
+const quickVectors = vectors.filter(([, scheme]) => !hasManyRounds(scheme));
 
 const matching = (hash: PasswordHash | undefined, password: string) =>
   hash === undefined ? Promise.resolve(undefined) : matches(hash, password);
@@ -175,11 +177,12 @@ describe('a hash from another system', () => {
     const hash = parseHash(text);
     expect(hash?.scheme).toBe(scheme);
     expect(await matching(hash, password)).toBe(true);
-    expect(await matching(hash, `${password}.`)).toBe(false);
-    expect(await matching(hash, '')).toBe(false);
     // The text that is stored is the same hash, and its scheme is in the place where the database looks for it.
     const stored = parseHash(hash?.stored ?? '');
     expect([stored?.scheme, stored?.stored, stored?.cost]).toEqual([scheme, hash?.stored, hash?.cost]);
+    if (hasManyRounds(scheme)) return;
+    expect(await matching(hash, `${password}.`)).toBe(false);
+    expect(await matching(hash, '')).toBe(false);
     expect(await matching(stored, password)).toBe(true);
   });
 
@@ -308,7 +311,7 @@ describe('a dummy hash', () => {
         expect(parseHash(text)?.scheme).toBe(scheme);
         await expect(matching(parseHash(text), password)).resolves.toBe(false);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(60, 300) },
     );
   });
 
@@ -343,7 +346,7 @@ it('every hash that parses can be verified', async () => {
       const hash = parseHash(scheme.startsWith('$pbkdf2') ? text.replaceAll('+', '.') : text);
       if (hash !== undefined) await expect(matching(hash, 'x')).resolves.toBe(false);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(150, 500) },
   );
 });
 

@@ -42,10 +42,10 @@ describe('a file of hashes', () => {
     const [first = '', last = ''] = [hashes[0], hashes.at(-1)];
     const ends = passwords.filter((password) => [first, last].includes(sha1(password)));
     expect(ends).toHaveLength(2);
-    for (const password of [...ends, ...passwords.filter((_, index) => index % 20 === 0)]) {
+    for (const password of [...ends, ...passwords.filter((_, index) => index % 100 === 0)]) {
       expect(await list.contains(password), password).toBe(true);
     }
-    for (let index = 0; index < 500; index += 1) expect(await list.contains(`other ${index}`)).toBe(false);
+    for (let index = 0; index < 100; index += 1) expect(await list.contains(`other ${index}`)).toBe(false);
     expect(failures).toEqual([]);
   });
 

@@ -5,6 +5,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { createAddressReader, trustedProxies } from '../../../src/http/admission/client-address.js';
 import { clientAddress } from '../../../src/http/requests/route.js';
+import { runs } from '../../support/rounds.js';
 
 /** The client address that the routes read, and the one that the fast path reads. */
 async function addressesOf(trust: number | readonly string[] | undefined, peer: string, header: string | undefined) {
@@ -85,7 +86,7 @@ describe('the address of a client', () => {
           expect(ofFastPath).toBe(ofRoutes);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(30, 60) },
     );
   });
 

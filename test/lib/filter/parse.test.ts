@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type FilterClause, kinds } from '../../../src/lib/filter/fields.js';
 import { collectFilter, parseFilter } from '../../../src/lib/filter/parse.js';
 import { type FieldError, Problem } from '../../../src/lib/problem.js';
+import { runs } from '../../support/rounds.js';
 import { clauses, fields, valueGenerators } from './arbitraries.js';
 
 const allowed = Object.keys(fields).join(', ');
@@ -264,7 +265,7 @@ describe('parseFilter', () => {
       fc.property(written, ({ text, expected }) => {
         expect(parseFilter(text, fields)).toEqual(expected);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(200, 500) },
     );
   });
 
@@ -287,7 +288,7 @@ describe('parseFilter', () => {
         if (errors.length > 0) return;
         for (const clause of parseFilter(text, fields)) expect(clause.values.length).toBeGreaterThan(0);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(400, 1000) },
     );
   });
 

@@ -11,6 +11,7 @@ import { createTimeZones } from '../../../src/notifications/preferences/time-zon
 import { stepClock } from '../../support/clock.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { eventually } from '../../support/eventually.js';
+import { runs } from '../../support/rounds.js';
 import { testSql } from '../../support/sql.js';
 import { createStepParts } from '../../support/steps.js';
 
@@ -172,7 +173,7 @@ describe('when quiet hours end', () => {
         }
       }),
       {
-        numRuns: 60,
+        numRuns: runs(25, 60),
         examples: [[{ from: '10:00', until: '00:00', days: undefined }, 'America/Santiago', '2026-09-06T03:00Z']],
       },
     );

@@ -21,6 +21,7 @@ import { createCounters } from '../../../src/statistics/counters.js';
 import { holdClock, stepClock } from '../../support/clock.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { types } from '../../support/inbox.js';
+import { runs } from '../../support/rounds.js';
 import { testSql } from '../../support/sql.js';
 import { createStepParts } from '../../support/steps.js';
 import { eventsOf, markRead, momentsOf, quietHoursOf, simulationOf, timelineParts } from '../../support/timelines.js';
@@ -29,7 +30,7 @@ import { eventsOf, markRead, momentsOf, quietHoursOf, simulationOf, timelinePart
 
 const hour = 3_600_000;
 const ttl = { push: 72 * hour, email: 72 * hour, sms: 72 * hour };
-const runs = process.env.CI_FULL === undefined ? 20 : Number(process.env.SIMULATIONS ?? 1000);
+const timelines = process.env.CI_FULL === '1' ? Number(process.env.SIMULATIONS ?? 1000) : runs(10, 20);
 
 const scenario = fc.record({
   ...timelineParts,
@@ -191,7 +192,7 @@ async function compare(each: Scenario): Promise<void> {
 }
 
 describe('the service pushes and sends SMS as the simulator says, and when', () => {
-  test(`in ${runs} timelines`, { timeout: 60_000 + 1000 * runs }, async () => {
-    await fc.assert(fc.asyncProperty(scenario, compare), { numRuns: runs });
+  test(`in ${timelines} timelines`, { timeout: 60_000 + 1000 * timelines }, async () => {
+    await fc.assert(fc.asyncProperty(scenario, compare), { numRuns: timelines });
   });
 });

@@ -12,13 +12,16 @@ import { createSimulator } from '../../../src/notifications/simulator.js';
 import { holdClock, stepClock } from '../../support/clock.js';
 import { leastCpuTime } from '../../support/cpu-time.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { runs } from '../../support/rounds.js';
 import { testSql } from '../../support/sql.js';
 import { createStepParts } from '../../support/steps.js';
 import { eventsOf, markRead, momentsOf, quietHoursOf, simulationOf, timelineParts } from '../../support/timelines.js';
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 const ttl = { push: 72 * hour, email: 72 * hour, sms: 72 * hour };
-const isFull = process.env.CI_FULL !== undefined;
+const simulations = runs(2000, 10_000);
+/** Of the real service. As many as simulations would take an hour. */
+const timelines = process.env.CI_FULL === '1' ? 10_000 : runs(24, 60);
 
 /** Categories with mails, and what happens in three days. */
 const scenario = fc.record({
@@ -54,7 +57,7 @@ function categoryOf({
 }
 
 describe('a simulation', () => {
-  test('of any category, 10,000 times: a notification ends once, a digest has none that was sent or read, and a cap holds', () => {
+  test(`of any category, ${simulations} times: a notification ends once, a digest has none that was sent or read, and a cap holds`, () => {
     const begin = Date.UTC(2026, 5, 1);
     fc.assert(
       fc.property(scenario, (each) => {
@@ -103,7 +106,7 @@ describe('a simulation', () => {
           );
         }
       }),
-      { numRuns: 10_000 },
+      { numRuns: simulations },
     );
   });
 
@@ -160,9 +163,9 @@ describe('a simulation', () => {
       const calendar = { quietUntil: () => null, digestDue: (at: number) => at + 15 * minute };
       return leastCpuTime(() => void simulate({ category, events, person: {}, ttl, calendar }));
     };
-    timeOf(1000);
+    timeOf(500);
     // Work that grows with the square takes a hundred times as long.
-    expect(timeOf(10_000) / timeOf(1000)).toBeLessThan(40);
+    expect(timeOf(5000) / timeOf(500)).toBeLessThan(40);
   });
 });
 
@@ -263,7 +266,7 @@ describe('the service does what the simulator says', () => {
     expect(statements).toBeLessThanOrEqual(6);
   });
 
-  test(`in ${isFull ? 10_000 : 60} timelines`, { timeout: isFull ? 7_200_000 : 120_000 }, async () => {
-    await fc.assert(fc.asyncProperty(scenario, compare), { numRuns: isFull ? 10_000 : 60 });
+  test(`in ${timelines} timelines`, { timeout: 120_000 + 720 * timelines }, async () => {
+    await fc.assert(fc.asyncProperty(scenario, compare), { numRuns: timelines });
   });
 });

@@ -13,6 +13,7 @@ import {
   problemOf,
   publishAll,
 } from '../../support/inbox.js';
+import { runs } from '../../support/rounds.js';
 import { testSql } from '../../support/sql.js';
 
 /** The position of the text `42` or `7-42`. */
@@ -203,7 +204,7 @@ describe('changes', () => {
         const kept = [...client.copy.values()].sort((one, two) => two.sequence - one.sequence);
         expect(kept).toEqual(await listed());
       }),
-      { numRuns: 40 },
+      { numRuns: runs(20, 40) },
     );
   });
 });

@@ -15,6 +15,7 @@ import {
   newestFirst,
   publishAll,
 } from '../../support/inbox.js';
+import { runs } from '../../support/rounds.js';
 import { testSql } from '../../support/sql.js';
 
 let test: TestDatabase;
@@ -104,7 +105,7 @@ describe('list', () => {
         mark: Math.min(mark ?? 56, 56),
       });
     });
-    await fc.assert(property, { numRuns: 300 });
+    await fc.assert(property, { numRuns: runs(100, 300) });
   });
 
   it('continues from any row in either direction like a simple implementation of the rules', async () => {
@@ -130,7 +131,7 @@ describe('list', () => {
       );
       if (side === 'after') expect(answer.hasNext).toBe(beyond.length > limit);
     });
-    await fc.assert(property, { numRuns: 200 });
+    await fc.assert(property, { numRuns: runs(80, 200) });
   });
 
   it('is empty for an inbox without notifications, and undefined without an inbox', async () => {
@@ -256,7 +257,7 @@ describe('a page far down that is asked for by number', () => {
       expect(answer.hasNext).toBe(ordered.length > page * limit);
       if (type === undefined && since === undefined) expect(answer.total).toBe(ordered.length);
     });
-    await fc.assert(property, { numRuns: 400 });
+    await fc.assert(property, { numRuns: runs(130, 400) });
     expect(await countedBlocksOf(test.database, user)).toEqual({ counted: 3, wrong: 0 });
   });
 });

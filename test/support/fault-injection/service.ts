@@ -7,6 +7,7 @@ import { copyCluster } from '../cluster.js';
 import { type Conformance, createConformance, type OpenApi } from '../conformance.js';
 import { type ServiceProcess, startProcess } from '../process.js';
 import { raceRounds } from '../rounds.js';
+import { sendByFetch } from '../send.js';
 
 /** The short form runs with all tests. The long form (`npm run test:faults`) waits as long as the docs promise. */
 export const isLong = process.env.FAULTS === 'long';
@@ -81,7 +82,7 @@ export async function createInstallation(
       const service = await startProcess({ cwd, env: { ...shared, ...more } });
       return {
         ...service,
-        api: createApi(service.url, await conformanceOf(service.url, { ...shared, ...more })),
+        api: createApi(service.url, await conformanceOf(service.url, { ...shared, ...more }), sendByFetch),
         adminKey,
       };
     },

@@ -1,5 +1,6 @@
 // Tabs whose storage, messages and requests come in any order, by clocks that the test moves.
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { runs } from '../../../../test/support/rounds.js';
 import {
   createAccount,
   createLogin,
@@ -13,7 +14,13 @@ import { sessionOf } from '../fake/inbox-service.js';
 import { problem } from '../support.js';
 
 // What a page loads later is loaded before the clocks stop.
-beforeAll(() => Promise.all([import('../../src/login/steps.js'), import('../../src/login/browser-device.js')]));
+beforeAll(() =>
+  Promise.all([
+    import('../../src/login/steps.js'),
+    import('../../src/login/browser-device.js'),
+    import('../../src/account/replace-token.js'),
+  ]),
+);
 
 /** Work that a test does in an order of its choice. */
 function createSchedule(seed: number) {
@@ -38,6 +45,8 @@ function createSchedule(seed: number) {
   };
 }
 type Schedule = ReturnType<typeof createSchedule>;
+/** The number of orders that each test tries. */
+const seeds = runs(16, 40);
 
 /** Channels between tabs. Messages arrive late, those of one tab in their order. */
 function stubChannels({ later }: Schedule): void {
@@ -222,7 +231,7 @@ async function tryOrders(
   pair: readonly string[],
   check: (browser: Tabs, seed: string) => void,
 ): Promise<void> {
-  for (let seed = 0; seed < 40; seed += 1) {
+  for (let seed = 0; seed < seeds; seed += 1) {
     const browser = await openTabs(kind, createSchedule(seed));
     const [first, second, third] = browser.tabs;
     await browser.run(first.getSession());
@@ -255,7 +264,7 @@ describe.each(['storage', 'backend'] as const)('with the token in: %s', (kind) =
   });
 
   test('a logout in the tab that has a new password on its way ends the new token, too', async () => {
-    for (let seed = 0; seed < 40; seed += 1) {
+    for (let seed = 0; seed < seeds; seed += 1) {
       const browser = await openTabs(kind, createSchedule(seed));
       const [first, second] = browser.tabs;
       await browser.run(first.getSession());
@@ -269,7 +278,7 @@ describe.each(['storage', 'backend'] as const)('with the token in: %s', (kind) =
 });
 
 test('a new password of a former user does not replace the login of the next one', async () => {
-  for (let seed = 0; seed < 40; seed += 1) {
+  for (let seed = 0; seed < seeds; seed += 1) {
     const browser = await openTabs('storage', createSchedule(seed));
     const [tab] = browser.tabs;
     await browser.run(tab.getSession());
