@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { buffer } from 'node:stream/consumers';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { createByteReader } from '../../lib/byte-reader.js';
 import { parseJsonObject } from '../../lib/json-object.js';
 import { type ArchiveTrust, openArchive } from '../base/open.js';
 import { type ArchiveEntry, manifestPath, textEntry, writeArchive } from '../container/archive.js';
@@ -95,7 +95,7 @@ export async function readPart(
   for await (const entry of entries) {
     // The content is kept in memory before its origin is known, so its length is checked first, and each file comes once.
     if (!expected.delete(entry.path) || entry.size > maxPartBytes) throw damaged(store, name);
-    if (entry.path === contentPath) content = await buffer(entry.content);
+    if (entry.path === contentPath) content = await createByteReader(entry.content).read(entry.size);
   }
   if (content.length !== end - start || (start % header.segment_bytes) + content.length > header.segment_bytes)
     throw damaged(store, name);

@@ -12,7 +12,7 @@ import type { EmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { parseSchedule } from '../../../src/lib/schedule.js';
 import { temporaryFolder } from '../../cli/command.js';
 import { query } from '../../embedded/embedded-postern.js';
-import { startMigratedPostgres } from '../../support/cluster.js';
+import { startBackupPostgres } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 import { testSql } from '../../support/sql.js';
 
@@ -34,7 +34,7 @@ const pathTo = (name: string) => join(folder.path, name);
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  server = await startMigratedPostgres(pathTo('data'));
+  server = await startBackupPostgres(pathTo('data'));
   database = createDatabase({ target: server.address, size: 4, onConnectionError: () => undefined });
 });
 afterAll(async () => {
