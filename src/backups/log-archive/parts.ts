@@ -90,7 +90,7 @@ export async function readPart(
   { archive, trust }: { readonly archive: string; readonly trust: ArchiveTrust },
 ): Promise<{ readonly header: PartHeader; readonly content: Buffer }> {
   const { header, entries } = await openArchive(store.read(name), { trust, path: headerPath, parse });
-  let content = Buffer.alloc(0);
+  let content: Buffer = Buffer.alloc(0);
   const expected = new Set([contentPath, manifestPath]);
   for await (const entry of entries) {
     // The content is kept in memory before its origin is known, so its length is checked first, and each file comes once.

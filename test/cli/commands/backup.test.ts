@@ -2,17 +2,12 @@ import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import {
-  type ArchiveEntry,
-  acceptAnyOrigin,
-  readArchive,
-  writeArchive,
-} from '../../../src/backups/container/archive.js';
 import { startArchiver } from '../../../src/backups/log-archive/archiver.js';
 import { createBackupFolder } from '../../../src/backups/places/folder.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { encryptAge, isAgeFile } from '../../../src/lib/crypto/age.js';
 import { createKeyId } from '../../../src/lib/crypto/secret-keys.js';
+import { forgeBackup } from '../../backups/forged-backup.js';
 import { accessKeyId, secretAccessKey, startStore } from '../../delivery/storage/s3-fake.js';
 import { query } from '../../embedded/embedded-postern.js';
 import { startBackupPostgres } from '../../support/cluster.js';
@@ -48,25 +43,6 @@ function flipped(bytes: Buffer, position: number): Buffer {
 
 const withFormat = (bytes: Buffer, format: number) =>
   Buffer.from(bytes.toString('latin1').replace('"format": 1', `"format": ${format}`), 'latin1');
-
-/** Writes a complete archive that has another text in its first file, the header. */
-async function rewrite(from: string, to: string, change: (header: string) => string): Promise<void> {
-  let manifest: Record<string, unknown> = {};
-  async function* entries(): AsyncGenerator<ArchiveEntry> {
-    for await (const entry of readArchive(createReadStream(from), acceptAnyOrigin)) {
-      const parts: Buffer[] = [];
-      for await (const part of entry.content) parts.push(part);
-      const bytes = Buffer.concat(parts);
-      const content = entry.path === 'postern-backup.json' ? Buffer.from(change(bytes.toString())) : bytes;
-      if (entry.path === 'manifest.json') manifest = JSON.parse(bytes.toString());
-      else yield { ...entry, size: content.length, content: [content] };
-    }
-  }
-  const written: Buffer[] = [];
-  for await (const part of writeArchive(entries(), () => manifest, { id: createKeyId(secretKey), key: secretKey }))
-    written.push(part);
-  await writeFile(to, Buffer.concat(written));
-}
 
 /** Runs statements on a restored copy. */
 async function queryCopy(copy: string, text: string): Promise<Record<string, unknown>[]> {
@@ -204,7 +180,11 @@ describe('postern backup', () => {
     const [own] = await query(server, 'select system_identifier::text as id from pg_control_system()');
     // The changed digest at the end is right: the archive is complete, but its parts do not belong together.
     const path = pathOf('mixed.tar');
-    await rewrite(backup, path, (text) => text.replace(String(own?.id), '7000000000000000000'));
+    await forgeBackup(backup, path, {
+      header: (text) => text.replace(String(own?.id), '7000000000000000000'),
+      drops: (name) => /^postgres\/(?!global$|global\/pg_control$|backup_label$)/.test(name),
+      signedWith: { id: createKeyId(secretKey), key: secretKey },
+    });
     const { code, stderr } = await postern(`backup restore ${path} --to ${pathOf('never')}`);
     expect([code, stderr]).toEqual([1, expect.stringContaining('belong to another database')]);
   });
