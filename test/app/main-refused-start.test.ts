@@ -11,6 +11,7 @@ import { startPostern } from '../../src/app/main.js';
 import { readConfig } from '../../src/config/config.js';
 import { openClient } from '../../src/database/connections/open-client.js';
 import { runCommand } from '../cli/command.js';
+import { copyCluster } from '../support/cluster.js';
 import { createTestDatabase } from '../support/database.js';
 import { databaseDigest, folderDigest } from '../support/digests.js';
 import { eventually } from '../support/eventually.js';
@@ -92,6 +93,7 @@ test.each(['PORT', 'CONSOLE_PORT', 'METRICS_PORT'])('a start whose %s is in use 
 
 test('a start that fails keeps former data that is older than seven days, and one that succeeds removes it', async () => {
   const dataDir = await emptyFolder();
+  await copyCluster(dataDir);
   const start = () => startPostern(readConfig({ PORT: '0', DATA_DIR: dataDir }), { log: createLog('silent') });
   const first = await start();
   await first.database.query(testSql("insert into schema_migrations (name, digest) values ('9999_future.sql', '')"));
@@ -138,6 +140,7 @@ test('upgrade --check and doctor create no secret key in place of a missing one'
 
 test('a start without the secret key of the stored values is refused, and makes no key unless told to', async () => {
   const dataDir = await emptyFolder();
+  await copyCluster(dataDir);
   const config = { PORT: '0', DATA_DIR: dataDir };
   const first = await startPostern(readConfig({ ...config, ADMIN_API_KEY: 'k'.repeat(32) }), {
     log: createLog('silent'),

@@ -35,3 +35,10 @@ export function fencesOf(page: string): Fence[] {
   if (open !== undefined) throw new Error(`${page}: the block of line ${open.line} has no end`);
   return fences;
 }
+
+/** The pages of recipes. */
+export const recipes: readonly string[] = allPages().filter((page) => page.startsWith('docs/recipes/'));
+
+/** The texts of the blocks of a language. */
+export const codesIn = (pages: readonly string[], language: string): string[] =>
+  pages.flatMap((page) => fencesOf(page).filter((fence) => fence.language === language)).map(({ text }) => text);

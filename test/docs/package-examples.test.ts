@@ -1,7 +1,8 @@
-// The examples in the READMEs and in the comments of the packages. Few runs of the compiler, because each reads the sources of
+// The examples in the READMEs and in the comments of the packages, and in the recipes. Few runs of the compiler, because each reads the sources of
 // the packages.
 import { expect, test } from 'vitest';
 import { compileErrors, examplesIn } from '../support/package-examples.js';
+import { codesIn, recipes } from './markdown.js';
 
 const sources = {
   '@postern/client': 'packages/client/src/index.ts',
@@ -31,5 +32,7 @@ test.each(projects)('in a project for the platform "%s", the examples of %j comp
       return codes.map((code) => ({ code, language }) as const);
     }),
   );
-  expect(await compileErrors(examples.flat(), platform, sources)).toBe('');
+  const inRecipes = packages.some((name) => name === 'react') ? codesIn(recipes, 'js') : [];
+  const all = [...examples.flat(), ...inRecipes.map((code) => ({ code, language: 'ts' }) as const)];
+  expect(await compileErrors(all, platform, sources)).toBe('');
 });

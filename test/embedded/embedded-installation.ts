@@ -146,9 +146,17 @@ function makeReadable(path: string): void {
   }
 }
 
+/** The sources that were translated, by their paths. */
+const translated = new Map<string, string>();
+
 function translate(file: string, root: string): void {
-  const { outputText } = ts.transpileModule(readFileSync(join(SOURCES, file), 'utf8'), {
+  const text = translated.get(file) ?? transpile(readFileSync(join(SOURCES, file), 'utf8'));
+  translated.set(file, text);
+  writeFileSync(join(root, file.replace(/ts$/, 'js')), text);
+}
+
+function transpile(source: string): string {
+  return ts.transpileModule(source, {
     compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
-  });
-  writeFileSync(join(root, file.replace(/ts$/, 'js')), outputText);
+  }).outputText;
 }

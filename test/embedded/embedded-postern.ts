@@ -15,8 +15,15 @@ interface Reply {
 /** The id of the first reply, after the program has started or failed to start. */
 const START = 0;
 
-/** A copy of Node.js that any account can run: the original may be in a home folder. */
+let publicCopy: string | undefined;
+
+/** A copy of Node.js that any account can run: the original may be in a home folder. One for all tests of this process. */
 export function publicNode(): string {
+  publicCopy ??= copyNode();
+  return publicCopy;
+}
+
+function copyNode(): string {
   const folder = mkdtempSync(join(tmpdir(), 'postern-node-'));
   chmodSync(folder, 0o755);
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));

@@ -182,23 +182,27 @@ describe('the location of the files', () => {
     chmodSync(join(foreign.native, 'lib'), 0o755);
   });
 
-  test.each(['$HOME', '`id`', '"', '\\'])(
-    'binaries below a folder named %s are copied, because initdb uses a shell',
-    async (name) => {
-      const { native } = installForTest({ binaries: 'copy' });
-      const root = realpathSync(mkdtempSync(join(tmpdir(), 'postern-shell-')));
-      cleanUps.push(() => rm(root, { recursive: true }));
-      const [safe, unsafe] = [join(root, "it's 100% safe"), join(root, name)];
-      for (const path of [safe, unsafe]) mkdirSync(path);
-      renameSync(native, join(unsafe, 'native'));
-      const { directory } = await locateBinaries(undefined, [unsafe, safe], join(unsafe, 'native'));
-      expect(directory.startsWith(safe)).toBe(true);
+  test('binaries below a folder with a character of the shell in its name are copied, because initdb uses a shell', async () => {
+    const { native } = installForTest({ binaries: 'copy' });
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'postern-shell-')));
+    cleanUps.push(() => rm(root, { recursive: true }));
+    const safe = join(root, "it's 100% safe");
+    mkdirSync(safe);
+    let current = native;
+    for (const name of ['$HOME', '`id`', '"', '\\']) {
+      const unsafe = join(root, name);
+      mkdirSync(unsafe);
+      renameSync(current, join(unsafe, 'native'));
+      current = join(unsafe, 'native');
+      // The first one copies them, and the others find the copy.
+      const { directory } = await locateBinaries(undefined, [unsafe, safe], current);
+      expect(directory.startsWith(safe), name).toBe(true);
       expect(readdirSync(unsafe)).toEqual(['native']);
-      await expect(locateBinaries(undefined, [unsafe], join(unsafe, 'native'))).rejects.toThrow(
+      await expect(locateBinaries(undefined, [unsafe], current)).rejects.toThrow(
         `PostgreSQL cannot run below ${unsafe}`,
       );
-    },
-  );
+    }
+  });
 
   test('does not run a copy of the binaries that another account could have changed', async () => {
     const hidden = installForTest({ mode: 0o700, binaries: 'copy' });
@@ -302,9 +306,14 @@ describe('an error that says what to do', () => {
 });
 
 describe.runIf(isRoot)('a server that root has started', () => {
+  let root: string;
+  beforeAll(() => {
+    root = install({ binaries: 'none' }).root;
+  });
+  afterAll(() => rm(root, { recursive: true }));
+
   /** A program of the server's account connects as superuser. Returns `in`, or the code of the error. */
   async function connectAsServerAccount(path = dataDir): Promise<string> {
-    const { root } = installForTest({ binaries: 'none' });
     const pid = serverPid(path);
     const { uid, gid } = statSync(`/proc/${pid}`);
     const program = `

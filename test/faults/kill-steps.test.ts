@@ -36,7 +36,7 @@ test(
     const bill = { steps: [{ channel: 'email', if: 'unread' }] };
     expect((await admin('PUT', '/categories/bill', bill)).status).toBe(201);
     const people: string[] = [];
-    for (let count = 0; count < 8; count += 1) {
+    for (let count = 0; count < 4; count += 1) {
       const user = await createUser(service, count % 4 === 0 ? {} : { email: newEmail() });
       people.push(user.id);
     }
@@ -49,7 +49,7 @@ test(
     /** Those whose publication was acknowledged. */
     const published: Notification[] = [];
     /** The most publications of a round. The mails of a user go one after the other, so many of them would take minutes. */
-    const mostOfRound = 10;
+    const mostOfRound = 5;
     /** Publishes until the service is killed. Meanwhile it may answer 503. */
     async function write(to: FaultyService, isOver: () => boolean): Promise<void> {
       for (let sent = 0; sent < mostOfRound && !isOver(); sent += 1) {

@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { User } from '../../src/contract/user.js';
 import { createApi, type TestApp } from '../support/app.js';
 import { stepClock } from '../support/clock.js';
@@ -38,10 +38,6 @@ afterAll(async () => {
   await stored.drop();
   await rm(cwd, { recursive: true });
 });
-beforeEach(() => {
-  vendor.reset();
-  vendor.account = { sub: randomUUID(), email: `${randomUUID()}@gmail.com`, email_verified: true };
-});
 
 async function start() {
   const client = { client_id: 'ours', client_secret: 'a secret', issuer: vendor.url };
@@ -56,10 +52,6 @@ async function start() {
   });
   postern = { url: service.url, api: createApi(service.url, () => undefined) };
 }
-async function killAndRestart() {
-  await service.stop('SIGKILL');
-  await start();
-}
 
 const { begin, end, send, open, visit, goThrough, logIn } = createRedirectSteps(() => ({ postern, vendor }));
 const codeOf = (to: string) => new URL(to || 'about:blank').searchParams.get('code') ?? '';
@@ -73,13 +65,13 @@ const count = async (text: string, values: unknown[] = []) => {
 };
 const links = () => count('select count(*)::int as count from external_identities where digest = $1', [digest()]);
 const users = () => count('select count(*)::int as count from users where email = $1', [vendor.account.email]);
-const blocked = () =>
-  eventually('the service to wait for our lock', async () => {
+const blocked = (requests: number) =>
+  eventually('the service to wait for our locks', async () => {
     const waiting = await count(
       `select count(*)::int as count from pg_stat_activity
        where datname = current_database() and wait_event_type = 'Lock'`,
     );
-    return waiting > 0 ? true : undefined;
+    return waiting === requests ? true : undefined;
   });
 
 /** Holds what a statement locks or writes, until it is let go. Nothing that it wrote stays. */
@@ -121,96 +113,124 @@ async function beginsAgain() {
   expect([await users(), await links()]).toEqual([1, 1]);
 }
 
-describe('kill -9 of the service', () => {
-  test('after the start: the login goes on', async () => {
-    const login = await begin();
-    await killAndRestart();
-    const code = codeOf((await goThrough(login.url)).to);
-    expect((await end(login.body.id, code, login.codeVerifier)).status).toBe(201);
-    expect([await users(), await links()]).toEqual([1, 1]);
-  });
+/** Each login is that of a person with an account of their own at the provider. */
+type Account = Vendor['account'];
+const newAccount = (): Account => ({ sub: randomUUID(), email: `${randomUUID()}@gmail.com`, email_verified: true });
+const become = (account: Account = newAccount()) => {
+  vendor.account = account;
+  return account;
+};
 
-  test('while the browser is at the provider: the login goes on', async () => {
-    const jar: Jar = new Map();
-    const login = await begin();
-    const { callback } = await visit(login.url, jar);
-    await killAndRestart();
-    const code = codeOf((await open(callback, jar)).to);
-    expect((await end(login.body.id, code, login.codeVerifier)).status).toBe(201);
-  });
-
-  test('during the exchange with the provider: the app gets an error, and begins again', async () => {
-    const jar: Jar = new Map();
-    const login = await begin();
-    const { callback } = await visit(login.url, jar);
-    const asked = vendor.tokenRequests.length;
-    vendor.onToken = () => true;
-    const lost = open(callback, jar).catch(() => 'lost');
-    await eventually('the exchange', async () => (vendor.tokenRequests.length > asked ? true : undefined));
-    await killAndRestart();
-    expect(await lost).toBe('lost');
+describe('kill -9 of the service, with logins at four steps', () => {
+  /** Brings a login to a step. Returns what is expected after the kill. */
+  const steps: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
+    'after the start: the login goes on': async () => {
+      const login = await begin();
+      return async () => {
+        const code = codeOf((await goThrough(login.url)).to);
+        expect((await end(login.body.id, code, login.codeVerifier)).status).toBe(201);
+        expect([await users(), await links()]).toEqual([1, 1]);
+      };
+    },
+    'while the browser is at the provider: the login goes on': async () => {
+      const jar: Jar = new Map();
+      const login = await begin();
+      const { callback } = await visit(login.url, jar);
+      return async () => {
+        const code = codeOf((await open(callback, jar)).to);
+        expect((await end(login.body.id, code, login.codeVerifier)).status).toBe(201);
+      };
+    },
+    'after the browser has come back: the code still ends the login': async () => {
+      const login = await begin();
+      const { to, callback, jar } = await goThrough(login.url);
+      return async () => {
+        expect((await open(callback, jar)).to).toBe(to);
+        expect((await end(login.body.id, codeOf(to), login.codeVerifier)).status).toBe(201);
+      };
+    },
+    // The last one, because the provider answers no exchange any more.
+    'during the exchange with the provider: the app gets an error, and begins again': async () => {
+      const jar: Jar = new Map();
+      const login = await begin();
+      const { callback } = await visit(login.url, jar);
+      const asked = vendor.tokenRequests.length;
+      vendor.onToken = () => true;
+      const lost = open(callback, jar).catch(() => 'lost');
+      await eventually('the exchange', async () => (vendor.tokenRequests.length > asked ? true : undefined));
+      return async () => {
+        expect(await lost).toBe('lost');
+        await stepClock(stored.database, '30 seconds');
+        expect(new URL((await open(callback, jar)).to).searchParams.get('error')).toBe('failed');
+        await stepClock(stored.database, '0');
+        expect([await users(), await links()]).toEqual([0, 0]);
+        await beginsAgain();
+      };
+    },
+  };
+  const logins = new Map<string, { readonly account: Account; readonly goesOn: () => Promise<void> }>();
+  beforeAll(async () => {
+    for (const [step, reach] of Object.entries(steps)) {
+      const account = become();
+      logins.set(step, { account, goesOn: await reach() });
+    }
+    await service.stop('SIGKILL');
     vendor.onToken = undefined;
-    await stepClock(stored.database, '30 seconds');
-    expect(new URL((await open(callback, jar)).to).searchParams.get('error')).toBe('failed');
-    await stepClock(stored.database, '0');
-    expect([await users(), await links()]).toEqual([0, 0]);
-    await beginsAgain();
-  });
-
-  test('after the browser has come back: the code still ends the login', async () => {
-    const login = await begin();
-    const { to, callback, jar } = await goThrough(login.url);
-    await killAndRestart();
-    expect((await open(callback, jar)).to).toBe(to);
-    expect((await end(login.body.id, codeOf(to), login.codeVerifier)).status).toBe(201);
-  });
-
-  test('while the user is made: there is no user', async () => {
-    const login = await begin();
-    const code = codeOf((await goThrough(login.url)).to);
-    const letGo = await claimAccount();
-    const lost = end(login.body.id, code, login.codeVerifier).catch(() => 'lost');
-    await blocked();
-    await service.stop('SIGKILL');
-    await letGo();
-    expect(await lost).toBe('lost');
     await start();
-    expect([await users(), await links()]).toEqual([0, 0]);
-    await beginsAgain();
   });
 
-  test('after the user is made, before the login is approved: the next login finds the user', async () => {
-    const login = await begin();
-    const code = codeOf((await goThrough(login.url)).to);
-    const letAccountGo = await claimAccount();
-    const lost = end(login.body.id, code, login.codeVerifier).catch(() => 'lost');
-    await blocked();
-    const letLoginGo = await hold('select 1 from authentications where id = $1 for update', [login.body.id]);
-    await letAccountGo();
-    await eventually('the user', async () => ((await users()) === 1 ? true : undefined));
-    await blocked();
-    await service.stop('SIGKILL');
-    await letLoginGo();
-    expect(await lost).toBe('lost');
-    await start();
-    await beginsAgain();
+  test.each(Object.keys(steps))('%s', async (step) => {
+    const { account, goesOn } = logins.get(step) ?? expect.unreachable('each login has reached its step');
+    become(account);
+    await goesOn();
   });
+});
 
-  test('while an account is linked to a user: it is linked to nobody, and the user proves it again', async () => {
-    const body = { username: `user${randomUUID()}`, email: vendor.account.email, password: 'a battery of horses' };
-    const { body: user } = await postern.api<User>('POST', '/admin/v1/users', { bearer: adminKey, body });
-    const proof = { authenticator: 'password', secret: 'a battery of horses' };
-    const { body: login } = await logIn();
-    const letGo = await hold('select 1 from users where id = $1 for update', [user.id]);
-    const lost = send(login.id, proof).catch(() => 'lost');
-    await blocked();
-    await service.stop('SIGKILL');
-    await letGo();
-    expect(await lost).toBe('lost');
-    await start();
-    expect(await links()).toBe(0);
-    const { body: again } = await logIn();
-    expect((await send(again.id, proof)).body.user_id).toBe(user.id);
-    expect(await links()).toBe(1);
-  });
+test('kill -9 while a user is made, and while an account is linked to a user: there is no user and no link', async () => {
+  const made = become();
+  const login = await begin();
+  const code = codeOf((await goThrough(login.url)).to);
+
+  const linked = become();
+  const body = { username: `user${randomUUID()}`, email: linked.email, password: 'a battery of horses' };
+  const { body: user } = await postern.api<User>('POST', '/admin/v1/users', { bearer: adminKey, body });
+  const proof = { authenticator: 'password', secret: 'a battery of horses' };
+  const { body: linking } = await logIn();
+
+  const letUserGo = await hold('select 1 from users where id = $1 for update', [user.id]);
+  const lostLink = send(linking.id, proof).catch(() => 'lost');
+  become(made);
+  const letAccountGo = await claimAccount();
+  const lostUser = end(login.body.id, code, login.codeVerifier).catch(() => 'lost');
+  await blocked(2);
+  await service.stop('SIGKILL');
+  await Promise.all([letUserGo(), letAccountGo()]);
+  expect([await lostLink, await lostUser]).toEqual(['lost', 'lost']);
+  await start();
+
+  expect([await users(), await links()]).toEqual([0, 0]);
+  await beginsAgain();
+  become(linked);
+  expect(await links()).toBe(0);
+  const { body: again } = await logIn();
+  expect((await send(again.id, proof)).body.user_id).toBe(user.id);
+  expect(await links()).toBe(1);
+});
+
+test('kill -9 after the user is made, before the login is approved: the next login finds the user', async () => {
+  become();
+  const login = await begin();
+  const code = codeOf((await goThrough(login.url)).to);
+  const letAccountGo = await claimAccount();
+  const lost = end(login.body.id, code, login.codeVerifier).catch(() => 'lost');
+  await blocked(1);
+  const letLoginGo = await hold('select 1 from authentications where id = $1 for update', [login.body.id]);
+  await letAccountGo();
+  await eventually('the user', async () => ((await users()) === 1 ? true : undefined));
+  await blocked(1);
+  await service.stop('SIGKILL');
+  await letLoginGo();
+  expect(await lost).toBe('lost');
+  await start();
+  await beginsAgain();
 });

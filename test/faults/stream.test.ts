@@ -5,10 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Notification } from '../../src/contract/notification.js';
 import type { User } from '../../src/contract/user.js';
-import type { Database } from '../../src/database/database.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type EventStream, endOf, eventsOf, openStream } from '../support/event-stream.js';
 import { eventually } from '../support/eventually.js';
+import { type EmbeddedDatabase, joinEmbeddedDatabase } from '../support/fault-injection/embedded-database.js';
 import {
   createInstallation,
   type FaultyService,
@@ -16,7 +15,6 @@ import {
   isLong,
 } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
-import { testSql } from '../support/sql.js';
 import { createUser, signIn } from '../support/users.js';
 
 beforeAll(buildService, BUILD_TIMEOUT);
@@ -75,25 +73,24 @@ function startClient(bearer: string, nextUrl: () => string) {
   };
 }
 
-describe('two instances', () => {
-  let db: TestDatabase;
+describe('two instances on one embedded database', () => {
+  let database: EmbeddedDatabase;
   let installation: Installation;
   let steady: FaultyService;
   /** It is killed and started again. */
   let victim: FaultyService;
   beforeAll(async () => {
-    db = await createTestDatabase();
-    installation = await createInstallation({ DATABASE_URL: db.url, SESSION_TTL: '30d' });
+    installation = await createInstallation({ SESSION_TTL: '30d' });
+    database = await joinEmbeddedDatabase(installation.dataDir);
     [steady, victim] = await Promise.all([installation.start(), installation.start()]);
   });
   afterAll(async () => {
     await Promise.all([steady?.stop(), victim?.stop()]);
+    await database?.close();
     await installation?.remove();
-    await db?.drop();
   });
 
   test('publishing loses and repeats nothing while connections are cut and an instance is killed', async () => {
-    const { database } = db;
     const readers = await Promise.all(
       Array.from({ length: users }, async () => {
         const user = await createUser(steady);
@@ -204,57 +201,52 @@ describe('two instances', () => {
       expect(await eventsOf<Notification>(next, 'message', 1)).toMatchObject([{ user_id: person.user.id }]);
     }
   });
+
+  test('a restart of the database closes no stream and loses nothing', async () => {
+    const service = steady;
+    const user = await createUser(service);
+    const stream = await openStream(service.url, { bearer: (await signIn(service, user)).session.token });
+    const published: string[] = [];
+    const publish = async () => {
+      const body = { user_id: user.id, notification_type: 'payment', description: 'x' };
+      const answer = await service.api<Notification>('POST', '/admin/v1/notifications', {
+        bearer: service.adminKey,
+        body,
+      });
+      if (answer.status === 201) published.push(answer.body.id);
+      return answer.status === 201 ? true : undefined;
+    };
+    for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+      await publish();
+      process.kill(
+        Number.parseInt(readFileSync(join(installation.dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10),
+        signal,
+      );
+      await eventually('the database to be back', publish);
+      await publish();
+      const received = await eventsOf<Notification>(stream, 'message', published.length);
+      expect(received.map(({ id }) => id)).toEqual(published);
+    }
+    expect(stream.end).toBeUndefined();
+    stream.destroy();
+  });
 });
 
-function killConnections(database: Database, name: string, count: number): Promise<unknown> {
+function killConnections(database: EmbeddedDatabase, name: string, count: number): Promise<unknown> {
   const kill = `select pg_terminate_backend(pid) from (
       select pid from pg_stat_activity
       where application_name = $1 and datname = current_database() and pid <> pg_backend_pid() order by random() limit $2
     ) recipients`;
   // May also end other connections of this test's pool, because they have the same name as those of the service.
-  return database.query(testSql(kill, [name, count])).catch(() => undefined);
+  return database.rows(kill, [name, count]).catch(() => undefined);
 }
 
-async function inboxOf(database: Database, user: User): Promise<string[]> {
-  const statement = testSql<{ id: string }>('select id from notifications where user_id = $1 order by sequence', [
-    user.id,
-  ]);
-  return (await database.query(statement)).map(({ id }) => id);
+async function inboxOf(database: EmbeddedDatabase, user: User): Promise<string[]> {
+  const statement = 'select id from notifications where user_id = $1 order by sequence';
+  return (await database.rows<{ id: string }>(statement, [user.id])).map(({ id }) => id);
 }
 
 function countLost(inbox: readonly string[], received: readonly string[]): number {
   const receivedIds = new Set(received);
   return inbox.filter((id) => !receivedIds.has(id)).length;
 }
-
-test('a restart of the database closes no stream and loses nothing', async () => {
-  const installation = await createInstallation();
-  onTestFinished(() => installation.remove());
-  const service = await installation.start();
-  onTestFinished(() => service.stop().then(() => undefined));
-  const user = await createUser(service);
-  const stream = await openStream(service.url, { bearer: (await signIn(service, user)).session.token });
-  const published: string[] = [];
-  const publish = async () => {
-    const body = { user_id: user.id, notification_type: 'payment', description: 'x' };
-    const answer = await service.api<Notification>('POST', '/admin/v1/notifications', {
-      bearer: service.adminKey,
-      body,
-    });
-    if (answer.status === 201) published.push(answer.body.id);
-    return answer.status === 201 ? true : undefined;
-  };
-  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
-    await publish();
-    process.kill(
-      Number.parseInt(readFileSync(join(installation.dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10),
-      signal,
-    );
-    await eventually('the database to be back', publish);
-    await publish();
-    const received = await eventsOf<Notification>(stream, 'message', published.length);
-    expect(received.map(({ id }) => id)).toEqual(published);
-  }
-  expect(stream.end).toBeUndefined();
-  stream.destroy();
-});

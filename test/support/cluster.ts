@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { inject } from 'vitest';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded/embedded.js';
 
@@ -25,4 +26,22 @@ export async function copyCluster(dataDir: string): Promise<void> {
 export async function startMigratedPostgres(dataDir: string): Promise<EmbeddedPostgres> {
   await copyCluster(dataDir);
   return startEmbeddedPostgres({ dataDir, log: silent });
+}
+
+/**
+ * Starts an embedded PostgreSQL for tests of backups, whose database has only the tables of backups. Without the files of all other
+ * tables, each backup and each restored copy takes two thirds of the time.
+ */
+export async function startBackupPostgres(dataDir: string): Promise<EmbeddedPostgres> {
+  const server = await startMigratedPostgres(dataDir);
+  const client = new pg.Client(server.address);
+  await client.connect();
+  await client.query(`do $$ begin execute (
+    select 'drop table ' || string_agg(oid::regclass::text, ', ') || ' cascade' from pg_class
+    where relkind in ('r', 'p') and relnamespace in ('public'::regnamespace, 'graphile_worker'::regnamespace)
+      and relname not in ('backups', 'backup_archive')); end $$`);
+  // Removes the files.
+  await client.query('checkpoint');
+  await client.end();
+  return server;
 }

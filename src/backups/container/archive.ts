@@ -121,13 +121,12 @@ function contentOf(file: ByteReader, { size }: TarHeader, total: { update(part: 
   let missing = size;
   return {
     async *[Symbol.asyncIterator]() {
-      while (missing > 0) {
-        const part = await file.read(Math.min(missing, 1024 * 1024));
-        if (part.length === 0) throw damaged(true);
+      for await (const part of file.chunks(missing)) {
         missing -= part.length;
         total.update(part);
         yield part;
       }
+      if (missing > 0) throw damaged(true);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { buffer } from 'node:stream/consumers';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { createByteReader } from '../../lib/byte-reader.js';
 import { parseJsonObject } from '../../lib/json-object.js';
 import { type ArchiveTrust, openArchive } from '../base/open.js';
 import { type ArchiveEntry, manifestPath, textEntry, writeArchive } from '../container/archive.js';
@@ -90,12 +90,12 @@ export async function readPart(
   { archive, trust }: { readonly archive: string; readonly trust: ArchiveTrust },
 ): Promise<{ readonly header: PartHeader; readonly content: Buffer }> {
   const { header, entries } = await openArchive(store.read(name), { trust, path: headerPath, parse });
-  let content = Buffer.alloc(0);
+  let content: Buffer = Buffer.alloc(0);
   const expected = new Set([contentPath, manifestPath]);
   for await (const entry of entries) {
     // The content is kept in memory before its origin is known, so its length is checked first, and each file comes once.
     if (!expected.delete(entry.path) || entry.size > maxPartBytes) throw damaged(store, name);
-    if (entry.path === contentPath) content = await buffer(entry.content);
+    if (entry.path === contentPath) content = await createByteReader(entry.content).read(entry.size);
   }
   if (content.length !== end - start || (start % header.segment_bytes) + content.length > header.segment_bytes)
     throw damaged(store, name);

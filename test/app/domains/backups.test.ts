@@ -13,8 +13,7 @@ let installation: Installation;
 let service: FaultyService;
 let env: Readonly<Record<string, string>>;
 beforeAll(async () => {
-  // With all files of a real installation, which a copied database does not have.
-  installation = await createInstallation({}, true);
+  installation = await createInstallation();
   env = {
     ...{ BACKUP_TO: join(installation.folder, 'backups'), BACKUP_CONTINUOUS: 'true', BACKUP_KEEP: '1' },
     ...{ BACKUP_PASSPHRASE: 'correct horse battery', SECRET_KEY: 'k'.repeat(40) },

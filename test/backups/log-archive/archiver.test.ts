@@ -3,12 +3,13 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { trustOf } from '../../../src/backups/base/open.js';
 import { parseLsn } from '../../../src/backups/base/positions.js';
 import { type BackupSource, createBackup, type WrittenBackup } from '../../../src/backups/create.js';
 import { startArchiver, stopArchiving } from '../../../src/backups/log-archive/archiver.js';
-import { listParts, readPart } from '../../../src/backups/log-archive/parts.js';
+import { listParts, type Part, readPart } from '../../../src/backups/log-archive/parts.js';
 import { restoreAt } from '../../../src/backups/log-archive/recovery.js';
 import { removeOldParts } from '../../../src/backups/log-archive/retention.js';
 import { createBackupFolder } from '../../../src/backups/places/folder.js';
@@ -16,7 +17,7 @@ import type { BackupStore } from '../../../src/backups/places/place.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { temporaryFolder } from '../../cli/command.js';
 import { query } from '../../embedded/embedded-postern.js';
-import { startMigratedPostgres } from '../../support/cluster.js';
+import { startBackupPostgres } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -28,29 +29,45 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let server: EmbeddedPostgres;
 let store: BackupStore;
 let archiver: ReturnType<typeof startArchiver> | undefined;
+/** One connection for all statements, because these tests read the server's state again and again. */
+let client: pg.Client | undefined;
 const pathTo = (name: string) => join(folder.path, name);
 
-const start = () =>
+const start = (pauseMs = 100) =>
   startArchiver({
     ...{ target: server.address, serverFolder: join(pathTo('data'), 'postgres'), store, passphrase },
     secretKeys: [key],
-    ...{ log: silent, pauseMs: 100 },
+    ...{ log: silent, pauseMs },
   });
+
+async function run(statement: string): Promise<Record<string, unknown>[]> {
+  if (client === undefined) {
+    client = new pg.Client(server.address);
+    await client.connect();
+  }
+  return (await client.query<Record<string, unknown>>(statement)).rows;
+}
+
+async function stopServer(): Promise<void> {
+  await client?.end();
+  client = undefined;
+  await server.stop();
+}
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  server = await startMigratedPostgres(pathTo('data'));
-  await query(server, 'create table kept (value text)');
+  server = await startBackupPostgres(pathTo('data'));
+  await run('create table kept (value text)');
   store = createBackupFolder(pathTo('backups'));
   archiver = start();
 });
 afterAll(async () => {
   await archiver?.stop();
-  await server.stop();
+  await stopServer();
   await folder.remove();
 });
 
-const text = async (statement: string) => String(Object.values((await query(server, statement))[0] ?? {})[0]);
+const text = async (statement: string) => String(Object.values((await run(statement))[0] ?? {})[0]);
 const slot = () => text("select slot_name from pg_replication_slots where starts_with(slot_name, 'postern_archive_')");
 const slotOfArchiver = () =>
   eventually('a replication slot', async () => ((await slot()).startsWith('postern_archive_') ? true : undefined));
@@ -99,8 +116,14 @@ const storeUntil = (position: number): BackupStore => ({
 const allMade = async () =>
   new Map((await store.list('postern-')).map((name) => [store.locate(name), { is_verified: true }]));
 
-const write = (value: string) => query(server, `insert into kept values ('${value}')`);
-const now = async () => Number(await text('select extract(epoch from clock_timestamp()) * 1000'));
+const write = (value: string) => run(`insert into kept values ('${value}')`);
+const clock = async () => Number(await text('select extract(epoch from clock_timestamp()) * 1000'));
+/** A whole millisecond, as a restore takes it, between what was committed before the call and after it. */
+async function now(): Promise<number> {
+  const time = Math.ceil(await clock());
+  await eventually('the next millisecond', async () => ((await clock()) > time ? true : undefined));
+  return time;
+}
 
 /** The rows of a copy that is restored to a time. */
 async function rowsAt(time: number | undefined, name: string): Promise<string> {
@@ -125,63 +148,12 @@ describe('a log archive', () => {
     const between = await now();
     await write('3-second');
     const afterLast = await now();
-    await query(server, 'checkpoint');
+    await run('checkpoint');
     await untilArchived();
     expect(first.archive).toBe((await slot()).slice('postern_archive_'.length));
     expect(await rowsAt(between, 'between')).toBe('1-before 2-first');
     // Nothing was committed after this time.
     expect(await rowsAt(afterLast, 'after-last')).toBe('1-before 2-first 3-second');
-  });
-
-  it('never promises a transaction that only a later part contains', async () => {
-    await archiver?.stop();
-    // This makes it slow to read the position of the log: transactions commit between the time and the position that
-    // the archiver reads.
-    await query(server, 'create schema slow');
-    await query(server, 'create table counted (n int)');
-    await query(
-      server,
-      `create function slow.pg_current_wal_flush_lsn() returns pg_lsn language plpgsql as
-       $$ declare lsn pg_lsn := pg_catalog.pg_current_wal_flush_lsn(); begin perform pg_sleep(0.05); return lsn; end $$`,
-    );
-    await query(server, 'alter database postern set search_path = slow, pg_catalog, public');
-    const folderName = await currentArchiveFolder();
-    const known = new Set((await listParts(store, folderName)).map(({ name }) => name));
-    const newParts = async () => (await listParts(store, folderName)).filter(({ name }) => !known.has(name));
-    archiver = start();
-    const acknowledged: { readonly position: number; readonly at: number }[] = [];
-    const insert = async () => {
-      const position = parseLsn(await text('select pg_current_wal_insert_lsn()'));
-      await query(server, 'insert into counted values (1)');
-      acknowledged.push({ position, at: await now() });
-    };
-    while ((await newParts()).length < 5 && acknowledged.length < 2000) await insert();
-    await archiver.stop();
-    // The archiver reads the position of the log once, and finds several new segments.
-    for (let segment = 1; segment <= 3; segment += 1) {
-      await insert();
-      await query(server, 'select pg_switch_wal()');
-    }
-    await insert();
-    archiver = start();
-    await untilArchived();
-    await archiver.stop();
-    await query(server, 'alter database postern reset search_path');
-    archiver = start();
-    const parts = await newParts();
-    expect(parts.filter(({ start: from, end }) => end - from === 16 * 1024 * 1024).length).toBeGreaterThanOrEqual(3);
-    for (const part of parts) {
-      const { header } = await readPart(store, part, { archive: folderName.slice(-16), trust: trustOf(keys) });
-      const promised = acknowledged.filter(({ at: time }) => time < Date.parse(header.created_at));
-      expect(promised.filter(({ position }) => position >= part.end)).toEqual([]);
-    }
-    // As if the machine had been lost after the first of these segments was archived.
-    const segment = parts.find(({ start: from, end }) => end - from === 16 * 1024 * 1024);
-    const last = Math.ceil(acknowledged.at(-1)?.at ?? 0);
-    const cut = storeUntil(segment?.end ?? 0);
-    await expect(restoreAt({ store: cut, at: last, keys, target: pathTo('cut'), log: silent })).rejects.toThrow(
-      'The log archive ends at',
-    );
   });
 
   it('that has no part yet restores what was committed before the backup began', async () => {
@@ -247,14 +219,14 @@ describe('a log archive', () => {
     expect(await currentArchiveFolder()).toBe(archive);
     expect(await readdir(pathTo(join('backups', archive)))).toEqual(expect.arrayContaining(own.slice(0, 1)));
     expect(await rowsAt(time, 'others')).toContain('while others wrote');
-    await query(server, "delete from kept where value = 'while others wrote'");
+    await run("delete from kept where value = 'while others wrote'");
   });
 
   it('replaces the parts of a segment with the segment, continues after a restart, and is refused with a damaged part', async () => {
     await archiver?.stop();
     archiver = start();
-    // Two segments of 16 MB.
-    await query(server, 'create table filler as select n, md5(n::text) from generate_series(1, 400000) n');
+    // More than a segment of 16 MB.
+    await run("select pg_logical_emit_message(true, 'filler', repeat('x', 1024 * 1024)) from generate_series(1, 20)");
     await untilArchived();
     const parts = await listParts(store, await currentArchiveFolder());
     const sorted = parts.map(({ start: from, end }) => [from, end]);
@@ -309,7 +281,7 @@ describe('a log archive', () => {
 
   it('begins again after the files of the server were replaced by an older copy of them', async () => {
     await archiver?.stop();
-    await server.stop();
+    await stopServer();
     // The copy keeps the owner of each file.
     await promisify(execFile)('cp', ['-a', pathTo('data'), pathTo('snapshot')]);
     server = await startEmbeddedPostgres({ dataDir: pathTo('data'), log: silent });
@@ -318,7 +290,7 @@ describe('a log archive', () => {
     await untilArchived();
     const old = await currentArchiveFolder();
     await archiver.stop();
-    await server.stop();
+    await stopServer();
     await rm(pathTo('data'), { recursive: true });
     await rename(pathTo('snapshot'), pathTo('data'));
     server = await startEmbeddedPostgres({ dataDir: pathTo('data'), log: silent });
@@ -330,5 +302,65 @@ describe('a log archive', () => {
     await write('6-after');
     await untilArchived();
     expect(await rowsAt(undefined, 'after-copy')).toBe('1-before 2-first 3-second 4-third 6-after');
+  });
+
+  it('never promises a transaction that only a later part contains', async () => {
+    await archiver?.stop();
+    // This makes it slow to read the position of the log: transactions commit between the time and the position that
+    // the archiver reads.
+    await run('create schema slow');
+    await run('create table counted (n int)');
+    await run(
+      `create function slow.pg_current_wal_flush_lsn() returns pg_lsn language plpgsql as
+       $$ declare lsn pg_lsn := pg_catalog.pg_current_wal_flush_lsn(); begin perform pg_sleep(0.05); return lsn; end $$`,
+    );
+    await run('alter database postern set search_path = slow, pg_catalog, public');
+    const folderName = await currentArchiveFolder();
+    const known = new Set((await listParts(store, folderName)).map(({ name }) => name));
+    const newParts = async () => (await listParts(store, folderName)).filter(({ name }) => !known.has(name));
+    archiver = start(20);
+    const acknowledged: { readonly position: number; readonly at: number }[] = [];
+    const insert = async () => {
+      const position = parseLsn(await text('select pg_current_wal_insert_lsn()'));
+      await run('insert into counted values (1)');
+      acknowledged.push({ position, at: await clock() });
+    };
+    while ((await newParts()).length < 3) {
+      for (let count = 0; count < 10; count += 1) await insert();
+    }
+    await archiver.stop();
+    /** No part promises what only later ones have. */
+    const expectHonest = async (parts: readonly Part[]) => {
+      for (const part of parts) {
+        const { header } = await readPart(store, part, { archive: folderName.slice(-16), trust: trustOf(keys) });
+        const promised = acknowledged.filter(({ at: time }) => time < Date.parse(header.created_at));
+        expect(promised.filter(({ position }) => position >= part.end)).toEqual([]);
+      }
+    };
+    // Before the part of the whole segment replaces them.
+    const short = await newParts();
+    expect(short.length).toBeGreaterThanOrEqual(3);
+    await expectHonest(short);
+    // The archiver reads the position of the log once, and finds several new segments.
+    for (let segment = 1; segment <= 2; segment += 1) {
+      await insert();
+      await run('select pg_switch_wal()');
+    }
+    await insert();
+    archiver = start();
+    await untilArchived();
+    await archiver.stop();
+    await run('alter database postern reset search_path');
+    archiver = start();
+    const parts = await newParts();
+    expect(parts.filter(({ start: from, end }) => end - from === 16 * 1024 * 1024).length).toBeGreaterThanOrEqual(2);
+    await expectHonest(parts);
+    // As if the machine had been lost after the first of these segments was archived.
+    const segment = parts.find(({ start: from, end }) => end - from === 16 * 1024 * 1024);
+    const last = Math.ceil(acknowledged.at(-1)?.at ?? 0);
+    const cut = storeUntil(segment?.end ?? 0);
+    await expect(restoreAt({ store: cut, at: last, keys, target: pathTo('cut'), log: silent })).rejects.toThrow(
+      'The log archive ends at',
+    );
   });
 });

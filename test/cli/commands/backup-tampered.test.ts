@@ -7,7 +7,7 @@ import type { EmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { createKeyId } from '../../../src/lib/crypto/secret-keys.js';
 import { type BackupChange, forgeBackup } from '../../backups/forged-backup.js';
 import { query } from '../../embedded/embedded-postern.js';
-import { startMigratedPostgres } from '../../support/cluster.js';
+import { startBackupPostgres } from '../../support/cluster.js';
 import { type Environment, runCommand, temporaryFolder } from '../command.js';
 
 // The attacker of these tests can write to the store of the backups, and knows neither the secret key nor the passphrase.
@@ -38,7 +38,7 @@ async function forge(name: string, change: BackupChange): Promise<string> {
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  server = await startMigratedPostgres(pathOf('data'));
+  server = await startBackupPostgres(pathOf('data'));
   await query(server, "alter system set application_name = 'edited by the operator'");
   await writeFile(join(pathOf('data'), 'secret-key'), `${secretKey}\n`, { mode: 0o600 });
   await mkdir(pathOf('data/images/ab/cd/image'), { recursive: true });
@@ -80,11 +80,12 @@ describe('a backup that somebody else has written', () => {
 
   it('is refused when nothing in it shows that it was changed', async () => {
     const path = await forge('header.tar', {
+      drops: isServerFile,
       header: (text) => text.replace('"has_secret_key": false', '"has_secret_key": true'),
     });
     const { code, stderr } = await postern(`backup restore ${path} --to ${pathOf('never')}`);
     expect([code, stderr]).toEqual([1, expect.stringContaining('no signature')]);
-    const signed = await forge('signed.tar', { signedWith: signer(otherKey) });
+    const signed = await forge('signed.tar', { signedWith: signer(otherKey), drops: isServerFile });
     expect((await postern(`backup verify ${signed}`)).stderr).toContain('signature is wrong');
     const genuine = await forge('genuine.tar', { signedWith: signer(secretKey) });
     expect(await postern(`backup verify ${genuine}`)).toMatchObject({ code: 0, stderr: '' });
@@ -106,7 +107,10 @@ describe('a backup that somebody else has written', () => {
     await writeFile(newer('2997'), 'not a backup');
     await copyFile(backup, newer('2998'));
     const header = (text: string) => text.replace(/"created_at": "\d{4}/, '"created_at": "2999');
-    await copyFile(await forge('newest.tar', { signedWith: signer(otherKey), header }), newer('2999'));
+    await copyFile(
+      await forge('newest.tar', { signedWith: signer(otherKey), header, drops: isServerFile }),
+      newer('2999'),
+    );
     await mkdir(newer('3000'));
     for (const line of [`backup verify ${place}`, `backup restore ${place} --to ${pathOf('older')}`]) {
       const { code, stderr } = await postern(line);

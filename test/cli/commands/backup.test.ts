@@ -2,19 +2,15 @@ import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import {
-  type ArchiveEntry,
-  acceptAnyOrigin,
-  readArchive,
-  writeArchive,
-} from '../../../src/backups/container/archive.js';
 import { startArchiver } from '../../../src/backups/log-archive/archiver.js';
 import { createBackupFolder } from '../../../src/backups/places/folder.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
+import { encryptAge, isAgeFile } from '../../../src/lib/crypto/age.js';
 import { createKeyId } from '../../../src/lib/crypto/secret-keys.js';
+import { forgeBackup } from '../../backups/forged-backup.js';
 import { accessKeyId, secretAccessKey, startStore } from '../../delivery/storage/s3-fake.js';
 import { query } from '../../embedded/embedded-postern.js';
-import { startMigratedPostgres } from '../../support/cluster.js';
+import { startBackupPostgres } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 import { type Environment, runCommand, startCommand, temporaryFolder } from '../command.js';
 
@@ -48,25 +44,6 @@ function flipped(bytes: Buffer, position: number): Buffer {
 const withFormat = (bytes: Buffer, format: number) =>
   Buffer.from(bytes.toString('latin1').replace('"format": 1', `"format": ${format}`), 'latin1');
 
-/** Writes a complete archive that has another text in its first file, the header. */
-async function rewrite(from: string, to: string, change: (header: string) => string): Promise<void> {
-  let manifest: Record<string, unknown> = {};
-  async function* entries(): AsyncGenerator<ArchiveEntry> {
-    for await (const entry of readArchive(createReadStream(from), acceptAnyOrigin)) {
-      const parts: Buffer[] = [];
-      for await (const part of entry.content) parts.push(part);
-      const bytes = Buffer.concat(parts);
-      const content = entry.path === 'postern-backup.json' ? Buffer.from(change(bytes.toString())) : bytes;
-      if (entry.path === 'manifest.json') manifest = JSON.parse(bytes.toString());
-      else yield { ...entry, size: content.length, content: [content] };
-    }
-  }
-  const written: Buffer[] = [];
-  for await (const part of writeArchive(entries(), () => manifest, { id: createKeyId(secretKey), key: secretKey }))
-    written.push(part);
-  await writeFile(to, Buffer.concat(written));
-}
-
 /** Runs statements on a restored copy. */
 async function queryCopy(copy: string, text: string): Promise<Record<string, unknown>[]> {
   const restored = await startEmbeddedPostgres({ dataDir: copy, log: silent });
@@ -81,9 +58,9 @@ beforeAll(async () => {
   folder = await temporaryFolder();
   dataDir = pathOf('data');
   env = { DATA_DIR: dataDir };
-  server = await startMigratedPostgres(dataDir);
+  server = await startBackupPostgres(dataDir);
   await query(server, 'create table kept (id bigserial primary key, value text)');
-  await query(server, "insert into kept (value) select 'row ' || n from generate_series(1, 20000) n");
+  await query(server, "insert into kept (value) select 'row ' || n from generate_series(1, 2000) n");
   await writeFile(join(dataDir, 'secret-key'), `${secretKey}\n`, { mode: 0o600 });
   await mkdir(join(dataDir, 'images', 'ab', 'cd', 'image'), { recursive: true });
   await writeFile(join(dataDir, 'images', image), 'a picture');
@@ -137,7 +114,7 @@ describe('postern backup', () => {
     expect(stdout).toContain(`Start it with: DATA_DIR=${copy} postern serve`);
     expect(await readFile(join(copy, 'secret-key'), 'utf8')).toBe(`${secretKey}\n`);
     expect(await readFile(join(copy, 'images', image), 'utf8')).toBe('a picture');
-    expect(await queryCopy(copy, 'select count(*)::int as rows from kept')).toEqual([{ rows: 20_000 }]);
+    expect(await queryCopy(copy, 'select count(*)::int as rows from kept')).toEqual([{ rows: 2000 }]);
   });
 
   it('restore never changes an existing folder, not even an empty one', async () => {
@@ -161,11 +138,15 @@ describe('postern backup', () => {
 
   // app/domains/backups.test.ts restores an encrypted backup.
   it('create encrypts with BACKUP_PASSPHRASE, and verify and restore need it', async () => {
-    const path = pathOf('encrypted.age');
     const secret = { BACKUP_PASSPHRASE: passphrase };
-    expect(await postern(`backup create --to ${path} --with-secret-key`, secret)).toMatchObject({ code: 0 });
-    expect((await readFile(path)).includes(secretKey)).toBe(false);
-    expect((await postern(`backup verify ${path}`)).stderr).toContain('encrypted: set BACKUP_PASSPHRASE');
+    const written = pathOf('encrypted.age');
+    expect(await postern(`backup create --to ${written} --with-secret-key`, secret)).toMatchObject({ code: 0 });
+    const bytes = await readFile(written);
+    expect([bytes.includes(secretKey), isAgeFile(bytes)]).toEqual([false, true]);
+    expect((await postern(`backup verify ${written}`)).stderr).toContain('encrypted: set BACKUP_PASSPHRASE');
+    // A file names the cost of its key. The others cost less.
+    const path = pathOf('cheap.age');
+    await writeFile(path, encryptAge(passphrase, createReadStream(backup), 10));
     const wrong = await postern(`backup verify ${path}`, { BACKUP_PASSPHRASE: 'another passphrase' });
     expect(wrong.stderr).toContain('is not the passphrase');
     await writeFile(path, (await readFile(path)).subarray(0, -70_000));
@@ -199,7 +180,11 @@ describe('postern backup', () => {
     const [own] = await query(server, 'select system_identifier::text as id from pg_control_system()');
     // The changed digest at the end is right: the archive is complete, but its parts do not belong together.
     const path = pathOf('mixed.tar');
-    await rewrite(backup, path, (text) => text.replace(String(own?.id), '7000000000000000000'));
+    await forgeBackup(backup, path, {
+      header: (text) => text.replace(String(own?.id), '7000000000000000000'),
+      drops: (name) => /^postgres\/(?!global$|global\/pg_control$|backup_label$)/.test(name),
+      signedWith: { id: createKeyId(secretKey), key: secretKey },
+    });
     const { code, stderr } = await postern(`backup restore ${path} --to ${pathOf('never')}`);
     expect([code, stderr]).toEqual([1, expect.stringContaining('belong to another database')]);
   });
@@ -237,9 +222,7 @@ describe('postern backup', () => {
     const [key = ''] = store.objects.keys();
     expect(key).toMatch(/^bucket-of-tests\/backups\/postern-\d+-\d{8}T\d{6}Z\.tar$/);
     expect(await postern(`backup restore s3://${key} --to ${pathOf('from-bucket')}`, keys)).toMatchObject({ code: 0 });
-    expect(await queryCopy(pathOf('from-bucket'), 'select count(*)::int as rows from kept')).toEqual([
-      { rows: 20_000 },
-    ]);
+    expect(await queryCopy(pathOf('from-bucket'), 'select count(*)::int as rows from kept')).toEqual([{ rows: 2000 }]);
     store.objects.set(key, (store.objects.get(key) ?? Buffer.alloc(0)).subarray(0, 1_000_000));
     const cut = await postern(`backup verify ${place}`, keys);
     expect(cut).toMatchObject({ code: 1, stderr: expect.stringContaining('its end is missing') });

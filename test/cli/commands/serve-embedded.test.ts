@@ -71,6 +71,10 @@ describe('without DATABASE_URL and without a service that runs', () => {
     const { code, stdout } = await runCommand(['doctor'], env);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok {4}database: PostgreSQL \d+/m);
+    // With all files of a real installation: the databases of other tests have no templates.
+    const backup = join(folder.path, 'backup.tar');
+    expect(await runCommand(['backup', 'create', '--to', backup], env)).toMatchObject({ code: 0, stderr: '' });
+    expect(await runCommand(['backup', 'verify', backup], env)).toMatchObject({ code: 0, stderr: '' });
     await expect(stat(join(env.DATA_DIR ?? '', 'postgres', 'postmaster.pid'))).rejects.toThrow('ENOENT');
   });
 });

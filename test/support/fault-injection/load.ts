@@ -32,7 +32,7 @@ export interface Load {
  * Milliseconds between two requests of a kind. Failures are fast: without a pause they would slow down the recovery of the service.
  * The short form leaves room for the tests that run beside it.
  */
-const pause = isLong ? 10 : 50;
+const pause = isLong ? 10 : 100;
 
 /** Repeats each kind of request, one at a time of each kind, until it is stopped. */
 export function startLoad(requests: Readonly<Record<string, Request>>): Load {
