@@ -56,8 +56,8 @@ export type RecentProof =
       applies(request: FastifyRequest): boolean;
     };
 
-/** The caller of a route of the administration. */
-export interface Caller extends Partial<Operator> {
+/** The caller of a route of the administration. The facts about an operator are absent for an API key. `isStale` decides about `RecentProof`. */
+export interface Caller extends Partial<Pick<Operator, 'userId' | 'sessionId' | 'isStale'>> {
   /**
    * The name of the caller in audit events and for idempotency: `key:<id>`, `key:environment` for ADMIN_API_KEY, or
    * `user:<id>`.

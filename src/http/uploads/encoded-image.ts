@@ -4,6 +4,8 @@ import { Problem, throwIfErrors } from '../../lib/problem.js';
 const maxBytesAround = 64 * 1024;
 /** The maximum length of the prefix `data:…;base64,`. */
 const maxPrefix = 1024;
+/** The memory of a larger file is reserved at once. */
+const minBytesOfLarge = 64 * 1024;
 const [quote, backslash] = [0x22, 0x5c];
 const [space, openBracket, closeBracket, openBrace, closeBrace] = [0x20, 0x5b, 0x5d, 0x7b, 0x7d];
 
@@ -56,7 +58,7 @@ export async function readEncodedImage(
       if (!isFileNext(piece[at] ?? 0)) continue;
       keep(piece.subarray(from, at + 1));
       keep(Buffer.of(quote));
-      file = createBase64Reader(maxFileBytes, (bodyBytes / 4) * 3);
+      file = createBase64Reader(maxFileBytes, file === undefined ? (bodyBytes / 4) * 3 : 0);
       isInFile = true;
       return at + 1;
     }
@@ -127,7 +129,9 @@ function createBase64Reader(maxBytes: number, expectedBytes = 0): Base64Reader {
 
   const makeRoom = (size: number) => {
     if (size <= file.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.min(maxBytes, Math.max(size, expectedBytes, 2 * file.length)));
+    // The length of a body can be false, so it counts only after a part of the file has arrived.
+    const expected = length < minBytesOfLarge ? 0 : expectedBytes;
+    const larger = Buffer.allocUnsafeSlow(Math.min(maxBytes, Math.max(size, expected, 2 * file.length)));
     file.copy(larger, 0, 0, length);
     file = larger;
   };

@@ -3,7 +3,7 @@ import { Problem } from '../../lib/problem.js';
 import { requesterOf } from '../requests/route.js';
 
 /**
- * The maximum numbers of concurrent uploads. Each keeps a whole file in memory: up to 25 MB while it decodes base64. API
+ * The maximum numbers of concurrent uploads. Each keeps a whole file of up to 5 MiB in memory. API
  * keys have their own limit, so that slow uploads by users do not block the app's own servers.
  */
 const limits = { users: 48, ofOneUser: 4, keys: 16 };

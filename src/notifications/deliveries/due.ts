@@ -79,8 +79,8 @@ interface FactGroup extends FactColumns {
 
 /**
  * Returns one row for each group of notifications with the same facts, in no order. Most notifications of a step share them, so the
- * result is small. The members of a group are in the order of the step. They are sorted after the grouping, which can use a hash then: to sort
- * all by their facts takes as long as to read them.
+ * result is small. The members of a group are in the order of the step. They are sorted after the grouping, so that
+ * PostgreSQL may group by a hash.
  */
 const factGroups = (lockHolds: Sql): StatementWith<Steps, FactGroup> =>
   unprepared(

@@ -28,6 +28,9 @@ export class DecoderTimeout extends Error {
 /** Milliseconds until an idle process ends. A start takes about 150 ms, and the process 60 MB. */
 const idleTimeoutMs = 10_000;
 
+/** A JPEG of 2048 x 2048 pixels has at most 12 MB. */
+const maxRenditionBytes = 16 * 1024 * 1024;
+
 /** The stream that carries the bytes of files, in both directions: messages would copy them. */
 const fileDescriptor = 3;
 
@@ -46,15 +49,16 @@ const fileDescriptor = 3;
  */
 const source = `
   const maxPixels = 25_000_000;
-  const maxCpuMs = 6000;
+  const [libraryPath, maxCpuMs] = process.argv.slice(1);
   const { readdirSync, readSync, writeFileSync, writeSync } = require('node:fs');
   const { setPriority } = require('node:os');
   // On Linux, each thread has its own priority. New threads take it from the thread that starts them.
   const threads = process.platform === 'linux' ? readdirSync('/proc/self/task') : [process.pid];
   for (const id of threads) setPriority(Number(id), 10);
+  // Other systems have no such file.
   try { writeFileSync('/proc/self/autogroup', '10'); } catch {}
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
-  const sharp = require(process.argv[1]);
+  const sharp = require(libraryPath);
   sharp.cache(false);
   sharp.concurrency(1);
   sharp.block({ operation: ['VipsForeignLoad'] });
@@ -90,7 +94,8 @@ const source = `
     const file = readFile(size);
     const start = cpuMs();
     const watch = setInterval(() => {
-      if (cpuMs() - start > maxCpuMs) process.send({ error: 'takes too long' }, () => process.exit());
+      // To exit would first wait for the threads, which decode.
+      if (cpuMs() - start > maxCpuMs) process.kill(process.pid, 'SIGALRM');
     }, 50);
     const { renditions, error } = await render(file, format).then(
       (renditions) => ({ renditions }),
@@ -104,19 +109,21 @@ const source = `
 const libraryPath = createRequire(import.meta.url).resolve('sharp');
 
 interface Answer {
-  /** The lengths of the renditions. Their bytes follow in this order. */
-  readonly sizes?: readonly [card: number, full: number, thumbnail: number];
+  /** The lengths of card, full and thumbnail, whose bytes follow. Absent if the file is refused. */
+  readonly sizes?: readonly number[];
   readonly error?: string;
 }
 
-const filesOf = (decoder: ChildProcess) => decoder.stdio[fileDescriptor] as Socket;
+/** Undefined if the process did not start. */
+const filesOf = (decoder: ChildProcess) => decoder.stdio?.[fileDescriptor] as Socket | undefined;
 
-/** Waits until this number of bytes has arrived, and returns them. */
+/** Waits until this number of bytes has arrived, and returns them. If the stream ends before, it waits for ever: the end of the process ends the call. */
 function readBytes(stream: Readable, size: number): Promise<Buffer> {
   return new Promise((resolve) => {
     const read = () => {
       const bytes: Buffer | null = stream.read(size);
-      if (bytes === null) return;
+      // The rest of a stream that has ended is shorter.
+      if (bytes === null || bytes.length < size) return;
       stream.off('readable', read);
       resolve(bytes);
     };
@@ -125,36 +132,44 @@ function readBytes(stream: Readable, size: number): Promise<Buffer> {
 }
 
 /** @throws Problem `invalid_image` */
-async function readRenditions(decoder: ChildProcess, { sizes, error }: Answer): Promise<Renditions> {
-  if (sizes === undefined) throw new Problem('invalid_image', { cause: new Error(error) });
+async function readRenditions(decoder: ChildProcess, { sizes = [], error }: Answer): Promise<Renditions> {
+  const files = filesOf(decoder);
+  // A file may have taken over the process that decodes it.
+  const isPlausible = sizes.every((size) => Number.isInteger(size) && size > 0 && size < maxRenditionBytes);
   const [card, full, thumbnail] = sizes;
-  const files = await readBytes(filesOf(decoder), card + full + thumbnail);
+  if (!files || !isPlausible || !card || !full || !thumbnail)
+    throw new Problem('invalid_image', { cause: new Error(error) });
+  const bytes = await readBytes(files, card + full + thumbnail);
   return {
-    card: files.subarray(0, card),
-    full: files.subarray(card, card + full),
-    thumbnail: files.subarray(card + full),
+    card: bytes.subarray(0, card),
+    full: bytes.subarray(card, card + full),
+    thumbnail: bytes.subarray(card + full),
   };
 }
 
-/** The process starts with the first image. An idle one does not keep this process alive. */
-export function createDecoder(): Decoder {
+/**
+ * The process starts with the first image. An idle one does not keep this process alive.
+ * @param options.maxCpuMs the milliseconds of CPU time that a file may take
+ */
+export function createDecoder({ maxCpuMs = 6000 } = {}): Decoder {
   let child: ChildProcess | undefined;
   let idle: NodeJS.Timeout | undefined;
 
   function start(): ChildProcess {
     // The process gets no environment: NODE_OPTIONS could preload code, and other variables contain secrets.
-    const started = spawn(process.execPath, ['-e', source, libraryPath], {
+    const started = spawn(process.execPath, ['-e', source, libraryPath, String(maxCpuMs)], {
       env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'ipc'],
       detached: true,
     });
-    // The end of the process is an error of the call.
-    filesOf(started).on('error', () => undefined);
     // A process that has ended is never used again. The calls have their own listeners.
     const forget = () => {
       if (child === started) child = undefined;
+      filesOf(started)?.destroy();
     };
     started.once('exit', forget).on('error', forget);
+    // The end of the process is an error of the call.
+    filesOf(started)?.on('error', () => undefined);
     return started;
   }
 
@@ -188,9 +203,12 @@ export function createDecoder(): Decoder {
         end(() => reject(new DecoderTimeout()));
       }, timeoutMs);
       decoder.on('message', onMessage).on('exit', onExit).on('error', onError);
+      const files = filesOf(decoder);
+      // The error of the process follows.
+      if (files === undefined) return;
       // Without a callback, an error would be emitted by the process, also after this call has ended.
       decoder.send({ size: file.length, format }, (error) => error && onError(error));
-      filesOf(decoder).write(file);
+      files.write(file);
     });
   }
 

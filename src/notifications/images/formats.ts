@@ -17,6 +17,7 @@ const magic: readonly (readonly [ImageFormat, (file: Buffer) => boolean])[] = [
  * file.)
  */
 const otherFormats = /<script|<html|<!doctype|<\?php|%pdf-/i;
+/** The length of its longest alternative. */
 const longestOfOthers = '<!doctype'.length;
 const endOfZip = Buffer.from('PK\x05\x06', 'latin1');
 /** A ZIP archive ends with the end of its directory and a comment of at most 64 KiB. */

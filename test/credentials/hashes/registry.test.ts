@@ -4,7 +4,7 @@ import { matches, type PasswordHash } from '../../../src/credentials/hashes/pass
 import { dummyHashFor, parseHash, readHash } from '../../../src/credentials/hashes/registry.js';
 import { outerInput, wrappedText } from '../../../src/credentials/hashes/wrapped.js';
 import { createPasswordHasher } from '../../../src/credentials/passwords.js';
-import { runs } from '../../support/rounds.js';
+import { isThorough, runs } from '../../support/rounds.js';
 
 // All hashes here are from other implementations: passlib's documentation, crypt_blowfish's tests, and Python's hashlib.
 const bcrypt = '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
@@ -180,7 +180,7 @@ describe('a hash from another system', () => {
     // The text that is stored is the same hash, and its scheme is in the place where the database looks for it.
     const stored = parseHash(hash?.stored ?? '');
     expect([stored?.scheme, stored?.stored, stored?.cost]).toEqual([scheme, hash?.stored, hash?.cost]);
-    if (hasManyRounds(scheme)) return;
+    if (hasManyRounds(scheme) && !isThorough) return;
     expect(await matching(hash, `${password}.`)).toBe(false);
     expect(await matching(hash, '')).toBe(false);
     expect(await matching(stored, password)).toBe(true);

@@ -51,19 +51,17 @@ export function TestDialog({ provider, onClose }: { provider: LoginProvider; onC
       isWide
       onClose={onClose}
       actions={
-        <>
-          {result !== undefined && result.state !== 'waiting' ? (
-            <Button kind="main" icon="refresh" onClick={() => setAttempt(attempt + 1)}>
-              {text.again}
-            </Button>
-          ) : (
-            started.data !== undefined && (
-              <OutsideLink kind="main" href={started.data.url}>
-                {text.open(title)}
-              </OutsideLink>
-            )
-          )}
-        </>
+        result !== undefined && result.state !== 'waiting' ? (
+          <Button kind="main" icon="refresh" onClick={() => setAttempt(attempt + 1)}>
+            {text.again}
+          </Button>
+        ) : (
+          started.data !== undefined && (
+            <OutsideLink kind="main" href={started.data.url}>
+              {text.open(title)}
+            </OutsideLink>
+          )
+        )
       }
     >
       <div className={styles.test}>

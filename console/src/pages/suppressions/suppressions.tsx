@@ -268,13 +268,11 @@ function Details({ suppression: { id, reason, created_at }, mayChange, onClose }
       title={text.reasons[reason]}
       onClose={onClose}
       actions={
-        <>
-          {mayChange && (
-            <Button kind="warn" changesData onClick={() => setIsRemoving(true)}>
-              {text.remove}
-            </Button>
-          )}
-        </>
+        mayChange && (
+          <Button kind="warn" changesData onClick={() => setIsRemoving(true)}>
+            {text.remove}
+          </Button>
+        )
       }
     >
       <Facts

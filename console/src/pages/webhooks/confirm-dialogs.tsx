@@ -15,7 +15,7 @@ import { Problem } from '../../components/state/state.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useFormats, useText } from '../../text/text.js';
 import { changeWebhook, replayWebhook, webhookName, webhooksKey } from './queries.js';
-import { WebhookSecret } from './secret-dialog.js';
+import { WebhookSecret } from './webhook-secret.js';
 import styles from './webhooks.module.css';
 
 interface WebhookDialogProps {

@@ -4,8 +4,8 @@ import { request } from '../../api/client.js';
 import type { CreateWebhookData, IssuedWebhook } from '../../api/schema.js';
 import { useText } from '../../text/text.js';
 import { webhookName } from './queries.js';
-import { WebhookSecret } from './secret-dialog.js';
 import { type WebhookFields, WebhookForm } from './webhook-form.js';
+import { WebhookSecret } from './webhook-secret.js';
 
 const empty: WebhookFields = { url: '', description: '', events: [], filter: '', payload: 'thin' };
 

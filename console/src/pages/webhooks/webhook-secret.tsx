@@ -2,7 +2,7 @@ import { SecretDialog } from '../../components/dialog/secret-dialog.js';
 import layout from '../../styles/layout.module.css';
 import { useText } from '../../text/text.js';
 
-/** Shows a secret once. Only its button closes it, so that an accidental click does not lose the secret. */
+/** Shows the signing secret of a webhook once. */
 export function WebhookSecret({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) {
   const { webhooks: text } = useText();
   return (
