@@ -34,8 +34,9 @@ export interface Moved extends Tagged {
 /** Publications as operators see and change them. If a method with the parameter `tx` throws, the caller must roll back. */
 export interface Publications {
   /**
-   * All errors of a request body, which may have any form.
-   * @param faults the errors that the check against the schema has found
+   * Finds the errors of a request body that the check against its schema does not find.
+   * @param body may have any form
+   * @param faults the errors that the schema has found
    */
   errorsOf(body: unknown, faults: readonly FieldError[]): Promise<FieldError[]>;
   /** @throws Problem `validation_failed` */
