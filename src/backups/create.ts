@@ -195,6 +195,7 @@ async function* dump(
   program: Program,
 ): AsyncGenerator<ArchiveEntry, Described> {
   await client.query(insertBackup, valuesOf(row));
+  // A dump shows the database at one moment, so no transaction ended between the count and the end of the backup.
   return { rows: yield* dumpDatabase(client, { target, program }), is_quiet: true };
 }
 
@@ -205,7 +206,7 @@ async function* copyFiles(
   const manifest: Described = {};
   let next: string | undefined;
   const range = yield* copyRunningServer(client, serverFolder, async () => {
-    // The backup ends after this statement, so it contains this row and the transactions that were counted.
+    // The copy ends after this function. So the backup contains this row and all transactions that are counted here.
     await client.query(insertBackup, valuesOf(row));
     ({ rows: manifest.rows, next } = await countRows(client));
   });
