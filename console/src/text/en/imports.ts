@@ -1,6 +1,6 @@
 import { n as formatted } from './counts.js';
 
-const users = (n: number) => `${formatted(n)} ${n === 1 ? 'user' : 'users'}`;
+const usersOf = (n: number) => `${formatted(n)} ${n === 1 ? 'user' : 'users'}`;
 
 /** The import of users from a file. */
 export const imports = {
@@ -72,23 +72,23 @@ export const imports = {
   dryRunAbout: 'Checks every line as an import does, and creates nothing.',
   check: 'Check the file',
   checkAgain: 'Check again',
-  checking: (n: number) => `${users(n)} checked`,
+  checking: (n: number) => `${usersOf(n)} checked`,
   work: 'Import',
-  importing: (n: number) => `${users(n)} done`,
+  importing: (n: number) => `${usersOf(n)} done`,
   stop: 'Stop',
   goOn: 'Continue',
   report: 'Report',
   good: { dryRun: 'can be imported', work: 'created' },
   exists: 'exist already',
   failed: { dryRun: 'cannot be imported', work: 'not imported' },
-  allGood: (n: number) => `${users(n)} can be imported. No line has an error.`,
+  allGood: (n: number) => `${usersOf(n)} can be imported. No line has an error.`,
   someBad: (bad: number) =>
     `${bad === 1 ? 'One line has an error' : `${formatted(bad)} lines have errors`}. Correct the file and check it again, or import the others without them.`,
   noneGood: 'No line can be imported.',
-  start: (n: number) => `Import ${users(n)}`,
-  startValid: (n: number) => `Import only the ${users(n)} without errors`,
+  start: (n: number) => `Import ${usersOf(n)}`,
+  startValid: (n: number) => `Import only the ${usersOf(n)} without errors`,
   existingStay: 'Users who exist already are not changed.',
-  imported: (n: number) => `${users(n)} ${n === 1 ? 'was' : 'were'} created.`,
+  imported: (n: number) => `${usersOf(n)} ${n === 1 ? 'was' : 'were'} created.`,
   stopped: (line: number) => `Stopped. All lines up to ${formatted(line)} are done, and nothing after it was sent.`,
   interrupted: (line: number) =>
     line === 0

@@ -1,6 +1,6 @@
 import { n as formatted } from './counts.js';
 
-const users = (n: number) => `${formatted(n)} ${n === 1 ? 'user' : 'users'}`;
+const usersOf = (n: number) => `${formatted(n)} ${n === 1 ? 'user' : 'users'}`;
 
 /** The list of users, and the bulk actions. */
 export const users = {
@@ -45,9 +45,9 @@ export const users = {
   roles: { user: 'User', support: 'Support', operator: 'Operator' },
   locks: { operator: 'By an operator', guesses: 'By wrong secrets', none: 'Not locked' },
   kinds: { totp: 'Authenticator app', passkey: 'Passkey', none: 'None' },
-  total: (n: number) => users(n),
+  total: (n: number) => usersOf(n),
   moreThan: (n: number) => `More than ${formatted(n)} match`,
-  atLeast: (n: number) => (n === 0 ? 'Still counting' : `At least ${users(n)}`),
+  atLeast: (n: number) => (n === 0 ? 'Still counting' : `At least ${usersOf(n)}`),
   partial: 'The search took too long. Users may be missing.',
   noIndex: 'The index for searches is missing or still being built, so users may be missing. System shows its state.',
   goOn: 'Continue the search',
@@ -87,7 +87,7 @@ export const users = {
     export: 'A file with one user on each line.',
   },
   milder: 'Deactivated users cannot sign in either, and can be activated again.',
-  selectedUsers: (n: number) => users(n),
+  selectedUsers: (n: number) => usersOf(n),
   allUsers: 'all users that match',
   running: {
     lock: 'Locking',
@@ -98,7 +98,7 @@ export const users = {
     delete: 'Deleting',
     export: 'Exporting',
   },
-  progress: (action: string, n: number) => `${action}: ${users(n)} so far`,
+  progress: (action: string, n: number) => `${action}: ${usersOf(n)} so far`,
   stop: 'Stop',
   finished: (done: number, unchanged: number, failed: number, unknown: number) =>
     [

@@ -1,7 +1,7 @@
 import type { Texts } from '../texts.js';
 
 const formatted = (n: number) => n.toLocaleString('es', { useGrouping: 'always' });
-const users = (n: number) => `${formatted(n)} ${n === 1 ? 'usuario' : 'usuarios'}`;
+const usersOf = (n: number) => `${formatted(n)} ${n === 1 ? 'usuario' : 'usuarios'}`;
 
 export const imports: Texts['imports'] = {
   title: 'Importar usuarios',
@@ -73,23 +73,23 @@ export const imports: Texts['imports'] = {
   dryRunAbout: 'Comprueba cada línea como lo haría la importación y no crea nada.',
   check: 'Comprobar el archivo',
   checkAgain: 'Comprobar de nuevo',
-  checking: (n) => `${users(n)} comprobados`,
+  checking: (n) => `${usersOf(n)} comprobados`,
   work: 'Importación',
-  importing: (n) => `${users(n)} listos`,
+  importing: (n) => `${usersOf(n)} listos`,
   stop: 'Detener',
   goOn: 'Continuar',
   report: 'Informe',
   good: { dryRun: 'se pueden importar', work: 'creados' },
   exists: 'ya existen',
   failed: { dryRun: 'no se pueden importar', work: 'no importados' },
-  allGood: (n) => `${n === 1 ? 'Se puede' : 'Se pueden'} importar ${users(n)}. Ninguna línea tiene errores.`,
+  allGood: (n) => `${n === 1 ? 'Se puede' : 'Se pueden'} importar ${usersOf(n)}. Ninguna línea tiene errores.`,
   someBad: (bad) =>
     `${bad === 1 ? 'Una línea tiene un error' : `${formatted(bad)} líneas tienen errores`}. Corrige el archivo y compruébalo de nuevo, o importa las demás sin ellas.`,
   noneGood: 'Ninguna línea se puede importar.',
-  start: (n) => `Importar ${users(n)}`,
-  startValid: (n) => `Importar solo ${n === 1 ? 'el usuario' : `los ${users(n)}`} sin errores`,
+  start: (n) => `Importar ${usersOf(n)}`,
+  startValid: (n) => `Importar solo ${n === 1 ? 'el usuario' : `los ${usersOf(n)}`} sin errores`,
   existingStay: 'Los usuarios que ya existen no se cambian.',
-  imported: (n) => (n === 1 ? 'Se creó un usuario.' : `Se crearon ${users(n)}.`),
+  imported: (n) => (n === 1 ? 'Se creó un usuario.' : `Se crearon ${usersOf(n)}.`),
   stopped: (line) =>
     `Detenido. Todas las líneas hasta la ${formatted(line)} están hechas y no se envió nada de las siguientes.`,
   interrupted: (line) =>
