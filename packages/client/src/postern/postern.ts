@@ -90,7 +90,7 @@ export function createPostern(options: PosternOptions): Postern {
     },
     isClosed: () => isClosed,
     requireOpen() {
-      if (isClosed) throw new UsageError('This Postern client is closed. Create another with createPostern().');
+      if (isClosed) throw new UsageError('It is closed. Create another.');
     },
   };
   return {
