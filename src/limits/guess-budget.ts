@@ -67,7 +67,7 @@ export interface GuessedAccount {
   readonly knownDevice: string | undefined;
   /**
    * A bucket that replaces the bucket of the device, for requests that must work while guesses have locked the account.
-   * It is never locked permanently, so its secret itself must allow only a few guesses.
+   * This bucket is never locked permanently. So the secret that is guessed (such as a code) must itself limit the guesses.
    */
   readonly bucket?: string;
   readonly origin: Origin;
@@ -76,9 +76,9 @@ export interface GuessedAccount {
 }
 
 /**
- * The bucket for the codes of recoveries and registrations, which need no session. Each known device that requested its
- * code has one, so that wrong guesses of other people do not lock out the phone of the account's owner. All other devices
- * share one bucket.
+ * The bucket for the codes of recoveries and registrations, which need no session. There is one bucket for each known device that
+ * requested a code, so that wrong guesses of other people do not lock out the phone of the account's owner. All other devices share
+ * one bucket.
  */
 export function sessionlessBucket(knownDevice: string | undefined): string {
   if (knownDevice === undefined) return '00000000-0000-0000-0000-000000000001';

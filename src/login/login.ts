@@ -26,7 +26,8 @@ import { createStepStart } from './step-start.js';
 export interface Login {
   /**
    * Step 1. A wrong secret returns a rejected authentication, and so does an unknown identity.
-   * @throws Problem `validation_failed`; `account_locked` or `account_temporarily_locked` after the right secret
+   * @throws Problem `validation_failed`; `account_locked` or `account_temporarily_locked`: a lock by an operator only after the right
+   * secret, a lock by guesses with any secret
    */
   start(request: TokenRequest, origin: Origin): Promise<LoginResult>;
   /**

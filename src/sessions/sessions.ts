@@ -58,8 +58,15 @@ interface CreateManyValues {
 
 /**
  * Creates one session for each of many authentication tokens that were used before. It takes no locks, so it never waits. The
- * result has no row for a token that is used for the first time, that another client used last, that is bound to a key, whose
- * login gets another end by this use, or that must be refused. For such a token, `createSession` decides.
+ * result has no row for a token
+ *
+ * - that is used for the first time,
+ * - that another client used last,
+ * - that is bound to a key,
+ * - whose login's end this use would change,
+ * - or that must be refused.
+ *
+ * For such a token, `createSession` decides.
  */
 const createFurtherSessions = statement<CreateManyValues, SessionRow>(
   'session_create_many',

@@ -41,7 +41,7 @@ export interface Webhooks {
   rotateSecret(tx: Queryable, id: string, origin: Origin): Promise<string>;
 }
 
-/** An event is matched with each endpoint, so there are few. */
+/** The maximum number of endpoints. It is small because each event is compared with all of them. */
 const maxEndpoints = 50;
 
 /** The fields that filter lists of endpoints. */

@@ -40,7 +40,7 @@ export async function readEncodedImage(
   const keep = (bytes: Buffer) => {
     length.around += bytes.length;
     if (length.around > maxBytesAround) throw new Problem('payload_too_large');
-    // A piece shares its memory with what was read with it.
+    // Copied: a piece is a view of a larger buffer, which would otherwise stay in memory.
     if (bytes.length > 0) around.push(Buffer.from(bytes));
   };
 
@@ -82,7 +82,8 @@ export function decodeImage(encoded: string, maxFileBytes: number): Buffer {
 }
 
 /**
- * Finds the string of a member of the outermost object: returns true for the byte that opens it. It is not called for the string itself.
+ * Finds the string of a member of the outermost object. The function returns true for the opening quotation mark. Do not call it for the
+ * bytes of the string.
  */
 function createMemberFinder(name: string): (byte: number) => boolean {
   const before = `"${name}":`;
@@ -156,7 +157,8 @@ function createBase64Reader(maxBytes: number, expectedBytes = 0): Base64Reader {
       if (length + size > maxBytes) length = maxBytes + 1;
       if (length > maxBytes) return;
       makeRoom(length + size);
-      // The decoder skips other characters, and reads those of URLs. A pattern would take twenty times as long.
+      // Node's decoder skips characters that are not base64, so the size shows them. But it accepts `-` and `_` (base64url), so they are
+      // searched. A regular expression would be twenty times slower.
       isValid = file.write(complete, length, 'base64') === size && !complete.includes('-') && !complete.includes('_');
       length += size;
     },

@@ -9,7 +9,7 @@ export type CellChoice = ChannelChoice | 'digest';
 export interface StepFacts {
   readonly channel: StepChannel;
   readonly condition: 'always' | 'unread' | 'undelivered';
-  /** Whether the channel has been called for this step already. */
+  /** Whether the message was already given to the provider. */
   readonly wasHandedOver: boolean;
   /** Undefined: the notification was deleted. */
   readonly notification:
@@ -142,7 +142,8 @@ function limit(facts: StepFacts, choice: CellChoice): Decision | undefined {
   const isDigested = hasDigest && facts.notification?.isHidden !== true;
   const canJoin = isDigested && digest === 'open';
   if (canJoin && choice === 'digest') return { state: 'digesting', reason: 'digest' };
-  // That is why its digest has left it out. An unread notification was too late for the digest, and is mailed alone.
+  // A notification that was read before its digest closed was left out of it, so it is skipped. An unread one was too late for the digest,
+  // and gets its own mail.
   if (isDigested && digest === 'past' && choice === 'digest' && facts.notification?.isRead) return skipped('read');
   if (facts.isCapped !== true) return undefined;
   return canJoin && category?.overflow === 'digest' ? { state: 'digesting', reason: 'cap' } : skipped('cap');

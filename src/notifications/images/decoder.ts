@@ -31,7 +31,7 @@ const idleTimeoutMs = 10_000;
 /** A JPEG of 2048 x 2048 pixels has at most 12 MB. */
 const maxRenditionBytes = 16 * 1024 * 1024;
 
-/** The stream that carries the bytes of files, in both directions: messages would copy them. */
+/** The stream that carries the bytes of files, in both directions. Messages between processes (IPC) would copy the bytes. */
 const fileDescriptor = 3;
 
 /**
@@ -45,7 +45,8 @@ const fileDescriptor = 3;
  *   was built to be slow takes longer.
  * - On Linux with `sched_autogroup`, a priority counts only within a session, and PostgreSQL is in another one. So the process has a
  *   session of its own, which gets a low priority too.
- * - The parent ends it: signals for a whole service reach both, and the parent first answers its requests.
+ * - The child ignores signals: a signal to the service reaches parent and child, but the parent still needs the child for open requests,
+ *   and ends it afterwards.
  */
 const source = `
   const maxPixels = 25_000_000;
@@ -168,7 +169,7 @@ export function createDecoder({ maxCpuMs = 6000 } = {}): Decoder {
       filesOf(started)?.destroy();
     };
     started.once('exit', forget).on('error', forget);
-    // The end of the process is an error of the call.
+    // Ignored here: if the process ends, the listener of the call reports it.
     filesOf(started)?.on('error', () => undefined);
     return started;
   }
@@ -193,7 +194,7 @@ export function createDecoder({ maxCpuMs = 6000 } = {}): Decoder {
       const onError = (cause: Error) => end(() => reject(new Problem('overloaded', { retryAfter: 1, cause })));
       const onExit = (code: number | null, signal: string | null) => {
         const cause = new Error(`the decoder of images ended with ${signal ?? code}`);
-        // For example, the system lacked memory. Other ends are crashes because of the file.
+        // SIGKILL comes from the system, for example because memory was low. Any other end is a crash that the file caused.
         if (signal === 'SIGKILL') onError(cause);
         else end(() => reject(new Problem('invalid_image', { cause })));
       };

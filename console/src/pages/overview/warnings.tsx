@@ -83,11 +83,11 @@ export function Warnings() {
   const last = data?.data[0];
   const failing = useFailingProviders();
   const { webhooks = [], disks = [] } = useFindings(can('admin')).data ?? {};
-  // Without a connection, the bar at the top says how old the page is.
-  const isStale = error !== null && !(error instanceof NetworkError && data !== undefined);
+  // A network error with earlier data is not shown here: the bar at the top shows it.
+  const hasError = error !== null && !(error instanceof NetworkError && data !== undefined);
   return (
     <section aria-label={overview.warnings} className={styles.warnings}>
-      {isStale && <Problem message={overview.messagesFailed} error={error} onRetry={() => void refetch()} />}
+      {hasError && <Problem message={overview.messagesFailed} error={error} onRetry={() => void refetch()} />}
       {last !== undefined && data !== undefined && (
         <div className={styles.warning} role="status">
           <Icon name="circleCross" className={styles.bad} />
@@ -139,7 +139,7 @@ export function Warnings() {
           </p>
         </div>
       ))}
-      {data !== undefined && !isStale && (can('admin') || last === undefined) && (
+      {data !== undefined && !hasError && (can('admin') || last === undefined) && (
         <Findings
           isAllowed={can('admin')}
           hasFailures={last !== undefined || failing.length > 0 || webhooks.length > 0 || disks.length > 0}
@@ -191,7 +191,7 @@ function Findings({ isAllowed, hasFailures, checkedAt }: FindingsProps) {
     if (isUnknown) return isLost ? overview.checksFailed : overview.checking;
     return hasFailures ? overview.systemWell : overview.allWell;
   };
-  // A new key: words that are replaced as a whole do not count as moved.
+  // A new key replaces the whole element. So the browser does not count it as a layout shift.
   return (
     <div key={textOf()} className={styles.warning}>
       <Icon name={isUnknown ? 'clock' : 'circleCheck'} className={isUnknown ? styles.quiet : styles.good} />

@@ -71,7 +71,8 @@ export function createPostern(options: PosternOptions): Postern {
     transport: options.fetch === undefined ? transportOptions : undefined,
     marks: usesBackend ? safeStorage(pageStorage(base)) : storage,
     async send(request) {
-      // The answers to a logout and to a new password change the cookie of the backend, which must not be the one of the next login.
+      // The answer to a logout or to a change of the password also sets the backend's cookie. Wait for it: otherwise it could overwrite
+      // the cookie of the next login.
       if (usesBackend && !request.authorization) {
         await held.ending;
         await untilReplaced(core);
