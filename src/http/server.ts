@@ -91,6 +91,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     {
       headers,
       admission,
+      // A line for each request is written by a plugin, which this handler would bypass.
       isOpen: !logsRequests,
       counters: services.counters,
       meters: services.meters,

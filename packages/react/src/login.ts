@@ -70,7 +70,7 @@ export interface UseRegistration {
 }
 
 /**
- * A registration that lives as long as the component.
+ * A registration. It is cancelled when the component unmounts; with `resume`, the user can continue later.
  *
  * @example
  * ```tsx
@@ -108,7 +108,7 @@ export interface UseRecovery {
 }
 
 /**
- * A recovery of a password or PIN that lives as long as the component.
+ * A recovery of a password or PIN. It is cancelled when the component unmounts; with `resume`, the user can continue later.
  *
  * @example
  * ```tsx
