@@ -52,7 +52,7 @@ export interface WrittenBackup {
   readonly name: string;
   readonly location: string;
   readonly bytes: number;
-  /** The owner in the name. */
+  /** The installation to which the backup belongs, as the name of the backup contains it. */
   readonly owner: string;
   /** The id of the archive of the write-ahead log that continues the backup. */
   readonly archive: string | null;
@@ -115,7 +115,7 @@ export function createBackup(
 async function describe(client: pg.Client, source: BackupSource): Promise<BackupHeader> {
   const { serverFolder } = source;
   const isDump = serverFolder === undefined;
-  // A restored dump gets another system identifier, so it needs no installation id.
+  // A restored dump is in a database with another system identifier. So only a copy of files needs an installation id.
   const installation = isDump ? undefined : await readInstallation(serverFolder);
   const { rows } = await client.query<{
     system: string;
@@ -186,7 +186,7 @@ function contentOf(client: pg.Client, given: BackupContent): AsyncIterable<Buffe
       );
 }
 
-/** Members of the manifest. */
+/** Members of the manifest, which says what the backup contains. */
 type Described = Record<string, unknown>;
 
 async function* dump(
@@ -195,6 +195,7 @@ async function* dump(
   program: Program,
 ): AsyncGenerator<ArchiveEntry, Described> {
   await client.query(insertBackup, valuesOf(row));
+  // A dump shows the database at one moment, so no transaction ended between the count and the end of the backup.
   return { rows: yield* dumpDatabase(client, { target, program }), is_quiet: true };
 }
 
@@ -205,7 +206,7 @@ async function* copyFiles(
   const manifest: Described = {};
   let next: string | undefined;
   const range = yield* copyRunningServer(client, serverFolder, async () => {
-    // The backup ends after this statement, so it contains this row and the transactions that were counted.
+    // The copy ends after this function. So the backup contains this row and all transactions that are counted here.
     await client.query(insertBackup, valuesOf(row));
     ({ rows: manifest.rows, next } = await countRows(client));
   });

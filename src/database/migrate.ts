@@ -13,8 +13,8 @@ import { compareMigrations, listMigrations, migrationsFolder } from './schema-st
 /** The key of an advisory lock: any fixed number. Instances that start at the same time migrate one after the other. */
 const migrationLock = 7_203_415_001;
 /**
- * The maximum time that a migration waits for the lock of a table. All other statements on the table wait behind the
- * migration: during a dump, every login would wait until the dump ends.
+ * The maximum time that a migration waits for the lock of a table. While it waits, all other statements on this table wait behind it. So
+ * with a longer time, every login would wait until a dump ends.
  */
 const lockWait = '1s';
 /** Milliseconds between two attempts to get a lock. */
@@ -42,12 +42,13 @@ export interface MigrationLog {
 }
 
 /**
- * Applies every pending file of `migrations/` in the order of their names, each in its own transaction, then the
- * migrations of the queue. It also builds the late indexes of small tables.
+ * Applies the pending files of `migrations/` in the order of their names, each in its own transaction. Then it builds the late indexes of
+ * small tables, and applies the migrations of the queue.
  * @param folder the migrations, with a `/` at the end
  * @returns the names of the migrations that it applied.
  * @throws UnfitDatabaseError when Postern cannot work with this database
- * @throws MigrationError when the database has other or newer migrations than this version. Nothing was changed
+ * @throws MigrationError if the database has other or newer migrations (nothing was changed), if a migration fails (it is rolled back,
+ *   earlier ones stay), or if the role lacks the right
  */
 export async function migrate(target: DatabaseTarget, log: MigrationLog, folder = migrationsFolder): Promise<string[]> {
   await refuseUnfitDatabase(target);
@@ -201,7 +202,7 @@ async function applyOnce(client: pg.Client, { name, text, digest }: Migration): 
 
 /** The queue has its own schema, `graphile_worker`. */
 async function migrateQueue(target: DatabaseTarget): Promise<void> {
-  // If a connection breaks, its query fails and reports the error.
+  // The callback ignores errors of connections. If a connection breaks, its query fails, and this function rejects.
   const pool = createPlainPool(target, 1, () => undefined);
   try {
     await runMigrations({ pgPool: pool, schema: 'graphile_worker' });

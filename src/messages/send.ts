@@ -16,8 +16,8 @@ import type { Templates } from './templates.js';
 /** Sends messages of the outbox after `dispatchMessages` has added their jobs: the queue's tasks `message.send…`. */
 export interface Messages {
   /**
-   * Sends one message. Rejects when the provider failed, so that the queue retries until the message expires. A message may
-   * therefore arrive twice, with the same id.
+   * Sends one message. If the provider fails, it rejects, and the queue retries until the message expires. So a message can arrive twice,
+   * with the same id.
    */
   send(job: MessageJob): Promise<void>;
 }
@@ -78,8 +78,8 @@ const startAttempt = statement<MessageJob, MessageRow>(
 );
 
 /**
- * Records that the provider has accepted the message. The provider's report about the delivery may have arrived
- * already: then the message stays `delivered`, or becomes `undelivered`.
+ * Records that the provider has accepted the message. Its report about the delivery may have arrived before. Then the message stays
+ * `delivered`, or becomes `undelivered`.
  */
 const setAccepted = statement<MessageJob & { provider: string; reference: string | null }, object>(
   'message_set_accepted',
@@ -98,7 +98,7 @@ const setAccepted = statement<MessageJob & { provider: string; reference: string
   },
 );
 
-/** A message that has arrived stays delivered, even if the attempt failed. */
+/** Records a result other than `sent`. A message that has arrived stays `delivered`, even if a later attempt fails. */
 const setState = statement<
   MessageJob & { state: Exclude<FinalState, 'sent'> | 'queued'; error: string | null },
   object
@@ -122,7 +122,7 @@ const putBack = statement<MessageJob & { readonly maxAttempts: number }>(
 );
 
 const smsCodes: ReadonlySet<string> = new Set(Object.keys(codeKinds).map((kind) => `sms.${kind}`));
-/** Whether a request for a code has caused the SMS. */
+/** Whether the SMS contains a code that somebody has requested. */
 const isSmsCode = (kind: string) => smsCodes.has(kind);
 
 /** Mails that somebody waits for. They are sent to suppressed addresses too: a login needs them, and few are sent. */
@@ -159,10 +159,10 @@ export function createMessages(options: MessagesOptions): Messages {
   async function finish(job: MessageJob, row: MessageRow, result: Result): Promise<void> {
     const mail = reportedMail(options, job, row, result);
     await database.user(job.user_id).transaction(async (tx) => {
-      // Before the message: reports about an earlier attempt lock both in this order.
+      // This comes before the change of the message. Reports about an earlier attempt lock the rows in the same order, so nothing deadlocks.
       if (mail !== undefined) await mailEvents.recordAccepted(tx, mail);
       const isChanged = await store(tx, job, result);
-      // The user was deleted while the mail was sent.
+      // If the message is gone, its user was deleted while the mail was sent.
       if (mail !== undefined && !isChanged) await mailEvents.forget(tx, mail);
       else if (mail !== undefined) await mailEvents.applyEarly(tx, mail);
       const { state } = result;
@@ -195,7 +195,7 @@ export function createMessages(options: MessagesOptions): Messages {
     const [row] = await database.user(job.user_id).query(startAttempt(job));
     if (row === undefined) return;
     const { recipient, sealed_code: encryptedCode, attempts } = row;
-    // The dispatch drops messages without a recipient. Earlier versions queued them.
+    // Earlier versions queued messages without a recipient. This version drops them at the dispatch.
     if (recipient === null) return finish(job, row, { state: 'dropped' });
     if (row.expired) return finish(job, row, { state: attempts > 1 ? 'failed' : 'expired' });
     const maxAttempts = encryptedCode === null ? noticeAttempts : codeAttempts;

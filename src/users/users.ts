@@ -61,7 +61,7 @@ export interface PreparedUser {
 export interface PreparedChange {
   readonly identities: Identities;
   readonly values: UserValues;
-  /** The roles of the app that the user gets and loses. Undefined if `values` has all roles, or if they stay. */
+  /** The roles of the app to add and to remove. Undefined if `values` has the complete list, or if the roles do not change. */
   readonly roleChange?: RoleChange | undefined;
 }
 
@@ -71,7 +71,7 @@ type RoleChange = Exclude<NonNullable<UserChange['roles']>, string[]>;
 export interface Users {
   /**
    * Checks a new user and hashes its secrets, outside any transaction.
-   * @param id the id of the user, if something is bound to it already
+   * @param id the id of the new user, if something such as a passkey was created for this id before. Undefined: a new id
    * @throws Problem `validation_failed` with all errors, `overloaded`
    */
   prepare(input: NewUser, id: string | undefined, options: NewUserOptions & HashedFor): Promise<PreparedUser>;
@@ -95,8 +95,9 @@ export interface Users {
    */
   prepareChange(id: string, change: UserChange, from: SecretsFrom & HashedFor): Promise<PreparedChange>;
   /**
-   * Changes a user and notifies the user of changed credentials. A new or removed password and deactivation end every login.
-   * @param noticeKind send one notice of this kind instead of the usual notices
+   * Changes a user, and notifies this user of changed credentials. All logins end if the password is set or removed, or if the user is
+   * deactivated.
+   * @param noticeKind the kind of the one notice to send instead of the usual notices
    * @throws Problem `not_found`, `identity_taken`, `validation_failed` (`identity_required`, too many roles)
    */
   change(tx: Queryable, id: string, prepared: PreparedChange, origin: Origin, noticeKind?: NoticeKind): Promise<User>;
@@ -129,7 +130,7 @@ export interface UsersOptions extends UserRules {
   readonly hasher: PasswordHasher;
   readonly keys: SecretKeys;
   /**
-   * The maximum cost that the schemes of imported hashes add to a failed login, in verifications of Postern's own hash.
+   * The maximum time that imported hashes may add to a failed login. The unit is one verification of Postern's own hash.
    */
   readonly hashCostLimit: number;
   /** The maximum number of searches for users that run at the same time. The default is 2. */
@@ -300,9 +301,9 @@ async function changeUser(
 const addressTypes = ['email', 'phone'] as const;
 
 /**
- * The new values of the columns that say whether the addresses are proven, after a change of the addresses. A new address counts as proven,
- * unless the change says otherwise. Before the account loses a proven address, its logins by such an address are noted: then a recovery
- * through an unproven address is refused.
+ * Returns the new values of the columns that say whether the addresses are proven. A new address counts as proven, unless the change says
+ * otherwise. If the account loses a proven address and has had a login by an address, `had_address_login` records this. A recovery through
+ * an unproven address is then refused.
  */
 async function verificationEffect(tx: Queryable, before: UserRow, values: UserValues): Promise<UserValues> {
   const effect: { email_verified?: boolean; phone_verified?: boolean; had_address_login?: boolean } = {};

@@ -1,6 +1,6 @@
 /**
- * Postern in the backend of an app: verify sessions, publish notifications, administer. For Node.js, Deno, Bun and workers. Nothing
- * runs at import.
+ * Postern in the backend of an app: verify sessions, publish notifications, administer. For Node.js, Deno, Bun and edge runtimes
+ * (such as Cloudflare Workers). An import of this package runs nothing.
  *
  * @packageDocumentation
  */

@@ -37,8 +37,8 @@ interface StepRow {
 }
 
 /**
- * Selects at least one due step whose channel is not paused, the oldest first, up to the limits. Skips steps that another instance has
- * locked.
+ * Selects due steps whose channel is not paused, the oldest first, up to the limits. The first one is selected even if it alone exceeds a
+ * limit. Skips steps that another instance has locked.
  */
 const takeDue = statement<{ paused: readonly StepChannel[] }, StepRow>(
   'pending_steps_take',
@@ -71,7 +71,7 @@ interface Steps {
 
 /** Notifications of one step that share all facts of the decision. */
 interface FactGroup extends FactColumns {
-  /** The place of the step in the request. */
+  /** The index of the step in `steps`. */
   place: number;
   user_ids: string[];
   ids: string[];
@@ -117,7 +117,7 @@ const selectAddresses = unprepared(
   ),
 );
 
-/** A step was not carried out for these notifications. */
+/** Why a step was not carried out for some notifications. */
 interface NewRefusal {
   readonly channel: StepChannel;
   readonly state: (Refusal | NoProvider)['state'];
@@ -132,7 +132,7 @@ const insertRefusal = statement<NewRefusal & { id: string; notificationIds: stri
     values (${p.id}, ${p.notificationIds}::uuid[], ${p.channel}, ${p.state}, ${p.reason}, ${p.publishedAt}, db_now())`,
 );
 
-/** Events of refusals that webhooks get. They never had a delivery. */
+/** Records the events about refusals for webhooks. A refused notification has no delivery, so `delivery_id` is null. */
 const recordRefusal = statement<
   Pick<NewRefusal, 'channel' | 'state' | 'reason'> & {
     category: string | null;
@@ -251,6 +251,7 @@ async function byAddress(
   if (channel === 'push') return [whole];
   const worst = decideWith({ isSuppressed: true, isAllowedOut: false });
   const best = decideWith(plainAddress);
+  // If the worst and the best address lead to the same decision, the addresses need not be read.
   if (worst.state === best.state && worst.reason === best.reason) return [whole];
   const rows = await tx.query(selectAddresses({ userIds: arrayText(userIds), channel }));
   const addressOf = new Map(rows.map(({ user_id, address }) => [user_id, address]));
@@ -309,7 +310,7 @@ class StepDecisions {
   async write(tx: Transaction, { counters, onPushes, categories, timeZone: zone }: StepOptions): Promise<void> {
     for (const { place, category: name, ...items } of this.#joins.values()) {
       const category = categories.get(name);
-      // If the category was deleted, the job of the mail stores that reason.
+      // If the category was deleted, each notification gets its own mail job, which stores the deletion as the reason.
       const alone = category === undefined ? items : await joinDigests(tx, items, { category, zone });
       this.#send(place, alone);
       const joined = items.ids.length - alone.ids.length;
@@ -321,6 +322,7 @@ class StepDecisions {
       if (step === undefined || userIds.length === 0) continue;
       const { channel, condition, due_at: dueAt, traceparent: cause } = step;
       if (channel === 'push') {
+        // The age of a push counts from here.
         const items = userIds.map((userId, index) => ({ userId, id: ids[index] ?? '', publishedAt: dueAt }));
         await insertDuePushes(tx, items);
         tx.onCommit(onPushes);

@@ -52,9 +52,9 @@ export async function listedUsers(
 }
 
 /**
- * All faults of a publication, except those of its form.
- * @param body of any form
- * @param faults the faults of its form, which are reported elsewhere
+ * Finds the errors of a publication that the check against the schema does not find.
+ * @param body may have any form
+ * @param faults the errors that the schema has found, which are reported elsewhere
  */
 export async function publicationErrors(
   handle: Queryable,

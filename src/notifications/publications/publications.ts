@@ -33,7 +33,11 @@ export interface Moved extends Tagged {
 
 /** Publications as operators see and change them. If a method with the parameter `tx` throws, the caller must roll back. */
 export interface Publications {
-  /** The faults of a body, except those of its form, which are `faults`. The body may have any form. */
+  /**
+   * Finds the errors of a request body that the check against its schema does not find.
+   * @param body may have any form
+   * @param faults the errors that the schema has found
+   */
   errorsOf(body: unknown, faults: readonly FieldError[]): Promise<FieldError[]>;
   /** @throws Problem `validation_failed` */
   create(tx: Transaction, input: NewPublication, origin: Origin): Promise<Tagged>;
@@ -53,7 +57,7 @@ export interface Publications {
 
 export interface MoveOptions {
   readonly origin: Origin;
-  /** Whether the caller may publish to this target. @throws Problem if not */
+  /** Throws a Problem if the caller may not publish to this target. */
   readonly checkTarget: (target: object) => void;
 }
 
@@ -153,7 +157,7 @@ const pause = statement<{ id: string }, PublicationRow>(
     set status = 'paused', due_at = null, version = version + 1, updated_at = db_now()
     where id = ${p.id} returning ${publicationColumns}`,
 );
-/** Due one chunk later, so that repeated pauses do not exceed the rate. */
+/** The publication continues after the time that one chunk takes. So repeated pauses do not exceed the rate. */
 const resume = statement<{ id: string }, PublicationRow>(
   'publication_resume',
   (p) => sql`
@@ -258,7 +262,7 @@ interface StoredTarget {
   /** JSON of a `Target`. */
   readonly target: string;
   readonly topicId: string | null;
-  /** The different users of a list. */
+  /** The users of a list, each once. */
   readonly userIds?: readonly string[];
 }
 

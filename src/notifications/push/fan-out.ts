@@ -9,7 +9,7 @@ import { outcomeOf } from './end.js';
 import { type PlannedPush, type PushOptions, type PushSubject, planPushes, reachableByUser } from './plan.js';
 import { type DeferredItem, divideByUser, waitingPushes } from './shares.js';
 
-/** The maximum number of rows of `push_fan_outs` that one step reads, and the number of notifications after which it stops. */
+/** The maximum number of rows of `push_fan_outs` that one run reads, and the number of notifications after which it stops. */
 const limits = { fanOuts: 200, notifications: 5000 };
 
 interface FanOutRow {
@@ -21,8 +21,8 @@ interface FanOutRow {
 }
 
 /**
- * The oldest rows that are due, up to the limits, and at least one. Rows that another instance has locked are
- * skipped.
+ * Selects the oldest rows that are due, up to the limits. The first one is selected even if it alone exceeds a limit. Skips rows that another
+ * instance has locked.
  */
 const takeFanOuts = statement<Record<never, never>, FanOutRow>(
   'push_fan_outs_take',
@@ -45,7 +45,7 @@ const deleteFanOuts = statement<{ ids: readonly string[] }>(
   (p) => sql`delete from push_fan_outs where id = any (${p.ids}::uuid[])`,
 );
 
-/** Keeps the items of rows that wait for a later step. */
+/** Removes from each row the items that are done. The others wait for a later run. */
 const deferItems = statement<{
   fanOuts: readonly string[];
   userIds: readonly string[];
@@ -92,8 +92,8 @@ interface Item {
 /**
  * Fan-out: computes the pushes of the oldest publishing requests. The transaction that deletes their rows also inserts the
  * rows and jobs of the pushes, so no push is lost or sent twice. Notifications of a user with too many pushes wait for a later
- * step.
- * @returns whether the step found a row
+ * run.
+ * @returns whether the run found a row
  */
 export function fanOutPushes(
   database: Handle,
@@ -134,14 +134,14 @@ export function fanOutPushes(
   });
 }
 
-/** Counts the pushes that end at once. */
+/** Counts the pushes that are not sent because of a decision. */
 function countEnded(counters: Counters, pushes: readonly PlannedPush[]): void {
   for (const { end, category = null } of pushes) {
     if (end !== undefined) countDeliveries(counters, { channel: 'push', category, outcome: outcomeOf[end.state] });
   }
 }
 
-/** Changes rows so that they have only the items that wait for a later step. */
+/** Keeps in each row only the items that wait for a later run. */
 async function keep(tx: Queryable, later: readonly DeferredItem<Item>[]): Promise<void> {
   if (later.length === 0) return;
   await tx.query(

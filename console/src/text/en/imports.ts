@@ -1,5 +1,6 @@
-const count = (n: number) => n.toLocaleString('en');
-const people = (n: number) => `${count(n)} ${n === 1 ? 'user' : 'users'}`;
+import { n as formatted } from './counts.js';
+
+const usersOf = (n: number) => `${formatted(n)} ${n === 1 ? 'user' : 'users'}`;
 
 /** The import of users from a file. */
 export const imports = {
@@ -38,7 +39,7 @@ export const imports = {
   becomesOf: (column: string) => `What ${column} becomes`,
   hiddenValue: 'hidden',
   firstLines: 'First lines',
-  moreColumns: (n: number) => `${count(n)} more columns are not shown.`,
+  moreColumns: (n: number) => `${formatted(n)} more columns are not shown.`,
   targets: {
     none: 'Leave out',
     username: 'Username',
@@ -71,30 +72,30 @@ export const imports = {
   dryRunAbout: 'Checks every line as an import does, and creates nothing.',
   check: 'Check the file',
   checkAgain: 'Check again',
-  checking: (n: number) => `${people(n)} checked`,
+  checking: (n: number) => `${usersOf(n)} checked`,
   work: 'Import',
-  importing: (n: number) => `${people(n)} done`,
+  importing: (n: number) => `${usersOf(n)} done`,
   stop: 'Stop',
   goOn: 'Continue',
   report: 'Report',
   good: { dryRun: 'can be imported', work: 'created' },
   exists: 'exist already',
   failed: { dryRun: 'cannot be imported', work: 'not imported' },
-  allGood: (n: number) => `${people(n)} can be imported. No line has an error.`,
+  allGood: (n: number) => `${usersOf(n)} can be imported. No line has an error.`,
   someBad: (bad: number) =>
-    `${bad === 1 ? 'One line has an error' : `${count(bad)} lines have errors`}. Correct the file and check it again, or import the others without them.`,
+    `${bad === 1 ? 'One line has an error' : `${formatted(bad)} lines have errors`}. Correct the file and check it again, or import the others without them.`,
   noneGood: 'No line can be imported.',
-  start: (n: number) => `Import ${people(n)}`,
-  startValid: (n: number) => `Import only the ${people(n)} without errors`,
+  start: (n: number) => `Import ${usersOf(n)}`,
+  startValid: (n: number) => `Import only the ${usersOf(n)} without errors`,
   existingStay: 'Users who exist already are not changed.',
-  imported: (n: number) => `${people(n)} ${n === 1 ? 'was' : 'were'} created.`,
-  stopped: (line: number) => `Stopped. All lines up to ${count(line)} are done, and nothing after it was sent.`,
+  imported: (n: number) => `${usersOf(n)} ${n === 1 ? 'was' : 'were'} created.`,
+  stopped: (line: number) => `Stopped. All lines up to ${formatted(line)} are done, and nothing after it was sent.`,
   interrupted: (line: number) =>
     line === 0
       ? 'Interrupted before the first line was done.'
-      : `Interrupted. All lines up to ${count(line)} are done.`,
+      : `Interrupted. All lines up to ${formatted(line)} are done.`,
   unsure: (from: number, to: number) =>
-    `The answer for lines ${count(from)} to ${count(to)} was lost, so their users may have been created. If you continue, no user is created twice. In the report, users of these lines who were created have the result “exists”.`,
+    `The answer for lines ${formatted(from)} to ${formatted(to)} was lost, so their users may have been created. If you continue, no user is created twice. In the report, users of these lines who were created have the result “exists”.`,
   fileChanged: 'The file has changed or was moved since you chose it. Choose it again.',
   toUsers: 'See the users',
   rows: 'Lines to check',
@@ -104,7 +105,7 @@ export const imports = {
   reason: 'Reason',
   noName: 'No name',
   existing: 'This user exists already.',
-  sameAsLine: (line: number) => `Line ${count(line)} already has the same value.`,
+  sameAsLine: (line: number) => `Line ${formatted(line)} already has the same value.`,
   lineErrors: {
     too_long: 'The line is longer than 64 KiB. A quotation mark may be missing.',
     open_quote: 'A quotation mark is not closed until the end of the file.',

@@ -1,5 +1,6 @@
-const count = (n: number) => n.toLocaleString('en');
-const people = (n: number) => `${count(n)} ${n === 1 ? 'user' : 'users'}`;
+import { n as formatted } from './counts.js';
+
+const usersOf = (n: number) => `${formatted(n)} ${n === 1 ? 'user' : 'users'}`;
 
 /** The list of users, and the bulk actions. */
 export const users = {
@@ -44,9 +45,9 @@ export const users = {
   roles: { user: 'User', support: 'Support', operator: 'Operator' },
   locks: { operator: 'By an operator', guesses: 'By wrong secrets', none: 'Not locked' },
   kinds: { totp: 'Authenticator app', passkey: 'Passkey', none: 'None' },
-  total: (n: number) => people(n),
-  moreThan: (n: number) => `More than ${count(n)} match`,
-  atLeast: (n: number) => (n === 0 ? 'Still counting' : `At least ${people(n)}`),
+  total: (n: number) => usersOf(n),
+  moreThan: (n: number) => `More than ${formatted(n)} match`,
+  atLeast: (n: number) => (n === 0 ? 'Still counting' : `At least ${usersOf(n)}`),
   partial: 'The search took too long. Users may be missing.',
   noIndex: 'The index for searches is missing or still being built, so users may be missing. System shows its state.',
   goOn: 'Continue the search',
@@ -86,7 +87,7 @@ export const users = {
     export: 'A file with one user on each line.',
   },
   milder: 'Deactivated users cannot sign in either, and can be activated again.',
-  selectedUsers: (n: number) => people(n),
+  selectedUsers: (n: number) => usersOf(n),
   allUsers: 'all users that match',
   running: {
     lock: 'Locking',
@@ -97,14 +98,14 @@ export const users = {
     delete: 'Deleting',
     export: 'Exporting',
   },
-  progress: (action: string, n: number) => `${action}: ${people(n)} so far`,
+  progress: (action: string, n: number) => `${action}: ${usersOf(n)} so far`,
   stop: 'Stop',
   finished: (done: number, unchanged: number, failed: number, unknown: number) =>
     [
-      `${count(done)} done`,
-      unchanged > 0 && `${count(unchanged)} unchanged`,
-      failed > 0 && `${count(failed)} refused`,
-      unknown > 0 && `${count(unknown)} unknown`,
+      `${formatted(done)} done`,
+      unchanged > 0 && `${formatted(unchanged)} unchanged`,
+      failed > 0 && `${formatted(failed)} refused`,
+      unknown > 0 && `${formatted(unknown)} unknown`,
     ]
       .filter((part) => part !== false)
       .join(', '),

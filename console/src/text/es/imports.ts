@@ -1,7 +1,7 @@
 import type { Texts } from '../texts.js';
 
-const count = (n: number) => n.toLocaleString('es', { useGrouping: 'always' });
-const people = (n: number) => `${count(n)} ${n === 1 ? 'usuario' : 'usuarios'}`;
+const formatted = (n: number) => n.toLocaleString('es', { useGrouping: 'always' });
+const usersOf = (n: number) => `${formatted(n)} ${n === 1 ? 'usuario' : 'usuarios'}`;
 
 export const imports: Texts['imports'] = {
   title: 'Importar usuarios',
@@ -40,7 +40,7 @@ export const imports: Texts['imports'] = {
   becomesOf: (column) => `En qué se convierte ${column}`,
   hiddenValue: 'oculto',
   firstLines: 'Primeras líneas',
-  moreColumns: (n) => `No se muestran ${count(n)} columnas más.`,
+  moreColumns: (n) => `No se muestran ${formatted(n)} columnas más.`,
   targets: {
     none: 'Omitir',
     username: 'Nombre de usuario',
@@ -73,31 +73,31 @@ export const imports: Texts['imports'] = {
   dryRunAbout: 'Comprueba cada línea como lo haría la importación y no crea nada.',
   check: 'Comprobar el archivo',
   checkAgain: 'Comprobar de nuevo',
-  checking: (n) => `${people(n)} comprobados`,
+  checking: (n) => `${usersOf(n)} comprobados`,
   work: 'Importación',
-  importing: (n) => `${people(n)} listos`,
+  importing: (n) => `${usersOf(n)} listos`,
   stop: 'Detener',
   goOn: 'Continuar',
   report: 'Informe',
   good: { dryRun: 'se pueden importar', work: 'creados' },
   exists: 'ya existen',
   failed: { dryRun: 'no se pueden importar', work: 'no importados' },
-  allGood: (n) => `${n === 1 ? 'Se puede' : 'Se pueden'} importar ${people(n)}. Ninguna línea tiene errores.`,
+  allGood: (n) => `${n === 1 ? 'Se puede' : 'Se pueden'} importar ${usersOf(n)}. Ninguna línea tiene errores.`,
   someBad: (bad) =>
-    `${bad === 1 ? 'Una línea tiene un error' : `${count(bad)} líneas tienen errores`}. Corrige el archivo y compruébalo de nuevo, o importa las demás sin ellas.`,
+    `${bad === 1 ? 'Una línea tiene un error' : `${formatted(bad)} líneas tienen errores`}. Corrige el archivo y compruébalo de nuevo, o importa las demás sin ellas.`,
   noneGood: 'Ninguna línea se puede importar.',
-  start: (n) => `Importar ${people(n)}`,
-  startValid: (n) => `Importar solo ${n === 1 ? 'el usuario' : `los ${people(n)}`} sin errores`,
+  start: (n) => `Importar ${usersOf(n)}`,
+  startValid: (n) => `Importar solo ${n === 1 ? 'el usuario' : `los ${usersOf(n)}`} sin errores`,
   existingStay: 'Los usuarios que ya existen no se cambian.',
-  imported: (n) => (n === 1 ? 'Se creó un usuario.' : `Se crearon ${people(n)}.`),
+  imported: (n) => (n === 1 ? 'Se creó un usuario.' : `Se crearon ${usersOf(n)}.`),
   stopped: (line) =>
-    `Detenido. Todas las líneas hasta la ${count(line)} están hechas y no se envió nada de las siguientes.`,
+    `Detenido. Todas las líneas hasta la ${formatted(line)} están hechas y no se envió nada de las siguientes.`,
   interrupted: (line) =>
     line === 0
       ? 'Interrumpido antes de terminar la primera línea.'
-      : `Interrumpido. Todas las líneas hasta la ${count(line)} están hechas.`,
+      : `Interrumpido. Todas las líneas hasta la ${formatted(line)} están hechas.`,
   unsure: (from, to) =>
-    `Se perdió la respuesta de las líneas ${count(from)} a ${count(to)}: puede que sus usuarios se hayan creado. Si continúas, ningún usuario se crea dos veces. En el informe, los usuarios de estas líneas que ya se crearon tienen el resultado «exists».`,
+    `Se perdió la respuesta de las líneas ${formatted(from)} a ${formatted(to)}: puede que sus usuarios se hayan creado. Si continúas, ningún usuario se crea dos veces. En el informe, los usuarios de estas líneas que ya se crearon tienen el resultado «exists».`,
   fileChanged: 'El archivo ha cambiado o se ha movido desde que lo elegiste. Elígelo de nuevo.',
   toUsers: 'Ver los usuarios',
   rows: 'Líneas que revisar',
@@ -107,7 +107,7 @@ export const imports: Texts['imports'] = {
   reason: 'Motivo',
   noName: 'Sin nombre',
   existing: 'Este usuario ya existe.',
-  sameAsLine: (line) => `La línea ${count(line)} ya tiene el mismo valor.`,
+  sameAsLine: (line) => `La línea ${formatted(line)} ya tiene el mismo valor.`,
   lineErrors: {
     too_long: 'La línea tiene más de 64 KiB. Quizá falten unas comillas.',
     open_quote: 'Unas comillas no se cierran hasta el final del archivo.',

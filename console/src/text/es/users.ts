@@ -1,7 +1,7 @@
 import type { Texts } from '../texts.js';
+import { n as formatted } from './counts.js';
 
-const count = (n: number) => n.toLocaleString('es');
-const people = (n: number) => `${count(n)} ${n === 1 ? 'usuario' : 'usuarios'}`;
+const usersOf = (n: number) => `${formatted(n)} ${n === 1 ? 'usuario' : 'usuarios'}`;
 
 export const users: Texts['users'] = {
   title: 'Usuarios',
@@ -45,9 +45,9 @@ export const users: Texts['users'] = {
   roles: { user: 'Usuario', support: 'Soporte', operator: 'Operador' },
   locks: { operator: 'Por un operador', guesses: 'Por secretos incorrectos', none: 'Sin bloqueo' },
   kinds: { totp: 'Aplicación de autenticación', passkey: 'Passkey', none: 'Ninguno' },
-  total: (n) => people(n),
-  moreThan: (n) => `Más de ${count(n)} coinciden`,
-  atLeast: (n) => (n === 0 ? 'Aún se está contando' : `Al menos ${people(n)}`),
+  total: (n) => usersOf(n),
+  moreThan: (n) => `Más de ${formatted(n)} coinciden`,
+  atLeast: (n) => (n === 0 ? 'Aún se está contando' : `Al menos ${usersOf(n)}`),
   partial: 'La búsqueda ha tardado demasiado. Pueden faltar usuarios.',
   noIndex:
     'El índice de búsquedas falta o aún se está creando, así que pueden faltar usuarios. Sistema muestra su estado.',
@@ -90,7 +90,7 @@ export const users: Texts['users'] = {
     export: 'Un archivo con un usuario en cada línea.',
   },
   milder: 'Los usuarios desactivados tampoco pueden iniciar sesión, y se pueden activar de nuevo.',
-  selectedUsers: (n) => people(n),
+  selectedUsers: (n) => usersOf(n),
   allUsers: 'todos los usuarios que coinciden',
   running: {
     lock: 'Bloqueando',
@@ -101,14 +101,14 @@ export const users: Texts['users'] = {
     delete: 'Eliminando',
     export: 'Exportando',
   },
-  progress: (action, n) => `${action}: ${people(n)} hasta ahora`,
+  progress: (action, n) => `${action}: ${usersOf(n)} hasta ahora`,
   stop: 'Parar',
   finished: (done, unchanged, failed, unknown) =>
     [
-      `${count(done)} hechos`,
-      unchanged > 0 && `${count(unchanged)} sin cambios`,
-      failed > 0 && `${count(failed)} rechazados`,
-      unknown > 0 && `${count(unknown)} desconocidos`,
+      `${formatted(done)} hechos`,
+      unchanged > 0 && `${formatted(unchanged)} sin cambios`,
+      failed > 0 && `${formatted(failed)} rechazados`,
+      unknown > 0 && `${formatted(unknown)} desconocidos`,
     ]
       .filter((part) => part !== false)
       .join(', '),

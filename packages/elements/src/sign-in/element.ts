@@ -31,11 +31,11 @@ import {
 export interface SignInEvents {
   /** The user has signed in. After `preventDefault()`, the element does not open `return-to`. */
   readonly 'postern-signed-in': CustomEvent<{ readonly user_id: string; readonly device_id: string }>;
-  /** The login has another step. It contains no secrets, so it can be counted. */
+  /** The login has another step. The event contains no secrets, so you can send it to a service that counts events. */
   readonly 'postern-step': CustomEvent<{ readonly step: LoginState['step'] }>;
 }
 
-/** The mark of the authenticator that this browser used last. It is no secret. */
+/** The key under which the browser stores the authenticator that it used last. This is no secret. */
 const lastAuthenticatorKey = 'postern.way';
 
 /**
@@ -70,7 +70,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   /** The guest who is signed in, and whether this guest signs in to an account or registers. */
   #guestId: string | null = null;
   #guestContinues = false;
-  /** Ends a login that waits for the flow `address`. */
+  /** Lets a login continue that waits until the flow `address` ends. */
   #endAddress: () => void = () => undefined;
   /** Hides the login at a provider from the app until the user has answered the question for an address. */
   #hold: LoginHold | undefined;
@@ -88,14 +88,14 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     super(english, { es: async () => (await import('./es.js')).spanish });
   }
 
-  // If an element has a property, React sets it, even with the text of an attribute. So the setters accept both.
+  /** The words of an attribute. */
   #listAttribute(name: string): readonly string[] {
     return (this.getAttribute(name) ?? '').split(/\s+/).filter(Boolean);
   }
 
   /**
    * Attribute `ways`, separated by spaces, best first. By default all that the service offers. Authenticators that it does not
-   * offer are not shown.
+   * offer are not shown. The property also accepts the text of the attribute, because React sets properties with such texts.
    */
   get ways(): readonly Authenticator[] {
     return this.#listAttribute('ways') as readonly Authenticator[];
@@ -104,7 +104,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     this.attribute('ways', ways);
   }
 
-  /** Attribute `identity-types`: what the first field takes, of `email`, `phone` and `username`. It changes its label. */
+  /** Attribute `identity-types`: which of `email`, `phone` and `username` the first field accepts. Its label names them. */
   get identityTypes(): readonly ('email' | 'phone' | 'username')[] {
     return this.#listAttribute('identity-types') as readonly ('email' | 'phone' | 'username')[];
   }
@@ -178,7 +178,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     clientSignal.addEventListener('abort', () => {
       this.#offered = undefined;
       this.#flows = {};
-      // If the page removes the element, there is no question.
+      // After the page has removed the element, nobody can answer the question for an address.
       if (this.#flow === 'address') this.#flow = null;
       this.#release();
       this.#endAddress();
@@ -262,7 +262,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
       }
       const isForGuest = status === 'signed_in' && postern.current.user_id === this.#guestId;
       const isAsking = status !== 'suspended' && this.#flow === 'address';
-      // The login is not shown yet, and the question comes next.
+      // The app does not know of this login yet. The question for an address comes next.
       if (status === 'signed_out' && !isSignedOut && !isAsking) return;
       const isLoggedIn = status !== 'signed_out' && !(isForGuest && this.#guestContinues) && !isAsking;
       const hasCodes = state.step === 'done' && state.recovery_codes;
@@ -292,12 +292,12 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     };
     const onStep = (state: LoginState, previous: LoginState) => {
       if (state.step !== previous.step) {
-        // After the last step, the next login starts automatically.
+        // After `done`, the element itself starts the next login. This is no step of the user, so it has no event.
         if (previous.step !== 'done') this.emit('postern-step', { step: state.step });
         this.#flow = null;
       }
       if (state.step === 'redirect') this.#input.usedAuthenticator = state.authenticator;
-      // The app learns of the login after the question for an address, because it may then replace this element.
+      // The app may replace this element when it learns of the login. So it learns of it after the question for an address.
       if (state.step === 'redirect') this.#hold ??= holdLogin(coreOf(postern));
       else if (previous.step === 'redirect' && (state.step !== 'done' || state.recovery_codes)) this.#release();
       if (state.step === 'done' && !state.recovery_codes) {
@@ -450,7 +450,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
     const hadGuest = this.#guestId !== null;
     this.#guestId = isForGuest ? user_id : null;
     this.#guestContinues = false;
-    // An account with a second factor can prove more than a login, so its owner adds addresses in the account.
+    // With `recovery_codes`, the user has just enrolled a second factor. Adding an address then needs a proof with it, so it is done in the account.
     const isAsking = isProvider(authenticator ?? '') && recovery_codes === undefined;
     if (isAsking) this.#flow = 'address';
     else this.#release();
@@ -459,7 +459,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
       new Promise<void>((resolve) => {
         this.#endAddress = resolve;
       });
-    // The page that opens next shows what the guest had.
+    // The merge ends first, so that the page that opens next already shows what the guest had.
     if (hadGuest) {
       const merged = import('./guest.js').then(({ mergeGuest }) => mergeGuest(postern));
       await merged.catch((error: unknown) => this.report(error));
