@@ -44,7 +44,7 @@ export interface Postern {
 
 export interface StartOptions extends BackgroundOptions {
   readonly log?: Logger;
-  /** Prints a code of the console provider. */
+  /** Prints a code to the terminal, with SMS_PROVIDER=console or MAIL_PROVIDER=console. */
   readonly print?: (line: string) => void;
   /** The number of this worker, if there are several. */
   readonly worker?: number;
@@ -56,11 +56,11 @@ export interface StartOptions extends BackgroundOptions {
   readonly streamTimes?: Partial<RevocationTimes>;
   /** Milliseconds in which an uploaded image must be ready to be stored; for tests. */
   readonly imageTimeout?: number;
-  /** Milliseconds for a call to another system; for tests in which one hangs for as long as they take. */
+  /** Milliseconds until a call to another system fails; for tests whose other system never answers. */
   readonly outboundTimeout?: number;
-  /** Milliseconds for the answer to a query; for tests that load the machine. */
+  /** Milliseconds until a database query fails; longer in tests that use all cores. */
   readonly queryTimeout?: number;
-  /** Milliseconds between two searches for a new primary of the database; for tests: each search opens a connection. */
+  /** Milliseconds between two searches for a new primary of the database. Each search opens a connection. For tests. */
   readonly watchInterval?: number;
   /** Milliseconds between two reads of the blocked addresses, and of the categories; for tests. */
   readonly blockInterval?: number;
@@ -150,7 +150,7 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
   };
 }
 
-/** Called for every answered request: it counts for the metrics and writes the access log. Undefined without both. */
+/** Creates the function that counts each answered request and writes its line of the access log. Undefined without metrics and access log. */
 function requestObserver(
   { config, meters, lifecycle }: Base,
   { worker, accessLog: destination }: StartOptions,

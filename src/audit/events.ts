@@ -4,7 +4,7 @@ import { type Parameters, sql, statement } from '../database/sql.js';
 import { newId, nilId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 
-/** The types of audit events. A user's activity shows those of the user. */
+/** The types of audit events. The activity of a user consists of the events about this user. */
 export type EventType =
   | 'login.started'
   | 'login.approved'
@@ -103,7 +103,7 @@ export type EventType =
   | 'suppression.created'
   | 'suppression.deleted';
 
-/** An event about no user, such as a change of an API key. */
+/** An audit event that is about no user, such as a change of an API key. */
 export interface ServiceEvent {
   readonly type: EventType;
   /** The actor of the event. */
@@ -112,9 +112,9 @@ export interface ServiceEvent {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** An event about a user. */
+/** An audit event about a user. */
 export interface NewEvent extends ServiceEvent {
-  /** The user's id; a derived id for an identity without an account. */
+  /** The user's id. For an identity without an account, its derived id (see `derivedUserId`). */
   readonly userId: string;
   /** The changed fields. They are personal data, so they are removed when the user is deleted. No secrets. */
   readonly changes?: readonly EventChange[];

@@ -18,8 +18,8 @@ export const currentScheme = '$argon2id$v=19$m=19456,t=2,p=1';
 const dummyHash = `${currentScheme}$cG9zdGVybi1ub2JvZHkhIQ$aHfMiSR78eLTHAAGBs7kh1WCAUt7cjYfGqRjVIVHvlA`;
 
 /**
- * For whom a hash is computed. The hashes of one client address wait for each other, so each hash that a client causes must name
- * its address. Null: an operator, a backend or the service itself, whose hashes wait for no address.
+ * Who caused a hash. The hashes of one client address run one after another, so each hash that a client causes must name its
+ * address. Null: an operator, a backend or the service itself. These hashes do not wait for others of an address.
  */
 export type HashClient = { readonly clientAddress?: string | undefined } | null;
 
@@ -31,8 +31,8 @@ export interface PasswordHasher {
    */
   hash(password: string, client: HashClient): Promise<string>;
   /**
-   * Takes the same time with or without a stored hash. If there is none, it verifies a dummy hash and returns false. An
-   * imported hash may be that of another form of the text than Postern's, so each form is verified (see `formsOf`).
+   * Takes the same time with or without a stored hash. If there is none, it verifies a dummy hash and returns false. Another
+   * system may have hashed another Unicode form of the password, so each form is verified (see `formsOf`).
    * @throws Problem `overloaded` when a queue is full
    */
   verify(stored: string | undefined, password: string, client: HashClient): Promise<boolean>;
@@ -82,7 +82,7 @@ export function schemeToStore(imported: string): string {
   return mustBeWrapped(hash) ? wrappedScheme(currentScheme, hash.scheme) : hash.scheme;
 }
 
-/** Whether a hash of this scheme is stored but would be wrapped if it was imported today. */
+/** Whether stored hashes of this scheme are not wrapped, but would be wrapped if they were imported today. */
 export function isUnwrappedScheme(scheme: string): boolean {
   const hash = parseHash(dummyHashFor(scheme) ?? '');
   return hash !== undefined && mustBeWrapped(hash);
@@ -106,7 +106,7 @@ export function needsRehash(stored: string, password: string): boolean {
   return scheme !== currentScheme && longest < maxPasswordBytes;
 }
 
-/** Whether this version can verify a stored hash. It may not if the hash was written to the database directly. */
+/** Whether this version can verify a stored hash. False, for example, if somebody wrote an unknown hash to the database by SQL. */
 export function isReadableHash(stored: string): boolean {
   return parseHash(stored) !== undefined;
 }

@@ -14,7 +14,7 @@ export interface EmbeddedPostgres {
   /** Valid in this process only, until {@link EmbeddedPostgres.stop}. Close all connections before that. */
   address: DatabaseAddress;
   /**
-   * Disconnects from the server. The last Postern on this data directory stops the server and waits for its end.
+   * Leaves the server. The last Postern process that uses this data directory stops the server and waits until it has ended.
    * Idempotent. Never rejects: errors go to the log.
    */
   stop(): Promise<void>;
@@ -69,7 +69,7 @@ export async function startEmbeddedPostgres({ dataDir, log }: EmbeddedOptions): 
 /** The embedded PostgreSQL of this installation. */
 export interface EmbeddedInstallation {
   readonly majorVersion: number;
-  /** The account that must own the data directory, if it is not this process's own. */
+  /** The operating-system account that must own the data directory. Undefined: that of this process. */
   readonly account: { readonly uid: number; readonly gid: number } | undefined;
 }
 
@@ -110,8 +110,8 @@ async function supervise(server: Server, first: Membership, log: Log, stopping: 
 }
 
 /**
- * Joins or starts the server, until that succeeds. When `stopping` aborts it tries once more, because only a member can stop
- * a server that no other process uses.
+ * Tries to join or start the server until it succeeds. After `stopping` aborts, it tries one last time: only a process that has
+ * joined can stop a server that no other process uses.
  */
 async function rejoin(
   server: Server,

@@ -62,11 +62,17 @@ export interface ServerOptions {
   readonly tracing: Tracing | undefined;
 }
 
-/** Milliseconds. `request`: until a request has arrived completely. `handler`: from then until its response. */
+/**
+ * Milliseconds. `connection`: until the headers have arrived. `request`: until the whole request has arrived. `handler`: from then until
+ * its response. `keepAlive`: how long an idle connection stays open.
+ */
 const timeouts = { connection: 10_000, request: 12_000, handler: 15_000, keepAlive: 72_000 };
 const maxHeaderBytes = 16 * 1024;
 const maxBodyBytes = 64 * 1024;
-/** How fast the unread bodies of one address (IPv6: of one /64) are read, in bytes: see `withUnreadBodies`. */
+/**
+ * How fast bodies that no route wants are discarded: bytes per second and at once, for each address (IPv6: each /64). See
+ * `withUnreadBodies`.
+ */
 const unreadBodies = { rate: 2 * 1024 * 1024, burst: 1024 * 1024 };
 
 /** Builds the HTTP server with all its routes. It does not listen yet. Plugins run in the order of this function. */
@@ -85,6 +91,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     {
       headers,
       admission,
+      // A line for each request is written by a plugin, which this handler would bypass.
       isOpen: !logsRequests,
       counters: services.counters,
       meters: services.meters,
@@ -98,6 +105,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   const unread = { pace: createBytePace(unreadBodies), addressOf };
   const app = createApp(options, {
     ...{ headers, isTrusted, sockets },
+    // The outermost runs first.
     listenerOf: (routes) =>
       watched(
         withOriginForm(withoutPublicPath(publicPath, traced(verifyHandler.listener(withUnreadBodies(routes, unread))))),
@@ -105,7 +113,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
       ),
   });
 
-  // `verify-handler.ts` bypasses these plugins: it has to do everything itself that these plugins do for all requests.
+  // The handler of session checks (`createVerifyHandler`) bypasses these plugins. What they do for all requests, it does itself.
   requestTracing?.plugin(app);
   if (options.onAnswered !== undefined) answeredRequestsPlugin(app, options.onAnswered, sockets.running);
   handlerLimitPlugin(app, timeouts.handler);

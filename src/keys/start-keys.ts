@@ -11,17 +11,18 @@ const countRecorded = statement<{ ids: readonly string[] }, { count: number }>(
   (p) => sql`select count(*)::int as count from secret_keys where id = any(${p.ids}::text[])`,
 );
 
-/** How many values of each kind are counted at most. The message needs no exact number. */
+/** Unreadable values of each kind are counted up to this number: the error message needs no exact one. */
 const maxRows = 1000;
 
 /**
- * Reads the secret keys for a start of the service, and records that this database uses the current one. Creates the file of
- * the keys if it is missing and no stored value needs another key. Keys that this database has never used must not silently
- * replace a lost one, because right PINs would then be refused as wrong ones.
+ * Reads the secret keys when the service starts, and records that this database uses the current one. Creates the file of
+ * the keys if it is missing and no stored value needs another key. If a key is lost, the start must fail and not use a new one:
+ * with the new key, right PINs would be refused as wrong ones.
  * @throws SecretKeyError if stored values need another key, and no operator has accepted their loss (`acceptNewKey`)
  */
 export async function secretKeysForStart(handle: Queryable, source: SecretKeySource): Promise<SecretKeys> {
   const found = await findSecretKeys(source);
+  // Without a file, a random key: it decrypts nothing, so every encrypted value counts as unreadable.
   const keys = createSecretKeys(found ?? [randomBytes(32).toString('hex')]);
   const [recorded] = await handle.query(countRecorded({ ids: found === undefined ? [] : keys.ids }));
   if (recorded?.count === 0) {

@@ -51,7 +51,7 @@ const resolutionOf: Readonly<Record<Step, Resolution>> = {
   '1d': 'day',
 };
 
-/** `queue.latency` is the only mean: the sum of all latencies, divided by the number of jobs, which is this metric. */
+/** The number of jobs. The only mean, `queue.latency`, is the sum of the latencies divided by it. */
 const divisorOfMean = 'queue.jobs' as const;
 
 const daySeconds = 86_400;
@@ -163,8 +163,8 @@ interface Buckets {
 }
 
 /**
- * For each bucket: the sum of the metric, its highest value, and the number of events. A mean is the sum divided by the
- * number of events.
+ * One value for each bucket: the sum of the metric, its highest value, and for a mean the number of events by which the sum is
+ * divided.
  */
 interface Sums {
   readonly sums: readonly number[];
@@ -210,7 +210,7 @@ function sumsOf(rows: readonly SumRow[], eventRows: readonly SumRow[], { starts,
   return { sums, highest, events };
 }
 
-/** The value of each bucket, and the value of the whole time span. A `mean` is per event, an `average` is over time. */
+/** The value of each bucket, and that of the whole time span. A `mean` is the sum divided by the events, an `average` by the time. */
 function valuesOf(kind: MetricKind, { sums, highest, events }: Sums, { starts, seconds, now }: Buckets) {
   const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
   switch (kind) {

@@ -1,8 +1,8 @@
 'use client';
 
 /**
- * React hooks for logins, sessions, devices and the inbox of Postern. They render on a server: until the hydration is over, they
- * return what the snapshot has, or `pending`.
+ * React hooks for logins, sessions, devices and the inbox of Postern. They also work on a server: there, and until the hydration
+ * is complete, they return the data of the snapshot, or `pending`.
  *
  * @packageDocumentation
  */

@@ -22,13 +22,13 @@ export interface UseLogin {
   readonly state: LoginState;
   /** Gives up what is in progress, and returns to the first step. */
   readonly start: Login['start'];
-  /** Sends the browser to a provider, such as `oidc:google`. The hook ends the login when the page loads again. */
+  /** Sends the browser to a provider, such as `oidc:google`. The hook completes the login when the page loads again. */
   readonly redirect: Login['redirect'];
 }
 
 /**
- * A login that lives as long as the component. When the component unmounts, a prompt for a passkey closes. If `redirect`
- * sent the browser to a provider and it has come back, the hook completes that login.
+ * A login. It is cancelled when the component unmounts, with its prompt for a passkey (with `resume`, the user can continue later). If
+ * `redirect` sent the browser to a provider and the browser has come back, the hook completes that login.
  *
  * @example
  * ```tsx
@@ -56,7 +56,7 @@ export interface UseLogin {
 export function useLogin(options: LoginOptions = {}): UseLogin {
   const { state, machine: login, isReady } = useMachine<LoginState, Login>(createLogin, options);
   useEffect(() => {
-    // A rejection is a mistake in the program, which nobody else would see.
+    // It rejects only after a mistake in the program. Nothing catches the error, so that the browser's console shows it.
     if (isReady) void login.resumeRedirect();
   }, [login, isReady]);
   return useMemo(() => ({ state, start: login.start, redirect: login.redirect }), [state, login]);
@@ -70,7 +70,7 @@ export interface UseRegistration {
 }
 
 /**
- * A registration that lives as long as the component.
+ * A registration. It is cancelled when the component unmounts; with `resume`, the user can continue later.
  *
  * @example
  * ```tsx
@@ -108,7 +108,7 @@ export interface UseRecovery {
 }
 
 /**
- * A recovery of a password or PIN that lives as long as the component.
+ * A recovery of a password or PIN. It is cancelled when the component unmounts; with `resume`, the user can continue later.
  *
  * @example
  * ```tsx
@@ -142,8 +142,8 @@ interface Machine<State> extends Store<State> {
 }
 
 /**
- * A state machine that lives as long as the component.
- * @returns `isReady`: false before the first effect of a machine that resumes
+ * A state machine of a component: a login, a registration or a recovery.
+ * @returns `isReady`: with `resume`, false until the state was read from the storage
  */
 function useMachine<State extends { readonly step: string }, M extends Machine<State>>(
   create: (postern: Postern, options?: FlowOptions) => M,
@@ -167,7 +167,7 @@ function useMachine<State extends { readonly step: string }, M extends Machine<S
     mounted.current = mount;
     return () =>
       queueMicrotask(() => {
-        // StrictMode mounts twice. A successful login may unmount its form before it is complete: it must not end.
+        // StrictMode mounts twice. A successful login may unmount its form before the login is complete: do not cancel it.
         if (mounted.current !== mount || postern.current.status === 'signed_in') return;
         // A flow that waits for a code can be resumed later.
         if (!resume || machine.current.step === 'start') machine.start();

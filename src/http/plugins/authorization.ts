@@ -20,7 +20,7 @@ export interface Verifiers {
   verifyOperator(token: ParsedToken): Promise<Caller | undefined>;
 }
 
-/** The checks of credentials, and the session checks that started before routing. */
+/** The checks of credentials. A session check may have started before the route was known: `checkOf` returns it. */
 export interface RequestVerifiers extends Verifiers {
   /** The check of the request's session if one has started already. */
   checkOf(request: IncomingMessage): Promise<Session> | undefined;
@@ -69,7 +69,7 @@ export function authorizationPlugin(app: App, verifiers: RequestVerifiers): void
     }
     authorizing.catch(refuse).then((authorized) => {
       request.authorized = authorized;
-      // A condition may need the body, so it is checked later.
+      // A `recentProof` with a condition may need the body, so `preValidation` checks it.
       const isRefused = authorized.caller?.isStale === true && request.routeOptions.config.recentProof === 'needed';
       const { session } = authorized;
       const refusal = isRefused ? 'fresh_proof_required' : session?.act && supportRefusal(request, session);
@@ -89,8 +89,8 @@ function requireRecentProof(request: FastifyRequest, caller: Caller | undefined)
 }
 
 /**
- * Not an async function: session checks are a hot path, and each further promise costs measurable time. It throws bad
- * credentials synchronously; the hook that calls it refuses the request in both cases.
+ * Not an async function: session checks are a hot path, and each further promise costs measurable time. So it may throw at
+ * once or return a promise that rejects; the hook refuses the request in both cases.
  */
 function authorize(
   verifiers: RequestVerifiers,

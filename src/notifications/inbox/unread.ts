@@ -4,10 +4,10 @@ import { categoryOf } from './filter-fields.js';
 /** Unread notifications are counted up to this number. */
 export const countCap = 100;
 
-/** Only this many of the newest notifications above the read position are looked at for counts. */
+/** Counts read at most this many notifications above the read position, and as many marked as unread below it: the newest. */
 const newest = 1000;
 
-/** SQL: the positions of a user in the columns of `position`, which may be a row of an outer join. */
+/** SQL: the columns of `position`: the positions of a user, or 0 if the user has none. */
 export const positionColumns = sql`coalesce(last_read_sequence, 0) as last_read, coalesce(seen_sequence, 0) as seen,
            coalesce(archived_through, 0) as archived_through`;
 
@@ -36,7 +36,7 @@ const isSnoozed = sql`coalesce(state.snoozed_until > db_now(), false)`;
 export const isRead = (sequence: SqlPart, lastRead: SqlPart): Sql =>
   sql`(state.is_read is true or (${sequence} <= ${lastRead} and state.is_read is distinct from false))`;
 
-/** SQL: the joins with which `isReadNow` says whether a row of `notifications` is read. */
+/** SQL: the joins that `isReadNow` needs. */
 export const joinReadState = (userId: SqlPart, sequence: SqlPart): Sql => sql`
       left join lateral (select last_read_sequence from markers where markers.user_id = ${userId} limit 1) markers on true
       left join lateral (
@@ -45,10 +45,9 @@ export const joinReadState = (userId: SqlPart, sequence: SqlPart): Sql => sql`
 export const isReadNow = (sequence: SqlPart): Sql => isRead(sequence, sql`coalesce(markers.last_read_sequence, 0)`);
 
 /**
- * SQL: the unread notifications of a user that are neither archived nor snoozed nor expired, and that come to the inbox: `sequence`, `notification_type` and `category`. Those
- * above the read position come first, the newest first, in the order of the index: a planner that expects most rows to be
- * unread would scan the table instead. It does not know the limits, which are subqueries, and expects to need a tenth of the rows. If it
- * knew them, it would read and sort all unread rows of the user, because an average user has few.
+ * SQL: `sequence`, `notification_type` and `category` of the unread notifications of a user that are neither archived, snoozed,
+ * expired nor hidden. First those above the read position, the newest first. The limits are subqueries, so that the planner does
+ * not know them: it then reads in the order of the index and stops early. With known limits it would read and sort all unread rows.
  */
 export const unreadRows = ({ userId, lastRead, archivedThrough }: PositionParts): Sql => sql`
   select candidate.sequence, candidate.notification_type, candidate.category
