@@ -1,2 +1,0 @@
-import{B as e,R as t}from"./state-fwrzqPZZ.js";async function*n(e,t){for await(let n of r(e,t))n!==``&&(yield JSON.parse(n))}async function*r(n,r){if(n.body===null)return;let i=n.body.pipeThrough(new TextDecoderStream).getReader(),a=``;try{for(;;){let{value:e,done:t}=await i.read();if(t)break;let n=(a+e).split(`
-`);a=n.pop()??``;for(let e of n)yield e.replace(/\r$/,``)}}catch(n){throw r?.aborted?n:(t(),new e(`The answer ended in the middle.`,{cause:n}))}finally{await i.cancel().catch(()=>void 0)}a!==``&&(yield a)}export{r as n,n as t};

@@ -1,0 +1,1 @@
+import{h as e}from"./libraries-P3eiaFDw.js";import{M as t}from"./state-DzscN9v6.js";var n=e({queryKey:[`system`],queryFn:({signal:e})=>t(`GET`,`/admin/v1/system`,{signal:e}),refetchInterval:3e4});export{n as t};

@@ -1,1 +1,0 @@
-import{h as e}from"./libraries-P3eiaFDw.js";import{M as t}from"./state-fwrzqPZZ.js";var n=e({queryKey:[`system`],queryFn:({signal:e})=>t(`GET`,`/admin/v1/system`,{signal:e}),refetchInterval:3e4});export{n as t};
