@@ -93,6 +93,9 @@ const takeDue = statement<object, { user_id: string }>(
 const released = sql`held_at = null, updated_at = db_now(),
         holds = coalesce(holds, '{}') + tstzmultirange(tstzrange(held_at, greatest(held_at, db_now())))`;
 
+/** SQL: when the job of a released delivery runs. The queue starts jobs of one priority by this time, so those of a user start in their order. */
+const inOrder = (order: Sql): Sql => sql`now() + row_number() over (order by ${order}) * interval '1 microsecond'`;
+
 /** Releases mails and SMS. Locks rows in the same order as the closing of a digest, to avoid deadlocks. */
 const releaseSteps = statement<{ userIds: readonly string[] }>(
   'step_deliveries_release',
@@ -109,9 +112,9 @@ const releaseSteps = statement<{ userIds: readonly string[] }>(
     )
     select count(*) from graphile_worker.add_jobs(array(
       select row('step.send.' || channel, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts),
-                 null, null, null, null, ${stepPriority(sql`row_number() over (partition by user_id order by created_at, id)`)},
-                 null)::graphile_worker.job_spec
-      from delivery order by created_at, id))`,
+                 null, ${inOrder(sql`created_at, id`)}, null, null,
+                 ${stepPriority(sql`row_number() over (partition by user_id order by created_at, id)`)}, null)::graphile_worker.job_spec
+      from delivery))`,
 );
 
 /**
@@ -160,8 +163,8 @@ const releasePushes = statement<{ userIds: readonly string[] }>(
     )
     select count(*) from graphile_worker.add_jobs(array(
       select row('push.send.' || channel, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts),
-                 null, null, null, null, 10, null)::graphile_worker.job_spec
-      from delivery order by id))`,
+                 null, ${inOrder(sql`id`)}, null, null, 10, null)::graphile_worker.job_spec
+      from delivery))`,
 );
 
 /**

@@ -250,6 +250,23 @@ describe('a delivery', () => {
     expect(parts.handedOver).toHaveLength(1);
   });
 
+  // The queue promises an order only for jobs of different times.
+  test('is released after earlier ones of the user', async () => {
+    const first = await held();
+    for (let nth = 0; nth < 4; nth += 1) await publish(first.user_id);
+    await run();
+    await stepClock(database, '121 minutes');
+    expect(await release()).toBe(true);
+    const [{ ids = [], times = 0 } = {}] = await database.query<{ ids: string[]; times: number }>(
+      testSql(`select array_agg(payload ->> 'id' order by priority, run_at) as ids, count(distinct run_at)::int as times
+               from graphile_worker._private_jobs`),
+    );
+    const created = await database.query<{ id: string }>(
+      testSql('select id from step_deliveries where user_id = $1 order by created_at, id', [first.user_id]),
+    );
+    expect([ids, times]).toEqual([created.map(({ id }) => id), 5]);
+  });
+
   test('is decided about again then', async () => {
     const notification = await held();
     await parts.putCategory('billing', { steps: [{ channel: 'email', if: 'unread' }], defaults: { email: 'off' } });

@@ -97,7 +97,7 @@ function createService() {
   async function runJobs(): Promise<number> {
     const jobs = await database.query<{ payload: AttemptJob; identifier: string }>(
       testSql(`select payload, identifier from graphile_worker._private_jobs jobs
-               join graphile_worker._private_tasks tasks on tasks.id = jobs.task_id order by jobs.id`),
+               join graphile_worker._private_tasks tasks on tasks.id = jobs.task_id order by priority, run_at, jobs.id`),
     );
     if (jobs.length > 0) await database.query(testSql('delete from graphile_worker._private_jobs'));
     for (const { payload, identifier } of jobs) {
