@@ -52,7 +52,7 @@ export interface WrittenBackup {
   readonly name: string;
   readonly location: string;
   readonly bytes: number;
-  /** The installation to which the backup belongs, as the name of the backup contains it. */
+  /** The id of the installation, as in the name of the backup. */
   readonly owner: string;
   /** The id of the archive of the write-ahead log that continues the backup. */
   readonly archive: string | null;

@@ -34,7 +34,7 @@ export interface AccessTokens {
 /**
  * @param issuer PUBLIC_URL
  * @param confirmedAt see `SnapshotVerifier`. Undefined: sessions are not checked by this verifier
- * @param appOf the entry of REDIRECT_URIS to which a login by redirect came back: tokens of this login have it in `client_id`
+ * @param appOf returns the entry of REDIRECT_URIS to which a login by redirect returned: tokens of this login have it in `client_id`
  */
 export function createAccessTokens(options: {
   readonly database: Handle;

@@ -125,7 +125,7 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   return { node, update: (next) => next.step === 'start' && update(next), focus: () => form.focus() };
 }
 
-/** The ways back in for somebody who has forgotten the password or the PIN that the form asks for. */
+/** Links to the recovery of the password or the PIN that the form asks for. */
 function recoveryLinks(
   { words, showFlow }: Context,
   form: HTMLElement,
