@@ -34,7 +34,7 @@ export interface Recoveries {
   /**
    * Sets the new secret and ends every login of the user. Also ends the locks after wrong guesses that `forgiveGuesses`
    * may end. An operator's lock stays. For a PIN, all of this happens after PIN_RECOVERY_DELAY.
-   * If nobody had proven the address, it removes everything of the account instead, and proves the address: then the new
+   * If no address of the account was ever proven, it removes everything of the account instead, and proves the address: then the new
    * password is optional. With `check`, it only says that the code is correct.
    * @throws Problem `code_rejected`, `validation_failed`, `account_temporarily_locked`, `too_many_requests`
    */
@@ -69,6 +69,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
     const { userId, user } = await findAccount(database, keys, address);
     const knownDevice = await findKnownDevice(database.user(userId), userId, deviceId);
     await limits.countLoginByAccount(userId, knownDevice);
+    // A login by a code to an address had proven it, even if the address was removed since.
     const hadLogin = await hadAddressLogin(database.user(userId), userId);
     const unproven = purpose === 'password' && isUnproven(user, address) && !hadLogin;
     // Only an existing secret can be recovered. A code alone must not add a way to log in.

@@ -57,6 +57,7 @@ export async function withNames(database: Database, events: readonly StoredEvent
   const [nameOfUser, nameOfKey] = await Promise.all([userNames(database, events), keyNames(database, events)]);
   return events.map((event) => {
     const user_name = nameOfUser(event.user_id, event.created_at);
+    // `user` (the user of the event), `user:{id}`, `key:{id}`, or a part of the service, which has no name.
     const [kind, id = ''] = event.actor.split(':');
     const actor_name =
       kind === 'key' ? nameOfKey(id) : event.actor === 'user' ? user_name : nameOfUser(id, event.created_at);

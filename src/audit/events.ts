@@ -1,6 +1,6 @@
 import type { EventChange } from '../contract/administration.js';
 import type { Queryable } from '../database/database.js';
-import { type Parameters, sql, statement } from '../database/sql.js';
+import { sql, statement } from '../database/sql.js';
 import { newId, nilId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 
@@ -130,16 +130,15 @@ interface EventValues {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-const insertRow = (p: Parameters<EventValues>) => sql`
+const insertEvent = statement<EventValues>(
+  'event_insert',
+  (p) => sql`
   insert into events (user_id, id, type, actor, address, request_id, data, created_at)
-  values (${p.userId}, ${p.id}, ${p.type}, ${p.actor}, ${p.address}::inet, ${p.requestId}, ${p.data}, db_now())`;
-
-const insertEvent = statement<EventValues>('event_insert', insertRow);
-const insertServiceEvent = statement<EventValues>('event_insert_service', insertRow);
+  values (${p.userId}, ${p.id}, ${p.type}, ${p.actor}, ${p.address}::inet, ${p.requestId}, ${p.data}, db_now())`,
+);
 
 /**
- * Records an event about a user. The row belongs to that user: pass the transaction of the change, so that both commit or
- * neither does.
+ * Records an event about a user. Pass the transaction of the change, so that both commit or neither does.
  */
 export async function recordEvent(handle: Queryable, event: NewEvent): Promise<void> {
   const { userId, changes = [], data } = event;
@@ -149,7 +148,7 @@ export async function recordEvent(handle: Queryable, event: NewEvent): Promise<v
 
 /** Records an event about no user. The row has the nil UUID as its user. */
 export async function recordServiceEvent(handle: Queryable, event: ServiceEvent): Promise<void> {
-  await handle.query(insertServiceEvent(valuesOf(event, nilId)));
+  await handle.query(insertEvent(valuesOf(event, nilId)));
 }
 
 function valuesOf({ type, origin, data = {} }: ServiceEvent, userId: string): EventValues {

@@ -88,7 +88,7 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
   'notification.deleted': { about: 'A notification was deleted.', members: notification },
   'notification.state_changed': {
     about:
-      'A user changed the states of notifications: one event for each request. It names them by `notification_ids`, or all of a filter up to `through`. A state that is null was not changed.',
+      'A user changed the states of notifications: one event for each request. The event names the notifications in `notification_ids`. If the request had a filter instead, `through` is the last sequence that it may have changed. A state that is null was not changed.',
     members: {
       notification_ids: { type: ['array', 'null'], items: id },
       through: { type: ['integer', 'null'], minimum: 0 },
@@ -164,7 +164,8 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
     members: publication,
   },
   'publication.failed': {
-    about: 'A publication ended because its notification became impossible. The event concerns no user.',
+    about:
+      'A publication ended because Postern can no longer create its notification, for example because the category was deleted. The event concerns no user.',
     members: publication,
   },
   'publication.recalled': {

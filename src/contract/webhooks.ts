@@ -108,7 +108,9 @@ export const WebhookChange = Type.Object(
     filter: Type.Optional(input.filter),
     description: Type.Optional(input.description),
     payload: Type.Optional(input.payload),
-    enabled: Type.Optional(Type.Boolean({ description: 'true: deliver again. Earlier events can be replayed.' })),
+    enabled: Type.Optional(
+      Type.Boolean({ description: 'true: deliver events from now on. Events from before can be replayed.' }),
+    ),
   },
   { title: 'WebhookChange', examples: [{ enabled: true }] },
 );

@@ -14,7 +14,7 @@ export class UnreadableValue extends Error {
 const uuidArray: number = 2951;
 const parseArray = pg.types.getTypeParser(uuidArray, 'text');
 
-/** Ids need no quotes, so the text is taken apart at once. The library looks at each character. */
+/** Ids need no quotes, so a text without NULL is taken apart at once. The library looks at each character. */
 const uuidsOf = (text: string): unknown =>
   /^\{[0-9a-f]/.test(text) && !text.includes('N') ? text.slice(1, -1).split(',') : parseArray(text);
 
@@ -71,7 +71,7 @@ export class Query<Row extends object> extends pg.Query<Row, unknown[]> {
     // This timer replaces the library's timeout. If the process was blocked, `setImmediate` lets it first read the
     // input that has arrived.
     const timer = setTimeout(() => setImmediate(answer, new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-    super(text, values, (error) => answer(error ?? this?.failure));
+    super(text, values, (error) => answer(error ?? this.failure));
     this.name = name;
     this.receivedRows = rows;
   }

@@ -18,7 +18,7 @@ interface SystemProcess {
   command: string;
 }
 
-/** The processes of the system whose command line contains a given text. */
+/** The processes of the system. `read` returns those whose command line contains a given text. */
 interface ProcessTable {
   pids: number[];
   read(pid: number): SystemProcess | undefined;
@@ -122,7 +122,7 @@ async function removeStaleLockFiles(data: DataDirectory): Promise<void> {
   }
 }
 
-/** The process id in a lock file; 0 if a crash left it empty; undefined if there is none, or it is being written. */
+/** The process id in a lock file (negative: of a single-user server); 0 if a crash left it empty; undefined if there is none, or it is being written. */
 function readLockFile(path: string): number | undefined {
   try {
     const pid = Math.abs(Number.parseInt(readFileSync(path, 'utf8'), 10));

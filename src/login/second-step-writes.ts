@@ -48,7 +48,7 @@ export function createSecondStepWrites(
 ) {
   const { database, keys, counters } = options;
 
-  /** Writes what an answer sets and what follows from it in one transaction: all or nothing. */
+  /** Writes the effect of an answer, such as a new password, and the next state of the login in one transaction: all or nothing. */
   async function withEffect<T>(
     { open, effect }: Evaluated,
     { userId }: AccountUser,
@@ -102,7 +102,7 @@ export function createSecondStepWrites(
     const issued = { digest, policies, noticeChannels };
     // The user has proven everything that this account asks for.
     const link = evaluated.link ?? open.challenge.link;
-    // No digest of a password, because it would be fast to guess at: see `LoginSteps.checkRepeat`.
+    // The digest recognises a repeated request (`LoginSteps.checkRepeat`). A new password gets none, because a digest is fast to guess at.
     const repeated = open.challenge.awaits === 'new_password' ? newId() : secret;
     const approvalSecret = Buffer.from(codeDigest(keys, open.id, repeated), 'base64');
     const { written: approved, recoveryCodes } = await guess.approve(async (takenGuess) => {
@@ -112,6 +112,7 @@ export function createSecondStepWrites(
         return approveAuthentication(handle, open, { issued, approval, origin, guess: takenGuess });
       });
     });
+    // A repeated request finds the login approved.
     if (open.status !== 'approved') countApproval(counters, open.authenticator, approved);
     const shown = recoveryCodes && { recovery_codes: recoveryCodes };
     return { record: approved, result: { ...approved, token, user_id: user.userId, ...shown } };

@@ -43,7 +43,7 @@ export function builtInTexts(): TemplateTexts {
   );
   const others = { ...codeTexts, ...operatorTexts };
   const fixed = Object.entries(others).map(([kind, text]) => [kind, new Map(Object.entries(text))] as const);
-  // Where a message with a code replaces a notice, the template is that of the code.
+  // A kind that is in both tables is sent with a code, so it has the template of the code.
   return new Map([...fixed, ...notices.filter(([kind]) => !Object.hasOwn(codeTexts, kind))]);
 }
 

@@ -109,13 +109,12 @@ async function* sectionPieces({ name, items }: ExportSection, userId: string, re
 
 /** Reads the first piece and returns all pieces. A refusal is thrown here, before the response starts. */
 async function readFirst(pieces: AsyncGenerator<string>): Promise<AsyncIterable<string>> {
-  const first = await pieces.next();
-  return (async function* () {
-    try {
-      if (first.done !== true) yield first.value;
-      yield* pieces;
-    } finally {
-      await pieces.return(undefined);
-    }
-  })();
+  let first: IteratorResult<string> | undefined = await pieces.next();
+  const next = async () => {
+    const result = first ?? (await pieces.next());
+    first = undefined;
+    return result;
+  };
+  // No generator: `return` of one that has not begun would not end `pieces`, and the user would count as running for ever.
+  return { [Symbol.asyncIterator]: () => ({ next, return: () => pieces.return(undefined) }) };
 }

@@ -66,7 +66,7 @@ export interface HashedFor {
  * Checks the other members of a new or changed user, beyond the schema. It checks the form of the name and the PIN too, because the command
  * line has no schema.
  *
- * @param user what is known of the user, which the password must not be
+ * @param user the user's name and addresses: the password must be none of them
  * @returns all errors
  */
 export async function userErrors(

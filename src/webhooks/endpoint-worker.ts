@@ -25,7 +25,7 @@ export interface Worker {
   readonly ended: Promise<void>;
 }
 
-/** Starts a worker. @param pace of the endpoint, also from former workers */
+/** Starts a worker. @param pace of the endpoint. It outlives the worker */
 export function startWorker(options: WorkerOptions, endpointId: string, pace: Pace, stopping: AbortSignal): Worker {
   let notify: () => void = () => undefined;
   const nextNotification = () =>
@@ -61,7 +61,7 @@ async function workOn(
       const [endpoint] = await database.query(selectEndpoint({ id: endpointId }));
       if (endpoint?.enabled !== true || stopping.aborted) return;
       const target = await targetOf(database, keys, endpoint);
-      const { queues, wasEmpty } = await lease.take(pace.beginStep(concurrency - running.size));
+      const { queues, hadEmpty } = await lease.take(pace.beginStep(concurrency - running.size));
       for (const [userId, deliveries] of queues) {
         const run = sendQueue(options, target, deliveries, { pace, stopping })
           .then(async (result) => {
@@ -73,14 +73,16 @@ async function workOn(
           .finally(() => running.delete(run));
         running.add(run);
       }
-      if (running.size === 0) isComplete = !wasEmpty;
-      // It waits until half of the concurrent runs have ended, so that one statement takes several queues.
-      else if (!pace.isFailing())
+      if (running.size === 0) isComplete = !hadEmpty;
+      else if (!pace.isFailing()) {
+        // If many runs go on, it waits until half of them have ended, so that one statement takes several queues.
         do await Promise.race([...running, nextNotification()]);
         while (running.size > concurrency / 2);
+      }
     }
   } finally {
     await Promise.allSettled(running);
+    // If it is complete, the worker holds no queue.
     if (!isComplete) await lease.end();
   }
 }

@@ -23,10 +23,10 @@ const writePause = 500;
 export interface QueueLease {
   /**
    * Takes queues that are due.
-   * @returns for each user, the deliveries in their order; `wasEmpty`: whether queues without a delivery were taken,
-   *   and returned. Then others may be due.
+   * @returns for each user, the deliveries in their order; `hadEmpty`: whether some of the queues had no
+   *   delivery. They are free again, and others may be due
    */
-  take(limit: number): Promise<{ readonly queues: ReadonlyMap<string, TakenDelivery[]>; readonly wasEmpty: boolean }>;
+  take(limit: number): Promise<{ readonly queues: ReadonlyMap<string, TakenDelivery[]>; readonly hadEmpty: boolean }>;
   /** Stores what a run did, and returns its queue. Runs that end while a statement runs share the next one. */
   settle(userId: string, run: QueueRun): Promise<void>;
   /** Returns every queue of the lease, also those that the database has given although no answer arrived. */
@@ -66,7 +66,7 @@ export function createQueueLease(database: Database, endpointId: string, stoppin
       const taken = await database.query(takeQueues({ endpointId, lease, limit }));
       const empty = taken.filter(({ id }) => id === null).map(({ user_id }) => user_id);
       if (empty.length > 0) await returnEmpty(database, { endpointId, lease, userIds: empty });
-      return { queues: byUser(taken), wasEmpty: empty.length > 0 };
+      return { queues: byUser(taken), hadEmpty: empty.length > 0 };
     },
     settle(userId, run) {
       waiting.push({ userId, run });

@@ -13,7 +13,7 @@ export const tryRelayLock = statement<object, { locked: boolean }>(
   () => sql`select pg_try_advisory_xact_lock(7203415045) as locked`,
 );
 
-/** Whether there is anything to relay: without webhooks, nothing else runs. */
+/** Whether there is anything to relay. Without webhooks, the relay runs no other statement. */
 export const hasWork = statement<object, { events: boolean; replays: boolean }>(
   'webhook_relay_work',
   () => sql`
@@ -74,17 +74,17 @@ export const insertEvents = statement<{ events: string }>(
 
 /**
  * Inserts deliveries and their queues. A queue is due at once, unless the new deliveries wait for an earlier one. If a sender
- * has taken a queue, the time of the queue does not change: the sender notices the new number when it returns the queue.
+ * has taken a queue, the time of the queue does not change: the sender sees the new `pending` when it returns the queue.
  * @param deliveries JSON of an array of `NewDelivery`
- * @param isRequested whether the deliveries wait for no earlier one
+ * @param skipsOrder whether the deliveries are due at once, even if an earlier one fails
  */
-export const insertDeliveries = statement<{ deliveries: string; isRequested: boolean }>(
+export const insertDeliveries = statement<{ deliveries: string; skipsOrder: boolean }>(
   'webhook_deliveries_insert',
   (p) => sql`
   with inserted as (
     insert into webhook_deliveries (user_id, id, endpoint_id, sequence, event_id, type, created_at, next_attempt_at)
     select user_id, gen_random_uuid(), endpoint_id, sequence, event_id, type, db_now(),
-           case when ${p.isRequested} then db_now() end
+           case when ${p.skipsOrder} then db_now() end
     from json_to_recordset(${p.deliveries}::json)
       as delivery (user_id uuid, endpoint_id uuid, sequence bigint, event_id uuid, type text)
     returning user_id, endpoint_id, sequence
@@ -94,7 +94,7 @@ export const insertDeliveries = statement<{ deliveries: string; isRequested: boo
   )
   insert into webhook_queues as known (user_id, endpoint_id, pending, due_at)
   select user_id, endpoint_id, count,
-         (select db_now()) + case when not ${p.isRequested} and exists (
+         (select db_now()) + case when not ${p.skipsOrder} and exists (
            select from webhook_deliveries d
            where d.user_id = added.user_id and d.endpoint_id = added.endpoint_id and d.state = 'pending' and not d.is_late
              and d.sequence < added.first) then ${literal(holdSeconds)} else 0 end * interval '1 second'
@@ -106,14 +106,14 @@ export const insertDeliveries = statement<{ deliveries: string; isRequested: boo
 
 interface RepeatedEvents {
   readonly endpointId: string;
-  /** Whether they do not wait for events before them that fail. */
-  readonly isRequested: boolean;
+  /** Whether they are due at once, even if an earlier one fails. */
+  readonly skipsOrder: boolean;
   readonly userIds: readonly string[];
   readonly sequences: readonly number[];
 }
 
 /**
- * Makes the pending deliveries of events due now, and the deliveries that hold these events. Leaves out queues that a sender has taken.
+ * Sets the pending deliveries of events, and the deliveries for which these wait, to due now. Leaves out queues that a sender has taken.
  * @returns the events with such a delivery, which need no further one
  */
 export const retryPending = unprepared(
@@ -142,7 +142,8 @@ export const retryPending = unprepared(
     update webhook_deliveries d set next_attempt_at = (select db_now())
     from (select user_id, id from retried union select user_id, id from holding) now_due
     where d.user_id = now_due.user_id and d.id = now_due.id
-      and coalesce(d.next_attempt_at > (select db_now()), ${p.isRequested})),
+      -- Null: the delivery waits for an earlier one.
+      and coalesce(d.next_attempt_at > (select db_now()), ${p.skipsOrder})),
   woken as (
     update webhook_queues q set due_at = (select db_now())
     from (select user_id, endpoint_id from retried union select user_id, endpoint_id from holding) held

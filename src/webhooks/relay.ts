@@ -102,7 +102,7 @@ async function deliver(
   tx: Queryable,
   events: readonly StoredEvent[],
   subscriptions: readonly Subscription[],
-  isRequested = false,
+  skipsOrder = false,
 ): Promise<void> {
   const deliveries = subscriptions.flatMap(({ id: endpoint_id, events: patterns, filter }) => {
     const clauses = filter === '' ? [] : parseFilter(filter, webhookFilterFields);
@@ -110,24 +110,24 @@ async function deliver(
       .filter((event) => patterns.some((pattern) => includesType(pattern, event.type)) && isWanted(clauses, event))
       .map(({ user_id, sequence, id: event_id, type }) => ({ user_id, endpoint_id, sequence, event_id, type }));
   });
-  if (deliveries.length > 0) await tx.query(insertDeliveries({ deliveries: JSON.stringify(deliveries), isRequested }));
+  if (deliveries.length > 0) await tx.query(insertDeliveries({ deliveries: JSON.stringify(deliveries), skipsOrder }));
 }
 
 /**
  * Sends events to an endpoint again. An event that still waits for its next attempt is tried now instead, so that it does not arrive twice.
- * @param isRequested whether each of them is tried now, also if an event of the same user before it fails
+ * @param skipsOrder whether each of them is tried now, also if an event of the same user before it fails
  */
 export async function deliverAgain(
   tx: Queryable,
   events: readonly StoredEvent[],
   subscription: Subscription,
-  isRequested: boolean,
+  skipsOrder: boolean,
 ): Promise<void> {
   if (events.length === 0) return;
   const retried = await tx.query(
     retryPending({
       endpointId: subscription.id,
-      isRequested,
+      skipsOrder,
       userIds: events.map(({ user_id }) => user_id),
       sequences: events.map(({ sequence }) => sequence),
     }),
@@ -139,7 +139,7 @@ export async function deliverAgain(
     tx,
     events.filter((event) => !known.has(keyOf(event))),
     [subscription],
-    isRequested,
+    skipsOrder,
   );
 }
 

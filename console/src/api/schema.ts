@@ -2165,7 +2165,7 @@ export type WebhookChange = {
   readonly description?: string | undefined;
   /** thin: ids and the names of changed fields. full: also the resource, as it is when the event is sent. */
   readonly payload?: WebhookPayload | undefined;
-  /** true: deliver again. Earlier events can be replayed. */
+  /** true: deliver events from now on. Events from before can be replayed. */
   readonly enabled?: boolean | undefined;
 };
 

@@ -80,6 +80,8 @@ const nameOf = (error: unknown) => `${(error as { readonly name?: unknown } | nu
 /** A push of Postern, as a service worker gets it. */
 export interface PushMessage {
   readonly id: string;
+  /** The tag to show it with: it replaces an earlier push with the same tag. The `id`, unless the notification has a `replace_key`. */
+  readonly tag: string;
   readonly notification_type: NotificationType;
   readonly notification_key: string | null;
   readonly sequence: number | null;
@@ -97,7 +99,7 @@ export interface PushMessage {
  *
  * export const textOf = (event: { data: { text(): string } | null }) => {
  *   const push = parsePush(event.data);
- *   return push && { title: push.title ?? 'News', body: push.body, tag: push.id };
+ *   return push && { title: push.title ?? 'News', body: push.body, tag: push.tag };
  * };
  * ```
  */
@@ -105,7 +107,7 @@ export function parsePush(data: { text(): string } | null): PushMessage | null {
   try {
     const message = JSON.parse(data?.text() ?? '');
     const isPush = [message.id, message.notification_type, message.body].every((member) => typeof member === 'string');
-    return isPush ? { notification_key: null, sequence: null, title: null, ...message } : null;
+    return isPush ? { notification_key: null, sequence: null, title: null, tag: message.id, ...message } : null;
   } catch {
     return null;
   }

@@ -125,8 +125,9 @@ describe('the data of a push event', () => {
     const sent = { id: 'a', notification_type: 'payment', body: 'You paid', later: true };
     expect(parsePush(dataOf(JSON.stringify(sent)))).toEqual({
       ...sent,
-      ...{ title: null, sequence: null, notification_key: null },
+      ...{ title: null, sequence: null, notification_key: null, tag: sent.id },
     });
+    expect(parsePush(dataOf(JSON.stringify({ ...sent, tag: 'club-7' })))).toMatchObject({ id: sent.id, tag: 'club-7' });
   });
 
   test.each([

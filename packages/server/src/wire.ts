@@ -108,7 +108,7 @@ export interface WebhookEventData {
   readonly 'notification.updated': WebhookEventData['notification.created'];
   /** A notification was deleted. */
   readonly 'notification.deleted': WebhookEventData['notification.created'];
-  /** A user changed the states of notifications: one event for each request. It names them by `notification_ids`, or all of a filter up to `through`. A state that is null was not changed. */
+  /** A user changed the states of notifications: one event for each request. The event names the notifications in `notification_ids`. If the request had a filter instead, `through` is the last sequence that it may have changed. A state that is null was not changed. */
   readonly 'notification.state_changed': CommonEventData & {
     readonly notification_ids: readonly string[] | null;
     readonly through: number | null;
@@ -178,7 +178,7 @@ export interface WebhookEventData {
   readonly 'publication.done': WebhookEventData['publication.started'];
   /** A publication was cancelled: it creates no more notifications. The event concerns no user. */
   readonly 'publication.cancelled': WebhookEventData['publication.started'];
-  /** A publication ended because its notification became impossible. The event concerns no user. */
+  /** A publication ended because Postern can no longer create its notification, for example because the category was deleted. The event concerns no user. */
   readonly 'publication.failed': WebhookEventData['publication.started'];
   /** All notifications of a recalled publication are deleted. Each causes `notification.deleted` too. The event concerns no user. */
   readonly 'publication.recalled': WebhookEventData['publication.started'];
@@ -219,7 +219,7 @@ export type AccountExport = {
   readonly passkeys: readonly ExportedRecord[];
   /** The linked accounts at OpenID providers. */
   readonly external_identities: readonly ExportedRecord[];
-  /** The apps that may use the login of the sign-in page. */
+  /** The apps that the user has allowed to sign in with the login of the pages. */
   readonly apps: readonly ExportedRecord[];
   /** The logins of operators as the user. */
   readonly support_logins: readonly ExportedRecord[];
@@ -856,7 +856,7 @@ export type WebhookChange = {
   readonly description?: string | undefined;
   /** thin: ids and the names of changed fields. full: also the resource, as it is when the event is sent. */
   readonly payload?: WebhookPayload | undefined;
-  /** true: deliver again. Earlier events can be replayed. */
+  /** true: deliver events from now on. Events from before can be replayed. */
   readonly enabled?: boolean | undefined;
 };
 

@@ -18,6 +18,7 @@ export interface ProgramRun {
 }
 
 function start({ program: { command }, connection: { text, password }, args }: ProgramRun) {
+  // The text names file descriptor 3 as the password file.
   const child = spawn(command, [...args, '--no-password', `--dbname=${text}`], {
     stdio: ['pipe', 'pipe', 'pipe', password?.fd ?? 'ignore'],
   });

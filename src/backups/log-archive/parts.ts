@@ -9,8 +9,8 @@ import { UnusableFileError } from '../container/error.js';
 import type { SigningKey } from '../container/signature.js';
 import type { BackupStore } from '../places/place.js';
 
-// A part is a range of bytes of the write-ahead log in a file of its own: a tar archive as a backup, with its checksum and
-// signature at the end. Its header repeats its archive and its position, so no other part can take its place. No part
+// A part is a range of bytes of the write-ahead log in a file of its own. It has the format of a backup: a tar archive with a checksum
+// and a signature at the end. Its header has the id of the log archive and its position, so no other part can take its place. No part
 // crosses the end of a segment. The folder of all parts is named after its owner and the log archive. The name of a part
 // ends with random digits, so nobody can take it before the part is written, which would stop the archive.
 

@@ -74,7 +74,7 @@ async function serveAlone(config: Config, signals: Signals, io: Io, print: (line
   restoreConsole();
 }
 
-/** Ends a start or a stop that hangs. */
+/** Fails if Postern has not stopped in time after a signal, also one during the start. */
 async function failAfterDeadline(stopRequested: Promise<void>): Promise<never> {
   await stopRequested;
   await wait(stopDeadlineMs, undefined, { ref: false });

@@ -41,7 +41,7 @@ export const ProofUnlessGuest = Type.Optional({
 export const AddressProof = Type.Optional({
   ...Proof,
   description:
-    'Required, unless the user is a guest (`is_guest`), or has nothing but accounts at providers and logged in there at most ten minutes ago, with the login that made the account or at a provider without id_tokens: such a login is the proof for the first address.',
+    'Required, except in two cases: the user is a guest (`is_guest`), or the user has only accounts at providers, adds the first address, and logged in at the provider at most ten minutes ago. This login must be the one that created the user, or the provider has no id_tokens.',
 });
 
 export const proofStartTypes = ['sms', 'email', 'passkey', 'provider'] as const;

@@ -21,7 +21,7 @@ const byCategory = (about: string) =>
   ({
     kind: 'counter',
     about: `${about}; by day`,
-    labels: 'the category of the notification; (none): it was deleted; (other): beyond the first 256',
+    labels: 'the category of the notification; (none): the notification was deleted; (other): beyond the first 256',
     isDaily: true,
   }) as const;
 
@@ -91,7 +91,7 @@ export const metrics = {
     about: 'Mails and SMS of notifications that have arrived, as the provider reports',
     labels: 'the channel',
   },
-  'steps.bounced': { kind: 'counter', about: 'Mails of notifications that came back', labels: 'the channel' },
+  'steps.bounced': { kind: 'counter', about: 'Mails and SMS of notifications that came back', labels: 'the channel' },
   'steps.complained': {
     kind: 'counter',
     about: 'Mails of notifications that their recipients have reported as spam',
@@ -104,18 +104,18 @@ export const metrics = {
   },
   'steps.skipped': {
     kind: 'counter',
-    about: 'Steps of notifications that were not carried out, such as a mail about what the user has read',
+    about: 'Mails and SMS of notifications that were not sent, such as a mail about what the user has read',
     labels: 'the channel',
   },
   'steps.expired': {
     kind: 'counter',
-    about: 'Steps of notifications that could not be carried out in time',
+    about: 'Mails and SMS of notifications that could not be sent in time',
     labels: 'the channel',
   },
   'steps.dropped': {
     kind: 'counter',
     about:
-      'Steps of notifications that ended, because the notification or its category is gone, or it was read meanwhile',
+      'Mails and SMS of notifications that were cancelled, because the notification or its category is gone, or it was read meanwhile',
     labels: 'the channel',
   },
   'deliveries.sent': byCategory('Pushes, mails and SMS of notifications that a provider has accepted'),
@@ -123,9 +123,11 @@ export const metrics = {
   'deliveries.bounced': byCategory('Mails and SMS of notifications that came back'),
   'deliveries.complained': byCategory('Mails of notifications that their recipients have reported as spam'),
   'deliveries.failed': byCategory('Pushes, mails and SMS of notifications that no provider took'),
-  'deliveries.skipped': byCategory('Steps of notifications that were not carried out'),
-  'deliveries.expired': byCategory('Pushes and steps of notifications that could not be carried out in time'),
-  'deliveries.dropped': byCategory('Pushes and steps of notifications that ended, because they were no longer wanted'),
+  'deliveries.skipped': byCategory('Pushes, mails and SMS of notifications that were not sent'),
+  'deliveries.expired': byCategory('Pushes, mails and SMS of notifications that could not be sent in time'),
+  'deliveries.dropped': byCategory(
+    'Pushes, mails and SMS of notifications that were cancelled, because they were no longer wanted',
+  ),
   'deliveries.held': byCategory('Pushes, mails and SMS of notifications that quiet hours hold'),
   'deliveries.digesting': byCategory('Notifications that join a digest instead of a mail of their own'),
   'webhooks.delivered': { kind: 'counter', about: 'Attempts to deliver an event to a webhook that succeeded' },
@@ -141,7 +143,7 @@ export const metrics = {
   },
   'database.size': {
     kind: 'maximum',
-    about: 'Bytes of the database, measured once an hour; with steps from 1h',
+    about: 'Bytes of the database, measured once an hour; only with a `step` of 1h or longer',
   },
   'queue.age': { kind: 'maximum', about: 'Seconds for which the oldest job has been due' },
 } as const satisfies Record<string, MetricDefinition>;

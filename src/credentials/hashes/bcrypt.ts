@@ -32,7 +32,7 @@ function parseCrypt(text: string): Crypt | undefined {
   return { logRounds, salt, output, derive };
 }
 
-/** The characters of the output, all zero. */
+/** An output of zeros: `.` is 0 in the base64 of bcrypt. */
 const zeroOutput = '.'.repeat(31);
 
 const randomCrypt = (separator: string) => {

@@ -1,9 +1,8 @@
 import type { PasswordHash } from './password-hash.js';
 
 /**
- * A stored hash. If `outer` is set, it is an imported hash that was weak and is wrapped in argon2id: `outer` is the
- * argon2id of the output of the imported hash (`outerInput`), as a PHC string. `derive` computes that output, which is not
- * stored, so `output` has only zeros.
+ * A stored hash. If `outer` is set, it is an imported hash that was weak and is wrapped in argon2id: `derive` computes the imported hash, and
+ * `outer` is the argon2id of the result (`outerInput`), as a PHC string. The imported hash itself is not stored, so `output` has only zeros.
  */
 export type StoredHash = PasswordHash & { readonly outer?: string };
 
@@ -15,13 +14,14 @@ export const outerInput = (output: Buffer): string => output.toString('base64');
 
 /** The scheme of wrapped hashes. @param outer a scheme of argon2id. @param inner the scheme of the imported hashes */
 export function wrappedScheme(outer: string, inner: string): string {
+  // $argon2id$v=19$m=…,t=…,p=… becomes $argon2id(m=…,t=…,p=…).
   return `${outer.replace('$v=19$', '(')})${inner}`;
 }
 
 /**
- * The text of a wrapped hash: `$argon2id(m=19456,t=2,p=1)$pbkdf2-sha256$1000$salt:A*43$salt,hash`. The scheme of the imported hash comes
- * first, then what else it needs, then argon2id's salt and output. So the SQL function `imported_scheme` finds the scheme. `A*43` is a run
- * of zeros in the place of the output, whose length some algorithms need.
+ * The text of a wrapped hash: `$argon2id(m=19456,t=2,p=1)$pbkdf2-sha256$1000$salt:A*43$salt,hash`. After argon2id's parameters come the scheme
+ * of the imported hash (`$pbkdf2-sha256$1000`), what else this hash needs, and argon2id's own salt and output. So the SQL function
+ * `imported_scheme` finds the scheme. `A*43` means 43 times `A`, zeros in base64: some algorithms need the length of the output.
  * @param outer the argon2id of `outerInput`, as a PHC string
  */
 export function wrappedText(inner: PasswordHash, outer: string): string {
@@ -42,7 +42,7 @@ export function parseWrapped(
   const [, parameters, innerScheme = '', rest = '', salt, output] = wrapped.exec(text) ?? [];
   if (parameters === undefined) return undefined;
   const long = rest.replace(/([A.])\*(\d{1,3})$/, (_, zero: string, count: string) => zero.repeat(Number(count)));
-  // The last colon replaces the $ before the output. bcrypt has neither.
+  // `wrappedText` has put a colon in the place of the $ between salt and output. bcrypt has no such $.
   const inner = parseInner(`${innerScheme}$${long.replace(/:([^:]*)$/, '$$$1')}`);
   if (inner?.scheme !== innerScheme) return undefined;
   const scheme = `$argon2id(${parameters})${innerScheme}`;

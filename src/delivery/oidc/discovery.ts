@@ -97,6 +97,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
         : createRemoteJWKSet(url, {
             cooldownDuration: cooldownMs,
             cacheMaxAge: maxAgeMs,
+            // `fetchText` ends first, with the better error.
             timeoutDuration: 2 * timeoutMs,
             [customFetch]: async (url: string) => new Response(JSON.stringify(parse(await fetchText(url)))),
           });
@@ -133,7 +134,7 @@ export function issuerFor(issuer: string, tenant: unknown): string | undefined {
   return typeof tenant === 'string' && /^[\w-]{1,64}$/.test(tenant) ? issuer.replace(tenantId, tenant) : undefined;
 }
 
-/** Whether `template` is one for the issuers of tenants, and this is one of them. */
+/** Whether `template` has the placeholder of a tenant, and `issuer` is the same text with the id of a tenant. */
 export function isIssuerOfTenant(template: string, issuer: string): boolean {
   const [start = '', ...rest] = template.split(tenantId);
   const end = issuer.length - rest.join(tenantId).length;

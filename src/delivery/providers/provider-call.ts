@@ -23,7 +23,8 @@ export interface RefusalMeaning {
   readonly isUnknownMailbox?: boolean;
 }
 
-/** What the error codes of a provider mean. Codes that are absent depend on the account, which can be corrected. */
+/** What the error codes of a provider mean. A code that is absent counts as a fault of the account at the provider, which
+ * the operator can correct. */
 export type Meanings = Readonly<Record<string, RefusalMeaning>>;
 
 /** What an error code means, with the code for operators. Undefined: the code is not known. */

@@ -22,10 +22,13 @@ export function createWebPush({ publicKey, privateKey, subject, outbound }: WebP
   const vapidDetails = { publicKey, privateKey, subject };
 
   function requestOf(subscription: webPush.PushSubscription, { content, collapseId, ttl, urgency }: PushMessage) {
-    const { headers, body, endpoint } = webPush.generateRequestDetails(subscription, JSON.stringify(content), {
+    const isShown = 'id' in content;
+    // The service worker needs the tag. Without a `replace_key`, it is the id.
+    const payload = isShown && content.id !== collapseId ? { ...content, tag: collapseId } : content;
+    const { headers, body, endpoint } = webPush.generateRequestDetails(subscription, JSON.stringify(payload), {
       vapidDetails,
       TTL: ttl,
-      urgency: 'clears' in content ? 'low' : urgency,
+      urgency: isShown ? urgency : 'low',
       // RFC 8030, 5.4: a new message replaces an undelivered one with the same topic. At most 32 characters; this has 22.
       topic: Buffer.from(collapseId.replaceAll('-', ''), 'hex').toString('base64url'),
     });

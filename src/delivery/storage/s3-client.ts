@@ -32,7 +32,7 @@ export interface S3Bucket {
   presign(key: string, seconds: number): Promise<string>;
 }
 
-/** The largest object that is read: more than three renditions of the largest image. */
+/** Bytes. The largest object that is read. All renditions of the largest image together have fewer. */
 const maxObjectBytes = 32 * 1024 * 1024;
 
 /** Creates the client. Addresses have the form endpoint/bucket/key, which every store understands. */

@@ -32,7 +32,7 @@ export interface NdjsonWork<Item> {
   checkWith?(validate: Validate): Validate;
   toItem(input: unknown, text: string): Item;
   weightOf(item: Item): number;
-  /** Items that share a key are processed one after the other. If it is missing, no items do. */
+  /** Items that share a key are processed one after the other. Without this function, no two items share one. */
   keysOf?(item: Item): readonly string[];
   /**
    * @param pace call it in each loop over the entries: it pauses a loop that takes long
@@ -94,7 +94,7 @@ function startResponse(reply: FastifyReply): void {
   raw.flushHeaders();
 }
 
-/** @returns the line that says why the response ends before the body; undefined if the whole body was processed */
+/** @returns the line that says why the response ends before the body; undefined if the whole body was processed, or if the client is gone */
 async function processItems<Item>(exchange: Exchange<Item>): Promise<Ending | undefined> {
   const { request, reply, work, pace } = exchange;
   let committed = 0;
@@ -165,9 +165,13 @@ async function* chunksOf<Item>({ request, work, pace, stop }: Exchange<Item>): A
       chunk.add(entry);
       lastLine = line?.number ?? lastLine;
     }
-    if (typeof piece !== 'string') lines.feed(piece);
-    // A pause of the sender ends the exchange only if there is nothing to commit.
-    else if (piece === 'idle' && chunk.entries.length > 0) yield take();
-    else return yield take(piece);
+    if (typeof piece !== 'string') {
+      lines.feed(piece);
+    } else if (piece === 'idle' && chunk.entries.length > 0) {
+      // A pause of the sender ends the exchange only if there is nothing to commit.
+      yield take();
+    } else {
+      return yield take(piece);
+    }
   }
 }

@@ -12,7 +12,7 @@ import { schemaList, typeOf } from './reference-schemas.js';
 /**
  * The page, as HTML.
  * @param places where the page finds the rest: `files` is the folder of its style and its script, such as `/docs/`, or empty if they
- *   are beside it; `home` the other documentation, if it is near
+ *   are beside it; `home` is the address of the other documentation, if it is on the same site
  */
 export function referencePage(
   document: JsonObject,

@@ -8,9 +8,10 @@ export interface InexactPart {
 const token = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],:]|true|false|null/g;
 
 /**
- * Finds the parts of members with one of these names, at any depth of a JSON text, that parsing changes: numbers that a double cannot
- * hold, and the sign of zero; members with the same name; and `__proto__`, which parsers drop.
+ * Finds what a parser would change inside the named members of a JSON text: numbers that a double cannot hold, the sign of zero, a
+ * second member with the same name, and members that `isDropped` names.
  * @param text valid JSON of bounded depth
+ * @param names of members such as `claims`, at any depth. Only what is inside of them counts
  */
 export function inexactParts(text: string, names: readonly string[]): InexactPart[] {
   const found: InexactPart[] = [];

@@ -13,7 +13,7 @@ export const exportSchema: TSchema = Type.Object(
     devices: list('The devices of the user.'),
     passkeys: list('The passkeys, without their keys.'),
     external_identities: list('The linked accounts at OpenID providers.'),
-    apps: list('The apps that may use the login of the sign-in page.'),
+    apps: list('The apps that the user has allowed to sign in with the login of the pages.'),
     support_logins: list('The logins of operators as the user.'),
     logins: list('All stored logins.'),
     sessions: list('All stored sessions.'),

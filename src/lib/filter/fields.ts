@@ -42,7 +42,7 @@ interface KindRules {
   readonly sqlType: 'uuid' | 'text' | 'numeric' | 'bigint' | 'timestamptz';
   /** Whether values are compared as numbers. All others are compared as text. */
   readonly isNumeric?: true;
-  /** The form of a value, for error messages: a notation without words, so that it needs no translation. */
+  /** The form of a value, for error messages: the same in all languages. */
   readonly notation: string;
   /** The canonical form of a value, or undefined if the text is no valid value. */
   read(text: string, field: FilterField): string | undefined;
@@ -123,7 +123,7 @@ function readNumber(text: string): string | undefined {
   return isExact ? String(value) : undefined;
 }
 
-/** The number of significant digits: without zeros before the first and after the last other digit. */
+/** The number of significant digits: zeros at the beginning and at the end do not count. */
 function significantDigits(digits: string): number {
   const plain = digits.replace('.', '');
   let end = plain.length;

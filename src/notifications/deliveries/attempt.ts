@@ -12,7 +12,7 @@ export interface Attempt {
   readonly job: AttemptJob;
   /** The delivery before the attempt. */
   readonly row: DeliveryRow;
-  /** When it was due, without the time for which it was held, by `performance.now()`. */
+  /** When it was due, by `performance.now()`. The time for which it was held is added. */
   readonly dueAt: number;
 }
 
@@ -29,9 +29,11 @@ export interface DeliveryRow extends FactColumns {
   notification_id: string;
   condition: StepFacts['condition'];
   attempts: number;
+  /** Whether a first attempt was made. */
   was_handed_over: boolean;
+  /** When the step was due. */
   created_at: string;
-  /** Seconds since the step was due, and the seconds of these in which a pause or quiet hours held it. */
+  /** Seconds since then, and the seconds of these in which a pause or quiet hours held it. */
   age: number;
   held: number;
   quiet_until: string | null;
@@ -51,14 +53,14 @@ export interface DeliveryRow extends FactColumns {
 }
 
 /**
- * The count of earlier deliveries stops here. It only decides how long to wait: with many messages for one user, each of them checks
- * rarely, and other users are not slowed down.
+ * The count of earlier deliveries stops here. It only decides how long a delivery waits until it checks again. If a user has many, each of them
+ * checks rarely, so others are not slowed down.
  */
 const maxAhead = 1000;
 
 /**
- * SQL: the number of earlier deliveries to the same user by the same channel that were not handed over. A delivery that is retried delays
- * the next one for at most 60 s.
+ * SQL: the number of earlier deliveries to the same user by the same channel that are still queued. A delivery whose first attempt was more than
+ * 60 s ago does not count: it is retried, and the next ones no longer wait for it.
  */
 const ahead: Sql = sql`(
              select count(*)::integer from (

@@ -142,8 +142,8 @@ function limit(facts: StepFacts, choice: CellChoice): Decision | undefined {
   const isDigested = hasDigest && facts.notification?.isHidden !== true;
   const canJoin = isDigested && digest === 'open';
   if (canJoin && choice === 'digest') return { state: 'digesting', reason: 'digest' };
-  // A notification that was read before its digest closed was left out of it, so it is skipped. An unread one was too late for the digest,
-  // and gets its own mail.
+  // No digest contains it, for one of two reasons. It was read before the digest closed: then it gets no mail. Or it came too late for the
+  // digest: then it gets its own mail, below.
   if (isDigested && digest === 'past' && choice === 'digest' && facts.notification?.isRead) return skipped('read');
   if (facts.isCapped !== true) return undefined;
   return canJoin && category?.overflow === 'digest' ? { state: 'digesting', reason: 'cap' } : skipped('cap');

@@ -6,7 +6,7 @@ import { newId } from '../../lib/ids.js';
 import { parseDuration } from '../../lib/times.js';
 import type { StepFacts } from './decide.js';
 
-/** A step of a category that is not the push at once. */
+/** A step of a category that is decided later: every step but a push without delay and condition, which publishing creates itself. */
 export interface LaterStep {
   readonly channel: StepChannel;
   readonly condition: StepFacts['condition'];
@@ -16,7 +16,7 @@ export interface LaterStep {
 
 /** The steps of a category, as publishing carries them out. */
 export interface CategorySteps {
-  /** Whether the first step is a push at once. */
+  /** Whether there is a push without delay and condition. */
   readonly pushesAtOnce: boolean;
   readonly later: readonly LaterStep[];
 }
@@ -36,7 +36,7 @@ export function stepsOf(category: Category | undefined): CategorySteps {
   let pushesAtOnce = false;
   for (const { channel, after, if: condition } of category.steps) {
     const delay = parseDuration(after) ?? 0;
-    // With a condition, the engine decides: an earlier step may be sent, or the user keeps the category out of the inbox.
+    // A condition needs the decision: an earlier step may have been sent, or the user hides the category from the inbox.
     const isAtOnce = channel === 'push' && delay === 0 && condition === 'always';
     if (isAtOnce) pushesAtOnce = true;
     else later.push({ channel, condition, after: delay });
@@ -69,7 +69,7 @@ const insertStep = statement<Ids & { channel: string; condition: string; after: 
             ${p.condition}, ${p.publishedAt}, ${p.publishedAt}::timestamptz + ${p.after}::float8 * interval '1 ms')`,
 );
 
-/** The same as in the publishing statement, for categories that have other steps too. */
+/** The statement that inserts notifications does the same if all of them have a push at once. */
 const insertPushes = statement<Ids>(
   'push_fan_out_insert',
   (p) => sql`
@@ -80,8 +80,7 @@ const insertPushes = statement<Ids>(
 /**
  * Stores the steps of notifications, in the transaction that inserts the notifications: one row for each step, however many notifications
  * have it.
- * @param options.pushes whether the pushes at once are stored too. The statement that inserts notifications stores them itself if all of
- * them have one
+ * @param options.pushes whether to store the pushes at once too. False: the statement that inserted the notifications has stored them
  */
 export async function insertSteps(
   tx: Queryable,
@@ -103,7 +102,7 @@ export async function insertSteps(
   if (pushed.length > 0) await tx.query(insertPushes(idsOf(pushed)));
 }
 
-/** Stores pushes whose step is due: the fan-out creates them. Their age counts from `publishedAt`. */
+/** Stores notifications whose push is due. The fan-out creates the pushes from this row. Their age counts from `publishedAt`. */
 export async function insertDuePushes(tx: Queryable, items: readonly InsertedNotification[]): Promise<void> {
   await tx.query(insertPushes(idsOf(items)));
 }

@@ -8,7 +8,8 @@ import type { Renditions } from './storage.js';
 
 /**
  * Decodes images in a process with a low priority, so that large images do not delay requests. A file that crashes the
- * decoder ends only that process. Decodes one file at a time: the caller waits for the end of each call.
+ * decoder ends only that process. It decodes one file at a time: call it again only after the end of
+ * the last call.
  */
 export interface Decoder {
   /**

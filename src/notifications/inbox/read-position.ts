@@ -30,7 +30,7 @@ export interface ReadPositionRow {
 const selectReadPositions = statement<{ userIds: readonly string[] }, ReadPositionRow>(
   'markers_find',
   (p) => sql`
-    select position.user_id, last_read as last_read_sequence, updated_at, unread.count
+    select position.user_id, last_read as last_read_sequence, updated_at, unread.count -- last_read: of positionColumns
     from (
       select inbox.user_id, updated_at, ${positionColumns}
       from inboxes inbox left join markers on markers.user_id = inbox.user_id
@@ -47,8 +47,8 @@ const selectSequence = statement<{ userId: string; id: string }, { sequence: num
 );
 
 /**
- * Locks the inbox row, so that nobody publishes into the inbox or removes it at the same time. So the read position
- * stays within the inbox, and no row is written for a deleted user. Parallel moves run one after the other, and the
+ * Locks the inbox row: publishing, which takes a stronger lock, and the removal of the user wait. So the read position stays within the
+ * inbox, and no row is written for a deleted user. Parallel moves run one after the other, and the
  * highest position stays.
  */
 export const moveReadPosition = statement<{ userId: string; sequence: number }>(
@@ -91,7 +91,7 @@ export function toMarker({ last_read_sequence, updated_at, count }: Omit<ReadPos
   };
 }
 
-/** Called in a transaction in which a user reads notifications. */
+/** Called in a transaction in which a user marks notifications as read. */
 export type OnRead = (tx: Queryable, userId: string) => Promise<void>;
 
 /** @param onChanged called after the commit, with the id of the user whose read position moved */

@@ -19,6 +19,7 @@ const recalledAtOnce = 500;
 const takeChunks = statement<{ id: string; limit: number }, { notification_ids: string[] | null }>(
   'publication_chunks_take',
   (p) => sql`
+    -- through: the sizes of the chunks up to this one.
     with recursive ahead (first_user, size, through) as (
       (select first_user, cardinality(user_ids), cardinality(user_ids)
        from publication_chunks where publication_id = ${p.id} order by first_user limit 1)
@@ -38,7 +39,8 @@ const takeChunks = statement<{ id: string; limit: number }, { notification_ids: 
     ), shortened as (
       insert into publication_chunks (publication_id, first_user, last_user, user_ids, notification_ids)
       select ${p.id}, user_ids[count + 1], last_user, user_ids[count + 1:], notification_ids[count + 1:]
-      from taken where count < cardinality(user_ids)${joinChunks}
+      from taken where count < cardinality(user_ids)
+      ${joinChunks}
     )
     select array_agg(notification_id) as notification_ids
     from taken cross join lateral unnest(notification_ids[:count]) notification_id`,
@@ -48,8 +50,8 @@ const selectOwners = statement<{ ids: readonly string[] }, { user_id: string; id
   'publication_owners',
   (p) => sql`select user_id, id from notifications where id = any (${p.ids}::uuid[])`,
 );
-/** The maximum number of times that notifications may change their owner while they are removed. */
-const maxMoves = 5;
+/** How often it looks for owners. They change while guests are merged. */
+const maxPasses = 6;
 const countRemoved = statement<{ id: string; removed: number }>(
   'publication_recall_advance',
   (p) => sql`
@@ -65,7 +67,7 @@ const finishRecall = statement<{ id: string }>(
 
 /**
  * Removes the next notifications of a publication that is recalled. It also cancels their pushes, mails and SMS that were not handed over.
- * @param size how many notifications the database creates in time
+ * @param size the size of a chunk that this database handles in one transaction without becoming slow (`nextSize`)
  * @returns whether all are removed
  */
 export async function recallChunk(
@@ -87,7 +89,7 @@ export async function recallChunk(
 /** Removes notifications from the inboxes of their owners. It repeats that if a guest was merged before the inbox was locked. */
 async function removeEach(tx: Transaction, remove: RemoveNotifications, ids: readonly string[]): Promise<number> {
   let removed = 0;
-  for (let moves = 0; moves <= maxMoves; moves += 1) {
+  for (let pass = 0; pass < maxPasses; pass += 1) {
     const owners = await tx.query(selectOwners({ ids }));
     if (owners.length === 0) return removed;
     removed += await remove(

@@ -48,8 +48,8 @@ interface ListedRow {
 }
 
 /**
- * SQL: the notification, whether it is read, and whether it waits for the fan-out. Its rows are a
- * short queue in the order of their times.
+ * SQL: the notification, whether it is read, and whether it waits for the fan-out. The fan-out's rows have an index by `created_at`, and
+ * few are newer than a notification that waits.
  */
 const selectListed = (condition: SqlPart) => sql`
     select user_id, created_at, ${categoryOf} as category,
@@ -92,9 +92,7 @@ export function createDeliveryTraces(
       if (listed === undefined) throw new Problem('not_found');
       const user = database.user(listed.user_id);
       const deliveries = await user.query(selectDeliveries({ userId: listed.user_id, notificationId }));
-      const steps = await traceSteps(user, {
-        ...{ userId: listed.user_id, notificationId, publishedAt: listed.created_at },
-      });
+      const steps = await traceSteps(user, { userId: listed.user_id, notificationId, publishedAt: listed.created_at });
       const pushes = deliveries.map((row) => toTrace(row, channels));
       const pushedTo = new Set(deliveries.map(({ device_id }) => device_id));
       const states = await devices.states(user, listed.user_id);

@@ -14,7 +14,10 @@ interface StateKey {
   sequence: number;
 }
 
-/** SQL: whether a state has followed from the positions of its user for 30 days, so that it can be removed. */
+/**
+ * SQL: whether a state can be removed: for 30 days it has said nothing else than the positions of its user (`markers`), up to which all is
+ * read or archived.
+ */
 const isNeedless = sql`state.action_key is null and state.updated_at < db_now() - interval '30 days'
       and coalesce(state.is_read, state.sequence <= last_read_sequence) = (state.sequence <= last_read_sequence)
       and coalesce(state.is_archived, state.sequence <= archived_through) = (state.sequence <= archived_through)
@@ -38,7 +41,7 @@ const lockPositions = statement<{ userIds: readonly string[] }, { user_id: strin
     select user_id from markers where user_id = any (${p.userIds}::uuid[]) order by user_id for update skip locked`,
 );
 
-/** Each user keeps the last version of a removed state: a client that last synchronised before it must start again. */
+/** The user's row keeps the highest version number of removed states: a client that last synchronised before it must start again. */
 const removeStates = statement<{ userIds: readonly string[]; sequences: readonly number[]; locked: readonly string[] }>(
   'states_remove',
   (p) => sql`

@@ -34,7 +34,7 @@ export interface AccessTokens {
 /**
  * @param issuer PUBLIC_URL
  * @param confirmedAt see `SnapshotVerifier`. Undefined: sessions are not checked by this verifier
- * @param appOf returns the entry of REDIRECT_URIS to which a login by redirect returned: tokens of this login have it in `client_id`
+ * @param appOf returns the entry of REDIRECT_URIS for the address to which a login by redirect went back. It becomes `client_id`
  */
 export function createAccessTokens(options: {
   readonly database: Handle;
@@ -44,7 +44,7 @@ export function createAccessTokens(options: {
   readonly confirmedAt: SnapshotVerifier['confirmedAt'];
 }): AccessTokens {
   const { database, keys, issuer, appOf, confirmedAt } = options;
-  const signInTurn = createTurns();
+  const takeTurn = createTurns();
   const states = createTokenStates(database);
   const loginOf = createLoginFinder({ database, states, confirmedAt });
 
@@ -99,14 +99,14 @@ export function createAccessTokens(options: {
       }
       const signer = currentSigner(current, audience.alg, login.now);
       const token = await (audience.alg === 'RS256'
-        ? signInTurn(session.user_id, () => signedToken(signer, json, signInPool))
+        ? takeTurn(session.user_id, () => signedToken(signer, json, signOnThread))
         : signedToken(signer, json, sign));
       return { access_token: token, token_type: 'Bearer', expires_in: exp - iat };
     },
   };
 }
 
-const signInPool = promisify(sign);
+const signOnThread = promisify(sign);
 
 /** RSA takes 30 times as long. */
 const [rsaAtOnce, maxRsaWaiting] = [2, 1000];
@@ -124,12 +124,12 @@ function createTurns(): (userId: string, run: () => Promise<string>) => Promise<
 /**
  * A signed token (RFC 7515, compact). jose takes 2.4 times the CPU for it, most of that on the main thread: its signatures pass
  * through Web Crypto.
- * @param signWith for ES256 `sign`: it takes 25 µs, and to hand it to another thread would take as long
+ * @param signWith `sign` for ES256, on this thread: it takes 25 µs, as long as to pass the work to another thread
  */
 async function signedToken(
   { key, head }: Signer,
   payload: Buffer,
-  signWith: typeof sign | typeof signInPool,
+  signWith: typeof sign | typeof signOnThread,
 ): Promise<string> {
   const content = `${head}.${payload.toString('base64url')}`;
   // ES256 wants both numbers of the signature beside each other. RSA has no such choice, and ignores it.

@@ -80,7 +80,6 @@ export function createCsvReader(delimiter: string): CsvReader {
           state = 'quoted';
         } else if (endsCrLf) {
           textStart = index + 1;
-          recordLine = line;
         } else if (code === quote && state === 'start') {
           textStart = index + 1;
           state = 'quoted';
@@ -109,7 +108,7 @@ export function createCsvReader(delimiter: string): CsvReader {
 const delimiters = [',', ';', '\t', '|'] as const;
 export type Delimiter = (typeof delimiters)[number];
 
-/** The delimiter that splits the first records of a text into the most cells, the same number in each. */
+/** The delimiter that splits the first record into the most cells. If two are equal, more of the next 19 records have as many cells. */
 export function delimiterOf(text: string): Delimiter {
   const score = (delimiter: Delimiter) => {
     const reader = createCsvReader(delimiter);

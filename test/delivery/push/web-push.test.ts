@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createOutbound, type OutboundOptions } from '../../../src/delivery/outbound.js';
 import { createWebPush } from '../../../src/delivery/push/web-push.js';
+import type { PushContent } from '../../../src/notifications/push/sender.js';
 import { startWebPushService, type WebPushFake } from '../../support/push-fakes/web-push.js';
 import { startTcp } from '../local-server.js';
 import { pushMessage } from '../push-message.js';
@@ -46,6 +47,16 @@ describe('Web Push', () => {
     await sender().send(JSON.stringify(subscription), { ...pushMessage(), ttl: 61, urgency: 'normal' });
     const pushed = service.received.find(({ to }) => to === path);
     expect(pushed?.headers).toMatchObject({ ttl: '61', urgency: 'normal' });
+  });
+
+  it('says with which tag a push is shown if it is not the id', async () => {
+    const { subscription, path } = service.subscribe();
+    const message = pushMessage();
+    const tag = '8d1f6a52-0000-4000-8000-5b3f4e0c9a11';
+    await sender().send(JSON.stringify(subscription), { ...message, collapseId: (message.content as PushContent).id });
+    await sender().send(JSON.stringify(subscription), { ...message, collapseId: tag });
+    const contents = service.received.filter(({ to }) => to === path).map(({ content }) => content);
+    expect(contents).toEqual([message.content, { ...message.content, tag }]);
   });
 
   it.each(['https://127.0.0.1/x', 'https://[::1]/x', 'https://169.254.169.254/latest', 'https://localhost/x'])(

@@ -89,8 +89,11 @@ export function adminLoginProviderRoutes(app: App, { loginProviders }: { loginPr
           account === undefined
             ? null
             : {
-                ...{ issuer: account.issuer, subject: account.subject },
-                ...{ email: account.email ?? null, name: account.name ?? null, runs_mailbox: account.runsMailbox },
+                issuer: account.issuer,
+                subject: account.subject,
+                email: account.email ?? null,
+                name: account.name ?? null,
+                runs_mailbox: account.runsMailbox,
               },
         outcome: foreseen?.outcome ?? null,
         user_id: foreseen?.userId ?? null,
@@ -103,7 +106,10 @@ export function adminLoginProviderRoutes(app: App, { loginProviders }: { loginPr
 function inWords(listed: ListedProvider, language: Language): LoginProviderBody {
   const { provider, state, missing, workedAt, problems } = listed;
   return {
-    ...{ name: provider.name, authenticator: provider.authenticator, title: provider.title, issuer: provider.issuer },
+    name: provider.name,
+    authenticator: provider.authenticator,
+    title: provider.title,
+    issuer: provider.issuer,
     redirect_uri: provider.redirect?.redirectUri ?? null,
     sign_up: provider.signUp,
     state,
@@ -119,7 +125,11 @@ function describeProblem(
 ): ProviderProblem {
   const { isFault, message, remedy, setting } = providerProblems[code];
   return {
-    ...{ code, is_fault: isFault, detail, setting, happened_at: at },
+    code,
+    is_fault: isFault,
+    detail,
+    setting,
+    happened_at: at,
     message: formatText(message, language, detail === null ? {} : { detail }),
     remedy: remedy[language],
   };

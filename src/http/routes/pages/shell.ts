@@ -65,8 +65,7 @@ export function createPageShell(brand: PageBrand, built: Assets, publicPath: str
     (['sign-in', 'account', 'link'] as const).map((name) => {
       const file = [...built.keys()].find((one) => one.startsWith(`page-${name}-`) && one.endsWith('.js'));
       if (file === undefined) throw new Error(`the script of the page ${name} is missing: run npm run build`);
-      const files = [file, ...partsOf(built, file)];
-      const tags = files.slice(1).map((one) => `<link rel="modulepreload" href="${url(one)}">`);
+      const tags = partsOf(built, file).map((one) => `<link rel="modulepreload" href="${url(one)}">`);
       return [name, `${tags.join('')}<script type="module" src="${url(file)}"></script>`] as const;
     }),
   );

@@ -75,7 +75,7 @@ function deviceRoute(app: App, devices: Devices, { url, name, label, params }: (
       operationId: `delete${name}`,
       summary: `Remove ${label}`,
       description:
-        'Ends its tokens, sessions, streams and push at once, on every instance. Open logins on it fail. You can remove the device of the current session: that session ends.',
+        'Ends its tokens, sessions, streams and push at once, on every instance. Logins on it that are not finished fail. You can remove the device of the current session: that session ends.',
       params,
       response: { 200: { ...RemovedDevice, description: 'The device was removed.' } },
     },

@@ -1,0 +1,1 @@
+import{d as e}from"./state-DzscN9v6.js";import{B as t,J as n}from"./index-CBCig5wb.js";import{C as r}from"./libraries-P3eiaFDw.js";var i=r();function a({title:r,action:a,onClose:o,...s}){return(0,i.jsx)(n,{title:r,closing:`button`,onClose:o,footer:(0,i.jsx)(e,{kind:`main`,onClick:o,children:a}),children:(0,i.jsx)(t,{...s})})}export{a as t};

@@ -1,2 +1,0 @@
-import{ht as e}from"./index-BGZbmeML.js";var t={mode:`people`,people:[],list:``,file:null,matching:null},n=`notify-to`;function r(r){let i=`ids`in r?{...t,mode:`list`,list:r.ids.join(`
-`)}:{...t,mode:`matching`,matching:r};e(n,i)}export{n,r,t};

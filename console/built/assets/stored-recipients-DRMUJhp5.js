@@ -1,0 +1,2 @@
+import{ht as e}from"./index-CBCig5wb.js";var t={mode:`people`,people:[],list:``,file:null,matching:null},n=`notify-to`;function r(r){let i=`ids`in r?{...t,mode:`list`,list:r.ids.join(`
+`)}:{...t,mode:`matching`,matching:r};e(n,i)}export{n,r,t};
