@@ -9,8 +9,17 @@ const device = { name: 'soak' };
 
 /** How often each act is chosen, of 1,000. */
 const mix = {
-  ...{ verify: 560, session: 130, list: 100, publish: 90, known: 40, marker: 20 },
-  ...{ login: 25, code: 10, wrong: 10, logout: 10, leave: 5 },
+  verify: 560,
+  session: 130,
+  list: 100,
+  publish: 90,
+  known: 40,
+  marker: 20,
+  login: 25,
+  code: 10,
+  wrong: 10,
+  logout: 10,
+  leave: 5,
 };
 
 /** Creates the users, with a login and a session each, and opens streams for the first of them. */
@@ -77,7 +86,9 @@ export async function createPopulation({ url, adminKey }, receiver, { users, str
       }),
     marker: (person) =>
       ask('PUT', '/v1/notifications/marker', {
-        ...{ bearer: person.session, body: { last_read_sequence: 0 }, accepts: [200, 401, 422] },
+        bearer: person.session,
+        body: { last_read_sequence: 0 },
+        accepts: [200, 401, 422],
       }),
     async login(person) {
       const body = { identity: identity(person), authenticator: 'password', secret: password, device };
@@ -142,7 +153,8 @@ export async function createPopulation({ url, adminKey }, receiver, { users, str
             new URL('/v1/notifications/stream', url),
             {
               headers: {
-                ...{ authorization: `Bearer ${body.token}`, accept: 'text/event-stream' },
+                authorization: `Bearer ${body.token}`,
+                accept: 'text/event-stream',
                 ...(last && { 'last-event-id': last.id }),
               },
             },

@@ -3,12 +3,21 @@ import { randomUUID } from 'node:crypto';
 /** The users that the pictures show: all scripts and lengths, and names that try to be markup. */
 const people = [
   {
-    ...{ name: 'Ada Lovelace', username: 'ada', email: 'ada@example.com', phone: '+447700900077' },
-    ...{ password: 'a battery of horses', locale: 'en-GB' },
+    name: 'Ada Lovelace',
+    username: 'ada',
+    email: 'ada@example.com',
+    phone: '+447700900077',
+    password: 'a battery of horses',
+    locale: 'en-GB',
   },
   {
-    ...{ name: 'Grace Hopper', username: 'grace', email: 'grace@example.com', phone: '+15551234567' },
-    ...{ password: 'a battery of horses', pin: '482915', locale: 'en-US' },
+    name: 'Grace Hopper',
+    username: 'grace',
+    email: 'grace@example.com',
+    phone: '+15551234567',
+    password: 'a battery of horses',
+    pin: '482915',
+    locale: 'en-US',
     metadata: { plan: 'family', crm: 'https://crm.example/a/0b0ba41c' },
   },
   { name: 'ليلى عبد الرحمن المنصوري', email: 'layla.mansouri@example.ae', phone: '+971501234567' },
@@ -85,7 +94,10 @@ export async function fillWithExamples(url, key, receiver) {
   const logIn = (username, device, secret = 'a battery of horses', more = {}) =>
     call('POST', '/v1/tokens', {
       identity: { type: 'username', value: username },
-      ...{ authenticator: 'password', secret, device, ...more },
+      authenticator: 'password',
+      secret,
+      device,
+      ...more,
     });
 
   for (const [path, description, events] of /** @type {const} */ ([

@@ -87,7 +87,10 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
     const account = details.username ?? details.email ?? '';
     const start = (state: ChallengeState, lifetime: number) =>
       startChallenge(database.user(userId), {
-        ...{ userId, id: newId(), purpose: 'setup', lifetime },
+        userId,
+        id: newId(),
+        purpose: 'setup',
+        lifetime,
         state: { ...state, link: link.id },
       });
     if (factor === 'totp') {
@@ -173,7 +176,9 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
 /** Members that the request does not have stay absent. */
 function newUserOf({ name, username, email, password, locale }: Details, role: SetUpRole): NewUser {
   return {
-    ...{ name, password, role },
+    name,
+    password,
+    role,
     ...(username !== undefined && { username }),
     ...(email !== undefined && { email }),
     ...(locale !== undefined && { locale }),

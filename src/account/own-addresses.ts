@@ -158,7 +158,8 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     const id = newId();
     const code = newCode();
     const state = {
-      ...{ code: codeDigest(keys, id, code), address: address.canonical },
+      code: codeDigest(keys, id, code),
+      address: address.canonical,
       ...(proven.type === 'login' && { only: 'first' }),
     };
     return database.user(userId).transaction(async (tx) => {

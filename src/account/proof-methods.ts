@@ -51,7 +51,9 @@ export function codeProof(parts: {
       const code = newCode();
       const test = await testCodes.find(user, type);
       const state = {
-        ...{ code: codeDigest(keys, id, code), addressType: type, address: digestOf(type, to) },
+        code: codeDigest(keys, id, code),
+        addressType: type,
+        address: digestOf(type, to),
         ...(test !== undefined && { testIdentityId: test.id }),
       };
       return { state, lifetime: codeLifetime, message: { type, to, code, isDropped: test !== undefined } };

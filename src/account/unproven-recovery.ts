@@ -76,8 +76,14 @@ export async function recoverUnproven(
   await emptyInbox(tx, userId);
   await releaseIdentities(tx, userId, ['username', other]);
   const changed: UserValues = {
-    ...{ username: null, name: '', [other]: null, [`${other}_verified`]: true, [`${proven}_verified`]: true },
-    ...{ password_hash: null, pin_hash: null, ...values },
+    username: null,
+    name: '',
+    [other]: null,
+    [`${other}_verified`]: true,
+    [`${proven}_verified`]: true,
+    password_hash: null,
+    pin_hash: null,
+    ...values,
   };
   await updateUser(tx, userId, { ...changed, ...cleared }, { endLogins: true });
   for (const event of changeEvents(before, changed)) await recordEvent(tx, { userId, origin, ...event });
@@ -86,6 +92,12 @@ export async function recoverUnproven(
 
 /** A pending PIN, the guard of the PIN, and an active role, which a factor of before has activated. */
 const cleared = {
-  ...{ next_pin_hash: null, next_pin_since: null, next_pin_at: null, next_pin_cancel: null, pin_guarded_until: null },
-  ...{ role_active_since: null, role_link_digest: null, role_link_expires_at: null },
+  next_pin_hash: null,
+  next_pin_since: null,
+  next_pin_at: null,
+  next_pin_cancel: null,
+  pin_guarded_until: null,
+  role_active_since: null,
+  role_link_digest: null,
+  role_link_expires_at: null,
 };

@@ -146,7 +146,10 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     app: main.app,
     administrationApp: administration.app,
     firstScreen: () => firstScreen(screenOptions),
-    ...{ services, database, metrics, close: lifecycle.close },
+    services,
+    database,
+    metrics,
+    close: lifecycle.close,
   };
 }
 

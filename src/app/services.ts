@@ -94,13 +94,21 @@ async function createParts(base: Base, options: ServicesOptions) {
   });
   const unsubscribe = createConfiguredUnsubscribe(base);
   const deliverySteps = await createStepDomain(base, categories.known, {
-    ...{ push, messaging, limits, consoleOutput, channels, unsubscribe },
+    push,
+    messaging,
+    limits,
+    consoleOutput,
+    channels,
+    unsubscribe,
   });
   const notifications = await createNotificationServices(
     base,
     {
-      ...{ onPublished: push.onPublished, onSteps: deliverySteps.onPublished, onRead: push.onRead },
-      ...{ limits, categories: categories.known },
+      onPublished: push.onPublished,
+      onSteps: deliverySteps.onPublished,
+      onRead: push.onRead,
+      limits,
+      categories: categories.known,
     },
     options,
   );
@@ -269,7 +277,8 @@ function servicesOf(base: Base, parts: Parts): Services {
     categories,
     simulator: createSimulator({
       ...named,
-      ...{ timeZone: config.DEFAULT_TIME_ZONE, ttl: stepTtl(config) },
+      timeZone: config.DEFAULT_TIME_ZONE,
+      ttl: stepTtl(config),
     }),
     channels,
     push: push.push,

@@ -79,7 +79,11 @@ async function readControlFile(folder: string): Promise<ArchiveEntry> {
   let content = await readFile(path);
   for (let again = await readFile(path); !again.equals(content); again = await readFile(path)) content = again;
   return {
-    ...{ path: join('postgres', controlFile), type: 'file', size: content.length, mode: 0o600, modifiedAt: 0 },
+    path: join('postgres', controlFile),
+    type: 'file',
+    size: content.length,
+    mode: 0o600,
+    modifiedAt: 0,
     content: [content],
   };
 }

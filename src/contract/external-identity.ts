@@ -53,7 +53,8 @@ export const ExternalIdentityLink = Type.Object(
     examples: [
       { provider: 'google', subject: '110169484474386276334' },
       {
-        ...{ provider: 'microsoft', subject: 'AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ' },
+        provider: 'microsoft',
+        subject: 'AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ',
         tenant: '9188040d-6c67-4c5b-b112-36a304b66dad',
       },
     ],

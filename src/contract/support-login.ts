@@ -97,7 +97,8 @@ export const IssuedSupportLogin = Type.Object(
     examples: [
       {
         ...example,
-        ...{ operator_id: '6f1d2f64-3c1a-4b9e-8a55-0d5b9f3c7e10', operator_name: 'Grace' },
+        operator_id: '6f1d2f64-3c1a-4b9e-8a55-0d5b9f3c7e10',
+        operator_name: 'Grace',
         token: 'psa_…',
       },
     ],

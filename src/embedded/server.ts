@@ -40,7 +40,10 @@ export interface DatabaseAddress {
 export const databaseName = 'postern';
 
 export const addressOf = ({ data }: Server): DatabaseAddress => ({
-  ...{ host: data.ownPath, port: 5432, user: superuser, database: databaseName },
+  host: data.ownPath,
+  port: 5432,
+  user: superuser,
+  database: databaseName,
 });
 
 /** Opens a data directory in DATA_DIR for a server of these binaries. @throws EmbeddedPostgresError */

@@ -25,8 +25,15 @@ type OnRefused = (requestId: string, status: number) => void;
 export function observeRefused(observe: RequestObserver | undefined, method = 'unknown'): OnRefused {
   return (requestId, status) =>
     observe?.({
-      ...{ requestId, method, route: 'unmatched', status },
-      ...{ duration: undefined, isStream: false, userId: undefined, keyId: undefined, address: undefined },
+      requestId,
+      method,
+      route: 'unmatched',
+      status,
+      duration: undefined,
+      isStream: false,
+      userId: undefined,
+      keyId: undefined,
+      address: undefined,
     });
 }
 

@@ -104,7 +104,9 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   const sockets: Sockets = { withoutReceiveTimeout: new WeakSet(), running: new WeakSet() };
   const unread = { pace: createBytePace(unreadBodies), addressOf };
   const app = createApp(options, {
-    ...{ headers, isTrusted, sockets },
+    headers,
+    isTrusted,
+    sockets,
     // The outermost runs first.
     listenerOf: (routes) =>
       watched(

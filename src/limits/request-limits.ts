@@ -318,8 +318,11 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     if (prefix.limitSize === 0 && total.limitSize === 0) return 0;
     const [row] = await database.query(
       ask({
-        ...{ prefixKey: prefix.limitKey, prefixSize: prefix.limitSize },
-        ...{ totalKey: total.limitKey, totalSize: total.limitSize, window: total.limitWindow },
+        prefixKey: prefix.limitKey,
+        prefixSize: prefix.limitSize,
+        totalKey: total.limitKey,
+        totalSize: total.limitSize,
+        window: total.limitWindow,
       }),
     );
     return row?.wait ?? 0;

@@ -19,7 +19,11 @@ import { assignAuthentication, type OpenAuthentication } from './open-authentica
 /** An address that nobody has, as the user that the right code makes. */
 function newcomer(userId: string, { type, canonical }: Identity): Candidate {
   return {
-    ...{ userId, role: 'user', passwordHash: undefined, username: undefined, locale: undefined },
+    userId,
+    role: 'user',
+    passwordHash: undefined,
+    username: undefined,
+    locale: undefined,
     email: type === 'email' ? canonical : undefined,
     phone: type === 'phone' ? canonical : undefined,
     unproven: { email: undefined, phone: undefined },

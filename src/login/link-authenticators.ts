@@ -18,7 +18,8 @@ export function createLinkAuthenticators(
     if (authenticator.steps === 1) {
       return [
         {
-          ...{ name, isOpenTo },
+          name,
+          isOpenTo,
           verify: (user, answer) => authenticator.verify(user, answer),
         },
       ];
@@ -26,7 +27,8 @@ export function createLinkAuthenticators(
     if ('namesUser' in authenticator) {
       return [
         {
-          ...{ name, isOpenTo },
+          name,
+          isOpenTo,
           begin: (_user, authenticationId) => authenticator.begin(authenticationId, {}),
           async verify({ userId }, answer) {
             const identified = await authenticator.identify(answer);

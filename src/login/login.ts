@@ -71,7 +71,8 @@ export function createLogin(options: LoginOptions): Login {
           deviceId: device.id,
           sendsSms: authenticator.name === 'sms',
         } as const),
-        ...{ identity: { ...identity, digest: identityDigest(identity) }, clientAddress: origin.clientAddress },
+        identity: { ...identity, digest: identityDigest(identity) },
+        clientAddress: origin.clientAddress,
       });
     }
     const userId = await lookup.identify(identity, origin.clientAddress);

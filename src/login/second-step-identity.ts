@@ -54,7 +54,9 @@ export function createIdentification(
       state: open.challenge,
       authenticationId: open.id,
       deviceId: owner.deviceId,
-      ...{ secret, origin, humanCheck },
+      secret,
+      origin,
+      humanCheck,
     });
     if (identified === 'not_linked') {
       await rejectAuthentication(database.user(open.user_id), open, origin, 'not_linked');

@@ -108,7 +108,9 @@ export function createSecondStep(
     const userId = identified?.open.user_id ?? owner.userId;
     // Also takes one of the guesses that the account has left.
     const { user, knownDevice, guess } = await lookup.findToGuess({
-      ...{ userId, deviceId: owner.deviceId, origin },
+      userId,
+      deviceId: owner.deviceId,
+      origin,
       authenticator: owner.authenticator,
     });
 

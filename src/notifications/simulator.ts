@@ -97,7 +97,9 @@ export function createSimulator({
       const placeOf = (event: number) => sorted[event]?.[0] ?? event;
       return {
         timeline: outcomes.map(({ at, event, heldUntil, events: several, ...rest }) => ({
-          ...{ at: timeOf(at), event: placeOf(event), ...rest },
+          at: timeOf(at),
+          event: placeOf(event),
+          ...rest,
           ...(heldUntil !== undefined && { held_until: timeOf(heldUntil) }),
           ...(several !== undefined && { events: several.map(placeOf) }),
         })),
@@ -132,8 +134,11 @@ async function withCalendar<Result>(
     if (missing.quiet.size + missing.due.size === 0) return result;
     const rows = await handle.query(
       readCalendar({
-        ...{ hours: hours && JSON.stringify(hours), every, zone },
-        ...{ quietAt: [...missing.quiet].map(timeOf), dueAt: [...missing.due].map(timeOf) },
+        hours: hours && JSON.stringify(hours),
+        every,
+        zone,
+        quietAt: [...missing.quiet].map(timeOf),
+        dueAt: [...missing.due].map(timeOf),
       }),
     );
     for (const { kind, at, time } of rows) known[kind].set(Date.parse(at), time === null ? null : Date.parse(time));
@@ -180,7 +185,8 @@ function personOf({ person = {} }: SimulationRequest, choices: Choices, { name }
     Object.fromEntries(Object.entries(cells).map(([cell, { value }]) => [cell, value]));
   const { is_active: isActive = true, is_locked: isLocked = false, push = 'ok', email = 'ok', sms = 'ok' } = person;
   return {
-    ...{ isActive, isLocked },
+    isActive,
+    isLocked,
     addresses: { push: addressOf[push], email: addressOf[email], sms: addressOf[sms] },
     channels: valuesOf(choices.channels),
     cells: valuesOf(choices.categories[name] ?? {}),

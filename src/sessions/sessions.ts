@@ -185,10 +185,19 @@ export function createSessions(
 
 /** The columns of `CreatedRow` that `createFurtherSessions` does not return. They are the same for all its sessions. */
 const furtherSession = {
-  ...{ current: true, active: true, locked: false, has_more_devices: null },
-  ...{ key_thumbprint: null, key_fits: false, nonce_fits: false, time_fits: false, is_used: false, is_proven: false },
+  current: true,
+  active: true,
+  locked: false,
+  has_more_devices: null,
+  key_thumbprint: null,
+  key_fits: false,
+  nonce_fits: false,
+  time_fits: false,
+  is_used: false,
+  is_proven: false,
   now: 0,
-  ...{ is_shared: false, client_network: null },
+  is_shared: false,
+  client_network: null,
 };
 
 async function createMany(

@@ -323,7 +323,11 @@ export function createSupportLogins(options: {
 }
 
 const dataOf = ({ id, reason, write, operator_id, expires_at }: SupportLogin) => ({
-  ...{ support_login_id: id, operator_id, reason, write, expires_at },
+  support_login_id: id,
+  operator_id,
+  reason,
+  write,
+  expires_at,
 });
 
 /** The notice does not say where the operator is. */

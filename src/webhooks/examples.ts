@@ -17,7 +17,11 @@ const none = { changed_fields: [] };
 const suppression = '7e6d5c4b-3a29-4180-9f7e-6d5c4b3a2918';
 const delivery = {
   ...none,
-  ...{ delivery_id: message, notification_id: notification, channel: 'email', device_id: null, category: 'billing' },
+  delivery_id: message,
+  notification_id: notification,
+  channel: 'email',
+  device_id: null,
+  category: 'billing',
   ...bySystem,
 };
 
@@ -51,12 +55,17 @@ const examples: Readonly<Record<WebhookEventType, EventData>> = {
   'notification.state_changed': {
     ...none,
     notification_ids: [notification],
-    ...{ through: null, read: true, archived: null, snoozed_until: null },
+    through: null,
+    read: true,
+    archived: null,
+    snoozed_until: null,
     ...byNobody,
   },
   'notification.action': {
     ...none,
-    ...{ notification_id: notification, notification_sequence: 7, action: 'accept' },
+    notification_id: notification,
+    notification_sequence: 7,
+    action: 'accept',
     ...byNobody,
   },
   'marker.moved': { ...none, last_read_sequence: 7, ...byNobody },

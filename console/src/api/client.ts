@@ -128,7 +128,12 @@ function requestInit(method: Method, options: AnyRequest, authorization?: string
   const isEncoded = typeof body === 'string' || body instanceof Blob || body instanceof FormData;
   if (body !== undefined && !isEncoded) headers['Content-Type'] ??= 'application/json';
   return {
-    ...{ method, headers, signal: signal ?? null, cache: 'no-store', credentials: 'same-origin', redirect: 'error' },
+    method,
+    headers,
+    signal: signal ?? null,
+    cache: 'no-store',
+    credentials: 'same-origin',
+    redirect: 'error',
     ...(body !== undefined && { body: isEncoded ? body : JSON.stringify(body) }),
   };
 }

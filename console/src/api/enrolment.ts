@@ -38,9 +38,7 @@ export async function startEnrolment(
     const { id, expires_at, secret, uri } = await request<StartTotpData, StartTotpResponse>(
       'POST',
       '/v1/account/totp',
-      {
-        ...{ authorization, body },
-      },
+      { authorization, body },
     );
     return { id, expires_at, totp: { secret, uri } };
   }

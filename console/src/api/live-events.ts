@@ -111,7 +111,8 @@ export function useLiveEvents({ filter, list, refresh, isFollowed }: LiveOptions
     return [...[...addedRows, ...list.slice(0, maxAdded)].sort(newestFirst), ...list.slice(maxAdded)];
   }, [addedRows, list]);
   return {
-    ...{ state, rows },
+    state,
+    rows,
     /** The rows that the list does not have. */
     added: addedRows.length,
     /** The events that are only counted. */

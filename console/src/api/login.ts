@@ -68,7 +68,10 @@ export async function startWithPassword(
 ): Promise<Step> {
   const { identity, password, pin } = input;
   const body = {
-    ...{ identity: toIdentity(identity), authenticator: 'password', secret: password, device },
+    identity: toIdentity(identity),
+    authenticator: 'password',
+    secret: password,
+    device,
     ...(pin !== undefined && pin !== '' && { pin }),
   };
   return toStep(await startLogin(body));

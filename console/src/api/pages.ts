@@ -143,7 +143,9 @@ export function useList<Row, Page extends PageOf<Row> & { readonly data: readonl
     isAtTop: position.isTop,
     pagesNearView: nearPages.map((page): readonly Row[] => page.data),
     more: {
-      ...{ onFirstVisible, isReading: isFetchingNextPage, error: isFetchNextPageError ? error : null },
+      onFirstVisible,
+      isReading: isFetchingNextPage,
+      error: isFetchNextPageError ? error : null,
       next: hasNextPage && !isFetchingNextPage && !isPlaceholderData ? next : undefined,
       total: hasNextPage ? (firstPage?.total_is_exact ? firstPage.total : undefined) : rows.length,
     } satisfies RowSource,

@@ -27,7 +27,11 @@ export function useUserActions(): (user: User) => PaletteEntry[] {
   return (user) => {
     const { id } = user;
     const entry = (key: string, name: string, icon: IconName, run: () => void): PaletteEntry => ({
-      ...{ id: `${key}-${id}`, group: nameOf(user), name, icon, run },
+      id: `${key}-${id}`,
+      group: nameOf(user),
+      name,
+      icon,
+      run,
     });
     const page = { to: '/users/$id', params: { id } } as const;
     const openDialog = (dialog: string, name: string, icon: IconName) =>

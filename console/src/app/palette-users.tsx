@@ -28,18 +28,19 @@ export function useUserEntries(query: string): PaletteEntry[] {
   if (!isSearch) return [];
   const group = shell.palette.users;
   const userEntries = found.map((user) => ({
-    ...{
-      id: user.id,
-      group,
-      name: nameOf(user),
-      icon: iconOf(user),
-      end: <UserText quiet text={addressOf(user)} />,
-      user,
-    },
+    id: user.id,
+    group,
+    name: nameOf(user),
+    icon: iconOf(user),
+    end: <UserText quiet text={addressOf(user)} />,
+    user,
     run: () => void navigate({ to: '/users/$id', params: { id: user.id } }),
   }));
   const allUsersEntry = {
-    ...{ id: 'all-users', group, name: shell.palette.allUsers(search), icon: 'users' as const },
+    id: 'all-users',
+    group,
+    name: shell.palette.allUsers(search),
+    icon: 'users' as const,
     run: () => void navigate({ to: '/users', search: { q: search } }),
   };
   return [...userEntries, allUsersEntry];

@@ -212,7 +212,10 @@ function useGeneralEntries(pages: readonly NavigationEntry[], onHelp: () => void
   const actions = { group: shell.palette.actions };
   return [
     ...pages.map(({ to, name, icon, key }) => ({
-      ...{ id: `page-${key}`, group: shell.palette.pages, name: name(text), icon },
+      id: `page-${key}`,
+      group: shell.palette.pages,
+      name: name(text),
+      icon,
       end: (
         <span className={styles.keys}>
           <kbd>G</kbd> <kbd>{key.toUpperCase()}</kbd>
@@ -223,7 +226,10 @@ function useGeneralEntries(pages: readonly NavigationEntry[], onHelp: () => void
     ...(can('notifications:write')
       ? [
           {
-            ...{ ...actions, id: 'notify', name: text.notifications.send, icon: 'send' as const },
+            ...actions,
+            id: 'notify',
+            name: text.notifications.send,
+            icon: 'send' as const,
             run: () => void navigate({ to: '/notifications', search: {} }),
           },
         ]
@@ -231,7 +237,10 @@ function useGeneralEntries(pages: readonly NavigationEntry[], onHelp: () => void
     ...(can('users:read')
       ? [
           {
-            ...{ ...actions, id: 'login-check', name: text.check.title, icon: 'key' as const },
+            ...actions,
+            id: 'login-check',
+            name: text.check.title,
+            icon: 'key' as const,
             run: () => void navigate({ to: '/users/login-check', search: {} }),
           },
         ]
@@ -239,32 +248,42 @@ function useGeneralEntries(pages: readonly NavigationEntry[], onHelp: () => void
     ...(can('admin')
       ? [
           {
-            ...{ ...actions, id: 'invite', name: text.users.invite.title, icon: 'plus' as const },
+            ...actions,
+            id: 'invite',
+            name: text.users.invite.title,
+            icon: 'plus' as const,
             run: () => void navigate({ to: '/users', search: { act: 'invite' } }),
           },
         ]
       : []),
     ...themes.map((name) => ({
-      ...{ ...actions, id: `theme-${name}`, name: `${shell.theme}: ${shell.themes[name]}`, icon: 'sun' as const },
+      ...actions,
+      id: `theme-${name}`,
+      name: `${shell.theme}: ${shell.themes[name]}`,
+      icon: 'sun' as const,
       run: () => theme.set(name),
     })),
     ...languages.map((name) => ({
-      ...{
-        ...actions,
-        id: `language-${name}`,
-        name: `${shell.language}: ${shell.languages[name]}`,
-        icon: 'globe' as const,
-      },
+      ...actions,
+      id: `language-${name}`,
+      name: `${shell.language}: ${shell.languages[name]}`,
+      icon: 'globe' as const,
       run: () => language.set(name),
     })),
     { ...actions, id: 'keys', name: shell.shortcuts, icon: 'keyboard', run: onHelp },
     // Before the other, so that its name alone finds it.
     {
-      ...{ ...actions, id: 'sign-out', name: shell.signOut, icon: 'logout' },
+      ...actions,
+      id: 'sign-out',
+      name: shell.signOut,
+      icon: 'logout',
       run: () => void signOut().catch((error) => toast.failed(shell.signOutFailed, error)),
     },
     {
-      ...{ ...actions, id: 'sign-out-elsewhere', name: shell.signOutElsewhere, icon: 'logout' },
+      ...actions,
+      id: 'sign-out-elsewhere',
+      name: shell.signOutElsewhere,
+      icon: 'logout',
       run: () =>
         void signOutElsewhere().then(
           (ended) => toast.done(shell.signedOutElsewhere(ended)),

@@ -33,7 +33,9 @@ export function Shell() {
     { keys: 'mod+k', name: text.shell.keys.find, group: 'everywhere', run: () => setOpenDialog('palette') },
     { keys: '?', name: text.shell.keys.help, group: 'everywhere', run: () => setOpenDialog('help') },
     ...entries.map((entry) => ({
-      ...{ keys: `g ${entry.key}`, name: entry.name(text), group: 'pages' as const },
+      keys: `g ${entry.key}`,
+      name: entry.name(text),
+      group: 'pages' as const,
       run: () => void navigate({ to: entry.to }),
     })),
   ]);
@@ -149,16 +151,19 @@ function useAccountActions(onHelp: () => void): MenuItem[] {
   const chosenLanguage = useStore(language);
   return [
     ...themes.map((choice) => ({
-      ...{ name: `${text.shell.theme}: ${text.shell.themes[choice]}`, chosen: choice === chosenTheme },
+      name: `${text.shell.theme}: ${text.shell.themes[choice]}`,
+      chosen: choice === chosenTheme,
       run: () => theme.set(choice),
     })),
     ...languages.map((choice) => ({
-      ...{ name: text.shell.languages[choice], chosen: choice === chosenLanguage },
+      name: text.shell.languages[choice],
+      chosen: choice === chosenLanguage,
       run: () => language.set(choice),
     })),
     { name: text.shell.shortcuts, icon: 'keyboard', run: onHelp },
     {
-      ...{ name: text.shell.signOutElsewhere, icon: 'logout' },
+      name: text.shell.signOutElsewhere,
+      icon: 'logout',
       run: () =>
         void signOutElsewhere().then(
           (ended) => toast.done(text.shell.signedOutElsewhere(ended)),
@@ -166,7 +171,8 @@ function useAccountActions(onHelp: () => void): MenuItem[] {
         ),
     },
     {
-      ...{ name: text.shell.signOut, icon: 'logout' },
+      name: text.shell.signOut,
+      icon: 'logout',
       run: () => void signOut().catch((error) => toast.failed(text.shell.signOutFailed, error)),
     },
   ];

@@ -15,7 +15,9 @@ function preference<T extends string>(key: string, choices: readonly T[], fallba
   const stored = readStored('localStorage', key);
   const store = createStore<T>(choices.find((choice) => choice === stored) ?? fallback);
   return {
-    ...{ choices, get: store.get, subscribe: store.subscribe },
+    choices,
+    get: store.get,
+    subscribe: store.subscribe,
     set(value) {
       writeStored('localStorage', key, value);
       store.set(value);

@@ -76,7 +76,8 @@ export function createAccountServices(
   const { channels, notices } = messaging;
   const codes = createCodeSender({ keys, limits, channels, onQueued: messaging.onMessageWritten });
   const proving = {
-    ...{ database, redirects: parts.redirects },
+    database,
+    redirects: parts.redirects,
     providers: parts.providers.filter(({ authenticator }) => isOpenLogin(config, authenticator)),
     hasRedirectUris: hasRedirectUris(config),
   };
@@ -109,7 +110,13 @@ export function createAccountServices(
     delay: config.PIN_RECOVERY_DELAY,
   });
   const proofs = createProofs({
-    ...{ database, guesses, limits, codes, methods, hasSecondFactor, nextPins: pinRecoveries },
+    database,
+    guesses,
+    limits,
+    codes,
+    methods,
+    hasSecondFactor,
+    nextPins: pinRecoveries,
     hasPassword: (user, password, origin) => hasher.verify(user.passwordHash, password, origin),
     provingProviders: createProvingProviders(proving),
     loginAsProof: createLoginAsProof(proving),
@@ -131,7 +138,14 @@ export function createAccountServices(
     logOutEverywhere: createLogOutEverywhere({ database, limits, notices }),
     guestMerge: createGuestMerge({ database, users, limits, moveInbox, onChanged: signals.send }),
     addresses: createOwnAddresses({
-      ...{ database, keys, users, proofs, codes, guesses, limits, defaultRegion },
+      database,
+      keys,
+      users,
+      proofs,
+      codes,
+      guesses,
+      limits,
+      defaultRegion,
       humanCheck: parts.humanCheck,
     }),
     ownExternalIdentities: createOwnExternalIdentities({

@@ -89,7 +89,10 @@ export function createConfiguredRedirects(
   health: ProviderHealth,
 ): Redirects {
   return createRedirects({
-    ...{ database, keys, providers, health },
+    database,
+    keys,
+    providers,
+    health,
     redirectUris: config.REDIRECT_URIS ?? [],
     hasPages: config.PAGES === 'on',
     publicUrl: publicUrlOf(config),

@@ -25,16 +25,28 @@ export async function createBackupDomain(base: Base, version: string): Promise<B
     const { store } = lifecycle.add(await openBackupStore(config, place), (open) => open.close());
     const source = () => backupSource(config, target, { includesSecretKey: false, version });
     options = {
-      ...{ source, handle: database, store, schedule, keep, verifyIn: DATA_DIR, log },
+      source,
+      handle: database,
+      store,
+      schedule,
+      keep,
+      verifyIn: DATA_DIR,
+      log,
       dumps: dumpVerification(config),
       isContinuous: config.BACKUP_CONTINUOUS,
     };
   }
   const requestedBackups = lifecycle.add(
     createRequestedBackups({
-      ...{ target, options, handle: database, programs: config.BACKUP_PROGRAMS },
+      target,
+      options,
+      handle: database,
+      programs: config.BACKUP_PROGRAMS,
       settings: {
-        ...{ place: place ?? null, schedule, keep, is_encrypted: passphrase !== undefined },
+        place: place ?? null,
+        schedule,
+        keep,
+        is_encrypted: passphrase !== undefined,
         method: config.DATABASE_URL === undefined ? 'files' : 'pg_dump',
       },
     }),
@@ -64,7 +76,11 @@ export async function createBackupDomain(base: Base, version: string): Promise<B
         if (current === undefined) throw new Error('there is no secret key to sign the log archive with');
         lifecycle.add(
           startArchiver({
-            ...{ target, serverFolder: join(DATA_DIR, 'postgres'), store, passphrase, log },
+            target,
+            serverFolder: join(DATA_DIR, 'postgres'),
+            store,
+            passphrase,
+            log,
             secretKeys: [current, ...older],
           }),
           (archiver) => archiver.stop(),

@@ -39,7 +39,11 @@ export function createConfiguredSteps(
 ): LoginSteps {
   const { messaging, factors, testCodes, users } = parts;
   return createLoginSteps({
-    ...{ database, keys, hasher, users, notices: messaging.notices },
+    database,
+    keys,
+    hasher,
+    users,
+    notices: messaging.notices,
     secondFactors: factors.secondFactors,
     relyingParty: factors.relyingParty,
     codes: codeAuthenticators({ keys, testCodes }).filter(({ name }) => messaging.channels.includes(name)),
@@ -73,8 +77,12 @@ export function createLoginServices(
 ): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'loginProviders' | 'pinIsRequired' | 'tokens'> {
   const { messaging, pins, guesses, limits, factors, providers, redirects, account, testCodes, deviceLimit } = parts;
   const { authenticators, signUp } = createAuthenticators({
-    ...{ redirects, guesses, users: parts.users, notices: messaging.notices },
-    ...{ health: parts.providerHealth, humanCheck: parts.humanCheck },
+    redirects,
+    guesses,
+    users: parts.users,
+    notices: messaging.notices,
+    health: parts.providerHealth,
+    humanCheck: parts.humanCheck,
     config,
     database,
     keys,
@@ -87,7 +95,12 @@ export function createLoginServices(
   });
   const linkPage = config.LOGIN_LINK === 'on' ? `${publicUrlOf(config)}/link` : undefined;
   const rules = {
-    ...{ database, keys, pins, guesses, limits, authenticators },
+    database,
+    keys,
+    pins,
+    guesses,
+    limits,
+    authenticators,
     messages: createCodeMessages(keys, limits, linkPage),
     steps: parts.steps,
     pinPolicy: config.PIN_POLICY,
@@ -133,7 +146,11 @@ export function createLoginServices(
       providerHealth: parts.providerHealth,
     }),
     loginProviders: createLoginProviders({
-      ...{ database, providers, redirects, health: parts.providerHealth, foresee: signUp.foresee },
+      database,
+      providers,
+      redirects,
+      health: parts.providerHealth,
+      foresee: signUp.foresee,
       hasPublicUrl: config.PUBLIC_URL !== undefined,
       hasRedirectUris: hasRedirectUris(config),
       isOpenLogin: (name) => isOpenLogin(config, name),

@@ -24,8 +24,11 @@ interface MailParts {
 /** Whether a provider of mail reports what becomes of its mails. */
 export function reportsMails(provider: MailProviderName, config: Config): boolean {
   const settings = {
-    ...{ console: undefined, smtp: config.POSTMARK_WEBHOOK_SECRET, ses: config.SES_TOPIC_ARN },
-    ...{ resend: config.RESEND_WEBHOOK_SECRET, webhook: config.MAIL_WEBHOOK_SECRET },
+    console: undefined,
+    smtp: config.POSTMARK_WEBHOOK_SECRET,
+    ses: config.SES_TOPIC_ARN,
+    resend: config.RESEND_WEBHOOK_SECRET,
+    webhook: config.MAIL_WEBHOOK_SECRET,
   };
   return settings[provider] !== undefined;
 }

@@ -67,7 +67,11 @@ export async function createMessaging(
   const suppressions = createSuppressions({ database, keys, announce: recordCauses });
   const reporting = new Set<string>(mailProviders(config).filter((name) => reportsMails(name, config)));
   const mailEvents = createMailEvents({
-    ...{ database, keys, counters, suppressions, onBadReport: options.onBadReport },
+    database,
+    keys,
+    counters,
+    suppressions,
+    onBadReport: options.onBadReport,
     onStepReport: (tx, report) => applyReport(tx, report, counters),
     readers: await createMailEventReaders(config, outbound),
     canonical: (address) => canonicalIdentity('email', address)?.canonical,
@@ -101,7 +105,9 @@ export async function createMessaging(
     mailEvents,
     operatorMails: createOperatorMails({ isConfigured: senders.email !== undefined, consoleUrl }),
     receipts: createReceipts({
-      ...{ database, counters, readers: await createReceiptReaders(config) },
+      database,
+      counters,
+      readers: await createReceiptReaders(config),
       onStepReceipt: (tx, receipt) => applyReceipt(tx, receipt, counters),
     }),
     outbox: createOutbox({ database, keys, showsCodes }),

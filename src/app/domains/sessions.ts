@@ -33,7 +33,8 @@ export function createSessionServices(
 > {
   const report = createTokenReports(database, notices);
   const dpopVerifier = createDpopVerifier({
-    ...{ database, report },
+    database,
+    report,
     nonces: createDpopNonces(keys),
     urls: [config.PUBLIC_URL ?? [], config.DPOP_ORIGINS ?? []].flat(),
   });

@@ -83,7 +83,9 @@ function createMailSteps(
         mailHtml(brand, { subject, parts: partsOf(message), language: locale ?? 'en', fill: (part) => part });
       return outcomeOf(() =>
         mail.send({
-          ...{ ...common(message, 'email.notification'), subject, headers: parts.headers },
+          ...common(message, 'email.notification'),
+          subject,
+          headers: parts.headers,
           ...withFooter({ text: content.text, html }, parts.footer),
         }),
       );
@@ -146,8 +148,13 @@ function createSmsSteps(sms: SmsSender, limits: SmsLimits, brakes: Brakes): Step
 
 /** What mails and SMS of notifications have in common. They have no code. */
 const common = ({ id, notificationId, to, expiresAt }: StepMessage, kind: string) => ({
-  ...{ id, kind, to, notificationId, expiresAt },
-  ...{ code: null, authenticationId: null },
+  id,
+  kind,
+  to,
+  notificationId,
+  expiresAt,
+  code: null,
+  authenticationId: null,
 });
 
 /** The outcome of a call of a provider. */

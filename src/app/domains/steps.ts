@@ -53,7 +53,9 @@ const defaultTtl = 72 * 3_600_000;
 
 /** How late a step may be if its category has no `ttl`, in milliseconds. */
 export const stepTtl = ({ PUSH_TTL: push }: Pick<Config, 'PUSH_TTL'>): Record<StepChannel, number> => ({
-  ...{ push, email: defaultTtl, sms: defaultTtl },
+  push,
+  email: defaultTtl,
+  sms: defaultTtl,
 });
 
 /** The channels that this installation can send steps by. Pushes need no setting here: a device without a token gets none. */
@@ -103,7 +105,8 @@ export async function createStepDomain(
   return {
     onPublished: () => relay?.notify(),
     decideSteps: createStepDryRun({
-      ...{ ...shared, channels },
+      ...shared,
+      channels,
       isAllowedOut: createOutboundRule(config.OUTBOUND, config.OUTBOUND_ALLOWLIST),
     }),
     jobGroups: tasks.length === 0 ? [] : [{ tasks: Object.fromEntries(tasks), concurrency }],

@@ -151,8 +151,13 @@ export function sealTask(eventsAge: number, onSealed: (day: SealedDay) => void):
       } else {
         await tx.query(
           insertPart({
-            ...{ day, part: (end.part ?? 0) + 1, lastAt: next.last_at, lastId: next.last_id },
-            ...{ leaves: next.leaves, hash: chainHash(hash, next.leaves), events: next.events },
+            day,
+            part: (end.part ?? 0) + 1,
+            lastAt: next.last_at,
+            lastId: next.last_id,
+            leaves: next.leaves,
+            hash: chainHash(hash, next.leaves),
+            events: next.events,
           }),
         );
       }

@@ -151,7 +151,9 @@ export async function verifyAudit(
   }
   const last = days.at(-1);
   return {
-    ...{ days: days.length, events: count, findings },
+    days: days.length,
+    events: count,
+    findings,
     last: last && { day: last.day, events: Number(last.events), hash: last.hash.toString('hex') },
   };
 }

@@ -126,8 +126,15 @@ export function createEventStreams({ database, log, ...options }: EventStreamsOp
         if (sink.destroyed) return streamLimit.release(caller);
         const sentId = positionText(position);
         const stream: EventStream = {
-          ...{ sink, filter, recheck, position, sentId },
-          ...{ checkedAt, writtenAt: checkedAt, blockedAt: undefined, hasEnded: false },
+          sink,
+          filter,
+          recheck,
+          position,
+          sentId,
+          checkedAt,
+          writtenAt: checkedAt,
+          blockedAt: undefined,
+          hasEnded: false,
         };
         callers.set(stream, caller);
         connections.add(stream);

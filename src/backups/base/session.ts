@@ -28,8 +28,11 @@ export async function withSession<T>(
     keepAlive: true,
     // Scans of large tables must not take the cores that requests need.
     settings: {
-      ...{ statement_timeout: '0', lock_timeout: '0', idle_in_transaction_session_timeout: '0' },
-      ...{ max_parallel_workers_per_gather: '0', TimeZone: 'UTC' },
+      statement_timeout: '0',
+      lock_timeout: '0',
+      idle_in_transaction_session_timeout: '0',
+      max_parallel_workers_per_gather: '0',
+      TimeZone: 'UTC',
     },
   });
   // Not `client.end()`, which waits for the running statement.

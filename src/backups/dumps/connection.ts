@@ -76,7 +76,10 @@ function fieldsOf(target: DatabaseTarget): Record<string, string | undefined> {
   return {
     // For the program, /proc/self would be the program itself and not this process.
     host: host.replace(/^\/proc\/self\//, `/proc/${process.pid}/`),
-    ...{ port: `${port}`, user, dbname: database, password: typeof password === 'string' ? password : undefined },
+    port: `${port}`,
+    user,
+    dbname: database,
+    password: typeof password === 'string' ? password : undefined,
     ...Object.fromEntries(shared.map((name) => [name, parameters.get(name) ?? undefined])),
     ...encryption(parameters, given.ssl === true),
   };

@@ -75,7 +75,8 @@ async function onServer<T>(url: string, work: (target: DatabaseTarget) => Promis
 
 async function onMaintenance(url: string, statement: string): Promise<void> {
   const client = await openClient(url, {
-    ...{ application_name: 'postern backup', connectionTimeoutMillis: 10_000 },
+    application_name: 'postern backup',
+    connectionTimeoutMillis: 10_000,
     settings: { statement_timeout: '0', lock_timeout: '60000' },
   });
   try {

@@ -200,8 +200,12 @@ async function restore(io: Io, from: string, options: RestoreOptions, stop: Abor
     await refuseExisting(target);
     if (at !== undefined) {
       const recovered = await restoreAt({
-        ...{ store, name: isNamed ? name : undefined, at: parseTime(at) },
-        ...{ keys, target, log },
+        store,
+        name: isNamed ? name : undefined,
+        at: parseTime(at),
+        keys,
+        target,
+        log,
       });
       return { ...recovered, newer: recovered.skipped.map(store.locate) };
     }

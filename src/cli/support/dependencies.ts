@@ -58,7 +58,9 @@ export async function openUserImport(io: Io, database: Database, config: Config)
 /** Opens the categories of a command. Stop them at its end. */
 export async function openCategories(io: Io, database: Database, config: Config): Promise<Categories> {
   return startCategories({
-    ...{ database, pacer: createPacer(), ...categoryRules(config) },
+    database,
+    pacer: createPacer(),
+    ...categoryRules(config),
     onError: (error) => printLine(io.stderr, `The categories could not be read: ${error.message}`),
   });
 }

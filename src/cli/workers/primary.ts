@@ -100,7 +100,8 @@ async function serve(deps: {
   const consolePort = config.CONSOLE_PORT === 0 ? await findFreePort(config.CONSOLE_HOST) : config.CONSOLE_PORT;
   const workerEnvironment = {
     ...environment,
-    ...{ PORT: String(port), WORKERS: String(config.WORKERS) },
+    PORT: String(port),
+    WORKERS: String(config.WORKERS),
     ...(consolePort !== undefined && { CONSOLE_PORT: String(consolePort) }),
   };
   prepareWorkers();

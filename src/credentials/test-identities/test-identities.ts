@@ -142,7 +142,9 @@ export function createTestIdentities(options: {
       const id = newId();
       const inserted = await tx.query(
         insertOne({
-          ...{ id, ...identity, expiresAt },
+          id,
+          ...identity,
+          expiresAt,
           digest: identityDigest(identity),
           userId: userId ?? null,
           encryptedCode: keys.encrypt(code, contextOf(id)),

@@ -42,7 +42,13 @@ export function createSes(options: SesOptions): MailSender {
         ...(configurationSet !== undefined && { ConfigurationSetName: configurationSet }),
       });
       const signed = await new AwsV4Signer({
-        ...{ url: target, method: 'POST', body, region, accessKeyId, secretAccessKey, service: 'ses' },
+        url: target,
+        method: 'POST',
+        body,
+        region,
+        accessKeyId,
+        secretAccessKey,
+        service: 'ses',
         headers: { 'content-type': 'application/json' },
       }).sign();
       return callProvider({

@@ -73,10 +73,15 @@ export function createPooledSmtpMail(options: SmtpMailOptions & { readonly conne
     const { createTransport } = await import('nodemailer');
     const transport = createTransport({
       ...serverOptions(options),
-      ...{ pool: true, port: target.port, maxConnections: connections, idleTimeout: 30_000 },
+      pool: true,
+      port: target.port,
+      maxConnections: connections,
+      idleTimeout: 30_000,
       // A server may close a connection that was idle.
       maxRequeues: 1,
-      ...{ connectionTimeout: connectTimeoutMs, greetingTimeout: connectTimeoutMs, socketTimeout: totalTimeoutMs },
+      connectionTimeout: connectTimeoutMs,
+      greetingTimeout: connectTimeoutMs,
+      socketTimeout: totalTimeoutMs,
     });
     return { transport, begun: watchContents(transport) };
   }

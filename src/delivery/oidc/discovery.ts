@@ -102,7 +102,12 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
             [customFetch]: async (url: string) => new Response(JSON.stringify(parse(await fetchText(url)))),
           });
     cached = {
-      ...{ address, document, issuer: document.issuer, keySet, keyOf: keySet, until: performance.now() + maxAgeMs },
+      address,
+      document,
+      issuer: document.issuer,
+      keySet,
+      keyOf: keySet,
+      until: performance.now() + maxAgeMs,
       issuerOfKey(keyId) {
         const key: JsonObject = { ...keySet.jwks()?.keys.find(({ kid }) => kid === keyId) };
         return typeof key.issuer === 'string' ? key.issuer : undefined;

@@ -111,7 +111,11 @@ export function createOAuthClient(options: ClientOptions): OAuthClient {
       const { calculatePKCECodeChallenge } = await import('oauth4webapi');
       const url = new URL(await endpoint('authorization_endpoint'));
       const parameters = {
-        ...{ client_id: clientId, redirect_uri: redirectUri, response_type: 'code', scope: scopes, state },
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        response_type: 'code',
+        scope: scopes,
+        state,
         ...(pkce && { code_challenge: await calculatePKCECodeChallenge(codeVerifier), code_challenge_method: 'S256' }),
         ...(scopes.split(' ').includes('openid') && { nonce }),
         ...(postsAnswer && { response_mode: 'form_post' }),

@@ -46,7 +46,13 @@ export function createSns({ region, accessKeyId, secretAccessKey, url, senders, 
       });
       const body = form.toString();
       const signed = await new AwsV4Signer({
-        ...{ url: target, method: 'POST', body, region, accessKeyId, secretAccessKey, service: 'sns' },
+        url: target,
+        method: 'POST',
+        body,
+        region,
+        accessKeyId,
+        secretAccessKey,
+        service: 'sns',
         headers: { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' },
       }).sign();
       return callProvider({

@@ -122,7 +122,11 @@ export function createSendInbox(
     const page = await list(userId, query);
     if (page === undefined) return false;
     const { headers, body } = responseOf(reply, {
-      ...{ userId, path, query, page, isEnveloped: isEnveloped || query.isEnveloped },
+      userId,
+      path,
+      query,
+      page,
+      isEnveloped: isEnveloped || query.isEnveloped,
     });
     reply.headers(headers).send(body);
     return true;

@@ -52,7 +52,9 @@ export async function checkAccount(
   const refusal = guessLockProblem(guess.attempt);
   const { since, until, failures, locks, failuresToPermanent: failures_to_permanent } = guess;
   const lock = {
-    ...{ since, until, data: { failures, locks, failures_to_permanent } },
+    since,
+    until,
+    data: { failures, locks, failures_to_permanent },
     remedies: subject.user === undefined ? [] : [remedies.resetBudget(remediedUser(subject))],
   };
   const code = knownDevice === undefined ? 'new_devices_locked_by_guesses' : 'device_locked_by_guesses';
@@ -134,7 +136,9 @@ async function operatorLockOf({ database }: AccountCheckOptions, subject: Subjec
   const { until, reason } = user.lock;
   const data = reason === null ? {} : { reason };
   const finding = blocker('locked_by_operator', {
-    ...{ since, until, data },
+    since,
+    until,
+    data,
     remedies: [remedies.unlock(remediedUser(subject))],
   });
   return { finding, refusal: refusalWith(lockProblem(accountLock)), concernsEveryWay: true };
@@ -150,7 +154,8 @@ function notesOf(secondFactors: SecondFactors, subject: Subject): Finding[] {
   if (others.length > 0) {
     notes.push(
       note('other_devices_locked_by_guesses', {
-        ...{ since: others[0]?.since ?? null, data: { devices: others.map(({ device_id }) => device_id) } },
+        since: others[0]?.since ?? null,
+        data: { devices: others.map(({ device_id }) => device_id) },
         remedies: [remedies.resetBudget(target)],
       }),
     );

@@ -9,7 +9,12 @@ export type Finding = Omit<Reason, 'message'>;
 type Details = Partial<Pick<Finding, 'since' | 'until' | 'data' | 'remedies'>>;
 
 const createFinding = (code: LoginReasonCode, effect: Finding['effect'], details: Details): Finding => ({
-  ...{ code, effect, since: null, until: null, data: {}, remedies: [] },
+  code,
+  effect,
+  since: null,
+  until: null,
+  data: {},
+  remedies: [],
   ...details,
 });
 
@@ -35,12 +40,12 @@ export function refusalWith(problem: Problem): Refusal {
 }
 
 /** The answer to a wrong secret in the first step. */
-export const rejectedAtStart: Refusal = {
-  ...{ status: 201, authentication_status: 'rejected', code: 'invalid_credentials' },
-};
+export const rejectedAtStart: Refusal = { status: 201, authentication_status: 'rejected', code: 'invalid_credentials' };
 /** The answer to a wrong secret in a later step. */
 export const rejectedLater: Refusal = {
-  ...{ status: errors.authorization_rejected.status, authentication_status: null, code: 'authorization_rejected' },
+  status: errors.authorization_rejected.status,
+  authentication_status: null,
+  code: 'authorization_rejected',
 };
 
 /** The time at which all reasons have ended by themselves. Null if at least one reason does not end by itself. */

@@ -78,7 +78,9 @@ export async function diagnoseWay(
     verdict,
     until: isRefused ? endOfAll(checks.map(({ finding }) => finding)) : null,
     identity: identity === undefined ? null : { type: identity.type, value: identity.canonical },
-    ...{ pin: rule, answers, reasons: [...ownFindings, ...notes] },
+    pin: rule,
+    answers,
+    reasons: [...ownFindings, ...notes],
   };
 }
 
@@ -121,7 +123,8 @@ function missingPlan(name: string): Plan {
   const refusal = refusalWith(new Problem('validation_failed'));
   return {
     steps: [{ name: 'start', checks: [{ finding, refusal, concernsEveryWay: false }], answer: undefined }],
-    ...{ isSetUp: false, notes: [] },
+    isSetUp: false,
+    notes: [],
   };
 }
 
@@ -289,7 +292,8 @@ function providerNotes(history: ProviderHistory, now: string): Finding[] {
   const noteOf = (code: 'provider_fails' | 'provider_refused', { code: problem, detail, at }: PastProblem) => {
     const { setting } = providerProblems[problem];
     return note(code, {
-      ...{ since: at, data: { problem, ...(detail !== null && { detail }) } },
+      since: at,
+      data: { problem, ...(detail !== null && { detail }) },
       remedies: setting === null ? [] : [remedies.configure(setting)],
     });
   };

@@ -71,9 +71,7 @@ export function createPages({
     next: PageFlow['next'],
     { app, loginHint }: PageVisit,
     login: HeldPageLogin | undefined,
-  ): PageFlow => ({
-    ...{ next, app, login_hint: loginHint ?? null, user: login?.name ?? null },
-  });
+  ): PageFlow => ({ next, app, login_hint: loginHint ?? null, user: login?.name ?? null });
 
   return {
     async read({ state, browser, token }) {

@@ -47,7 +47,12 @@ const shortly = 60_000;
 
 /** The pages as the place where a login by redirect goes. They answer by `answerPageVisit`, and not by a callback. */
 export const pageProvider = (publicUrl: string): IdentityProvider => ({
-  ...{ name: 'page', authenticator: 'page', title: 'page', issuer: publicUrl, clientIds: [], signUp: false },
+  name: 'page',
+  authenticator: 'page',
+  title: 'page',
+  issuer: publicUrl,
+  clientIds: [],
+  signUp: false,
   hasIssuer: () => false,
   accountOf: undefined,
   redirect: {

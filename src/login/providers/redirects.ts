@@ -138,7 +138,12 @@ export function createRedirects(options: RedirectsOptions): Redirects {
   const callbacks = createRedirectCallbacks(options, secrets, results);
   const pages = createRedirectPages({ database, redirectUris: apps }, secrets, results);
   return {
-    ...{ begin, beginTest, readTest, ...visits, ...callbacks, ...pages },
+    begin,
+    beginTest,
+    readTest,
+    ...visits,
+    ...callbacks,
+    ...pages,
     accountOf: keptAccount<ProviderAccount>,
     beginAtPage: (id, request) => begin(page, id, request, 'authenticator'),
     pageLoginOf: keptAccount<PageLogin>,

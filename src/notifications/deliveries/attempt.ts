@@ -76,8 +76,11 @@ export const selectDelivery = (
 ): StatementWith<AttemptKey & { channel: string; zone: string }, DeliveryRow> =>
   statement<AttemptKey & { channel: string; zone: string }, DeliveryRow>('step_delivery_read', (p) => {
     const parts = {
-      ...{ userId: sql`d.user_id`, notificationId: sql`d.notification_id` },
-      ...{ channel: sql`${p.channel}::text`, condition: sql`d.condition`, lockHolds },
+      userId: sql`d.user_id`,
+      notificationId: sql`d.notification_id`,
+      channel: sql`${p.channel}::text`,
+      condition: sql`d.condition`,
+      lockHolds,
     };
     return sql`
     select d.notification_id, d.condition, d.attempts, d.first_attempt_at is not null as was_handed_over, d.created_at,

@@ -70,7 +70,9 @@ const takePlace = statement<Use & { count: number }, { taken: boolean }>(
 );
 
 const useOf = ({ userId, notificationId, channel }: CappedStep, { name, cap }: Category): Use => ({
-  ...{ userId, notificationId, name: `${channel}.${name}` },
+  userId,
+  notificationId,
+  name: `${channel}.${name}`,
   per: parseDuration(cap?.per ?? '') ?? 0,
 });
 

@@ -91,8 +91,12 @@ export async function renderDigest(
 ): Promise<RenderedMessage> {
   const target = { channel: 'email', locale, timeZone } as const;
   const valuesOf = ({ actor, description, extra }: DigestItem): MessageValues => ({
-    ...{ actor, description, url: extra?.url ?? null, data: extra?.data ?? null },
-    ...{ user: { name: userName }, app },
+    actor,
+    description,
+    url: extra?.url ?? null,
+    data: extra?.data ?? null,
+    user: { name: userName },
+    app,
   });
   const [first] = items;
   if (first !== undefined && total === 1) return renderMessage(templates, target, valuesOf(first));

@@ -109,7 +109,11 @@ export function createStepDryRun(options: DryRunOptions): DecideSteps {
       };
       const steps = category.steps.map(({ channel, if: condition }) => {
         const decision = decide({
-          ...{ channel, condition, wasHandedOver: false, isLate: false, wasDelivered: false },
+          channel,
+          condition,
+          wasHandedOver: false,
+          isLate: false,
+          wasDelivered: false,
           notification: { isExpired: subject.isExpired, isRead: false, isHidden },
           user: { isActive: person.is_active, isLocked: person.is_locked },
           address: channel === 'push' ? (subject.push.hasDevice ? 'proven' : 'none') : person[`${channel}_state`],

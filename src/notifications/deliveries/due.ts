@@ -86,8 +86,11 @@ const factGroups = (lockHolds: Sql): StatementWith<Steps, FactGroup> =>
   unprepared(
     statement<Steps, FactGroup>('pending_steps_facts', (p) => {
       const parts = {
-        ...{ userId: sql`item.user_id`, notificationId: sql`item.id` },
-        ...{ channel: sql`${p.channel}::text`, condition: sql`${p.condition}::text`, lockHolds },
+        userId: sql`item.user_id`,
+        notificationId: sql`item.id`,
+        channel: sql`${p.channel}::text`,
+        condition: sql`${p.condition}::text`,
+        lockHolds,
       };
       return sql`
     select place, ${factNames}, sorted.user_ids, sorted.ids

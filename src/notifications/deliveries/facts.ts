@@ -150,7 +150,9 @@ export const categoryFacts = (
   { is_critical: isCritical, defaults, digest, cap }: Category,
   channel: StepChannel,
 ): NonNullable<StepFacts['category']> => ({
-  ...{ isCritical, byDefault: defaults[channel], hasDigest: digest !== null },
+  isCritical,
+  byDefault: defaults[channel],
+  hasDigest: digest !== null,
   overflow: cap?.overflow,
 });
 

@@ -32,8 +32,15 @@ export async function createMessage(
           { locale, timeZone, userName: context.user.name, app: options.app },
         );
   return {
-    ...{ userId: job.user_id, id: job.id, notificationId: row.notification_id, to, locale, content, url },
-    ...{ category: category.name, isCritical: category.is_critical },
+    userId: job.user_id,
+    id: job.id,
+    notificationId: row.notification_id,
+    to,
+    locale,
+    content,
+    url,
+    category: category.name,
+    isCritical: category.is_critical,
     expiresAt: `${new Date(expiresAt).toISOString().slice(0, -1)}000Z`,
   };
 }

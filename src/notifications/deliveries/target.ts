@@ -24,8 +24,13 @@ export interface Target {
  */
 const digestRow = (row: DeliveryRow, { unread, wanted }: DigestContent): DeliveryRow => ({
   ...row,
-  ...{ is_there: true, is_expired: false, is_hidden: false, is_read: unread === 0 },
-  ...{ category: row.digest_category, chosen_category: wanted === 0 ? 'off' : 'digest', chosen_topic: null },
+  is_there: true,
+  is_expired: false,
+  is_hidden: false,
+  is_read: unread === 0,
+  category: row.digest_category,
+  chosen_category: wanted === 0 ? 'off' : 'digest',
+  chosen_topic: null,
 });
 
 /** Creates the decision about an attempt: where its message goes, or why it is not sent now. It reads all data again, because it may have changed. */
@@ -64,8 +69,14 @@ export function createTargets({
       digest !== null || wasHandedOver ? { isDigest: digest !== null } : await limitsOf(user, step, category);
     const decision = decide(
       factsOf(row, await addressFacts(user, channel, row.address), {
-        ...{ channel, condition, wasHandedOver, age: age - held, ttl: ttl[channel] },
-        ...{ categories, quietUntil, limits },
+        channel,
+        condition,
+        wasHandedOver,
+        age: age - held,
+        ttl: ttl[channel],
+        categories,
+        quietUntil,
+        limits,
       }),
     );
     if (decision.state !== 'send') return decision;

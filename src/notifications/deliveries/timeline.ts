@@ -148,7 +148,9 @@ class Run {
     this.#isHidden = !category.is_critical && (person.cells?.inbox ?? category.defaults.inbox) === 'off';
     this.#period = parseDuration(category.cap?.per ?? '') ?? 0;
     const steps = category.steps.map(({ channel, after, if: condition }) => ({
-      ...{ channel, condition, delay: parseDuration(after) ?? 0 },
+      channel,
+      condition,
+      delay: parseDuration(after) ?? 0,
     }));
     const tasks = [...events.entries()].flatMap(([place, { at }]) =>
       steps.map(({ channel, condition, delay }, order): Task => {
@@ -180,7 +182,12 @@ class Run {
     const [place = 0] = events;
     const address = addresses[channel] ?? 'proven';
     return {
-      ...{ channel, condition, wasHandedOver: false, isDigest, isMuted: false, isAllowedOut: true },
+      channel,
+      condition,
+      wasHandedOver: false,
+      isDigest,
+      isMuted: false,
+      isAllowedOut: true,
       notification: {
         isExpired: false,
         isRead: events.every((each) => this.#isRead(each, at)),

@@ -96,7 +96,14 @@ function attemptOf({
   // Once a provider has accepted the message, earlier errors no longer matter.
   const isAccepted = state === 'sent' || state === 'delivered';
   return {
-    ...{ channel: channel as MessageChannel, state, reason, explanation: stepReasons[reason] },
-    ...{ error: isAccepted ? null : error, attempts, held_until, created_at, updated_at },
+    channel: channel as MessageChannel,
+    state,
+    reason,
+    explanation: stepReasons[reason],
+    error: isAccepted ? null : error,
+    attempts,
+    held_until,
+    created_at,
+    updated_at,
   };
 }

@@ -317,6 +317,9 @@ function eventData({ ids, through, values }: StatesRequest): string {
   return JSON.stringify({
     notification_ids: ids ?? null,
     through: ids === undefined ? through : null,
-    ...{ read, archived, snoozed_until: snoozedUntil, action: null },
+    read,
+    archived,
+    snoozed_until: snoozedUntil,
+    action: null,
   });
 }

@@ -302,7 +302,9 @@ function categoryView(category: Category, choices: Choices, { language, times }:
       // A category that became critical ignores earlier choices.
       const chosen = category.is_critical ? undefined : own[channel];
       return {
-        ...{ value: chosen?.value ?? byDefault, default: byDefault, is_chosen: chosen !== undefined },
+        value: chosen?.value ?? byDefault,
+        default: byDefault,
+        is_chosen: chosen !== undefined,
         ...(times && { chosen_at: chosen?.chosen_at ?? null }),
       };
     }),

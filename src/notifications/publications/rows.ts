@@ -36,9 +36,20 @@ export function toPublication(row: PublicationRow): Publication {
   const { recall_requested_at: requestedAt, recall_finished_at: finished_at, removed } = row;
   const { started_at, ended_at, created_at, updated_at } = row;
   return {
-    ...{ id, status, to: { ...target }, notification: { ...notification }, send_at, rate },
-    ...{ recipients, created, skipped, error_code },
+    id,
+    status,
+    to: { ...target },
+    notification: { ...notification },
+    send_at,
+    rate,
+    recipients,
+    created,
+    skipped,
+    error_code,
     recall: requestedAt === null ? null : { removed, finished_at },
-    ...{ started_at, ended_at, created_at, updated_at },
+    started_at,
+    ended_at,
+    created_at,
+    updated_at,
   };
 }

@@ -46,7 +46,8 @@ export async function dryRun(
   const now = Date.parse(clock?.now ?? '');
   const decided = await decideSteps(
     planned.map(({ userId, content }, index) => ({
-      ...{ userId, category: categories[index] as Category },
+      userId,
+      category: categories[index] as Category,
       isExpired: content.expires_at !== null && Date.parse(content.expires_at) <= now,
       push: {
         hasDevice: devices.has(userId),

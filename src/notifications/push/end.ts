@@ -15,5 +15,10 @@ export interface End {
 
 /** What a final state is in the counts by category. */
 export const outcomeOf = {
-  ...{ sent: 'sent', failed: 'failed', gone: 'failed', expired: 'expired', dropped: 'dropped', muted: 'dropped' },
+  sent: 'sent',
+  failed: 'failed',
+  gone: 'failed',
+  expired: 'expired',
+  dropped: 'dropped',
+  muted: 'dropped',
 } as const satisfies Record<EndState, DeliveryOutcome>;

@@ -157,7 +157,10 @@ async function keep(tx: Queryable, later: readonly DeferredItem<Item>[]): Promis
 function itemsOf({ id: fanOut, created_at: publishedAt, traceparent: cause, ...lists }: FanOutRow): Item[] {
   const { user_ids, notification_ids } = lists;
   return user_ids.map((userId, index) => ({
-    ...{ fanOut, userId, publishedAt, cause },
+    fanOut,
+    userId,
+    publishedAt,
+    cause,
     id: notification_ids[index] ?? '',
   }));
 }

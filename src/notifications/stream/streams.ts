@@ -87,9 +87,7 @@ export function createStreams(options: StreamsOptions): Streams {
     else others.add(stream);
   }
 
-  const watch = startWatch({
-    ...{ streams: connections.open, queries, pump, end: connections.end, times, log: options.log },
-  });
+  const watch = startWatch({ streams: connections.open, queries, pump, end: connections.end, times, log: options.log });
 
   return {
     async open({ userId, sessionId, start, filter, includesExtra, connect }) {

@@ -86,8 +86,16 @@ export function createAccessTokens(options: {
       const exp = Math.min(iat + ttl, Math.floor(login.ends_at));
       const clientId = (login.app === null ? undefined : appOf(login.app)) ?? 'postern';
       const payload = {
-        ...{ iss: issuer, aud: uri, client_id: clientId, jti: randomUUID(), sub: session.user_id, sid: login.sid },
-        ...{ iat, exp, auth_time: Math.floor(secondsOf(session.authenticated_at)), amr: session.amr },
+        iss: issuer,
+        aud: uri,
+        client_id: clientId,
+        jti: randomUUID(),
+        sub: session.user_id,
+        sid: login.sid,
+        iat,
+        exp,
+        auth_time: Math.floor(secondsOf(session.authenticated_at)),
+        amr: session.amr,
         ...(session.proven_at !== null && { proven_at: Math.floor(secondsOf(session.proven_at)) }),
         ...(session.act !== undefined && { act: session.act }),
         ...(audience.roles && { roles: login.roles }),

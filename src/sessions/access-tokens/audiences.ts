@@ -146,5 +146,11 @@ export function createAudiences(options: {
 }
 
 const dataOf = ({ id, uri, alg, ttl, roles, claims, support }: Audience) => ({
-  ...{ audience_id: id, audience: uri, alg, ttl, roles, claims, support },
+  audience_id: id,
+  audience: uri,
+  alg,
+  ttl,
+  roles,
+  claims,
+  support,
 });

@@ -40,7 +40,10 @@ function largestOf({ uri, support }: Pick<Audience, 'uri' | 'support'>, { issuer
   const [id, time] = [randomUUID(), 2_000_000_000];
   const common = { iss: issuer, aud: uri, jti: id, sub: id, sid: id, iat: time, exp: time, auth_time: time };
   const own = ['postern', ...clientIds].map((client_id) => ({
-    ...{ ...common, client_id, amr: authenticationMethods, proven_at: time },
+    ...common,
+    client_id,
+    amr: authenticationMethods,
+    proven_at: time,
   }));
   const supported = { ...common, client_id: 'postern', amr: [], act: { sub: id, write: false } };
   return Math.max(...[...own, ...(support ? [supported] : [])].map(sizeOf));

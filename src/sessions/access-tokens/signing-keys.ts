@@ -97,7 +97,9 @@ async function createKey(tx: Queryable, keys: SecretKeys, alg: SigningAlgorithm,
   const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
   await tx.query(
     insertKey({
-      ...{ id, alg, signsNow },
+      id,
+      alg,
+      signsNow,
       publicKey: JSON.stringify(jwk),
       privateKey: keys.encrypt(pem, contextOf(id)),
     }),

@@ -176,9 +176,17 @@ export function createRevocationStreams({ database, log, ...options }: Revocatio
         const sink = connect();
         if (sink.destroyed) return streamLimit.release(caller);
         const stream: RevocationStream = {
-          ...{ sink, caller, recheck, position: isComplete ? known.position : present, since: through },
-          ...{ sent: undefined, beatAt: Number.NEGATIVE_INFINITY },
-          ...{ checkedAt, writtenAt: checkedAt, blockedAt: undefined, hasEnded: false },
+          sink,
+          caller,
+          recheck,
+          position: isComplete ? known.position : present,
+          since: through,
+          sent: undefined,
+          beatAt: Number.NEGATIVE_INFINITY,
+          checkedAt,
+          writtenAt: checkedAt,
+          blockedAt: undefined,
+          hasEnded: false,
         };
         connections.add(stream);
         write(stream, opening(isComplete && lastEventId !== undefined ? lastEventId : ''));

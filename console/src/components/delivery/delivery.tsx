@@ -64,8 +64,18 @@ const badges: Readonly<Record<PushAttempt['state'], BadgeKind | undefined>> = {
 
 /** The badge of each state of a mail or an SMS. */
 const stepBadges: Readonly<Record<StepAttempt['state'], BadgeKind>> = {
-  ...{ sent: 'good', delivered: 'good', queued: 'waiting', held: 'waiting', digesting: 'waiting', none: 'until' },
-  ...{ bounced: 'bad', complained: 'bad', failed: 'bad', skipped: 'off', expired: 'off', dropped: 'off' },
+  sent: 'good',
+  delivered: 'good',
+  queued: 'waiting',
+  held: 'waiting',
+  digesting: 'waiting',
+  none: 'until',
+  bounced: 'bad',
+  complained: 'bad',
+  failed: 'bad',
+  skipped: 'off',
+  expired: 'off',
+  dropped: 'off',
 };
 
 /** The delivery status of a notification: the inbox, the pushes by outcome, each device, the mail and the SMS, and whether it was read. */

@@ -34,7 +34,9 @@ function useEvents(filter: string, { isWanted, isOpen }: { isWanted: boolean; is
   const isFollowed = isWanted && !isOpen && query.isAtTop;
   const { refetch } = query;
   const live = useLiveEvents({
-    ...{ filter, isFollowed, list: query.data?.rows },
+    filter,
+    isFollowed,
+    list: query.data?.rows,
     refresh: useCallback(() => void refetch(), [refetch]),
   });
   useEffect(() => setStreamed(live.state === 'live'), [live.state]);

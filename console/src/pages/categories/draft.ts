@@ -78,7 +78,11 @@ export function draftOf(category: Category): Draft {
     })),
     cap: cap && { count: String(cap.count), per: cap.per, overflow: cap.overflow },
     digest: digest && { ...scheduleOf(digest.every), maxItems: String(digest.max_items) },
-    ...{ isCritical, steps, defaults, ttl: ttl ?? '', schema: schema === null ? '' : JSON.stringify(schema, null, 2) },
+    isCritical,
+    steps,
+    defaults,
+    ttl: ttl ?? '',
+    schema: schema === null ? '' : JSON.stringify(schema, null, 2),
     templates: Object.entries(category.templates)
       .sort(([one], [other]) => (one < other ? -1 : 1))
       .flatMap(([name, { subject, title: heading, text, html }]) => {
@@ -146,7 +150,10 @@ export function inputOf(draft: Draft): CategoryInput {
       texts.flatMap((text) => (text[part].trim() === '' ? [] : [[text.locale.trim(), text[part].trim()]])),
     );
   return {
-    ...{ title: localized('title'), description: localized('description'), is_critical: isCritical, defaults },
+    title: localized('title'),
+    description: localized('description'),
+    is_critical: isCritical,
+    defaults,
     steps: steps.map((step) => ({ ...step, after: step.after.trim() })),
     // The service refuses what is no number.
     cap: cap && { count: Number(cap.count), per: cap.per.trim(), overflow: cap.overflow },

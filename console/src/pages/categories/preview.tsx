@@ -73,7 +73,11 @@ export function Preview({ category, isUnsaved }: { category: Category; isUnsaved
   const [locale, setLocale] = useState<string>(names.includes(chosen) ? chosen : (names[0] ?? chosen));
   const fields = useMemo(() => fieldsOf(category.data_schema), [category]);
   const [chosenSample, setSample] = useState<Sample>({
-    ...{ actor: text.sampleActor, description: text.sampleDescription, url: '', json: '', data: {} },
+    actor: text.sampleActor,
+    description: text.sampleDescription,
+    url: '',
+    json: '',
+    data: {},
   });
   const sample = { ...chosenSample, data: { ...exampleOf(fields ?? []), ...chosenSample.data } };
   const typed = contentOf(sample, fields);
@@ -170,7 +174,9 @@ function PreviewCard(props: {
       const body = { channel, locale, notification: content as Content };
       const path = { name: category.name };
       return request<PreviewCategoryData, MessagePreview>('POST', '/admin/v1/categories/{name}/preview', {
-        ...{ path, body, signal },
+        path,
+        body,
+        signal,
       });
     },
     enabled: content !== undefined,

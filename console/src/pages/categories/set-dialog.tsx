@@ -18,8 +18,11 @@ export function SetDialog({ onClose }: { onClose: () => void }) {
   const { categories: text } = useText();
   // The state when the dialog was opened: a change of somebody else after it must not be lost.
   const query = useQuery({
-    ...{ queryKey: ['category set'], queryFn: readCategories },
-    ...{ staleTime: Number.POSITIVE_INFINITY, gcTime: 0, refetchOnReconnect: false },
+    queryKey: ['category set'],
+    queryFn: readCategories,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    refetchOnReconnect: false,
   });
   if (query.data !== undefined) return <SetForm set={query.data} onClose={onClose} />;
   return (

@@ -22,7 +22,9 @@ export interface Scenario {
 
 /** An evening and a night: one notification before the quiet hours, two in them. */
 export const usualScenario = (zone: string, day: string, json: string): Scenario => ({
-  ...{ zone, quietHours: { from: '22:00', until: '07:00' }, choices: {} },
+  zone,
+  quietHours: { from: '22:00', until: '07:00' },
+  choices: {},
   events: ['18:00', '22:30', '23:15'].map((time) => ({ at: `${day}T${time}`, readAt: '', json })),
 });
 

@@ -226,7 +226,9 @@ function Result({ category, scenario }: { category: Category; scenario: Scenario
     queryFn: async ({ signal }): Promise<{ asked: SimulationRequest; simulation: Simulation }> => ({
       asked: body,
       simulation: await request<SimulateCategoryData, Simulation>('POST', '/admin/v1/categories/{name}/simulate', {
-        ...{ path: { name: category.name }, body, signal },
+        path: { name: category.name },
+        body,
+        signal,
       }),
     }),
     placeholderData: keepPreviousData,
@@ -305,7 +307,10 @@ function useEntry(): (line: TimelineLine, index: number, request: SimulationRequ
       ...(reason === undefined || reason === 'accepted' ? [] : [reasonText(reason, channel, delivery)]),
     ];
     return {
-      ...{ ...base, icon, tone, title: text.step(categories.channels[channel], state, what) },
+      ...base,
+      icon,
+      tone,
+      title: text.step(categories.channels[channel], state, what),
       ...(details.length > 0 && { detail: details.join(' ') }),
     };
   };

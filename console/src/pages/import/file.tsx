@@ -67,7 +67,10 @@ export function ChooseFile() {
 }
 
 const encodingNames: Readonly<Record<Encoding, string>> = {
-  ...{ 'utf-8': 'UTF-8', 'utf-16le': 'UTF-16 LE', 'utf-16be': 'UTF-16 BE', 'windows-1252': 'Windows-1252' },
+  'utf-8': 'UTF-8',
+  'utf-16le': 'UTF-16 LE',
+  'utf-16be': 'UTF-16 BE',
+  'windows-1252': 'Windows-1252',
 };
 
 /** The encoding and the separator of the file. The console guesses them, and the operator can change them. */

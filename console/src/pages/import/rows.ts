@@ -88,7 +88,13 @@ function ndjsonReader() {
 }
 
 const invalidRow = (line: number, error: RowError): Row => ({
-  ...{ line, error, json: '', displayName: '', identities: [], hasId: false, needsHash: false },
+  line,
+  error,
+  json: '',
+  displayName: '',
+  identities: [],
+  hasId: false,
+  needsHash: false,
 });
 
 const fields = ['username', 'email', 'phone'] as const;

@@ -204,7 +204,10 @@ function useDryRun(content: Content, fields: readonly DataField[] | undefined, r
     problems.length > 0 &&
     problems.every(({ field }) => nameOfField(field) in fieldNames || memberOf(field) !== undefined);
   return {
-    ...{ isCurrent, fieldErrors, dataErrors, progress },
+    isCurrent,
+    fieldErrors,
+    dataErrors,
+    progress,
     report: lastRun?.report,
     error: isAtFields ? undefined : error,
     stop: () => running.current?.abort(),

@@ -32,8 +32,21 @@ export interface Form {
 }
 
 export const emptyForm: Form = {
-  ...{ type: '', key: '', actor: '', actorId: '', number: '', description: '', objectId: '', text: '' },
-  ...{ image: null, imageUrl: '', link: '', expires: '', category: '', data: {}, json: '' },
+  type: '',
+  key: '',
+  actor: '',
+  actorId: '',
+  number: '',
+  description: '',
+  objectId: '',
+  text: '',
+  image: null,
+  imageUrl: '',
+  link: '',
+  expires: '',
+  category: '',
+  data: {},
+  json: '',
 };
 
 /** The fields of the form by the names of the API, which errors use. */

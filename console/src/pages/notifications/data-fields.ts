@@ -38,8 +38,12 @@ export function fieldsOf(schema: Category['data_schema'] | undefined): readonly 
     const [sample = given.default] = Array.isArray(given.examples) ? given.examples : [];
     const example = sample ?? (isChoice ? values[0] : samples[String(kind)]);
     return {
-      ...{ name, label: isText(title) ? title : name, hint: isText(description) ? description : undefined },
-      ...{ type, isRequired: required.includes(name), values: isChoice ? values : [] },
+      name,
+      label: isText(title) ? title : name,
+      hint: isText(description) ? description : undefined,
+      type,
+      isRequired: required.includes(name),
+      values: isChoice ? values : [],
       example: typeof example === 'string' && type !== 'json' ? example : JSON.stringify(example ?? {}),
     };
   });
@@ -48,7 +52,12 @@ export function fieldsOf(schema: Category['data_schema'] | undefined): readonly 
 }
 
 const samples: Readonly<Record<string, unknown>> = {
-  ...{ string: 'abc', number: 12.5, integer: 12, boolean: true, array: [], object: {} },
+  string: 'abc',
+  number: 12.5,
+  integer: 12,
+  boolean: true,
+  array: [],
+  object: {},
 };
 
 /** The allowed values of required members. */

@@ -116,7 +116,8 @@ async function checkChunk(content: Content, recipients: readonly Recipient[], si
     const body = [{ ...content, user_ids: known.map(({ id }) => id) }];
     try {
       const result = await request<TryNotificationsData, DryRun>('POST', '/admin/v1/notifications/dry-run', {
-        ...{ body, signal },
+        body,
+        signal,
       });
       return { result, missing };
     } catch (error) {

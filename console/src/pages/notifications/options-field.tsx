@@ -45,7 +45,10 @@ export function OptionsField<T>(props: OptionsFieldProps<T>) {
   const { listLabel, value, typed, options, valueOf: textOf, onChange, children, ...shown } = props;
   const { isOpen, open, type, close } = typed;
   const { field, list, onKeyDown, restart } = useOptions<T>({
-    ...{ label: listLabel, options: isOpen ? options : [], idOf: textOf, children },
+    label: listLabel,
+    options: isOpen ? options : [],
+    idOf: textOf,
+    children,
     onChoose(option) {
       onChange(textOf(option));
       close();

@@ -133,7 +133,10 @@ export function People({ ids, error, onChange, onList }: PeopleProps) {
   const { found, search: settled } = useUserSearch(search);
   const options = search.trim() === '' ? [] : (found ?? []).filter((user) => !ids.includes(user.id));
   const { field, list, onKeyDown, restart } = useOptions<User>({
-    ...{ label: text.to.found, options, idOf: (user) => user.id, onChoose: add },
+    label: text.to.found,
+    options,
+    idOf: (user) => user.id,
+    onChoose: add,
     children: (user) => (
       <>
         <Avatar name={nameOf(user)} />

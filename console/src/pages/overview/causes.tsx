@@ -207,8 +207,14 @@ export function Queue({ figures: { metric, times, step } }: { figures: Figures }
         step={step}
         series={[
           {
-            ...{ key: 'age', name: overview.oldestJob, note: overview.longest(number(total)), unit: 's', values },
-            ...{ look: 'line', tone: 'accent', height: 190 },
+            key: 'age',
+            name: overview.oldestJob,
+            note: overview.longest(number(total)),
+            unit: 's',
+            values,
+            look: 'line',
+            tone: 'accent',
+            height: 190,
             ...(total > 5 && { limit: { value: 5, name: overview.tooLong } }),
           },
         ]}

@@ -40,7 +40,9 @@ export function Now() {
   const query = useLatest(true, !isStreamed && 5000);
   const { refetch } = query;
   const { state, rows } = useLiveEvents({
-    ...{ filter: '', list: query.data, isFollowed: true },
+    filter: '',
+    list: query.data,
+    isFollowed: true,
     refresh: useCallback(() => void refetch(), [refetch]),
   });
   useEffect(() => setStreamed(state === 'live'), [state]);

@@ -29,31 +29,32 @@ export function SignIns({ figures, span }: { figures: Figures; span: Span }) {
         }}
         series={[
           {
-            ...{ key: 'approved', name: overview.signedIn, note: noteOf(approved), values: approved.values },
+            key: 'approved',
+            name: overview.signedIn,
+            note: noteOf(approved),
+            values: approved.values,
             ...(before !== undefined && { before: before.values }),
-            ...{ look: 'line', tone: 'accent', height: 210 },
+            look: 'line',
+            tone: 'accent',
+            height: 210,
           },
           {
-            ...{
-              key: 'failed',
-              name: overview.refused,
-              note: noteOf(failed),
-              values: failed.values,
-              look: 'bars',
-              tone: 'bad',
-              height: 84,
-            },
+            key: 'failed',
+            name: overview.refused,
+            note: noteOf(failed),
+            values: failed.values,
+            look: 'bars',
+            tone: 'bad',
+            height: 84,
           },
           {
-            ...{
-              key: 'locks',
-              name: overview.locks,
-              note: noteOf(locks),
-              values: locks.values,
-              look: 'bars',
-              tone: 'warn',
-              height: 56,
-            },
+            key: 'locks',
+            name: overview.locks,
+            note: noteOf(locks),
+            values: locks.values,
+            look: 'bars',
+            tone: 'warn',
+            height: 56,
           },
         ]}
       />

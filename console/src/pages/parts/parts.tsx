@@ -242,15 +242,21 @@ function Plots() {
         onChoose={(index) => toast.done(String(index))}
         series={[
           {
-            ...{ key: 'in', name: 'Signed in', note: '46,642', look: 'line', tone: 'accent' },
-            ...{
-              values: signIns,
-              before: quarters.map((index) => curve(index, 500)),
-              limit: { value: 600, name: 'warn' },
-            },
+            key: 'in',
+            name: 'Signed in',
+            note: '46,642',
+            look: 'line',
+            tone: 'accent',
+            values: signIns,
+            before: quarters.map((index) => curve(index, 500)),
+            limit: { value: 600, name: 'warn' },
           },
           {
-            ...{ key: 'refused', name: 'Refused', note: '1,766', look: 'bars', tone: 'bad' },
+            key: 'refused',
+            name: 'Refused',
+            note: '1,766',
+            look: 'bars',
+            tone: 'bad',
             values: quarters.map((index) => ((index * 7) % 11) + (index > 84 ? index - 60 : 0)),
           },
         ]}

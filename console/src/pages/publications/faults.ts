@@ -26,7 +26,9 @@ export function faultsOf(error: unknown): Faults {
   });
   const known = new RegExp(`^(to|send_at$|rate$|notification\\.(data|${Object.keys(fieldNames).join('|')})(\\.|$))`);
   return {
-    ...{ to: at(/^to(\.|$)/), sendAt: at(/^send_at$/), rate: at(/^rate$/) },
+    to: at(/^to(\.|$)/),
+    sendAt: at(/^send_at$/),
+    rate: at(/^rate$/),
     fields: Object.fromEntries(fields),
     data: Object.fromEntries(data),
     areShown: errors.length > 0 && errors.every(({ field = '' }) => known.test(field)),

@@ -23,8 +23,16 @@ export interface PublicationForm {
 }
 
 export const emptyPublication = (): PublicationForm => ({
-  ...{ content: emptyForm, mode: 'people', people: [], list: '', topic: '', filter: '' },
-  ...{ isLater: false, wallTime: '', zone: ownZone(), rate: '' },
+  content: emptyForm,
+  mode: 'people',
+  people: [],
+  list: '',
+  topic: '',
+  filter: '',
+  isLater: false,
+  wallTime: '',
+  zone: ownZone(),
+  rate: '',
 });
 
 const textOf = (value: unknown): string =>
@@ -52,8 +60,13 @@ export function formOf({ to, notification, send_at: sendAt, rate }: Publication)
   return {
     ...emptyPublication(),
     content: data === undefined || data === null ? content : withData(content, data),
-    ...{ mode, topic: target.topic ?? '', filter: target.users ?? '', zone, rate: textOf(rate) },
-    ...{ isLater: sendAt !== null, wallTime: sendAt === null ? '' : wallTimeIn(zone, new Date(sendAt)) },
+    mode,
+    topic: target.topic ?? '',
+    filter: target.users ?? '',
+    zone,
+    rate: textOf(rate),
+    isLater: sendAt !== null,
+    wallTime: sendAt === null ? '' : wallTimeIn(zone, new Date(sendAt)),
   };
 }
 

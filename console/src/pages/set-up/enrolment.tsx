@@ -78,7 +78,9 @@ function useEnrolment(secret: string) {
   }
 
   return {
-    ...{ state, busy, failure },
+    state,
+    busy,
+    failure,
     proceed: setState,
     restart: () => setState({ status: 'signed-out' }),
     enterPassword(input: Parameters<typeof startWithPassword>[0]) {

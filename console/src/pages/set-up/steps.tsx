@@ -43,7 +43,10 @@ export function Steps({ link, secret, onResult, onLinkEnded }: StepsProps) {
   const [factor, setFactor] = useState<SetUpFactor>();
   const set = (change: Partial<typeof form>) => setForm({ ...form, ...change });
   const operator: NewOperator = {
-    ...{ secret, name: form.name.trim(), password: form.password, locale: language.get() },
+    secret,
+    name: form.name.trim(),
+    password: form.password,
+    locale: language.get(),
     ...(form.email.trim() !== '' && { email: form.email.trim() }),
     ...(form.username.trim() !== '' && { username: form.username.trim() }),
   };

@@ -51,7 +51,8 @@ export const readSubscribers =
   (cursor: string | undefined, signal: AbortSignal) =>
     request<FindUsersData, FindUsersResponse>('POST', '/admin/v1/users/find', {
       body: {
-        ...{ filter: `topic:${key}`, limit },
+        filter: `topic:${key}`,
+        limit,
         ...(search !== '' && { search }),
         cursor,
       },

@@ -114,7 +114,9 @@ function Subscribers({ topicKey, onAdd, onLines }: SubscribersProps) {
   const columns: readonly Column<User>[] = [
     { key: 'name', head: text.person, size: 'wide', cell: (user) => <Person user={user} /> },
     {
-      ...{ key: 'id', head: text.id, isHiddenIfNarrow: true },
+      key: 'id',
+      head: text.id,
+      isHiddenIfNarrow: true,
       cell: ({ id }) => <Id value={id} short />,
     },
   ];

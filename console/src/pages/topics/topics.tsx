@@ -67,7 +67,8 @@ export function Topics() {
         onChange={(next) => void navigate({ search: (before) => ({ ...before, ...next }), replace: true })}
         fields={[
           {
-            ...{ name: 'open', label: text.joining },
+            name: 'open',
+            label: text.joining,
             values: [
               ['true', text.open],
               ['false', text.closed],

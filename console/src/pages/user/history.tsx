@@ -225,7 +225,10 @@ function useEntries(): (events: readonly AuditEvent[]) => TimelineEntry[] {
       const times = span < 1000 ? activity.times(group.length) : activity.timesIn(group.length, duration(span));
       const repeats = group.length > 1 ? [times] : [];
       return {
-        ...{ id: newest.id, time: newest.created_at, ...eventLook(newest.type), title: verb(newest.type) },
+        id: newest.id,
+        time: newest.created_at,
+        ...eventLook(newest.type),
+        title: verb(newest.type),
         detail: [...repeats, ...details].join(' · '),
       };
     });

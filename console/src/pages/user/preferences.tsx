@@ -34,7 +34,8 @@ export function Preferences({ user, mayChange }: { user: User; mayChange: boolea
     mutationFn: (body: Change) => {
       const path = { id: user.id };
       return request<ChangeUserPreferencesData, UserPreferences>('PATCH', '/admin/v1/users/{id}/preferences', {
-        ...{ path, body },
+        path,
+        body,
       });
     },
     async onSuccess(next) {

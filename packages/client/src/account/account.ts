@@ -196,7 +196,9 @@ export function createAccount(
 
   const callWithProof = createProofCalls(core, prove);
   const change = (method: 'PUT' | 'POST', path: string, body: object = {}) => ({
-    ...{ method, path: `${root}/${path}`, body },
+    method,
+    path: `${root}/${path}`,
+    body,
   });
   const remove = (path: string) => ({ method: 'DELETE', path: `${root}${path}` }) as const;
   const read = <T>(path: string, { signal }: Abortable = {}) => core.call<T>({ path: `${root}${path}`, signal });
@@ -211,7 +213,8 @@ export function createAccount(
   ): Promise<PendingChange & Details & { confirm(secret: string, options?: Abortable): Promise<T> }> {
     const started = await callWithProof<S>(operation, change('POST', path, body), options);
     return {
-      ...{ id: started.id, expiresAt: new Date(Date.now() + (/totp|link/.test(operation) ? 600_000 : 300_000)) },
+      id: started.id,
+      expiresAt: new Date(Date.now() + (/totp|link/.test(operation) ? 600_000 : 300_000)),
       ...detailsOf(started),
       confirm: (secret: string, { signal }: Abortable = {}) =>
         core.call<T>({ ...change('POST', `${path}/${started.id}`, { secret }), signal }),

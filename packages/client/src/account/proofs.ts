@@ -120,7 +120,9 @@ function choiceOf(
       };
     case 'code':
       return {
-        ...{ type, channel: start === 'email' ? 'email' : 'sms', to: destination ?? '' },
+        type,
+        channel: start === 'email' ? 'email' : 'sms',
+        to: destination ?? '',
         async send(options) {
           const { id, expires_at, resend_at = expires_at } = await begin(start ?? 'sms', options);
           const expiresAt = Date.now() + lifetimeMs;

@@ -66,7 +66,10 @@ export async function proveAt(
 ): Promise<Proof<'provider'> | null> {
   const start = (body: object) =>
     core.call<StartedProof>({
-      ...{ method: 'POST', path: '/v1/account/proofs', signal, expects: 'id' },
+      method: 'POST',
+      path: '/v1/account/proofs',
+      signal,
+      expects: 'id',
       body: { type: 'provider', provider, ...body },
     });
   const purpose = operation === 'step_up' ? operation : 'proof';

@@ -146,7 +146,10 @@ export function createFlow<State extends MachineState, Start extends State, Pend
       const step: Omit<FlowCode<State, Start>, 'busy' | 'issue'> = {
         step: 'code',
         channel: identity.type === 'email' ? 'email' : 'sms',
-        ...{ identity, destination, expiresAt, resendAt },
+        identity,
+        destination,
+        expiresAt,
+        resendAt,
         submit: ({ code }) =>
           runInput(code, async (signal) => {
             await pending.check(code, { signal });

@@ -63,7 +63,8 @@ export type Recovery = Flow<RecoveryState, RecoveryStart>;
  */
 export function createRecovery(postern: Postern, { resume = false }: FlowOptions = {}): Recovery {
   return createFlow<RecoveryState, RecoveryStart, PendingRecovery<RecoverableSecret>>({
-    ...{ postern, path: '/v1/recoveries' },
+    postern,
+    path: '/v1/recoveries',
     resumeKey: resume ? 'postern.recovery' : undefined,
     pendingOf: (stored) => recoveryOf<RecoverableSecret>(postern, stored),
     startStep: (begin) => ({
@@ -74,7 +75,8 @@ export function createRecovery(postern: Postern, { resume = false }: FlowOptions
       const { identity, purpose } = request as { readonly identity: Identity; readonly purpose: RecoverableSecret };
       return {
         step: `new_${purpose}`,
-        ...{ identity, back },
+        identity,
+        back,
         submit: (input: object) =>
           complete(input, async (signal, finish) => {
             const secret = input as { readonly password: string; readonly pin: string };

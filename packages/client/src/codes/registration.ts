@@ -67,7 +67,8 @@ export type Registration = Flow<RegistrationState, RegistrationStart>;
  */
 export function createRegistration(postern: Postern, { resume = false }: FlowOptions = {}): Registration {
   return createFlow<RegistrationState, RegistrationStart, PendingRegistration>({
-    ...{ postern, path: '/v1/registrations' },
+    postern,
+    path: '/v1/registrations',
     resumeKey: resume ? 'postern.registration' : undefined,
     pendingOf: (stored) => registrationOf(postern, stored),
     startStep: (begin) => ({
@@ -92,7 +93,8 @@ export function createRegistration(postern: Postern, { resume = false }: FlowOpt
         });
       return {
         step: 'details',
-        ...{ identity, back },
+        identity,
+        back,
         submit: (input) => create(input, input),
         passkey: ({ signal: _, ...input } = {}) => create(['passkey', input], { ...input, passkey: true }),
       } satisfies Omit<RegistrationDetails, 'busy' | 'issue'>;

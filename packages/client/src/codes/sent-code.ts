@@ -55,7 +55,11 @@ export function pendingCode(
   const answer = <T>(body: object, { signal }: Abortable = {}) =>
     coreOf(postern).send<T>({ method: 'POST', path: `${path}/${id}`, body, signal });
   return {
-    ...{ id, destination, expiresAt: new Date(expiresAt), resendAt: new Date(resendAt), answer },
+    id,
+    destination,
+    expiresAt: new Date(expiresAt),
+    resendAt: new Date(resendAt),
+    answer,
     check: (secret, options) => answer({ secret, check: true }, options),
   };
 }

@@ -70,7 +70,8 @@ export function createDpopSigner(options: {
   async function sign(pair: KeyPair, { method, path }: Call, token: string): Promise<string> {
     const crypt = subtle as Subtle;
     const claims = {
-      ...{ htm: method, htu: base + path },
+      htm: method,
+      htu: base + path,
       // A nonce begins with the time of Postern, so the clock of the device does not matter.
       iat: Number.parseInt(nonce ?? '0', 10),
       jti: encode(crypto.getRandomValues(new Uint8Array(18))),

@@ -28,7 +28,10 @@ export function linkStep(
     async function provePasskey({ signal: callerSignal }: Abortable, signal: AbortSignal) {
       const combinedSignal = anySignal(signal, callerSignal);
       const { challenge } = await core.send<Authentication>({
-        ...{ method: 'POST', path: `/v1/tokens/${answer.id}/secret`, signal: combinedSignal, expects: 'status' },
+        method: 'POST',
+        path: `/v1/tokens/${answer.id}/secret`,
+        signal: combinedSignal,
+        expects: 'status',
         body: { secret: JSON.stringify({ authenticator: 'passkey' }) },
       });
       const options = challenge?.passkey;
@@ -40,7 +43,12 @@ export function linkStep(
 
     return {
       step: 'link',
-      ...{ authenticator, authenticators, recovery, sent, expiresAt: new Date(expiresAt), cancel },
+      authenticator,
+      authenticators,
+      recovery,
+      sent,
+      expiresAt: new Date(expiresAt),
+      cancel,
       send: (authenticator) =>
         runInput(['send', authenticator], (signal) =>
           send(JSON.stringify({ authenticator }), signal, { ...begin, asked: authenticator }),

@@ -63,7 +63,11 @@ export function createRedirectSteps(
   const awayStep =
     (authenticator: string, { id, url, expiresAt }: Departure): CreateStep =>
     () => ({
-      ...{ step: 'redirect', authenticator, url, expiresAt, retry: null },
+      step: 'redirect',
+      authenticator,
+      url,
+      expiresAt,
+      retry: null,
       cancel() {
         void forget(core, id);
         return restart();
@@ -127,7 +131,11 @@ export function createRedirectSteps(
   const refusedStep =
     (authenticator: string, input: RedirectInput, reason: LoginRefused['reason'], message: string): CreateStep =>
     (runInput) => ({
-      ...{ step: 'refused', authenticator, reason, message, restart },
+      step: 'refused',
+      authenticator,
+      reason,
+      message,
+      restart,
       retry: () => runInput('retry', (signal) => begin(authenticator, input, signal)),
     });
 

@@ -178,7 +178,10 @@ export async function findReturn(core: Core, purpose: Purpose, address: string):
   if (begun === undefined) return undefined;
   const { name, operation, issuer, verifier, expiresAt } = begun;
   return {
-    ...{ id, name, operation, expiresAt: new Date(expiresAt) },
+    id,
+    name,
+    operation,
+    expiresAt: new Date(expiresAt),
     secret() {
       if (iss !== issuer) throw new ProviderError('failed');
       if (error === 'access_denied') throw new CancelledError();

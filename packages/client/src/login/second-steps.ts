@@ -70,7 +70,10 @@ export function challengeStep(
     if (type === 'enrol') {
       const { secret = '', uri = '' } = optionOf(options, 'totp');
       return {
-        ...{ step: 'enrol', ...common, totp: { secret, uri }, submit: submitCode },
+        step: 'enrol',
+        ...common,
+        totp: { secret, uri },
+        submit: submitCode,
         passkey: (input = {}) =>
           runInput('passkey', (signal) => sendNewPasskey(answer, begin, optionOf(options, 'passkey'), input, signal)),
       };

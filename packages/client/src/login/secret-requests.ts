@@ -31,7 +31,12 @@ export function createSecretRequests(
     const body = { secret, ...(pin && { pin }) };
     try {
       const answer = await core.send<Authentication>({
-        ...{ method: 'POST', path, body, headers, signal, expects: 'status' },
+        method: 'POST',
+        path,
+        body,
+        headers,
+        signal,
+        expects: 'status',
       });
       // The same input again asks for something new, such as another code.
       last = undefined;

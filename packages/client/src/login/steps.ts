@@ -38,8 +38,11 @@ export function createSteps(tools: LoginTools): Steps {
 
   const sendStart = async (body: object, signal: AbortSignal) =>
     core.send<Authentication>({
-      ...{ method: 'POST', path: '/v1/tokens', body: { ...body, device: await loginDeviceOf(core) } },
-      ...{ signal, expects: 'status' },
+      method: 'POST',
+      path: '/v1/tokens',
+      body: { ...body, device: await loginDeviceOf(core) },
+      signal,
+      expects: 'status',
     });
 
   async function send(request: StartRequest, signal: AbortSignal, passkey?: PasskeyInput): Promise<Outcome> {
@@ -93,7 +96,10 @@ export function createSteps(tools: LoginTools): Steps {
     const resendAt = localTime(answer, answer.resend_at ?? answer.created_at);
     const { destination = answer.challenge?.destination } = answer;
     const open = {
-      ...{ id: answer.id, begin, expiresAt, resendAt },
+      id: answer.id,
+      begin,
+      expiresAt,
+      resendAt,
       destination: typeof destination === 'string' ? destination : null,
     };
     if (isLaterCode) return () => enter(codeStep(open, actions, true));

@@ -66,8 +66,17 @@ export function createPostern(options: PosternOptions): Postern {
   }
 
   const core: Core = {
-    ...{ base, timeout, usesBackend, appStorage, storage, tokens, tabs, held, onError },
-    ...{ passkeys: options.passkeys, device: options.device },
+    base,
+    timeout,
+    usesBackend,
+    appStorage,
+    storage,
+    tokens,
+    tabs,
+    held,
+    onError,
+    passkeys: options.passkeys,
+    device: options.device,
     transport: options.fetch === undefined ? transportOptions : undefined,
     marks: usesBackend ? safeStorage(pageStorage(base)) : storage,
     async send(request) {

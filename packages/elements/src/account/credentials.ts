@@ -7,7 +7,8 @@ import { action, type Context, lines, row } from './sections.js';
 export function profileSection({ words, account, client, change }: Context): HTMLElement {
   const name = account.name || words.none;
   const nameStep: Step = {
-    ...{ title: words.change_name, submit: words.save },
+    title: words.change_name,
+    submit: words.save,
     fields: [{ name: 'name', kind: 'text', label: words.name, value: account.name, isOptional: true }],
     async onSubmit({ name: chosen = '' }) {
       await client.update({ name: chosen.trim() });
@@ -15,7 +16,8 @@ export function profileSection({ words, account, client, change }: Context): HTM
     },
   };
   const usernameStep: Step = {
-    ...{ title: words.change_username, submit: words.save },
+    title: words.change_username,
+    submit: words.save,
     fields: [
       { name: 'username', kind: 'identity', label: words.username, value: account.username ?? '', isOptional: true },
     ],
@@ -41,7 +43,8 @@ export function profileSection({ words, account, client, change }: Context): HTM
 export function passwordRow({ words, account, client, offered, change }: Context): HTMLElement {
   const hint = fill(words.password_hint, { count: offered.password.min_length });
   const step: Step = {
-    ...{ title: words.change_password, submit: words.save },
+    title: words.change_password,
+    submit: words.save,
     introduction: [element('p', { class: 'muted', part: 'hint' }, words.change_password_hint)],
     fields: [
       ...(account.has_password
@@ -70,7 +73,8 @@ export function pinRows(context: Context): readonly Child[] {
   if (offered.pin.policy === 'off' && !hasPin) return [];
   const hint = fill(words.pin_hint, { min: offered.pin.min_length, max: offered.pin.max_length });
   const setStep: Step = {
-    ...{ title: words.change_pin, submit: words.save },
+    title: words.change_pin,
+    submit: words.save,
     fields: [{ name: 'pin', kind: 'new-pin', label: words.new_pin, hint }],
     async onSubmit({ pin = '' }) {
       await client.setPin(pin);
@@ -78,23 +82,19 @@ export function pinRows(context: Context): readonly Child[] {
     },
   };
   const removeStep: Step = {
-    ...{
-      title: words.remove_pin,
-      submit: words.remove,
-      isDangerous: true,
-      introduction: [element('p', { part: 'hint' }, words.remove_pin_hint)],
-    },
+    title: words.remove_pin,
+    submit: words.remove,
+    isDangerous: true,
+    introduction: [element('p', { part: 'hint' }, words.remove_pin_hint)],
     async onSubmit() {
       await client.removePin();
       return undefined;
     },
   };
   const cancelStep: Step = {
-    ...{
-      title: words.cancel_pin,
-      submit: words.cancel_pin,
-      introduction: [element('p', { part: 'hint' }, words.cancel_pin_hint)],
-    },
+    title: words.cancel_pin,
+    submit: words.cancel_pin,
+    introduction: [element('p', { part: 'hint' }, words.cancel_pin_hint)],
     async onSubmit() {
       await client.cancelPinRecovery();
       return undefined;
@@ -130,7 +130,8 @@ export function addressSection(context: Context): HTMLElement {
     const name = words[type];
     const current = account[type];
     const setStep: Step = {
-      ...{ title: fill(words.change_address, { name }), submit: words.continue },
+      title: fill(words.change_address, { name }),
+      submit: words.continue,
       introduction: [element('p', { class: 'muted', part: 'hint' }, words.change_address_hint)],
       fields: [{ name: type, kind: type === 'email' ? 'email' : 'tel', label: name }],
       async onSubmit({ [type]: value = '' }) {
@@ -141,7 +142,9 @@ export function addressSection(context: Context): HTMLElement {
       },
     };
     const removeStep: Step = {
-      ...{ title: fill(words.remove_address, { name }), submit: words.remove, isDangerous: true },
+      title: fill(words.remove_address, { name }),
+      submit: words.remove,
+      isDangerous: true,
       introduction: [element('p', { part: 'hint' }, words.remove_address_hint)],
       async onSubmit() {
         if (type === 'email') await client.removeEmail();

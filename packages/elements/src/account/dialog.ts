@@ -58,7 +58,11 @@ export function createDialog({ client, words: shown, signal, report, providers, 
         footer.hidden = isLast;
         const showForm = () => show(step.title, [proven, ...introduction, form.node], () => resolve(isLast));
         const form: Form = createForm({
-          ...{ words, fields, submit, isDangerous, labelledBy: 'dialog-title' },
+          words,
+          fields,
+          submit,
+          isDangerous,
+          labelledBy: 'dialog-title',
           async onSubmit(values) {
             typed = Object.fromEntries(
               fields.flatMap(({ name, kind }) => (/password|pin|code/.test(kind) ? [] : [[name, values[name] ?? '']])),
@@ -87,10 +91,17 @@ export function createDialog({ client, words: shown, signal, report, providers, 
     });
   }
   const dialog: Dialog = {
-    ...{ node, style: dialogStyle, ask, show },
+    node,
+    style: dialogStyle,
+    ask,
+    show,
     prove: (request) =>
       prove(request, {
-        ...{ words, dialog, signal, report, providers: providers() },
+        words,
+        dialog,
+        signal,
+        report,
+        providers: providers(),
         onLeave: () => keepChange({ key: pressed(), values: typed }),
       }) as Promise<never>,
   };
@@ -102,7 +113,8 @@ function signOutOthers(client: DialogOptions['client'], words: StartTexts & Dial
   const choice = element('input', { type: 'checkbox', part: 'checkbox', checked: true });
   const label = element('label', { class: 'choice', part: 'label' }, choice, ` ${words.sign_out_others}`);
   return {
-    ...{ title: words.sign_out_others, submit: words.continue },
+    title: words.sign_out_others,
+    submit: words.continue,
     introduction: [element('p', { class: 'muted', part: 'hint' }, words.change_password_hint), label],
     async onSubmit() {
       if (choice.checked) await client.logOutEverywhere({ signal });

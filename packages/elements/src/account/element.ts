@@ -124,7 +124,10 @@ export class PosternAccount extends PosternElement<AccountEvents, StartTexts> {
       (loadedDialog ??= loadPart(() => import('./dialog.js'))
         .then(({ createDialog }) => {
           const dialog = createDialog({
-            ...{ client, words, signal, report },
+            client,
+            words,
+            signal,
+            report,
             providers: () => shared.offered?.logins ?? [],
             pressed: () => pressed,
           });

@@ -14,45 +14,37 @@ async function factorRows(context: Context): Promise<readonly Child[]> {
   const hasApp = account.second_factors.some(({ type }) => type === 'totp');
 
   const enrolStep: Step = {
-    ...{
-      title: words.authenticator_app,
-      submit: words.continue,
-      introduction: [element('p', { class: 'muted', part: 'hint' }, words.app_hint)],
-    },
+    title: words.authenticator_app,
+    submit: words.continue,
+    introduction: [element('p', { class: 'muted', part: 'hint' }, words.app_hint)],
     async onSubmit() {
       const { confirmApp } = await loadSecrets();
       return confirmApp(context, await client.enrolTotp());
     },
   };
   const removeStep: Step = {
-    ...{
-      title: words.remove_app,
-      submit: words.remove,
-      isDangerous: true,
-      introduction: [element('p', { part: 'hint' }, words.remove_app_hint)],
-    },
+    title: words.remove_app,
+    submit: words.remove,
+    isDangerous: true,
+    introduction: [element('p', { part: 'hint' }, words.remove_app_hint)],
     async onSubmit() {
       await client.removeTotp();
       return undefined;
     },
   };
   const renewStep: Step = {
-    ...{
-      title: words.new_codes,
-      submit: words.continue,
-      introduction: [element('p', { class: 'muted', part: 'hint' }, words.new_codes_hint)],
-    },
+    title: words.new_codes,
+    submit: words.continue,
+    introduction: [element('p', { class: 'muted', part: 'hint' }, words.new_codes_hint)],
     async onSubmit() {
       const { showAccountCodes } = await loadSecrets();
       return showAccountCodes(context, (await client.renewRecoveryCodes()).recovery_codes);
     },
   };
   const addStep: Step = {
-    ...{
-      title: words.add_passkey,
-      submit: words.continue,
-      introduction: [element('p', { class: 'muted', part: 'hint' }, words.passkey_hint)],
-    },
+    title: words.add_passkey,
+    submit: words.continue,
+    introduction: [element('p', { class: 'muted', part: 'hint' }, words.passkey_hint)],
     fields: [{ name: 'name', kind: 'text', label: words.passkey_name, value: words.this_device_name }],
     async onSubmit({ name = '' }) {
       await client.addPasskey(name.trim(), { signal });
@@ -96,7 +88,8 @@ function passkeyRow(
   date: Intl.DateTimeFormat,
 ): HTMLElement {
   const renameStep: Step = {
-    ...{ title: words.rename_passkey, submit: words.save },
+    title: words.rename_passkey,
+    submit: words.save,
     fields: [{ name: 'name', kind: 'text', label: words.passkey_name, value: name }],
     async onSubmit({ name: chosen = '' }) {
       await client.renamePasskey(id, chosen.trim());
@@ -104,7 +97,9 @@ function passkeyRow(
     },
   };
   const removeStep: Step = {
-    ...{ title: words.remove_passkey, submit: words.remove, isDangerous: true },
+    title: words.remove_passkey,
+    submit: words.remove,
+    isDangerous: true,
     introduction: [element('p', { part: 'hint' }, fill(words.remove_passkey_hint, { name }))],
     async onSubmit() {
       await client.removePasskey(id);
@@ -150,7 +145,9 @@ export async function identitySection(context: Context): Promise<HTMLElement | n
   );
   if (identities.length === 0 && unlinkedProviders.length === 0) return null;
   const unlinkStep = (identity: ExternalIdentity): Step => ({
-    ...{ title: words.unlink, submit: words.unlink, isDangerous: true },
+    title: words.unlink,
+    submit: words.unlink,
+    isDangerous: true,
     introduction: [
       element('p', { part: 'hint' }, fill(words.unlink_hint, { provider: titleOf(offered.logins, identity.provider) })),
     ],
@@ -160,12 +157,10 @@ export async function identitySection(context: Context): Promise<HTMLElement | n
     },
   });
   const linkStep = ({ name, title, takesRedirect }: LinkableProvider): Step => ({
-    ...{
-      title: words.link,
-      submit: words.continue,
-      cancelled: words.provider_cancelled,
-      introduction: [element('p', { class: 'muted', part: 'hint' }, fill(words.link_hint, { provider: title }))],
-    },
+    title: words.link,
+    submit: words.continue,
+    cancelled: words.provider_cancelled,
+    introduction: [element('p', { class: 'muted', part: 'hint' }, fill(words.link_hint, { provider: title }))],
     async onSubmit() {
       if (takesRedirect) {
         await client.linkProvider(name, { open: (url) => leaveTo(url, signal), signal });

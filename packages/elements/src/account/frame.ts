@@ -32,7 +32,9 @@ export function createFrame(cancel: string, signal: AbortSignal): Frame {
   node.addEventListener('close', () => node.open || onClose());
   signal.addEventListener('abort', () => node.close());
   return {
-    ...{ node, footer, body },
+    node,
+    footer,
+    body,
     show(text, content, onCancel) {
       replaceContent(title, text);
       replaceContent(body, ...content);

@@ -75,7 +75,9 @@ export async function deviceSection(context: Context): Promise<HTMLElement> {
       );
     }
     const removeStep: Step = {
-      ...{ title: words.sign_out_device, submit: words.sign_out, isDangerous: true },
+      title: words.sign_out_device,
+      submit: words.sign_out,
+      isDangerous: true,
       introduction: [element('p', { part: 'hint' }, fill(words.sign_out_device_hint, { name }))],
       async onSubmit() {
         await devices.remove(device.id);
@@ -199,7 +201,9 @@ export function dataSection(context: Context): HTMLElement {
   };
   const name = account.username ?? account.email ?? account.phone ?? account.id;
   const removeStep: Step = {
-    ...{ title: words.delete_account, submit: words.delete_account, isDangerous: true },
+    title: words.delete_account,
+    submit: words.delete_account,
+    isDangerous: true,
     introduction: [element('p', { part: 'hint' }, words.delete_account_confirm)],
     fields: [{ name: 'confirm', kind: 'text', label: fill(words.type_to_delete, { name }) }],
     async onSubmit({ confirm = '' }) {

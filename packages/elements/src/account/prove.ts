@@ -91,7 +91,9 @@ function createForms(
   /** A form without fields, which sends a request. @param cancelled the error if the user cancels it elsewhere */
   function requestForm(submit: string, sendRequest: () => Promise<void>, cancelled = words.cancelled): Form {
     const form: Form = createForm({
-      ...{ ...options, fields: [], submit },
+      ...options,
+      fields: [],
+      submit,
       async onSubmit() {
         try {
           await sendRequest();

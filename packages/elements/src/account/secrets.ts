@@ -10,7 +10,8 @@ import type { Context } from './sections.js';
 export function confirmApp(context: Context, pending: PendingTotp): Step {
   const words = withDialogTexts(context.words);
   return {
-    ...{ title: words.authenticator_app, submit: words.continue },
+    title: words.authenticator_app,
+    submit: words.continue,
     introduction: [
       element('p', { part: 'hint' }, words.scan_qr),
       picture(pending.uri, words.qr),
@@ -28,7 +29,8 @@ export function confirmApp(context: Context, pending: PendingTotp): Step {
 export function confirmAddress({ words: shown }: Context, pending: PendingAddress, to: string): Step {
   const words = withDialogTexts(shown);
   return {
-    ...{ title: words.confirm_address, submit: words.continue },
+    title: words.confirm_address,
+    submit: words.continue,
     introduction: [element('p', { class: 'muted', part: 'hint' }, fill(words.code_sent_to, { to }))],
     fields: [{ name: 'code', kind: 'code', label: words.code }],
     async onSubmit({ code = '' }) {
@@ -99,7 +101,8 @@ export function showCodes({ words }: { readonly words: CodesTexts }, codes: read
   };
   const links = [copyButton(words.copy, words.copied, codes.join('\n'), list), linkButton(words.download, file)];
   return {
-    ...{ title: words.recovery_codes, submit: words.codes_saved },
+    title: words.recovery_codes,
+    submit: words.codes_saved,
     introduction: [
       element('p', { part: 'hint' }, words.recovery_codes_once),
       list,

@@ -18,7 +18,8 @@ export async function supportSection(context: Context): Promise<HTMLElement | nu
   const clock = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
 
   const step = (title: string, hints: readonly string[], submit: string, work: () => Promise<unknown>): Step => ({
-    ...{ title, submit },
+    title,
+    submit,
     introduction: hints.map((hint) => element('p', { part: 'hint' }, hint)),
     async onSubmit() {
       await work();

@@ -144,8 +144,11 @@ function createField(
 /** A button that shows and hides the text of a password field. */
 function showPasswordButton(input: HTMLInputElement, words: FormTexts): HTMLElement {
   const attributes = {
-    ...{ type: 'button', class: 'icon eye', part: 'button-reveal' },
-    ...{ 'aria-pressed': 'false', 'aria-label': words.show_password },
+    type: 'button',
+    class: 'icon eye',
+    part: 'button-reveal',
+    'aria-pressed': 'false',
+    'aria-label': words.show_password,
   };
   const button = element('button', attributes, icon(eyePath));
   button.addEventListener('click', () => {

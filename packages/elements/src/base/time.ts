@@ -13,7 +13,8 @@ export function timeAgo(time: string, language: string, now = Date.now()): strin
   const date = new Date(time);
   const isThisYear = date.getFullYear() === new Date(now).getFullYear();
   return new Intl.DateTimeFormat(language, {
-    ...{ day: 'numeric', month: 'short' },
+    day: 'numeric',
+    month: 'short',
     ...(!isThisYear && { year: 'numeric' }),
   }).format(date);
 }
@@ -30,7 +31,9 @@ export function dayName(time: string, language: string, now = Date.now()): strin
   if (days <= 1) return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(-Math.max(0, days), 'day');
   const isThisYear = date.getFullYear() === today.getFullYear();
   return new Intl.DateTimeFormat(language, {
-    ...{ weekday: 'long', day: 'numeric', month: 'long' },
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
     ...(!isThisYear && { year: 'numeric' }),
   }).format(date);
 }

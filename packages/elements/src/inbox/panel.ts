@@ -119,7 +119,11 @@ export function createPanel(options: PanelOptions): Panel {
         place = (button) => part.positionPanel(panel, button);
         options.placeAgain();
         pushView = part.createPushView(listOptions, {
-          ...{ ...listOptions, panel, title, heading, isShown },
+          ...listOptions,
+          panel,
+          title,
+          heading,
+          isShown,
           show: () => show(view.current),
         });
         shownState = undefined;

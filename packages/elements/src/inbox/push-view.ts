@@ -48,8 +48,13 @@ export function createPushView(options: PushViewOptions, parts: PanelParts): Pus
     element(
       'button',
       {
-        ...{ class: opensSettings ? 'icon' : 'icon first', part: 'button', type: 'button' },
-        ...{ 'aria-label': label, title: label, hidden: true, click: () => open(opensSettings) },
+        class: opensSettings ? 'icon' : 'icon first',
+        part: 'button',
+        type: 'button',
+        'aria-label': label,
+        title: label,
+        hidden: true,
+        click: () => open(opensSettings),
       },
       icon(path),
     );

@@ -35,8 +35,12 @@ export function switchOf(
   set: (isOn: boolean) => void,
 ): HTMLInputElement {
   const box = element('input', {
-    ...{ type: 'checkbox', role: 'switch', class: 'switch', part: 'switch' },
-    ...{ 'data-key': key, 'aria-labelledby': labels },
+    type: 'checkbox',
+    role: 'switch',
+    class: 'switch',
+    part: 'switch',
+    'data-key': key,
+    'aria-labelledby': labels,
   });
   box.addEventListener('change', () => set(box.checked));
   onChange((preferences) => {

@@ -91,7 +91,9 @@ export class PosternPreferences extends PosternElement<PreferencesEvents, Prefer
     let sections: ReturnType<typeof createSections> | undefined;
     let reported: unknown = null;
     const topics = topicsIn(topicsNode, signal, {
-      ...{ postern, words, change },
+      postern,
+      words,
+      change,
       onError: (error) => this.report(error),
       onSubscription: (detail) => {
         this.emit('postern-subscription', detail);

@@ -91,7 +91,11 @@ function topicRow(topic: OwnTopic, { postern, words, change, onSubscription, onE
   const note = element('span', { class: 'value muted', part: 'value' });
   const problem = element('span', { class: 'value bad', part: 'issue', role: 'alert' });
   const box = element('input', {
-    ...{ type: 'checkbox', role: 'switch', class: 'switch', part: 'switch', 'data-key': `topic ${key}` },
+    type: 'checkbox',
+    role: 'switch',
+    class: 'switch',
+    part: 'switch',
+    'data-key': `topic ${key}`,
     'aria-labelledby': `topic-${key} topic-push-${key}`,
   });
   const push = element(

@@ -82,7 +82,9 @@ function formView(
   const invalid = types[0] === 'phone' ? words.not_phone : words.not_email;
   let isLate = false;
   const form = createForm({
-    ...{ words, submit: words.continue, labelledBy: 'heading' },
+    words,
+    submit: words.continue,
+    labelledBy: 'heading',
     fields: [addressField(words, types, address.value)],
     async onSubmit({ identity = '' }) {
       address.value = identity.trim();
@@ -115,7 +117,9 @@ function formView(
 function sentView(context: LaterContext, address: FirstAddress, show: () => void, leave: () => void): View {
   const { words, signal } = context;
   let state = {
-    ...{ busy: false, issue: null as LoginIssue | null, resendAt: address.sent?.resendAt ?? new Date() },
+    busy: false,
+    issue: null as LoginIssue | null,
+    resendAt: address.sent?.resendAt ?? new Date(),
     submit: ({ code }: { readonly code: string }) =>
       run(async () => {
         const issue = await issueAfter(context, async () => address.sent?.pending.confirm(code, { signal }));

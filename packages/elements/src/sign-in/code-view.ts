@@ -37,7 +37,9 @@ export function codeView<S extends CodeState>(
   const { pin = [] } = texts;
   const asksPin = pin.some(({ reveal }) => reveal === undefined);
   const form = createForm({
-    ...{ words, submit: texts.submit, labelledBy: 'heading' },
+    words,
+    submit: texts.submit,
+    labelledBy: 'heading',
     fields: [{ name: 'code', kind: 'code', label: words.code, length: asksPin ? undefined : 6 }, ...pin],
     onSubmit: ({ code = '', pin }) => state.submit({ code: digitsOf(code), pin }),
   });

@@ -75,13 +75,11 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
   /** Hides the login at a provider from the app until the user has answered the question for an address. */
   #hold: LoginHold | undefined;
   readonly #input: SignInInput = {
-    ...{
-      identity: '',
-      authenticator: undefined,
-      page: 'identity',
-      usedAuthenticator: undefined,
-      lastAuthenticator: null,
-    },
+    identity: '',
+    authenticator: undefined,
+    page: 'identity',
+    usedAuthenticator: undefined,
+    lastAuthenticator: null,
   };
 
   constructor() {
@@ -404,7 +402,14 @@ export class PosternSignIn extends PosternElement<SignInEvents, StartTexts> {
       this.ways.length > 0 ? this.ways.filter((authenticator) => offeredNames.includes(authenticator)) : offeredNames;
     const types = offered.logins.find(({ authenticator }) => authenticator === 'password')?.identity_types ?? [];
     return {
-      ...{ words: this.words, language: this.language, postern, login, offered, signal, showFlow, oidc },
+      words: this.words,
+      language: this.language,
+      postern,
+      login,
+      offered,
+      signal,
+      showFlow,
+      oidc,
       authenticators: chosen,
       identityTypes: this.identityTypes.length > 0 ? this.identityTypes : types,
       pin: this.pin ?? undefined,

@@ -16,7 +16,9 @@ export function newPasswordView(context: LaterContext, first: LoginNewPassword):
   let state = first;
   const hint = fill(words.password_hint, { count: offered.password.min_length });
   const form = createForm({
-    ...{ words, submit: words.save, labelledBy: 'heading' },
+    words,
+    submit: words.save,
+    labelledBy: 'heading',
     fields: [{ name: 'password', kind: 'new-password', label: words.new_password, hint }],
     onSubmit: ({ password = '' }) => state.submit({ password }),
   });
@@ -37,7 +39,9 @@ export function enrolView(context: Context, first: LoginEnrol): View {
   let state = first;
   const { secret, uri } = first.totp;
   const form = createForm({
-    ...{ words, submit: words.continue, labelledBy: 'heading' },
+    words,
+    submit: words.continue,
+    labelledBy: 'heading',
     fields: [{ name: 'code', kind: 'code', label: words.authenticator_code }],
     onSubmit: ({ code = '' }) => state.submit({ code: digitsOf(code) }),
   });

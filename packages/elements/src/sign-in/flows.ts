@@ -95,7 +95,10 @@ function formView<S extends FlowState>(
   const { words } = context;
   let state = first;
   const form = createForm({
-    ...{ words, fields: options.fields, submit: options.submit, labelledBy: 'heading' },
+    words,
+    fields: options.fields,
+    submit: options.submit,
+    labelledBy: 'heading',
     onSubmit: (values) => options.onSubmit(state, values),
   });
   const node = card(options.title, options.before, form.node, ...options.after(() => state));
@@ -125,7 +128,11 @@ function addressView<S extends FlowState>(
   const value = /@|^\+?[\d\s()./-]{5,}$/.test(input.identity) ? input.identity : '';
   const field = addressField(words, types, value);
   return formView(context, first, {
-    ...{ title, fields: [field], submit: words.continue, wrong: words.wrong, before: lead(hint) },
+    title,
+    fields: [field],
+    submit: words.continue,
+    wrong: words.wrong,
+    before: lead(hint),
     onSubmit(state, { identity = '' }) {
       input.identity = identity.trim();
       return begin(state, identity);
@@ -145,7 +152,9 @@ function addressView<S extends FlowState>(
 function cancelPinView(context: LaterContext): StepView<unknown> {
   const { words, input, postern, signal, showFlow } = context;
   const form: Form = createForm({
-    ...{ words, submit: words.cancel_pin, labelledBy: 'heading' },
+    words,
+    submit: words.cancel_pin,
+    labelledBy: 'heading',
     fields: [
       { name: 'identity', kind: 'identity', label: words.identity, value: input.identity },
       { name: 'code', kind: 'text', label: words.code },
@@ -183,7 +192,11 @@ function flowCodeView<S>(context: LaterContext, first: FlowCode<S, S>, text: str
 const chosen = ({ words }: LaterContext, { value }: Identity, change: () => unknown) =>
   element('div', { class: 'chosen', part: 'identity' }, element('bdi', {}, value), linkButton(words.change, change));
 const hiddenIdentity = ({ words }: LaterContext, { value }: Identity): FieldOptions => ({
-  ...{ name: 'identity', kind: 'identity', label: words.address, value, isHidden: true },
+  name: 'identity',
+  kind: 'identity',
+  label: words.address,
+  value,
+  isHidden: true,
 });
 const newPassword = ({ words, offered }: LaterContext, label: string): FieldOptions => {
   const hint = fill(words.password_hint, { count: offered.password.min_length });
@@ -223,7 +236,9 @@ function detailsView(
   const rule = offered.pin.policy === 'off' ? 'hidden' : (pin ?? 'optional');
   const optionalPin = { ...newPin(context), isOptional: true, reveal: words.add_pin };
   const view = formView(context, first, {
-    ...{ title: words.register, submit: words.register, wrong: words.wrong },
+    title: words.register,
+    submit: words.register,
+    wrong: words.wrong,
     before: chosen(context, first.identity, restart),
     fields: [
       hiddenIdentity(context, first.identity),
@@ -297,7 +312,9 @@ function recoveryView(
   const isPin = state.step === 'new_pin';
   const secret = isPin ? newPin(context) : newPassword(context, words.new_password);
   return formView<RecoveryNewPassword | RecoveryNewPin>(context, state, {
-    ...{ title: isPin ? words.recover_pin : words.recover_password, submit: words.save, wrong: words.wrong },
+    title: isPin ? words.recover_pin : words.recover_password,
+    submit: words.save,
+    wrong: words.wrong,
     before: chosen(context, state.identity, () => flows.recover?.start()),
     fields: [hiddenIdentity(context, state.identity), secret],
     onSubmit: (current, { password = '', pin = '' }) =>

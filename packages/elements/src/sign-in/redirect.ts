@@ -40,7 +40,10 @@ export function linkView(context: LaterContext, first: LoginLink): View {
   const { words } = context;
   let state = first;
   const texts: Readonly<Record<string, string>> = {
-    ...{ password: words.use_password, email: words.use_email, sms: words.use_sms, passkey: words.use_passkey },
+    password: words.use_password,
+    email: words.use_email,
+    sms: words.use_sms,
+    passkey: words.use_passkey,
   };
   const offered = first.authenticators.filter((name) => name in texts);
   let current = first.sent?.authenticator ?? offered[0];
@@ -69,7 +72,9 @@ export function linkView(context: LaterContext, first: LoginLink): View {
   function secretForm(authenticator: string): Form {
     const isPassword = authenticator === 'password';
     return createForm({
-      ...{ words, submit: words.link_submit, labelledBy: 'heading' },
+      words,
+      submit: words.link_submit,
+      labelledBy: 'heading',
       fields: [
         isPassword
           ? { name: 'password', kind: 'password', label: words.password }

@@ -27,8 +27,11 @@ const optionOf = (authenticator: string, { offered }: Context) =>
 /** The page of the password. The identity is hidden in it, for password managers. */
 export const passwordFields = (context: Context): FieldOptions[] => [
   {
-    ...{ name: 'identity', kind: 'identity', isHidden: true },
-    ...{ label: identityLabel(context.identityTypes, context), value: context.input.identity },
+    name: 'identity',
+    kind: 'identity',
+    isHidden: true,
+    label: identityLabel(context.identityTypes, context),
+    value: context.input.identity,
   },
   { name: 'password', kind: 'password', label: context.words.password },
   ...pinField(context, optionOf('password', context), 1),

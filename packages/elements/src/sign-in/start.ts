@@ -16,7 +16,10 @@ export function startView(context: Context, first: LoginStart, notice: string | 
   const fields =
     authenticator === undefined ? [] : asksPassword ? passwordFields(context) : identityFields(authenticator, context);
   const form = createForm({
-    ...{ words, fields, labelledBy: 'heading', submit: asksPassword ? words.sign_in : words.continue },
+    words,
+    fields,
+    labelledBy: 'heading',
+    submit: asksPassword ? words.sign_in : words.continue,
     async onSubmit({ identity = input.identity, password = '', pin, secret }) {
       input.identity = identity.trim();
       if (authenticator === undefined) return;

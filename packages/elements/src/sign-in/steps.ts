@@ -68,7 +68,9 @@ function loginCodeView(context: LaterContext, first: LoginCode): View {
   const text = signUp ? words.code_sign_up : takesPin ? words.code_to : words.code_sent;
   const lead = destination === null ? words.code_to_you : fill(text, { to: destination });
   const view = codeView(context, first, {
-    ...{ lead, submit: words.sign_in, back: words.start_again },
+    lead,
+    submit: words.sign_in,
+    back: words.start_again,
     pin: first.takesPin ? pinField(context, undefined, 2) : [],
   });
   return { ...view, update: (next) => next.step === 'code' && view.update(next) };
@@ -79,7 +81,9 @@ function totpView(context: LaterContext, first: LoginTotp, byRecoveryCode: boole
   let state = first;
   const label = byRecoveryCode ? words.recovery_code : words.authenticator_code;
   const form = createForm({
-    ...{ words, submit: words.sign_in, labelledBy: 'heading' },
+    words,
+    submit: words.sign_in,
+    labelledBy: 'heading',
     fields: [{ name: 'code', kind: byRecoveryCode ? 'text' : 'code', label, length: byRecoveryCode ? undefined : 6 }],
     async onSubmit({ code = '' }) {
       if (!byRecoveryCode) await state.submit({ code: digitsOf(code) });
@@ -142,7 +146,9 @@ function passkeyView(context: LaterContext, first: LoginPasskey): View {
   );
   const showForm = () => {
     const form = createForm({
-      ...{ words, submit: words.sign_in, labelledBy: 'heading' },
+      words,
+      submit: words.sign_in,
+      labelledBy: 'heading',
       fields: [{ name: 'code', kind: 'text', label: words.recovery_code }],
       onSubmit: async ({ code = '' }) => state.recoveryCode?.(code.trim()),
     });
@@ -199,7 +205,9 @@ function secretView(context: LaterContext, first: LoginSecret): View {
   let state = first;
   const option = context.offered.logins.find(({ authenticator }) => authenticator === first.authenticator);
   const form = createForm({
-    ...{ words, submit: words.sign_in, labelledBy: 'heading' },
+    words,
+    submit: words.sign_in,
+    labelledBy: 'heading',
     fields: [{ name: 'code', kind: 'text', label: words.secret }, ...pinField(context, option, 2)],
     onSubmit: ({ code = '', pin }) => state.submit({ secret: code, pin }),
   });

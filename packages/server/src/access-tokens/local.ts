@@ -91,8 +91,15 @@ function sessionOf(
   jti: string,
 ): LocalSession {
   return {
-    ...{ user_id: sub, authentication_id: sid, jti, expires_at: timeOf(exp), authenticated_at: timeOf(auth_time) },
-    ...{ amr, proven_at: proven_at === undefined ? null : timeOf(proven_at), roles: roles ?? [], claims: claims ?? {} },
+    user_id: sub,
+    authentication_id: sid,
+    jti,
+    expires_at: timeOf(exp),
+    authenticated_at: timeOf(auth_time),
+    amr,
+    proven_at: proven_at === undefined ? null : timeOf(proven_at),
+    roles: roles ?? [],
+    claims: claims ?? {},
     ...(act !== undefined && { act }),
   };
 }

@@ -71,7 +71,14 @@ export function readPageRequest(request: Request, { path, cookies }: Target): Pa
   const endsLogin = method === 'DELETE' && route === '/v1/tokens';
   const usesCookie = asksForSession || endsLogin;
   return {
-    ...{ request, path, route, cookies, cookieHeader, asksForSession, endsLogin, usesCookie },
+    request,
+    path,
+    route,
+    cookies,
+    cookieHeader,
+    asksForSession,
+    endsLogin,
+    usesCookie,
     mergesGuest: method === 'PUT' && route === '/v1/account/guest',
     login: usesCookie ? cookies.login.read(cookieHeader) : undefined,
     guest: cookies.guest.read(cookieHeader),

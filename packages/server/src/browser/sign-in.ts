@@ -150,7 +150,8 @@ function parseCookie(text: string): CookieToSet {
     attributes.find((one) => one.startsWith(`${attribute}=`))?.slice(attribute.length + 1);
   const domain = find('Domain');
   return {
-    ...{ name, value },
+    name,
+    value,
     options: {
       path: '/',
       maxAge: Number(find('Max-Age')),

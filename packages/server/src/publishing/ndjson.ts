@@ -21,7 +21,9 @@ export async function exchange<R>(
   const results: R[] = [];
   try {
     const answer = await raw({
-      ...{ method: 'POST', path, signal },
+      method: 'POST',
+      path,
+      signal,
       headers: { 'content-type': 'application/x-ndjson', accept: 'application/x-ndjson' },
       body: lines.map(({ json }) => `${json}\n`).join(''),
     });

@@ -43,7 +43,9 @@ export function createPublishAll(connection: Pick<Connection, 'call' | 'raw' | '
       if (remaining.length === 0) return { refused, published: [] };
       try {
         const published = await call<readonly Notification[]>({
-          ...{ method: 'POST', path: `${path}/batch`, signal },
+          method: 'POST',
+          path: `${path}/batch`,
+          signal,
           headers: { 'content-type': 'application/json', 'idempotency-key': key },
           body: `[${remaining.map(({ json }) => json).join(',')}]`,
         });

@@ -100,7 +100,12 @@ export async function startPostern(options: TestPosternOptions = {}): Promise<Te
     await stop();
   }
   return {
-    ...{ url, apiKey: adminKey, server, client, stop: stopAll, [Symbol.asyncDispose]: stopAll },
+    url,
+    apiKey: adminKey,
+    server,
+    client,
+    stop: stopAll,
+    [Symbol.asyncDispose]: stopAll,
     async createUser(fields = {}) {
       const { password = `a password ${randomUUID()}`, ...rest } = fields;
       const username = rest.username ?? `user-${randomUUID().slice(0, 13)}`;
@@ -128,7 +133,8 @@ export async function startPostern(options: TestPosternOptions = {}): Promise<Te
       throw new Error(`No code was sent to ${recipient}. Codes are readable while they are valid.`);
     },
     totp: async (secret) => totpOf(secret, Date.now() + offset),
-    ...{ webhookRequest, disturb },
+    webhookRequest,
+    disturb,
     async advance(milliseconds) {
       if (!Number.isSafeInteger(milliseconds)) throw new UsageError('`advance` takes a whole number of milliseconds.');
       await setClock(offset + milliseconds);
@@ -142,7 +148,9 @@ const runningElsewhere = ({
   url,
   apiKey,
 }: NonNullable<TestPosternOptions['running']>): Omit<PosternProcess, 'pid'> => ({
-  ...{ url, adminKey: apiKey, stop: async () => undefined },
+  url,
+  adminKey: apiKey,
+  stop: async () => undefined,
   async setClock() {
     throw new UsageError('Only the process that started this Postern can move its clock.');
   },

@@ -9,7 +9,11 @@ const problemOf = (status: 429 | 503) =>
   new Response(
     JSON.stringify({
       type: `urn:postern:problem:${codes[status]}`,
-      ...{ title: 'Disturbed by a test', detail: 'Disturbed by a test', status, request_id: 'test', errors: [] },
+      title: 'Disturbed by a test',
+      detail: 'Disturbed by a test',
+      status,
+      request_id: 'test',
+      errors: [],
     }),
     { status, headers: { 'content-type': 'application/problem+json', 'retry-after': '1' } },
   );

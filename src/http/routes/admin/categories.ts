@@ -136,7 +136,9 @@ function readRoutes(app: App, { categories, database, simulator }: CategoryServi
       response: { 200: { ...Simulation, description: 'What the service would do.' } },
     },
     config: {
-      ...{ access, recentProof: 'not-needed', problems: ['not_found'] },
+      access,
+      recentProof: 'not-needed',
+      problems: ['not_found'],
       checkFaultyBody: (body, { request }) =>
         simulator.errorsOf(database, (request.params as Static<typeof Params>).name, body),
     },

@@ -133,7 +133,10 @@ function publishRoutes(app: App, services: PublishServices, publishLines: Publis
       response: { 200: DryRun, 201: Published },
     },
     config: {
-      ...{ ...publishing.config, ndjson: NotificationInput, document: oneNotification, checkQuery: readDryRun },
+      ...publishing.config,
+      ndjson: NotificationInput,
+      document: oneNotification,
+      checkQuery: readDryRun,
       checkFaultyBody: faultyBodyCheck(services),
     },
     preValidation: async (request, reply) => {
@@ -198,7 +201,9 @@ function dryRunRoute(app: App, services: PublishServices): void {
       response: { 200: { ...DryRun, description: 'What publishing would do.' } },
     },
     config: {
-      ...{ ...publishing.config, recentProof: 'not-needed', idempotent: false },
+      ...publishing.config,
+      recentProof: 'not-needed',
+      idempotent: false,
       checkFaultyBody: faultyBodyCheck(services),
     },
     preValidation: async (request) => throwIfErrors(sizeErrors(request.body)),

@@ -51,7 +51,11 @@ export function createConsoleCookies(usesHttps: boolean | 'except_loopback'): Co
   const read = (request: FastifyRequest, name: string) => cookieValue(request, nameOf(request, name));
   const write = (request: FastifyRequest, name: string, value: string, maxAge?: number) =>
     stringifySetCookie({
-      ...{ name: nameOf(request, name), value, path: '/', httpOnly: true, sameSite: 'strict' },
+      name: nameOf(request, name),
+      value,
+      path: '/',
+      httpOnly: true,
+      sameSite: 'strict',
       ...(isSecure(request) && { secure: true }),
       ...(maxAge !== undefined && { maxAge }),
     });

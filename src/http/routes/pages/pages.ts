@@ -52,7 +52,9 @@ export function pageRoutes(
 
   const config = { access: 'public' } as const;
   const requestOf = (request: FastifyRequest, state: string) => ({
-    ...{ state, browser: cookies.redirectBrowser(request), token: cookies.token(request) },
+    state,
+    browser: cookies.redirectBrowser(request),
+    token: cookies.token(request),
   });
 
   app.route<{ Querystring: { state?: unknown } }>({
@@ -67,7 +69,8 @@ export function pageRoutes(
       const flow = state === null ? undefined : await services.pages.read(requestOf(plain, state));
       if (flow !== undefined && 'page' in flow) return sendRedirectPage(plain, answer, flow);
       return shell.send(plain, answer, {
-        ...{ title: titles.signIn, script: 'sign-in' },
+        title: titles.signIn,
+        script: 'sign-in',
         content: () => '<postern-sign-in></postern-sign-in>',
       });
     },
@@ -81,7 +84,9 @@ export function pageRoutes(
     onRequest: atPublicHost(publicUrl, cookies),
     handler: async (request, reply) =>
       shell.send(request, reply, {
-        ...{ title: titles.account, script: 'account', isWide: true },
+        title: titles.account,
+        script: 'account',
+        isWide: true,
         content: () => '<postern-account></postern-account>',
       }),
   });
@@ -107,7 +112,9 @@ function flowRoutes(
 ): void {
   const config = { access: 'public' } as const;
   const requestOf = (request: FastifyRequest, state: string) => ({
-    ...{ state, browser: cookies.redirectBrowser(request), token: cookies.token(request) },
+    state,
+    browser: cookies.redirectBrowser(request),
+    token: cookies.token(request),
   });
 
   app.route({

@@ -117,7 +117,8 @@ export function adminPreferenceRoutes(app: App, { preferences, database, users }
     // A thief who turns off the warnings about an account stays unnoticed only if they are not critical.
     config: {
       access: { scope: 'users:write' },
-      ...{ recentProof: 'needed', problems: ['not_found'] },
+      recentProof: 'needed',
+      problems: ['not_found'],
       checkFaultyBody(body, { request }) {
         const id = pathId(request.params as Static<typeof IdParams>);
         return preferences.errorsOf(database.user(id), id, body, { isOwn: false });

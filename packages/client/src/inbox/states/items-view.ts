@@ -98,7 +98,9 @@ export function createItemsView(postern: Postern, inbox: Inbox, options: ItemsVi
   const recount = () => count().catch(core.onError);
 
   const follower = createFollower({
-    ...{ core, states, count },
+    core,
+    states,
+    count,
     rows: () => ({ items: rowsNow(), hasMore: rows.current.hasMore }),
     part: () => view,
   });
