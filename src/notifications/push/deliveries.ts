@@ -1,5 +1,5 @@
 import type { DeliveryReason, DeliveryState, PushChannel } from '../../contract/push.js';
-import { arrayText } from '../../database/array-text.js';
+import { arrayText, textArrayText } from '../../database/array-text.js';
 import type { Queryable } from '../../database/database.js';
 import { literal, sql, statement } from '../../database/sql.js';
 import { currentCause } from '../../database/traced.js';
@@ -51,8 +51,8 @@ const insertRows = statement<
     channels: string;
     states: string;
     reasons: string;
-    publishedAt: readonly (string | null)[];
-    causes: readonly (string | null)[];
+    publishedAt: string;
+    causes: string;
     priorities: string;
     notice: string | null;
   },
@@ -110,8 +110,8 @@ export async function insertDeliveries(
         channels: arrayOf(({ channel }) => channel),
         states: arrayText(states),
         reasons: arrayText(reasons),
-        publishedAt: batch.map(({ publishedAt }) => publishedAt ?? null),
-        causes: batch.map(({ cause }) => cause ?? null),
+        publishedAt: textArrayText(batch.map(({ publishedAt }) => publishedAt ?? null)),
+        causes: textArrayText(batch.map(({ cause }) => cause ?? null)),
         priorities: arrayOf(priorityOf),
         notice,
       }),

@@ -102,12 +102,12 @@ export function fanOutPushes(
   return database.transaction(async (tx) => {
     const fanOuts = await tx.query(takeFanOuts({}));
     if (fanOuts.length === 0) return false;
-    const all = fanOuts.flatMap(itemsOf);
     const devices = await reachableByUser(
       tx,
       options,
-      all.map(({ userId }) => userId),
+      fanOuts.flatMap(({ user_ids }) => user_ids),
     );
+    const all = fanOuts.flatMap((fanOut) => itemsOf(fanOut, devices));
     const waiting = await waitingPushes(tx, [...devices.keys()]);
     const { now: items, later } = divideByUser(all, (userId) => devices.get(userId)?.length ?? 0, waiting);
     const planned = await planPushes(tx, options, { items, devices }, (keys) => readNotifications(tx, keys));
@@ -154,15 +154,16 @@ async function keep(tx: Queryable, later: readonly DeferredItem<Item>[]): Promis
   );
 }
 
-function itemsOf({ id: fanOut, created_at: publishedAt, traceparent: cause, ...lists }: FanOutRow): Item[] {
-  const { user_ids, notification_ids } = lists;
-  return user_ids.map((userId, index) => ({
-    fanOut,
-    userId,
-    publishedAt,
-    cause,
-    id: notification_ids[index] ?? '',
-  }));
+/** The notifications of a row whose users have a device. Most users of a large publication may have none. */
+function itemsOf(
+  { id: fanOut, created_at: publishedAt, traceparent: cause, user_ids, notification_ids }: FanOutRow,
+  devices: ReadonlyMap<string, unknown>,
+): Item[] {
+  const items: Item[] = [];
+  for (const [index, userId] of user_ids.entries()) {
+    if (devices.has(userId)) items.push({ fanOut, userId, publishedAt, cause, id: notification_ids[index] ?? '' });
+  }
+  return items;
 }
 
 async function readNotifications(tx: Queryable, items: readonly Item[]): Promise<Map<string, PushSubject>> {
