@@ -359,8 +359,6 @@ ${meanings.map(([name, meaning]) => `| \`{${name}}\` | ${meaning} |`).join('\n')
 
 ## Kinds
 
-The inbox shows the text of \`push\`.
-
 ${tables.join('\n\n')}
 
 The built-in texts are in [code-texts.ts](../src/messages/code-texts.ts) and [notice-texts.ts](../src/messages/notice-texts.ts). The push

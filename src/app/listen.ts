@@ -58,7 +58,7 @@ export async function listen(
   const { HOST, PORT, CONSOLE, CONSOLE_HOST, CONSOLE_PORT, PUBLIC_URL } = config;
   const files = CONSOLE === 'on' ? await readOnce(consoleFolder, readConsoleFiles) : undefined;
 
-  // Both ports have the header: an operator with https for one port has it for the other one too.
+  // Both ports send Strict-Transport-Security: an operator with https for one port has it for the other one too.
   const behindTls = PUBLIC_URL?.startsWith('https:') === true;
 
   async function startServer(
@@ -96,11 +96,15 @@ export async function listen(
     notification_types: [...config.NOTIFICATION_TYPES],
   };
   const consoleOptions = (publicUrl: string | undefined) => files && { installation, publicUrl, behindTls, files };
-  const publicUrl = publicUrlOf(config);
+  const pagesUrl = publicUrlOf(config);
   const { APP_TERMS_URL: termsUrl, APP_PRIVACY_URL: privacyUrl } = config;
   const pages =
-    config.PAGES === 'on' && publicUrl !== undefined
-      ? { brand: { ...texts.brand, termsUrl, privacyUrl }, assets: await readOnce(pagesFolder, readAssets), publicUrl }
+    config.PAGES === 'on' && pagesUrl !== undefined
+      ? {
+          brand: { ...texts.brand, termsUrl, privacyUrl },
+          assets: await readOnce(pagesFolder, readAssets),
+          publicUrl: pagesUrl,
+        }
       : undefined;
   const address = { host: HOST, port: PORT, publicUrl: PUBLIC_URL };
   const isSeparate = CONSOLE_PORT !== undefined;

@@ -123,7 +123,7 @@ export interface BackupTimes {
   /** The start of the last scheduled backup. */
   readonly scheduled: number | null;
   /** Whether the last scheduled backup was written and verified. */
-  readonly is_good: boolean | null;
+  readonly is_good: boolean;
   /** How many scheduled backups were written since the last good one, but not verified. They are not deleted. */
   readonly unverified: number;
   /**
@@ -134,8 +134,8 @@ export interface BackupTimes {
 }
 
 /**
- * A start in the future was written while the clock was ahead. Without that backup, the next one is made at the usual
- * time, and the age of the last verified backup is right.
+ * Leaves out backups whose start is in the future: they were written while the clock was ahead. So the next backup is made at the usual time, and
+ * the age of the last verified one is right.
  */
 const selectTimes = statement<Record<never, never>, BackupTimes>(
   'backups_times',

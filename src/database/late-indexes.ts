@@ -83,7 +83,7 @@ const lateIndexes: readonly LateIndex[] = [
     definition: "users using gin (roles) where roles <> '[]'",
   },
   {
-    // The notifications of a user that expire, and the snoozes of a user: whether one has ended since a client has asked.
+    // The notifications of a user that expire, to find whether one has expired since a client asked.
     name: 'notifications_expiring',
     table: 'notifications',
     definition: 'notifications (user_id, expires_at) where expires_at is not null',

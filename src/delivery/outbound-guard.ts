@@ -33,7 +33,7 @@ export class OutboundError extends Error {
   /** Whether no byte of the request was sent. */
   readonly isUnsent: boolean;
 
-  constructor(code: OutboundErrorCode, message: string, status?: number, isUnsent = false) {
+  constructor(code: OutboundErrorCode, message: string, status?: number, { isUnsent = false } = {}) {
     super(message);
     this.code = code;
     this.status = status;
@@ -117,7 +117,7 @@ function guardedLookup(resolve: Resolve, allowPrivate: boolean): LookupFunction 
       (addresses) => {
         const [first] = addresses;
         if (first === undefined) {
-          callback(new OutboundError('unreachable', `${hostname} has no address`, undefined, true), '');
+          callback(new OutboundError('unreachable', `${hostname} has no address`, undefined, { isUnsent: true }), '');
         } else if (!allowPrivate && !addresses.every(isPublicAddress)) {
           callback(new OutboundError('blocked_target', `${hostname} has an address that is not public`), '');
         } else if (options.all) {

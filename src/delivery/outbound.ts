@@ -72,7 +72,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   return {
     async request(request) {
       const target = guard.check(request.url);
-      if (isClosed) throw new OutboundError('unreachable', 'the HTTP client is closed', undefined, true);
+      if (isClosed) throw new OutboundError('unreachable', 'the HTTP client is closed', undefined, { isUnsent: true });
       const timeout = request.totalTimeoutMs ?? options.totalTimeoutMs ?? defaultTotalTimeoutMs;
       const signal = AbortSignal.timeout(timeout);
       agent ??= makeAgent();
@@ -124,6 +124,7 @@ async function exchange(
     const body = await readBody(response.body, request.maxResponseBytes ?? defaultMaxResponseBytes);
     if (body === undefined)
       throw new OutboundError('too_large', `${target.hostname} sent a response that is too large`, status);
+    // Without a length, the end of the body is the end of the connection, and a reset looks the same.
     if (call.isReset && endsWithConnection(response)) {
       throw new OutboundError('unreachable', `${target.hostname} cannot be reached (ECONNRESET)`, status);
     }
@@ -164,8 +165,8 @@ function outboundError(error: unknown, target: URL, signal: AbortSignal, status:
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   if (signal.aborted || code === 'UND_ERR_CONNECT_TIMEOUT') {
     const isUnsent = code === 'UND_ERR_CONNECT_TIMEOUT';
-    return new OutboundError('timeout', `${target.hostname} did not answer in time`, status, isUnsent);
+    return new OutboundError('timeout', `${target.hostname} did not answer in time`, status, { isUnsent });
   }
   const isUnsent = connectFailures.test(code);
-  return new OutboundError('unreachable', `${target.hostname} cannot be reached (${code})`, status, isUnsent);
+  return new OutboundError('unreachable', `${target.hostname} cannot be reached (${code})`, status, { isUnsent });
 }

@@ -31,7 +31,7 @@ interface Clock {
   readonly dueAt: readonly string[];
 }
 
-/** The database computes the times, as for real deliveries. */
+/** The database computes the times that depend on a time zone, as for real deliveries. */
 const readCalendar = unprepared(
   statement<Clock, { kind: 'quiet' | 'due'; at: string; time: string | null }>(
     'simulation_calendar',
@@ -110,8 +110,8 @@ export function createSimulator({
 
 /**
  * Runs a simulation with times of the database. A run collects the times that it needs and continues with provisional ones. Then it runs
- * again with the right times, until none is missing. Each run makes at least one more time right, so this ends. While its time is unknown,
- * a digest closes at once, so that the first run finds all times at which one may open.
+ * again with the right times, until none is missing. Each run makes at least one more time right, so this ends. While the end of a digest is
+ * unknown, the run lets the digest close at once, so that more digests open and the run collects all their times.
  */
 async function withCalendar<Result>(
   handle: Queryable,
@@ -119,6 +119,7 @@ async function withCalendar<Result>(
   run: (calendar: Calendar) => Result,
 ): Promise<Result> {
   const known = { quiet: new Map<number, number | null>(), due: new Map<number, number | null>() };
+  /** Milliseconds, if `every` is a duration. Otherwise it is a time of the day. */
   const period = parseDuration(every ?? '');
   for (;;) {
     const missing = { quiet: new Set<number>(), due: new Set<number>() };

@@ -27,7 +27,7 @@ export interface StatisticsRequest {
   readonly from: Instant | undefined;
   /** The default is now. */
   readonly to: Instant | undefined;
-  /** The default is the shortest step with at most 300 buckets. */
+  /** The default is the shortest step with at most 300 buckets that all metrics have for the whole time. If there is none, a day. */
   readonly step: Step | undefined;
 }
 

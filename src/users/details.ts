@@ -15,7 +15,7 @@ export interface UserDetails {
   sessions(userId: string, request: ListRequest): Promise<Page<UserSession>>;
 }
 
-/** SQL: the status of the authentication `a`. An expired open authentication is shown as rejected; its row is unchanged. */
+/** SQL: the status of the authentication `a`. Its column `expires_at` is the end of the open authentication. An expired open authentication is shown as rejected; its row is unchanged. */
 const status = sql`case when status in ('created', 'pending') and expires_at <= db_now() then 'rejected' else status end`;
 
 /** The filter fields of lists of authentications. */

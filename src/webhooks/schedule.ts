@@ -4,7 +4,7 @@ const delays = [5, 30, 120, 600, 1800, 3600];
 const randomShare = 0.1;
 /** Seconds instead of a longer pause, while the endpoint accepts other events. */
 export const soonSeconds = 50;
-/** The longest planned pauses, in seconds, after 1, 2, … attempts. One second more, because they are stored as times. */
+/** The longest planned pauses, in seconds, after 1, 2, … attempts. One second more, for the time between the plan and its storage. */
 export const longestPauses: readonly number[] = delays.map((delay) => delay * (1 + randomShare) + 1);
 /** Seconds after the first attempt until later events of the user no longer wait for a failed event. */
 export const holdSeconds = 3600;
@@ -27,6 +27,7 @@ export interface AttemptResult {
 /** A pending delivery, as a sender finds it. Times are seconds from now. */
 export interface PendingDelivery {
   readonly attempts: number;
+  /** Whether later events of the user no longer wait for it. */
   readonly isLate: boolean;
   /** Since the first attempt; 0 before it. */
   readonly age: number;
@@ -59,7 +60,7 @@ export function outcomeOf(
   const planned = base * (1 + random * randomShare);
   const remaining = giveUpSeconds - delivery.age;
   if (planned > remaining) return { state: 'failed', isLate: delivery.isLate, delay: 0 };
-  // A long Retry-After leaves one more attempt.
+  // A Retry-After beyond the end is cut, so that one more attempt happens at the end.
   const delay = Math.min(remaining, Math.max(planned, result.retryAfter ?? 0));
   return { state: 'pending', isLate: delivery.isLate || delivery.age >= holdSeconds, delay };
 }
@@ -71,9 +72,9 @@ export function wakeIn({ isLate, delay }: Outcome, age: number): number {
 
 /** Failed attempts in a row, of any user, after which an endpoint is failing. */
 const failingAfter = 20;
-/** Milliseconds between two steps of a failing endpoint. */
+/** Milliseconds between two steps of a failing endpoint. In a step, a sender takes some queues (one for each user) and sends their events. */
 const stepMs = 1000;
-/** Queues that a sender takes in each step of a failing endpoint. */
+/** The maximum number of queues in each step of a failing endpoint. */
 const queuesPerStep = 10;
 
 /** Milliseconds after a success in which an endpoint counts as accepting events. */

@@ -19,7 +19,7 @@ export async function openBackupStore(config: Config, location: string): Promise
   if (!isBucketUrl(location)) return { store: createBackupFolder(location), close: async () => undefined };
   const parsed = bucketUrl(location);
   if (!('value' in parsed)) {
-    // The location may contain a secret key, which people know from other programs.
+    // The message does not show the location: in other programs, such a URL contains a secret key. `error` is the end of a sentence.
     throw new BackupError(
       `The place ${parsed.error}, or the path of a folder. Keys belong in BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY.`,
     );

@@ -104,7 +104,7 @@ export async function openBase(
     createDatabase({ target, size: resources.connections, onConnectionError, tracing, queryTimeout }),
     (pool) => pool.close(),
   );
-  // Before the reporter, because the time at which the key is recorded is compared with the start of each process.
+  // Before the reporter, which records the start of this process: processes that started before a key was recorded may lack it.
   const keys = await secretKeysForStart(database, config);
   const meters = config.METRICS_PORT === undefined ? undefined : createMeters();
   const statistics = lifecycle.add(

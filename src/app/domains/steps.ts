@@ -41,7 +41,8 @@ interface StepParts extends SenderParts {
 }
 
 /**
- * How many mails and SMS of notifications an instance sends at a time. One group has both, because each needs a connection to the database.
+ * How many mails and SMS of notifications an instance sends at a time: as many as the mail provider has connections. One group has both, because
+ * each group needs a connection to the database.
  */
 const concurrency = pooledConnections;
 

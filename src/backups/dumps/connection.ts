@@ -30,7 +30,7 @@ export interface ProgramConnection {
 
 /**
  * Creates a connection string for PostgreSQL's programs. Every account of the machine can read the arguments of a program, so
- * the password is in a file. The file has no name, so nothing is left if this process is killed.
+ * the password is in a file. The file loses its name before it is written, so no password is left if this process is killed.
  * @param target its primary must be known
  */
 export async function openProgramConnection(target: DatabaseTarget): Promise<ProgramConnection> {
@@ -86,7 +86,7 @@ function fieldsOf(target: DatabaseTarget): Record<string, string | undefined> {
 }
 
 /**
- * Checks the server's certificate as all other connections do. To `pg`, each mode but `no-verify` means `verify-full`.
+ * Checks the server's certificate as all other connections do. To `pg`, each mode but `disable` and `no-verify` means `verify-full`.
  * @param byDefault whether connections to this server use TLS although its URL does not say so
  */
 function encryption(parameters: URLSearchParams, byDefault: boolean): Record<string, string | undefined> {

@@ -34,12 +34,12 @@ const retryAfterMs = 600_000;
 export function isDue(times: BackupTimes, schedule: Schedule): boolean {
   const { now, scheduled, is_good: isGood, is_continued: isContinued, unverified } = times;
   if (scheduled === null) return true;
-  // A log archive is useless without a backup at its beginning.
-  if (isGood === true && isContinued === false) return true;
+  // A new log archive has begun since the last good backup. It is useless without a backup at its beginning.
+  if (isGood && isContinued === false) return true;
   const next = schedule.next(scheduled);
   // Each backup that was written and could not be verified takes space, so the pauses grow.
   const retry = scheduled + retryAfterMs * 2 ** Math.max(0, unverified - 1);
-  return now >= (isGood === true ? next : Math.min(next, retry));
+  return now >= (isGood ? next : Math.min(next, retry));
 }
 
 /** Makes backups when they are due. Of several processes on one database, only one makes each backup. */

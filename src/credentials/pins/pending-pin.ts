@@ -107,6 +107,7 @@ export async function findByCancelCode(
   return row?.id;
 }
 
+/** The queue uses the clock of the system, which is not `db_now()` in tests that move the time. */
 const queueJob = statement<{ userId: string }>(
   'next_pin_queue',
   (p) => sql`

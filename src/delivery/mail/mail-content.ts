@@ -71,7 +71,7 @@ export function composedMail(
   };
 }
 
-/** Some operators have addresses with dots in a row or before the @. In SMTP they are quoted (RFC 5321, 4.1.2). */
+/** Some mobile carriers give their users addresses with dots in a row or before the @. In SMTP they are quoted (RFC 5321, 4.1.2). */
 function quotedIfNeeded(address: string): string {
   const at = address.lastIndexOf('@');
   const local = address.slice(0, at);

@@ -101,11 +101,11 @@ export function createIdTokenReader(options: IdTokenOptions): ReadIdToken {
   };
 }
 
-/** @param what the claim that is wrong, or what else is */
+/** @param what the name of the wrong claim, or of another wrong part */
 const invalid = (what: string) =>
   new RedirectFailure('token_invalid', new Error(`the id_token is invalid: ${what}`), what);
 
-/** Whether a token is of the provider: for a provider with tenants, of the token's tenant, and with a key for that tenant. */
+/** Whether a token is of the provider. If the provider has tenants, the issuer must be the token's tenant, and the key must be for that tenant. */
 function isOfIssuer(discovered: Discovered | undefined, { iss, tid }: JWTPayload, keyId: string | undefined): boolean {
   if (discovered === undefined || iss === undefined || iss !== issuerFor(discovered.issuer, tid)) return false;
   const ofKey = discovered.issuerOfKey(keyId);

@@ -23,7 +23,8 @@ const presignSeconds = 3600;
 
 /**
  * Stores images in a bucket: `<prefix>ab/cd/abcd…/card.jpg`, with an empty object `<prefix>unsettled/<id>` for each
- * unsettled image. A store has no rename, but no client knows the id of an image before all its objects are stored.
+ * image that may have files without a row (unsettled, see `ImageStorage`). A store has no rename, but no client knows the id of an image
+ * before all its objects are stored.
  */
 export function createImageBucket(options: ImageBucketOptions): ImageStorage {
   const { bucket, prefix, redirects, monotonicNow: now = () => performance.now() } = options;

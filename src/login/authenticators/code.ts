@@ -28,7 +28,7 @@ export function recipientBy(channel: MessageChannel, candidate: Candidate): stri
  * A six-digit code by message, bound to its authentication and to the address that it was sent to. Once the user no longer
  * has that address, such as the number of a lost phone, the code is refused.
  *
- * A test identity takes its fixed code instead, and its message is dropped. For all other users this does the same work.
+ * A test identity takes its fixed code instead, and its message is dropped. For all other users, the check does the same work, so that its time is the same.
  */
 function codeAuthenticator({ keys, testCodes }: CodeParts, channel: MessageChannel): CodeAuthenticator {
   const addressType = addressTypeOf(channel);

@@ -36,7 +36,7 @@ interface NewRow {
 interface Created {
   readonly sequence: number;
   readonly created_at: string;
-  /** Whether the inbox has full blocks that are not counted yet. */
+  /** Whether the inbox has full blocks (`blocks.ts`) that are not counted yet. */
   readonly isFull: boolean;
 }
 
@@ -76,10 +76,10 @@ const insertStatement = <Values extends object>(name: string, source: (p: Parame
       returning inboxes.user_id, ${advancedColumns}
     ),
     numbered as (
-      select delivery.*, before + row_number() over inbox as sequence,
-             start + (row_number() over inbox - 1) * interval '1 microsecond' as time
+      select delivery.*, before + row_number() over own as sequence,
+             start + (row_number() over own - 1) * interval '1 microsecond' as time
       from delivery left join advanced using (user_id)
-      window inbox as (partition by delivery.user_id order by place)
+      window own as (partition by delivery.user_id order by place)
     ),
     created as (
       insert into notifications (${newRowColumns})
@@ -104,7 +104,7 @@ interface CreatedTogether {
 type OneRow = { readonly id: string; readonly userId: string } & Content;
 type RowArrays = { readonly ids: string; readonly userIds: string } & ContentArrays;
 
-/** For one notification: arrays would make it 0.91 of its rate, on one connection. */
+/** For one notification. With arrays, one connection would publish 9 % fewer a second. */
 const insertOneRow = insertStatement<OneRow>('notifications_publish_one', (p) => ({
   deliveries: sql`select ${p.id}::uuid as id, ${p.userId}::uuid as user_id, 1 as place,
              ${join(
@@ -185,6 +185,7 @@ export async function publishOne(
   if (replaces(item)) await deleteOlder(handle, [item]);
   const [id, content] = [orderedId(), contentOf(item, images.byUrl, rules.categories)];
   const created = await insert({ id, userId, content });
+  // The user does not exist. This throws the right problem.
   if (created === undefined) return refuseMissing([item], rules, images, new Set());
   const { sequence, created_at } = created;
   return notificationOf(content, { id, user_id: userId, sequence, created_at, updated_at: created_at }, images.byId);
@@ -201,8 +202,8 @@ export function insertIn(tx: Queryable, { pushes }: PublishRules): Insert {
 
 /**
  * Inserts notifications with statements that commit by themselves. Notifications that are published at the same time
- * share a statement: those of one inbox wait for each other, and those of several inboxes skip locked inboxes, so no
- * request waits for the inbox of another user (decision 46).
+ * share a statement, at two levels. Those of one inbox form a group. Groups of several inboxes share a statement that skips locked inboxes, so no
+ * request waits for the inbox of another user; a group that was skipped is inserted alone (decision 46).
  * @param batching if false, each notification has a statement of its own
  */
 export function createCommittingInsert(database: Database, { pushes }: PublishRules, batching: boolean): Insert {
@@ -217,6 +218,7 @@ export function createCommittingInsert(database: Database, { pushes }: PublishRu
       return inboxes.map((rows) => {
         const own = created.slice(next, next + rows.length);
         next += rows.length;
+        // Undefined: the inbox was skipped or is missing. `alone` finds out.
         return own.includes(undefined) ? undefined : own;
       });
     },

@@ -66,7 +66,7 @@ const deleteReplaced = statement<Keys, { deleted: number }>('notifications_repla
         join notifications n on n.user_id = wanted.user_id and n.replace_key = wanted.key`),
 );
 
-/** By the index of ids: each id is of one user. */
+/** The join uses the index of ids, because an id belongs to one user only. */
 const deleteByIds = statement<{ userIds: string; ids: string }, { deleted: number }>('notifications_remove_all', (p) =>
   deleteAll(sql`unnest(${array(p.userIds, 'uuid')}, ${array(p.ids, 'uuid')}) as wanted (user_id, id)
         join notifications n on n.id = wanted.id and n.user_id = wanted.user_id`),
@@ -76,8 +76,8 @@ const deleteByIds = statement<{ userIds: string; ids: string }, { deleted: numbe
 export const replaces = ({ input }: Pick<Item, 'input'>): boolean => typeof input.replace_key === 'string';
 
 /**
- * Deletes the notifications that these items replace, in the transaction that inserts the items. Their pushes that are not sent
- * yet end, because their notification is gone.
+ * Deletes the notifications that these items replace, in the transaction that inserts the items. Pushes that were not sent yet
+ * are dropped, because their notification is gone.
  */
 export async function deleteOlder(tx: Queryable, items: readonly Item[]): Promise<void> {
   const keys = items.flatMap(({ input: { replace_key: key }, deliveries }) =>

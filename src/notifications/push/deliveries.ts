@@ -60,24 +60,24 @@ const insertRows = statement<
 >(
   'push_deliveries_insert',
   (p) => sql`
-    with delivery as (
+    with push as materialized (
+      select * from unnest(${p.userIds}::uuid[], ${p.ids}::uuid[], ${p.notificationIds}::uuid[], ${p.deviceIds}::uuid[],
+                           ${p.channels}::text[], ${p.states}::text[], ${p.reasons}::text[], ${p.publishedAt}::timestamptz[],
+                           ${p.causes}::text[], ${p.priorities}::integer[])
+        as push (user_id, id, notification_id, device_id, channel, state, reason, published_at, cause, priority)
+    ),
+    delivery as (
       insert into push_deliveries
         (user_id, id, notification_id, device_id, channel, state, reason, notice, created_at, updated_at)
       select user_id, id, notification_id, device_id, channel, state, reason, ${p.notice}::jsonb, coalesce(published_at, now), now
-      from unnest(${p.userIds}::uuid[], ${p.ids}::uuid[], ${p.notificationIds}::uuid[], ${p.deviceIds}::uuid[],
-                  ${p.channels}::text[], ${p.states}::text[], ${p.reasons}::text[], ${p.publishedAt}::timestamptz[])
-          as push (user_id, id, notification_id, device_id, channel, state, reason, published_at),
-        (select db_now() as now) clock
-      returning user_id, id, channel, state
+      from push, (select db_now() as now) clock
     )
     select count(*) as jobs from graphile_worker.add_jobs(array(
       select row('push.send.' || channel, json_build_object('user_id', user_id, 'id', id, 'attempt', 0,
                    'traceparent', coalesce(cause, ${currentCause})),
                  null, null, null, null, priority, null)::graphile_worker.job_spec
-      from delivery join unnest(${p.ids}::uuid[], ${p.causes}::text[], ${p.priorities}::integer[])
-        as job (id, cause, priority) using (id)
-      where state = 'queued'))
-    where exists (select from delivery where state = 'queued')`,
+      from push where state = 'queued'))
+    where exists (select from push where state = 'queued')`,
 );
 
 /**

@@ -56,7 +56,7 @@ export interface PreparationOptions extends Pick<PushOptions, 'devices' | 'field
 interface PushSubject {
   /** Undefined: a notice. */
   readonly category?: Category;
-  /** @returns why the push ends, if its text is too long for its template */
+  /** @returns the content; or why the push ends, if the text of its template is too large */
   contentFor(user: { readonly locale: string | null; readonly name: string }): PushMessage['content'] | End;
   readonly collapseId: string;
   /** Seconds until the push expires. */
@@ -118,7 +118,7 @@ export function createPreparation({
   app,
   isAllowedOut,
 }: PreparationOptions): PreparePush {
-  /** The content of a notification, and the push that it replaces on a device, unless it is not pushed now. */
+  /** What a push of a notification shows; or why it ends, or waits. */
   async function contentOf(
     job: AttemptJob,
     row: DeliveryRow,
@@ -127,6 +127,7 @@ export function createPreparation({
     const handle = database.user(job.user_id);
     if (notification !== undefined) await categories.refreshFor(handle, [notification.category]);
     const category = notification && categories.get(notification.category);
+    // The row counts with the default `ttl`.
     const secondsLeft = row.seconds_left + (lifetime(category?.ttl, ttl) - ttl) / 1000;
     const { isCapped = false } = row.attempts > 0 ? {} : await limitsOf(handle, stepOf(job, row), category);
     const decision = decidePush({

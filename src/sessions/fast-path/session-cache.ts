@@ -20,7 +20,7 @@ export interface SessionCache {
 /** The maximum number of sessions of one user in each half of the cache. Further ones replace the oldest. */
 const maxPerUser = 16;
 
-/** How many sessions without claims and roles need the memory of this one. */
+/** The memory of a session, as a multiple of that of a session without claims and roles. */
 function weightOf({ roles, claims }: Session): number {
   if (roles.length === 0 && Object.keys(claims).length === 0) return 1;
   return 1 + Math.ceil((JSON.stringify(claims).length + roles.join().length) / 512);

@@ -30,7 +30,8 @@ export function readSearch(input: string, errors: FieldError[]): string | undefi
 }
 
 /**
- * Decides how to find the users that contain a text. The index contains groups of three letters or digits. For a text
+ * Decides how to find the users that contain a text. The index contains groups of three letters or digits, so a text of exactly three is a
+ * key of the index (`trigram`). For a text
  * without such a group, PostgreSQL would read the whole index, and would not even notice the statement timeout. Whether the
  * index contains letters other than a to z depends on the locale of the database. For texts of such letters, the planner
  * decides whether to use the index.
@@ -48,10 +49,10 @@ export type Match = { readonly ids: readonly string[] } | { readonly condition: 
 const phoneLike = /^\+?[\d\s()./-]{3,}$/;
 
 /**
- * Decides what a text matches. A UUID matches the user, device or external id that is equal to it, and nothing else. The
- * full mail address or phone number of a user matches only that user, and so does `external:` with an external id. Any other
- * text matches where it is a part of a user name, a mail address, a phone number or a name, or the whole external id. The subject
- * and the mail address of an account at a provider match the users who have linked it.
+ * Decides what a text matches. A UUID matches the user, device or external id that is equal to it, and nothing else. The full mail address or
+ * phone number of a user matches this user and those who have linked an account at a provider with this address. `external:` with an external
+ * id matches its user. Any other text matches where it is a part of a user name, a mail address, a phone number or a name, the whole external
+ * id, or the subject or mail address of a linked account.
  */
 export async function matchOf(handle: Queryable, text: string, defaultRegion: string | undefined): Promise<Match> {
   const usersWithExternalId = (externalId: string) => ownersOf(handle, 'external_id', [externalId], defaultRegion);

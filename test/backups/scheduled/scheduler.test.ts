@@ -75,7 +75,7 @@ async function ageBackups(interval: string): Promise<void> {
 describe('a backup is due', () => {
   const schedule = scheduleOf('6h');
   it.each([
-    ['at once if there was none', { scheduled: null, is_good: null }, true],
+    ['at once if there was none', { scheduled: null, is_good: false }, true],
     ['not before the next time', { scheduled: 95 * hour, is_good: true }, false],
     ['at the next time', { scheduled: 94 * hour, is_good: true }, true],
     ['not right after one that failed', { scheduled: 99.9 * hour, is_good: false }, false],
