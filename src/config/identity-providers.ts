@@ -16,7 +16,7 @@ export interface ProviderSettings {
   /** Whether `issuer` is that of the preset, or one of its tenants. */
   readonly hasPresetIssuer: boolean;
   /**
-   * The value of `iss` of its id_tokens. The id of a tenant can be in its place (`{tenantid}`). For a provider that issues
+   * The value of `iss` of its id_tokens. It contains `{tenantid}` if each tenant has its own issuer. For a provider that issues
    * no id_tokens, the origin of its pages.
    */
   readonly issuer: string;
@@ -112,7 +112,7 @@ export const oidcProviders = entryParser<ProviderSettings>((name, entry) => {
   if (others !== undefined) return others;
   const { preset } = entry;
   if (!isOptional(preset, isPreset)) return `preset must be one of ${Object.keys(presets).join(', ')}`;
-  // An entry with an issuer of its own is an OpenID provider, also with the preset of one that is not.
+  // An entry with an issuer of its own is an OpenID provider, even if its preset is not (GitHub).
   const settings: Settings = { ...(isPreset(preset) && presets[preset]), ...entry };
   return errorOf(settings) ?? readEntry(name, settings, isPreset(preset) ? preset : undefined);
 });
@@ -152,7 +152,7 @@ function errorOf(settings: Settings): string | undefined {
   return wrong.find(([isWrong]) => isWrong)?.[1];
 }
 
-/** The errors of what says where the provider is: an issuer, or three endpoints and where its answer has the subject. */
+/** The errors of the members that locate the provider: an issuer, or three endpoints and a `map` for their answers. */
 function issuerErrors(settings: Settings): readonly (readonly [isWrong: boolean, error: string])[] {
   const { issuer, map } = settings;
   if (issuer !== undefined) {

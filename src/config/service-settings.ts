@@ -75,7 +75,8 @@ export const serviceSettings = {
   ACCESS_LOG: {
     parse: choice('off', 'json'),
     fallback: 'off',
-    about: 'json: one JSON line for each answered request, without tokens and values of the URL.',
+    about:
+      'json: one JSON line for each answered request. It has the route, but neither tokens nor the values in the path and the query.',
   },
   METRICS_PORT: {
     parse: integer(0, 65_535),
@@ -99,7 +100,7 @@ export const serviceSettings = {
   APP_LOGO: {
     parse: anyText,
     about:
-      'The path of a PNG, JPEG or WebP image of at most 1 MB for mails and the pages of PAGES: at most 48 pixels high and 200 wide, on white or dark grey.',
+      'The path of a PNG, JPEG or WebP image of at most 1 MB for mails and the pages of PAGES. It is shown on white or dark grey, at most 48 pixels high and 200 wide.',
   },
   APP_COLOR: {
     parse: color,

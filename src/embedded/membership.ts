@@ -37,8 +37,8 @@ export const upgradeName = 'postern upgrade';
 const movingCode = 'moving';
 
 /**
- * Milliseconds. An attempt ends if for this long there is no connection, and no answer of the server that it is
- * starting or stopping.
+ * Milliseconds. An attempt ends if for this long there is no connection, and the server does not answer that it starts or
+ * stops.
  */
 const timeoutMs = 15_000;
 
@@ -101,7 +101,10 @@ export async function joinServer(server: Server, log: Log, stopping: AbortSignal
   }
 }
 
-/** A server that an older release started for root reads its rules from the data directory, and may admit its whole account. */
+/**
+ * Lets only root connect to a server that an older release started as root. Such a server reads its rules from the data directory, and they may
+ * admit all programs of the server's account.
+ */
 async function restrictOlderServer({ client }: Membership, server: Server, log: Log): Promise<void> {
   const { data, account, isOwnedByRoot } = server;
   // If DATA_DIR belongs to another account, that account may have started the server, and must not be locked out.

@@ -65,12 +65,10 @@ export function createLogin(options: LoginOptions): Login {
     const { authenticator, identity, signsUp } = checked;
     if (authenticator.name === 'sms' || authenticator.name === 'email') {
       await options.humanCheck?.pass({
-        ...({
-          purpose: 'login',
-          token: request.human_check,
-          deviceId: device.id,
-          sendsSms: authenticator.name === 'sms',
-        } as const),
+        purpose: 'login',
+        token: request.human_check,
+        deviceId: device.id,
+        sendsSms: authenticator.name === 'sms',
         identity: { ...identity, digest: identityDigest(identity) },
         clientAddress: origin.clientAddress,
       });

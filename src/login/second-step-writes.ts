@@ -55,6 +55,7 @@ export function createSecondStepWrites(
     write: (handle: Queryable, effect: StepEffect) => Promise<T | undefined>,
   ): Promise<{ readonly written: T; readonly recoveryCodes: StepEffect['recoveryCodes'] }> {
     const inTransaction = async (handle: Queryable) => {
+      // Undefined: the effect, or the write after it, refuses the answer.
       const done = effect === undefined ? {} : await effect(handle);
       const written = done && (await write(handle, done));
       if (done === undefined || written === undefined) throw countAndReject(open.id);

@@ -44,7 +44,7 @@ const pauses = sql`(
 
 /**
  * SQL: whether the code of the message `o` was used: its login went on, or the flow of self-service that was started with it
- * has ended. A login that signed up belongs to another user than its message.
+ * has ended. Only the flow is looked up by the user: a login that signed up belongs to another user than its message.
  */
 const isUsed: Sql = sql`
   case when o.authentication_id is not null then exists (
@@ -68,8 +68,8 @@ interface PrefixUsage {
 }
 
 /**
- * The last codes to a prefix since its last pause. A code counts when it was used, or when there were two minutes to use it.
- * So the codes of a rush of users count too, but not before the users could type them.
+ * The last codes to a prefix since its last pause. A code counts when it was used, or when there were two minutes to use it: codes that users
+ * are still typing do not count as unused.
  */
 const selectPrefix = statement<{ prefix: string }, PrefixUsage>(
   'sms_prefix_usage',

@@ -31,7 +31,7 @@ const PartHeader = Type.Object({
 /** What a part says about itself. */
 export type PartHeader = Static<typeof PartHeader>;
 
-/** A part by its name: the positions of its first byte, and of the byte after its last one. */
+/** What the name of a part says: the positions of its first byte, and of the byte after its last one. */
 export interface Part {
   readonly name: string;
   readonly start: number;
@@ -50,11 +50,11 @@ const digits = (position: number) => position.toString(16).toUpperCase().padStar
 export async function listParts(store: BackupStore, folder: string): Promise<Part[]> {
   const names = await store.list(`${folder}/`);
   return names.flatMap((name) => {
-    const [, of, startText = '', endText = ''] =
+    const [, partFolder, startText = '', endText = ''] =
       /^([^/]+)\/([0-9A-F]{16})-([0-9A-F]{16})(?:-[0-9a-f]{16})?\.tar(?:\.age)?$/.exec(name) ?? [];
     const [start, end] = [Number.parseInt(startText, 16), Number.parseInt(endText, 16)];
     const isRange = Number.isSafeInteger(end) && start < end && end - start <= maxPartBytes;
-    return of === folder && isRange ? [{ name, start, end }] : [];
+    return partFolder === folder && isRange ? [{ name, start, end }] : [];
   });
 }
 

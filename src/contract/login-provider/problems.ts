@@ -7,10 +7,7 @@ export type ProviderStep = (typeof providerSteps)[number];
 interface ProviderProblemDefinition {
   /** The step at which it happens. */
   readonly step: ProviderStep;
-  /**
-   * Whether the provider or the configuration is at fault, so that other people's logins fail too. The other problems concern
-   * one person.
-   */
+  /** Whether the provider or the configuration is at fault, so that other people's logins fail too. Otherwise one login is at fault. */
   readonly isFault: boolean;
   /** The setting that may be wrong. */
   readonly setting: 'OIDC_PROVIDERS' | 'REDIRECT_URIS' | null;
@@ -253,8 +250,8 @@ export const providerGaps = {
     'Falta PUBLIC_URL: es la primera parte de la URI de redirección.',
   ),
   client_id: text(
-    'client_id of this provider is missing in OIDC_PROVIDERS. Until then it takes only id_tokens of native apps.',
-    'Falta client_id de este proveedor en OIDC_PROVIDERS. Hasta entonces solo acepta id_tokens de aplicaciones nativas.',
+    'client_id of this provider is missing in OIDC_PROVIDERS. Until then it takes only id_tokens of apps.',
+    'Falta client_id de este proveedor en OIDC_PROVIDERS. Hasta entonces solo acepta id_tokens de aplicaciones.',
   ),
   redirect_uris: text(
     'REDIRECT_URIS is missing: it lists the addresses of your apps to which logins return.',

@@ -16,7 +16,7 @@ const keptName = /^postgres-(\d+)\.kept-(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2})$/;
 /** Former data is kept for this long. */
 const keptForMs = 7 * 24 * 3_600_000;
 
-/** A server that was told to stop writes all data to disk first. */
+/** Milliseconds. When a server gets the signal to stop, it first writes all data to disk. */
 const stopTimeoutMs = 60_000;
 
 /** The path of the former data directory after the move. */
@@ -76,7 +76,7 @@ export function isReplacementBlocked(dataDir: string): boolean {
   const path = join(dataDir, 'postgres');
   const next = statSync(replacementOf(path), { throwIfNoEntry: false });
   if (next === undefined || !existsSync(path)) return false;
-  // The times in the names are rounded down to seconds.
+  // The former data was taken away after the replacement was complete. The times in the names are rounded down to seconds.
   return readdirSync(dataDir).some((name) => (parseKept(name)?.replacedAt ?? 0) + 1000 > next.mtimeMs);
 }
 

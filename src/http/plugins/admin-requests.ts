@@ -73,6 +73,7 @@ async function errorsOfMeaning(request: FastifyRequest): Promise<FieldError[]> {
   if (checkBody === undefined && checkFaultyBody === undefined) return [];
   const faults = bodyErrors(request);
   const formFields = new Set(faults.map(({ field }) => field));
+  // `checkFaultyBody` is for checks that are only needed here: the handler makes them if the form is right.
   const errors = (await checkBody?.(request.body, faults)) ?? [];
   if (faults.length > 0) errors.push(...((await checkFaultyBody?.(request.body, { faults, request })) ?? []));
   return errors.filter(({ field }) => !formFields.has(field)).slice(0, maxReportedErrors);

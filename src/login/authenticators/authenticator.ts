@@ -77,7 +77,7 @@ export interface TwoStep extends AuthenticatorBase {
 export interface UserIdentifying extends AuthenticatorBase {
   readonly steps: 2;
   readonly namesUser: true;
-  /** Whether an answer that identifies nobody can make a user, or be linked to one who proves it. */
+  /** Whether an answer that identifies nobody can create a user, or be linked to an existing user after a proof. */
   readonly signsUp?: boolean;
   /** @throws Problem if the request lacks what the authenticator needs */
   begin(authenticationId: string, request: RedirectRequest): Promise<Challenge>;

@@ -63,6 +63,7 @@ export function createLinkStep({ database, guesses, authenticators }: LinkStepOp
     if (typeof secret !== 'string' || (chosen.begin !== undefined && state.authenticator !== chosen.name))
       return undefined;
     const { userId } = user;
+    // The login counts as an unknown device: a known one would have a budget of its own.
     const guessed = { userId, deviceId: authenticationId, knownDevice: undefined, origin };
     const result = await guesses.guess(guessed, async () =>
       (await chosen.verify(user, { state, authenticationId, secret, origin })) ? 'right' : 'wrong',

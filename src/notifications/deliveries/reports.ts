@@ -14,8 +14,8 @@ export interface StepReport {
 }
 
 /**
- * The state after a report, and the states in which the report is news. A bounce follows the acceptance, and a complaint follows both, in
- * whatever order the reports arrive.
+ * The state after a report, and the states in which the report is news. Reports may arrive in any order: a bounce takes precedence over
+ * `delivered`, and a complaint over both.
  */
 const changes = {
   delivered: { state: 'delivered', reason: 'delivered', from: ['sent'] },
@@ -75,7 +75,7 @@ export interface StepReceipt {
   readonly reason: string | null;
 }
 
-/** An SMS that has arrived is final, for any attempt. */
+/** An SMS that has arrived is final, whichever attempt the report is about. */
 const setDelivered = statement<StepReceipt, Reported>('step_sms_delivered', (p) =>
   withEvent(sql`
   update step_deliveries set state = 'delivered', reason = 'delivered', provider = ${p.provider},
@@ -85,8 +85,8 @@ const setDelivered = statement<StepReceipt, Reported>('step_sms_delivered', (p) 
 );
 
 /**
- * Only a report about the last attempt counts. If it comes before the attempt is stored, it is kept with the delivery, whose
- * state changes when the attempt is stored.
+ * Only a report about the last attempt counts. If it comes before the attempt is stored (`queued`), it is kept with the delivery, whose state
+ * changes when the attempt is stored. A report that is kept already is none about a new attempt.
  */
 const setUndelivered = statement<StepReceipt, Reported>('step_sms_undelivered', (p) =>
   withEvent(sql`

@@ -52,7 +52,10 @@ export function contentOf(
   };
 }
 
-/** Whether it is hidden from users without a choice. Null if nobody has a choice, so none is read. */
+/**
+ * Whether it is hidden from users who have chosen nothing. Null: choices cannot hide it (nobody has one, or the category is critical), so none
+ * is read.
+ */
 function hiddenByDefault(
   { category, notification_type: type }: NotificationInput,
   topic: PublishedTopic | undefined,

@@ -103,7 +103,8 @@ export function createStreams(options: StreamsOptions): Streams {
         if (sink.destroyed) return streamLimit.release(userId);
         const warningLeadMs = Math.min(maxLead, remaining * leadPart);
         // Sets all properties here, so that all streams have the same shape in V8, which reads objects of different shapes
-        // more slowly. Thousands of streams are read for one publication. -1: nothing was sent yet, or it is not asked for.
+        // more slowly. Thousands of streams are read for one publication. `lastRead` -1: no read position was
+        // sent yet. `stateVersion` -1: the stream does not ask for states.
         const stream: Stream = {
           userId,
           sessionId,

@@ -20,7 +20,10 @@ export const rootShape = (data: Shape): Shape => ({
 /** Keywords that may add members that `properties` does not name. */
 const openKeywords = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else'];
 
-/** The form that a JSON Schema requires of a value, as far as it can be read easily. Undefined: there is no schema. */
+/**
+ * The form of a value by its JSON Schema, as far as it can be read easily. Members that `properties` does not name count as absent.
+ * @param schema undefined: any form
+ */
 export function shapeOf(schema: unknown): Shape {
   if (!isJsonObject(schema) || openKeywords.some((keyword) => keyword in schema)) return 'any';
   const { type, properties, items, additionalProperties } = schema;
@@ -36,7 +39,7 @@ export function shapeOf(schema: unknown): Shape {
 export function pathFaults(nodes: readonly TemplateNode[], root: Shape): TemplateFault[] {
   const faults: TemplateFault[] = [];
   const check = (path: Path, position: number, scopes: readonly Shape[]): Shape => {
-    // Each wrong path is compared with all right ones.
+    // A limit, because each wrong path is compared with all right ones.
     if (faults.length >= maxFaults) return 'any';
     const found = find(path, scopes);
     if ('shape' in found) return found.shape;

@@ -142,7 +142,8 @@ function flowRoutes(
 
 /**
  * A hook that sends a browser that has opened a page under another host to the host of PUBLIC_URL: cookies, passkeys and
- * REDIRECT_URIS belong to that one. A proxy may change the header Host. Then the browser comes back, and gets the page.
+ * REDIRECT_URIS belong to that one. A proxy may change the header Host, so that
+ * the host is still another one after the redirect. The cookie `wasSentOn` prevents a second redirect: the browser gets the page.
  */
 function atPublicHost(publicUrl: string, cookies: PageCookies) {
   const { host } = new URL(publicUrl);
