@@ -189,8 +189,14 @@ async function fillMessages(client) {
       `insert into outbox (user_id, id, channel, kind, recipient, state, attempts, last_error, expires_at, created_at, updated_at)
        values ($1, gen_random_uuid(), $2, $3, $4, $5, $6, $7, $8::timestamptz + interval '5 minutes', $8, $8)`,
       [
-        ...[id, isMail ? 'email' : 'sms', `${isMail ? 'email' : 'sms'}.${kind}`, isMail ? email : phone],
-        ...[state, attempts, error, at],
+        id,
+        isMail ? 'email' : 'sms',
+        `${isMail ? 'email' : 'sms'}.${kind}`,
+        isMail ? email : phone,
+        state,
+        attempts,
+        error,
+        at,
       ],
     );
   }

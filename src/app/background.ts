@@ -33,7 +33,10 @@ const maxOtherJobs = 4;
 export interface BackgroundOptions {
   /** Connections that the workers of the queue share. */
   readonly queueConnections?: number;
-  /** The maximum number of concurrent jobs. All groups share them. Each group has a connection, and each idle worker polls. */
+  /**
+   * The maximum number of concurrent jobs. If it is set, all jobs are in one group: otherwise each group has a connection, and idle workers of
+   * its own that poll.
+   */
   readonly queueConcurrency?: number | undefined;
   /** Milliseconds until the first maintenance task. At the start, all of them are due. */
   readonly maintenanceDelay?: number | undefined;
@@ -112,8 +115,8 @@ function mergeGroups(groups: readonly JobGroup[], concurrency: number): JobGroup
 }
 
 /**
- * Erased after the messages of the outbox and of steps: a process that records an accepted mail writes its row here first, and removes it
- * if the message is gone.
+ * Erased after the messages of the outbox and of steps. A process that sends a mail first writes a row of this table. If the message is gone then,
+ * the process removes the row itself, so none is left.
  */
 const acceptedMails = { table: 'mail_deliveries', key: 'id' };
 
@@ -127,7 +130,7 @@ function otherTasks({ config, database, signals }: Base, domains: Domains): JobG
       await eraseUser(database, userId, [...notificationTables, acceptedMails], (id) =>
         anonymiseActor(database, id, signals.send),
       );
-      // After the rows above, without which no chunk can contain the user.
+      // After the rows above: then no new chunk can contain the user.
       await erasePublished(database, userId);
       await eraseImagesOf({ database, storage: notifications.storage, hide }, userId);
     },
@@ -136,7 +139,7 @@ function otherTasks({ config, database, signals }: Base, domains: Domains): JobG
   };
 }
 
-/** Shows notices that are not messages: in the inbox, if it is a channel of notices, and as a push with the same id. */
+/** Shows a notice in the inbox, if that is a channel of notices, and as a push with the same id. Mails and SMS are created elsewhere. */
 function showNotice(
   { APP_NAME: title, NOTIFICATION_TYPES: types }: Base['config'],
   { services, messaging, push }: Domains,

@@ -19,7 +19,13 @@ export interface BackupRange {
  * the folders.
  */
 const emptied = new Set([
-  ...['pg_dynshmem', 'pg_notify', 'pg_replslot', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp', 'pg_subtrans'],
+  'pg_dynshmem',
+  'pg_notify',
+  'pg_replslot',
+  'pg_serial',
+  'pg_snapshots',
+  'pg_stat_tmp',
+  'pg_subtrans',
   'pg_wal',
 ]);
 const controlFile = join('global', 'pg_control');

@@ -88,9 +88,24 @@ const presets: Readonly<Record<Preset, Settings>> = {
 };
 
 const members = [
-  ...['preset', 'title', 'issuer', 'client_ids', 'algorithms', 'client_id', 'client_secret', 'apple', 'scopes'],
-  ...['pkce', 'tenants', 'sign_up', 'authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'map'],
-  ...['acr_values', 'max_age'],
+  'preset',
+  'title',
+  'issuer',
+  'client_ids',
+  'algorithms',
+  'client_id',
+  'client_secret',
+  'apple',
+  'scopes',
+  'pkce',
+  'tenants',
+  'sign_up',
+  'authorization_endpoint',
+  'token_endpoint',
+  'userinfo_endpoint',
+  'map',
+  'acr_values',
+  'max_age',
 ];
 
 /**

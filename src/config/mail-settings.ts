@@ -38,13 +38,14 @@ function basicCredentials(text: string): Parsed<readonly Secret[]> {
     : invalid('must have at least 16 characters and no space, or be several such secrets joined by commas');
 }
 
-/** Lines of text; in a file of variables, `\\n` stands for the end of a line. */
+/** Lines of text. A backslash and `n` mean the end of a line, for files of variables. */
 function mailFooter(text: string): Parsed<string> {
   const lines = text
     .replaceAll('\\n', '\n')
     .split(/\r?\n/)
     .map((line) => line.trim());
   const footer = lines.join('\n').trim();
+  // No control characters but the ends of lines.
   return footer !== '' && footer.length <= 1000 && !/[^\P{Cc}\n]/u.test(footer)
     ? ok(footer)
     : invalid('must be a text of at most 1000 characters');
@@ -84,7 +85,7 @@ export const mailSettings = {
     isSecret: true,
     parse: signingSecrets,
     about:
-      'Verifies the events of Resend, which report bounces and complaints: whsec_ and base64. Several, joined by commas, while you replace one. Without it, there are none.',
+      'Verifies the events of Resend, which report bounces and complaints: whsec_ and base64. Several, joined by commas, while you replace one. Without this setting, Postern learns of no bounces and complaints.',
   },
   SES_REGION: {
     parse: pattern(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'must be a region such as eu-west-1'),
@@ -115,7 +116,7 @@ export const mailSettings = {
     isSecret: true,
     parse: basicCredentials,
     about:
-      'The password in the URL of the webhook of Postmark, or user:password, if SMTP_URL is a server of Postmark. Several, joined by commas, while you replace one.',
+      'If SMTP_URL is a server of Postmark: the password in the URL of its webhook, or user:password. Several, joined by commas, while you replace one.',
   },
   MAIL_WEBHOOK_URL: { parse: url('http:', 'https:'), about: 'The URL that MAIL_PROVIDER=webhook posts mails to.' },
   MAIL_WEBHOOK_SECRET: {

@@ -56,11 +56,11 @@ async function isCommon(password: string): Promise<boolean> {
   return unit.length <= 4 || isPattern(password) || (await isFrequent(password)) || (await isFrequent(unit));
 }
 
-/** The user's own words, whole and in parts: `mary.johnson@example.com` has five. */
+/** The user's own words, whole and in parts: for `mary.johnson@example.com` also `mary.johnson`, `mary`, `johnson` and `johnsonmary`. */
 function personalWords({ username, email, phone, name }: PersonalWords): string[] {
   const local = email?.slice(0, email.lastIndexOf('@'));
   const digits = phone?.replaceAll(/\D/g, '');
-  // With the trunk prefix 0 or without: the country code has up to three digits.
+  // Without the country code, which has up to three digits.
   const numbers =
     digits === undefined ? [] : [0, 1, 2, 3].map((at) => digits.slice(at)).filter((one) => one.length >= 7);
   const parts = [username, local, name].flatMap((word) => {

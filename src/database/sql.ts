@@ -1,6 +1,6 @@
 /**
- * SQL as tagged templates. A statement is built once, when its module loads: its parameters have names there, and its text
- * stays constant, so PostgreSQL can keep it prepared.
+ * SQL as tagged templates. A statement is built once, when its module loads. Its parameters have names, and its text stays constant,
+ * so PostgreSQL can keep it prepared.
  *
  * ```ts
  * const findDevice = statement<{ userId: string; deviceId: string }, DeviceRow>('device_find', (p) => sql`
@@ -80,6 +80,7 @@ export function literal(value: number): Sql {
 
 /** Parts with the same text between them. */
 export function join(parts: readonly SqlPart[], separator: ', ' | ' and ' | ' or ' | ' union all '): Sql {
+  // One text more than parts: the ends are empty. For no parts, there is only one.
   return new Sql(['', ...parts.slice(1).map(() => separator), ''].slice(0, parts.length + 1), parts);
 }
 
@@ -123,7 +124,7 @@ export function unprepared<Values extends object, Row extends object>(
 export function compose<Row extends object>(part: Sql): Statement<Row> {
   const values: unknown[] = [];
   const { text, names } = compile(part, ({ value }) => `$${values.push(value)}`);
-  if (names.length > 0) throw new Error(`a composed statement has no parameter ${names.join(', ')}`);
+  if (names.length > 0) throw new Error(`a composed statement may not have parameters, but has ${names.join(', ')}`);
   return { text, values };
 }
 

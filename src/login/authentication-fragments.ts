@@ -64,7 +64,7 @@ export const recordColumns = sql`id, device_id, status, error_code, least(expire
 
 /**
  * SQL: two columns of a statement that approves a login. `is_new_device`: its CTE `device` has inserted the device.
- * `has_more_devices`: then the user may have more devices than allowed on which no session was created.
+ * `has_more_devices`: a device was inserted, and now the user may have too many devices that have had no session.
  */
 export const newDeviceColumns = (userId: SqlPart, policies: SqlPart): Sql => sql`
   exists (select from device where is_new) as is_new_device,

@@ -179,7 +179,7 @@ async function predictImport(
   const candidates = prepared.map(({ candidate }) => candidate);
   const state = await findImportState(database, candidates);
   const schemes = new Set([...state.schemes, ...addedSchemes]);
-  // New ids of a dry run name no user, so the outcomes must not show them.
+  // A user can exist because of an earlier line. In a dry run, its new id names nobody, so the outcome must not show it.
   const temporaryIds = new Set(candidates.filter(({ hasGivenId }) => !hasGivenId).map(({ id }) => id));
   return planImport(candidates, { ...state, schemes }, rules).map((decision) => {
     if ('exists' in decision && temporaryIds.has(decision.exists)) return { result: 'exists' };

@@ -20,7 +20,7 @@ const isColumn: object = userFieldsWith('isColumn');
 const initial: Readonly<Record<string, unknown>> = userFieldsWith('initial');
 const types: Readonly<Record<string, string>> = userFieldsWith('stored');
 
-/** The columns of the fields of a request that are stored as they are, from the fields that the request has. Lists are sets. */
+/** The values of columns that are stored as the request has them. Fields that the request lacks are absent. Lists are sorted, because they are sets. */
 function columnsOf(input: Readonly<Record<string, unknown>>): object {
   const given = Object.entries(input).filter(([name, value]) => name in isColumn && value !== undefined);
   return Object.fromEntries(
@@ -31,7 +31,7 @@ function columnsOf(input: Readonly<Record<string, unknown>>): object {
 const sortedIfSet = (value: unknown) => (Array.isArray(value) ? value.toSorted() : value);
 
 type Created = UserFieldsWith<'create'> & UserFieldsWith<'isColumn'>;
-/** These columns of a user whose request has none of them. */
+/** The values of the columns in `Created` for a request that has none of these fields. */
 const initialColumns = columnsOf(
   Object.fromEntries(Object.keys(userFieldsWith('create')).map((name) => [name, initial[name] ?? null])),
 );

@@ -805,11 +805,11 @@ export type LoginProvider = {
   readonly redirect_uri: string | null;
   /** Whether an account that no user has linked makes a user. */
   readonly sign_up: boolean;
-  /** works: the last login that reached the provider worked. fails: a fault was the last that happened. unused: no login has been tried. incomplete: `missing` says what to configure. */
+  /** works: the last login that reached the provider worked. fails: after the last login that worked, a problem with `is_fault` happened. unused: no login has been tried. incomplete: `missing` says what to configure. */
   readonly state: LoginProviderState;
   /** What to configure so that people can log in by redirect. */
   readonly missing: readonly LoginProviderGap[];
-  /** When the provider last named an account. null: never. */
+  /** When a login at the provider last succeeded. null: never. */
   readonly worked_at: string | null;
   /** The last problem of each kind, the newest first. */
   readonly problems: readonly ProviderProblem[];
@@ -1380,7 +1380,7 @@ export type ProvenRequest = {
 
 export type ProviderProblem = {
   readonly code: ProviderProblemCode;
-  /** Whether the provider or the configuration is at fault, so that other logins fail too. The other problems concern one person. */
+  /** True: the cause is the provider or the configuration, so other logins fail too. False: the problem concerns one login. */
   readonly is_fault: boolean;
   /** What happened, in the language of Accept-Language. */
   readonly message: string;

@@ -7,19 +7,22 @@ import { loginReasons, loginVerdicts } from './texts.js';
 
 /** The actions that can remove the reason for which a login is refused. */
 const remedyActions = [
-  ...['unlock', 'reset_budget', 'reactivate', 'create_user', 'create_enrollment_link', 'remove_second_factors'],
-  ...[
-    'set_password',
-    'set_phone',
-    'set_email',
-    'verify_phone',
-    'verify_email',
-    'set_pin',
-    'remove_pin',
-    'link_external_identity',
-    'enrol_passkey',
-    'configure',
-  ],
+  'unlock',
+  'reset_budget',
+  'reactivate',
+  'create_user',
+  'create_enrollment_link',
+  'remove_second_factors',
+  'set_password',
+  'set_phone',
+  'set_email',
+  'verify_phone',
+  'verify_email',
+  'set_pin',
+  'remove_pin',
+  'link_external_identity',
+  'enrol_passkey',
+  'configure',
   'retry_message',
 ] as const;
 
@@ -188,6 +191,7 @@ export const LoginDiagnosis = Type.Object(
         address: null,
         checked_at: '2017-10-19T17:02:03.181879Z',
         verdict: 'no',
+        // Without the part in brackets, which says `until`.
         message: `${loginVerdicts.no.en.split('[')[0]?.trim()} It works again by itself at 2017-10-19T17:10:12.000000Z.`,
         since: '2017-10-19T17:02:01.000000Z',
         until: '2017-10-19T17:10:12.000000Z',

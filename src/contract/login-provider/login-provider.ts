@@ -20,7 +20,7 @@ const ProviderProblem = Type.Object(
     code: Type.Enum(codes, { title: 'ProviderProblemCode' }),
     is_fault: Type.Boolean({
       description:
-        'Whether the provider or the configuration is at fault, so that other logins fail too. The other problems concern one person.',
+        'True: the cause is the provider or the configuration, so other logins fail too. False: the problem concerns one login.',
     }),
     message: Type.String({ description: 'What happened, in the language of Accept-Language.' }),
     remedy: Type.String({ description: 'What to do, in the language of Accept-Language.' }),
@@ -47,7 +47,7 @@ export const LoginProvider = Type.Object(
     state: Type.Enum(['works', 'fails', 'unused', 'incomplete'] as const, {
       title: 'LoginProviderState',
       description:
-        'works: the last login that reached the provider worked. fails: a fault was the last that happened. unused: no login has been tried. incomplete: `missing` says what to configure.',
+        'works: the last login that reached the provider worked. fails: after the last login that worked, a problem with `is_fault` happened. unused: no login has been tried. incomplete: `missing` says what to configure.',
     }),
     missing: Type.Array(
       Type.Object(
@@ -61,7 +61,7 @@ export const LoginProvider = Type.Object(
     ),
     worked_at: Type.Unsafe<string | null>({
       ...NullableTime,
-      description: 'When the provider last named an account. null: never.',
+      description: 'When a login at the provider last succeeded. null: never.',
     }),
     problems: Type.Array(ProviderProblem, { description: 'The last problem of each kind, the newest first.' }),
   },

@@ -206,16 +206,14 @@ function refuseCrossOriginFrames(clientDataJSON: string): void {
 
 /** The members of a browser's answer that contain bytes. */
 const binaryMembers = new Set([
-  ...[
-    'id',
-    'rawId',
-    'clientDataJSON',
-    'attestationObject',
-    'authenticatorData',
-    'signature',
-    'userHandle',
-    'publicKey',
-  ],
+  'id',
+  'rawId',
+  'clientDataJSON',
+  'attestationObject',
+  'authenticatorData',
+  'signature',
+  'userHandle',
+  'publicKey',
 ]);
 
 /**

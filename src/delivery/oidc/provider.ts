@@ -128,7 +128,7 @@ function issuersOf({ issuer, hasTenants, tenants }: ProviderOptions): IdentityPr
       (tenants === undefined || tenants.some((tenant) => other.split('/').includes(tenant))));
 }
 
-/** Whether the tokens of each tenant have an issuer of their own: Entra's addresses for accounts of any tenant. */
+/** Whether the issuer is an address of Entra for the accounts of many tenants, so that it is the `iss` of no token. */
 const isTemplate = ({ issuer, hasTenants }: Pick<ProviderOptions, 'issuer' | 'hasTenants'>) =>
   hasTenants && anyTenant.test(issuer);
 const anyTenant = /\/(?:common|organizations|consumers)(?=\/)/;
@@ -143,7 +143,7 @@ function fail(error: unknown): never {
   throw failureOf(error);
 }
 
-/** The failure of an error of a provider. */
+/** Turns an error of the exchange with a provider into a `RedirectFailure`. */
 function failureOf(error: unknown): RedirectFailure {
   if (error instanceof RedirectFailure) return error;
   // `overloaded`, or `authenticator_unavailable` because of what the discovery found.

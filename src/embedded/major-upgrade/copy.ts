@@ -78,6 +78,7 @@ async function copyRows(from: Side, to: Side, tables: readonly Table[], log: Log
   if (tables.length > 0) await to.client.query(`truncate ${namesOf(tables)}`);
   try {
     for (const { name, columns } of tables) {
+      // The servers see their data directory by an inherited descriptor, or as the working directory. This process has the path.
       await from.client.query(`copy ${name} (${columns}) to '${join(inheritedPath(from.data.path), transferName)}'`);
       renameSync(join(from.data.ownPath, transferName), join(to.data.ownPath, transferName));
       await to.client.query(`copy ${name} (${columns}) from '${transferName}' with (freeze)`);
@@ -96,7 +97,7 @@ async function copyRows(from: Side, to: Side, tables: readonly Table[], log: Log
  * @returns the statements that enable the triggers again
  */
 async function disableTriggers(client: pg.Client): Promise<string[]> {
-  // Turns off the triggers of foreign keys, which cannot be disabled in another way.
+  // Turns off the triggers of foreign keys. All others are disabled by name.
   await client.query('set local session_replication_role = replica');
   const { rows } = await client.query<{ disable: string; enable: string }>(`
     select format('alter table %s disable trigger %I', tgrelid::regclass, tgname) as disable,

@@ -177,8 +177,14 @@ const ownSettings = [
   ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'].map(
     (name) => `${name} = 0`,
   ),
-  ...["datestyle = 'ISO'", "intervalstyle = 'postgres'", 'extra_float_digits = 3', "timezone = 'UTC'"],
-  ...["bytea_output = 'hex'", 'default_transaction_read_only = off', 'synchronous_commit = on', 'row_security = on'],
+  "datestyle = 'ISO'",
+  "intervalstyle = 'postgres'",
+  'extra_float_digits = 3',
+  "timezone = 'UTC'",
+  "bytea_output = 'hex'",
+  'default_transaction_read_only = off',
+  'synchronous_commit = on',
+  'row_security = on',
 ];
 
 async function connect(server: Server): Promise<Side> {

@@ -2,17 +2,20 @@ import type { App } from '../requests/route.js';
 
 /** The response headers that pages of other origins can read. */
 const exposedHeaders = [
-  ...[
-    'Link',
-    'X-Total-Count',
-    'X-Total-Count-Capped',
-    'X-Partial',
-    'Preference-Applied',
-    'Request-ID',
-    'ETag',
-    'Retry-After',
-  ],
-  ...['Idempotency-Key', 'Idempotent-Replayed', 'WWW-Authenticate', 'DPoP-Nonce', 'RateLimit', 'RateLimit-Policy'],
+  'Link',
+  'X-Total-Count',
+  'X-Total-Count-Capped',
+  'X-Partial',
+  'Preference-Applied',
+  'Request-ID',
+  'ETag',
+  'Retry-After',
+  'Idempotency-Key',
+  'Idempotent-Replayed',
+  'WWW-Authenticate',
+  'DPoP-Nonce',
+  'RateLimit',
+  'RateLimit-Policy',
 ].join(', ');
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 /** How long a browser may cache the response to a preflight, in seconds. */

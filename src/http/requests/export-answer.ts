@@ -59,6 +59,7 @@ export async function sendExport(
     'Content-Disposition': `attachment; filename="account-${userId}.json"`,
   });
   try {
+    // False: the client is gone, or does not read, and the connection is closed.
     for await (const piece of pieces) if (!(await writeAll(raw, piece, writeTimeoutMs))) return;
     raw.end();
   } catch (error) {

@@ -220,15 +220,23 @@ function stepsOf(authenticator: Authenticator, parts: StepParts): Step[] {
   };
   if (authenticator.steps === 1) {
     const checks = [
-      ...[account.address(1), account.account(1), account.guessLock, userIsMissing(rejectedAtStart)],
-      ...[...rejected(rejectedAtStart), account.operatorLock],
+      account.address(1),
+      account.account(1),
+      account.guessLock,
+      userIsMissing(rejectedAtStart),
+      ...rejected(rejectedAtStart),
+      account.operatorLock,
     ];
     return [{ name: 'start', checks, answer: answerIfKnown }, ...secondFactorStep(2)];
   }
   if (identifiesUser(authenticator)) {
     const checks = [
-      ...[account.address(2), userIsMissing(rejectedLater), ...rejected(rejectedLater)],
-      ...[account.account(1), account.guessLock, account.operatorLock],
+      account.address(2),
+      userIsMissing(rejectedLater),
+      ...rejected(rejectedLater),
+      account.account(1),
+      account.guessLock,
+      account.operatorLock,
     ];
     const start: Step = { name: 'start', checks: [account.address(1)], answer: isKnown ? 'pending' : undefined };
     if (parts.isOpenEnded) return [start, { name: 'secret', checks, answer: undefined }];
@@ -236,8 +244,12 @@ function stepsOf(authenticator: Authenticator, parts: StepParts): Step[] {
   }
   const start = [account.address(1), account.account(1), ...code.start];
   const checks = [
-    ...[account.address(2), account.account(2), account.guessLock, userIsMissing(rejectedLater)],
-    ...[...rejected(rejectedLater), account.operatorLock],
+    account.address(2),
+    account.account(2),
+    account.guessLock,
+    userIsMissing(rejectedLater),
+    ...rejected(rejectedLater),
+    account.operatorLock,
   ];
   return [
     { name: 'start', checks: start, answer: isKnown ? 'created' : undefined },

@@ -51,8 +51,17 @@ export function readEvents(
 }
 
 const columns = [
-  ...['created_at', 'type', 'user_id', 'user_name', 'actor', 'actor_name', 'address', 'request_id', 'id'],
-  ...['changes', 'data'],
+  'created_at',
+  'type',
+  'user_id',
+  'user_name',
+  'actor',
+  'actor_name',
+  'address',
+  'request_id',
+  'id',
+  'changes',
+  'data',
 ] as const;
 
 const writers = {

@@ -18,9 +18,23 @@ export const spanOf = (text: string | undefined): Span =>
   Object.keys(spans).includes(text ?? '') ? (text as Span) : '24h';
 
 const metricNames = [
-  ...['logins.approved', 'logins.failed', 'locks', 'devices.new', 'sessions.verified', 'streams.open', 'queue.age'],
-  ...['messages.sent', 'messages.failed', 'messages.expired', 'messages.delivered', 'messages.undelivered'],
-  ...['pushes.sent', 'pushes.failed', 'pushes.gone', 'pushes.expired', 'pushes.dropped'],
+  'logins.approved',
+  'logins.failed',
+  'locks',
+  'devices.new',
+  'sessions.verified',
+  'streams.open',
+  'queue.age',
+  'messages.sent',
+  'messages.failed',
+  'messages.expired',
+  'messages.delivered',
+  'messages.undelivered',
+  'pushes.sent',
+  'pushes.failed',
+  'pushes.gone',
+  'pushes.expired',
+  'pushes.dropped',
 ];
 
 type Metric = GetStatisticsResponse['metrics'][number];

@@ -12,7 +12,10 @@ const shapeOf = ({ channels, addresses, categories }: Preferences): string =>
     Object.keys(channels),
     addresses,
     Object.entries(categories).map(([name, category]) => [
-      ...[name, category.title, category.description, category.is_locked],
+      name,
+      category.title,
+      category.description,
+      category.is_locked,
       Object.entries(category.cells).map(([column, cell]) =>
         category.is_locked ? cell.value : valuesOf(column, cell, category).length > 2,
       ),

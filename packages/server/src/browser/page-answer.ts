@@ -2,16 +2,18 @@ import { copyOf, type ForwardedBody, type PageRequest } from './page-request.js'
 import { objectOf, parseObject } from './redirects.js';
 
 const headersToPage = [
-  ...[
-    'cache-control',
-    'content-type',
-    'etag',
-    'idempotent-replayed',
-    'preference-applied',
-    'request-id',
-    'retry-after',
-  ],
-  ...['vary', 'www-authenticate', 'x-accel-buffering', 'x-total-count', 'x-total-count-capped'],
+  'cache-control',
+  'content-type',
+  'etag',
+  'idempotent-replayed',
+  'preference-applied',
+  'request-id',
+  'retry-after',
+  'vary',
+  'www-authenticate',
+  'x-accel-buffering',
+  'x-total-count',
+  'x-total-count-capped',
 ];
 /**
  * The challenge of a 401 for the cookie. After a challenge with Basic, a browser asks for a name and a password in a window of

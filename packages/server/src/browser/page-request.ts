@@ -58,7 +58,13 @@ const startsLogin = /^\/v1\/(tokens|registrations\/[^/]+)$/;
 
 /** The handler forwards no other headers of the page. */
 const headersToPostern = [
-  ...['accept', 'accept-language', 'content-type', 'idempotency-key', 'if-none-match', 'last-event-id', 'prefer'],
+  'accept',
+  'accept-language',
+  'content-type',
+  'idempotency-key',
+  'if-none-match',
+  'last-event-id',
+  'prefer',
 ];
 const maxLoginBytes = 65_536;
 

@@ -45,7 +45,8 @@ export async function withPkce(
   const body = parseObject(text);
   if (body === undefined) return { text, cookiesAfter: () => [] };
   const steps = [
-    ...[await challenged(route, body, cookieOf), ended(route, body, cookieHeader, cookieOf)],
+    await challenged(route, body, cookieOf),
+    ended(route, body, cookieHeader, cookieOf),
     proven(route, body, cookieHeader, cookieOf),
   ].filter((step) => step !== undefined);
   if (steps.length === 0) return { text, cookiesAfter: () => [] };

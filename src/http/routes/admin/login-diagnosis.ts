@@ -80,7 +80,7 @@ function readView(query: QueryParameters): DiagnosisView {
   return { deviceId, address: asSeen(address) };
 }
 
-/** The address as a login from it is counted and compared with blocks: without a zone. */
+/** The form of the address in which logins are counted and blocked: without a zone. The text itself if it is no address. */
 const asSeen = (address: string | undefined) => address && bareAddress(address, address);
 
 function addressErrors(address: string | undefined): FieldError[] {

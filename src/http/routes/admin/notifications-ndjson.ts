@@ -69,7 +69,10 @@ function replaceKeys({ user_id: userId, user_ids: userIds = [], replace_key: key
   return users.map((user) => `${user.toLowerCase()} ${key}`);
 }
 
-/** Adds to lines with errors of form those in the meaning of their other members, by the same look-ups for all lines. */
+/**
+ * Finds further errors of lines that the schema refuses, such as a user who does not exist, so that the client gets all errors at once. The
+ * look-ups are the same for all lines.
+ */
 async function withAllErrors(
   entries: readonly Entry<PublishItem>[],
   { notifications, userReferences }: Pick<EachPublisherOptions, 'notifications'> & { userReferences: UserReferences },
