@@ -28,6 +28,12 @@ declare module 'vitest' {
   }
 }
 
+/**
+ * Megabytes of memory of the server. Each database that is created or dropped makes the server look through all of this memory, and a
+ * small memory stays in the caches of the processor.
+ */
+const sharedBuffers = 64;
+
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /**
@@ -109,7 +115,7 @@ async function openServer(
   }
   await mkdir(dataDir, { mode: 0o700 });
   await copyServerFiles(cluster, join(dataDir, 'postgres'));
-  const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
+  const embedded = await startEmbeddedPostgres({ dataDir, log: quiet, sharedBuffers });
   const { host, port, user } = embedded.address;
   return {
     isOurs: true,
