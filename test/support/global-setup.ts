@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/database/migrate.js';
 import { createRunningRole } from '../../src/database/running-role.js';
 import { startEmbeddedPostgres } from '../../src/embedded/embedded.js';
-import { copyServerFiles } from './cluster.js';
+import { copyServerFiles, sharedBuffers } from './cluster.js';
 import { createRunFolder } from './run-folder.js';
 
 /** The tests' PostgreSQL server, as fields for `pg`. */
@@ -27,12 +27,6 @@ declare module 'vitest' {
     runningRole: string;
   }
 }
-
-/**
- * Megabytes of memory of the server. Each database that is created or dropped makes the server look through all of this memory, and a
- * small memory stays in the caches of the processor.
- */
-const sharedBuffers = 64;
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
