@@ -1,3 +1,5 @@
+import { waitAtMost } from '../lib/time-limit.js';
+
 /** Milliseconds between two polls, unless a relay names others. Polling finds the rows of other instances, and of a process that died. */
 const pollInterval = 1000;
 
@@ -9,11 +11,14 @@ export interface Relay {
 }
 
 /**
- * Milliseconds between the first runs of the relays that are started together, so that the relays of a process use one connection in
- * turn and do not open one each.
+ * The polls of the relays of a process run in turn, so that they use one connection and do not open one each. A start computes for longer
+ * than timers can keep them apart.
  */
-const stagger = { step: 25, relays: 8 };
-let started = 0;
+let turn = Promise.resolve();
+/** Milliseconds after which the next poll begins, although the one before it still runs. */
+const longestTurn = 100;
+/** Milliseconds until the first poll, because the start itself needs the connection. */
+const firstPoll = 25;
 
 /**
  * Processes rows soon, after each call of `notify`, and at each interval.
@@ -27,6 +32,7 @@ export function startRelay(
 ): Relay {
   let running: Promise<void> | undefined;
   let isRequested = false;
+  let isWaiting = false;
   let isStopping = false;
 
   async function work(): Promise<void> {
@@ -45,13 +51,19 @@ export function startRelay(
         running = undefined;
       });
   };
-  let timer = setTimeout(
-    () => {
-      timer = setInterval(runNow, interval).unref();
+  const poll = () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    turn = turn.then(async () => {
+      isWaiting = false;
       runNow();
-    },
-    stagger.step * (started++ % stagger.relays),
-  ).unref();
+      if (running !== undefined) await waitAtMost(longestTurn, running);
+    });
+  };
+  let timer = setTimeout(() => {
+    timer = setInterval(poll, interval).unref();
+    poll();
+  }, firstPoll).unref();
   return {
     notify: runNow,
     async stop() {

@@ -24,6 +24,8 @@ export interface EmbeddedOptions {
   /** DATA_DIR: created if missing, readable by its owner only. */
   dataDir: string;
   log: Log;
+  /** Megabytes of memory of the server; for tests, whose data is small. */
+  sharedBuffers?: number;
 }
 
 /** The pause before a lost server is started again. It doubles with each attempt, up to `maxPauseMs`. */
@@ -39,8 +41,12 @@ const stableAfterMs = 30_000;
  *
  * @throws EmbeddedPostgresError
  */
-export async function startEmbeddedPostgres({ dataDir, log }: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const server = await prepareServer(resolve(dataDir));
+export async function startEmbeddedPostgres({
+  dataDir,
+  log,
+  sharedBuffers,
+}: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const server = { ...(await prepareServer(resolve(dataDir))), sharedBuffers };
   const stopping = new AbortController();
   try {
     const membership = await joinServer(server, log, stopping.signal);

@@ -18,6 +18,8 @@ export interface Server {
   /** Whether DATA_DIR belongs to root. */
   isOwnedByRoot: boolean;
   logFile: string;
+  /** Megabytes. Undefined: a part of the memory of this machine. */
+  sharedBuffers?: number | undefined;
 }
 
 /** A server process that this Postern started. */
@@ -107,7 +109,7 @@ const serverSettings = {
  * and Postern runs beside it. The server uses the memory as it fills it. A database that needs more than 1 GB deserves a
  * server of its own.
  */
-function sharedBuffers(): number {
+function defaultSharedBuffers(): number {
   // If the value is 0 or more than the memory, there is no limit.
   const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   const megabytes = Math.min(totalmem(), limit) / 2 ** 20;
@@ -129,11 +131,14 @@ export function spawnServer(server: Server): StartedServer {
 }
 
 /** @param access the rules for clients; undefined: the server reads the rules in its data directory */
-function spawnWith({ binaries, data, account, logFile }: Server, access: AccessFiles | undefined): StartedServer {
+function spawnWith(
+  { binaries, data, account, logFile, sharedBuffers = defaultSharedBuffers() }: Server,
+  access: AccessFiles | undefined,
+): StartedServer {
   const directory = inheritedPath(data.path);
   const settings = {
     ...serverSettings,
-    shared_buffers: `${sharedBuffers()}MB`,
+    shared_buffers: `${sharedBuffers}MB`,
     unix_socket_directories: directory,
     cluster_name: data.clusterName,
     ...(access && {

@@ -85,7 +85,24 @@ export async function startTestApp(
     LOG_LEVEL: 'info',
   };
   const role = inject('runningRole');
-  return startInstance({ ...ownEnv, DATABASE_URL: withRole(url, role), ...env }, { database, drop, url }, options);
+  const others: TestApp[] = [];
+  const shared = {
+    database,
+    url,
+    others,
+    async drop() {
+      // A test that failed has not closed them. They would try to reach the dropped database until the end of the run.
+      await Promise.all(others.map((other) => other.close()));
+      await drop();
+    },
+  };
+  return startInstance({ ...ownEnv, DATABASE_URL: withRole(url, role), ...env }, shared, options);
+}
+
+/** What the instances on one database share. */
+interface Shared extends Pick<TestDatabase, 'database' | 'drop' | 'url'> {
+  /** All instances but the first one. */
+  readonly others: TestApp[];
 }
 
 /**
@@ -116,7 +133,7 @@ export const patient: StartOptions = { ...wholeQueue, outboundTimeout: 150_000 }
 
 async function startInstance(
   env: Readonly<Record<string, string>>,
-  { database, drop, url: ownerUrl }: Pick<TestDatabase, 'database' | 'drop' | 'url'>,
+  { database, drop, url: ownerUrl, others }: Shared,
   options: StartOptions,
 ): Promise<TestApp> {
   const config = readConfig(env);
@@ -134,21 +151,29 @@ async function startInstance(
     adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
     conforms,
     api: createApi(url, conforms),
-    another: (more = {}, others = {}) =>
-      startInstance(
+    async another(more = {}, moreOptions = {}) {
+      const other = await startInstance(
         { ...env, ...more },
-        { database, drop: async () => undefined, url: ownerUrl },
-        { ...options, ...others },
-      ),
-    async close() {
-      await running.postern?.close();
-      await drop();
-      releaseLater(() => {
-        delete running.postern;
-        for (const part of ['app', 'services'] as const) Reflect.deleteProperty(instance, part);
-      });
+        { database, drop: async () => undefined, url: ownerUrl, others },
+        { ...options, ...moreOptions },
+      );
+      others.push(other);
+      return other;
+    },
+    close() {
+      closing ??= closeOnce();
+      return closing;
     },
   };
+  let closing: Promise<void> | undefined;
+  async function closeOnce(): Promise<void> {
+    await running.postern?.close();
+    await drop();
+    releaseLater(() => {
+      delete running.postern;
+      for (const part of ['app', 'services'] as const) Reflect.deleteProperty(instance, part);
+    });
+  }
   return instance;
 }
 

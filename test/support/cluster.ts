@@ -6,6 +6,12 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded/embedded.js';
 
+/**
+ * Megabytes of memory of a test's server. A server prepares all of its memory when it starts, and looks through it at each checkpoint and
+ * for each database that is created or dropped. A small memory also stays in the caches of the processor.
+ */
+export const sharedBuffers = 64;
+
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Copies a data directory of a stopped server. Keeps the owner of each file: root's server runs as another account. */
@@ -25,7 +31,7 @@ export async function copyCluster(dataDir: string): Promise<void> {
 /** Starts an embedded PostgreSQL whose database has the schema of the product. */
 export async function startMigratedPostgres(dataDir: string): Promise<EmbeddedPostgres> {
   await copyCluster(dataDir);
-  return startEmbeddedPostgres({ dataDir, log: silent });
+  return startEmbeddedPostgres({ dataDir, log: silent, sharedBuffers });
 }
 
 /**

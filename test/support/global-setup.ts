@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/database/migrate.js';
 import { createRunningRole } from '../../src/database/running-role.js';
 import { startEmbeddedPostgres } from '../../src/embedded/embedded.js';
-import { copyServerFiles } from './cluster.js';
+import { copyServerFiles, sharedBuffers } from './cluster.js';
 import { createRunFolder } from './run-folder.js';
 
 /** The tests' PostgreSQL server, as fields for `pg`. */
@@ -109,7 +109,7 @@ async function openServer(
   }
   await mkdir(dataDir, { mode: 0o700 });
   await copyServerFiles(cluster, join(dataDir, 'postgres'));
-  const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
+  const embedded = await startEmbeddedPostgres({ dataDir, log: quiet, sharedBuffers });
   const { host, port, user } = embedded.address;
   return {
     isOurs: true,

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.js';
 import { mailProviders } from '../../config/contradictions.js';
-import type { StepChannel } from '../../contract/category.js';
+import { type StepChannel, stepChannels } from '../../contract/category.js';
 import type { Queryable } from '../../database/database.js';
 import { type Relay, startRelay } from '../../database/relay.js';
 import type { JobGroup } from '../../delivery/queue.js';
@@ -11,6 +11,7 @@ import type { Channels } from '../../notifications/channels/channels.js';
 import { createDigestClosing } from '../../notifications/deliveries/digests.js';
 import { createStepDryRun, type DecideSteps } from '../../notifications/deliveries/dry-run.js';
 import { createDueSteps } from '../../notifications/deliveries/due.js';
+import { readDueWork } from '../../notifications/deliveries/due-work.js';
 import type { AddressFacts, ReadAddresses } from '../../notifications/deliveries/facts.js';
 import type { AttemptJob } from '../../notifications/deliveries/jobs.js';
 import { stepTask } from '../../notifications/deliveries/queue.js';
@@ -115,7 +116,10 @@ export async function createStepDomain(
       relay = startRelay(
         // One after the other: they take one connection, and do not wait for each other's rows.
         async () => {
-          const [stepped, released, closed] = [await step(), await release(), await closeDigests()];
+          const due = await readDueWork(database, stepChannels.filter(options.channels.isPaused));
+          const stepped = due.steps && (await step());
+          const released = due.holds && (await release());
+          const closed = due.digests && (await closeDigests());
           return stepped || released || closed;
         },
         (error) => log.warn({ err: error }, 'the steps of notifications could not be carried out'),

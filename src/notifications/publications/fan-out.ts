@@ -64,7 +64,12 @@ const takeDue = statement<object, DueRow>(
     where due_at <= (select db_now()) order by due_at, id limit 1
     for no key update skip locked`,
 );
-const selectNext = statement<object, { next_in: number | null; now_ms: number }>(
+interface NextRow {
+  readonly next_in: number | null;
+  readonly now_ms: number;
+}
+
+const selectNext = statement<object, NextRow>(
   'publication_next',
   () => sql`
     select extract(epoch from min(due_at) - db_now())::float8 * 1000 as next_in,
@@ -161,17 +166,18 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
     onFailure(error, row.id);
   }
 
-  /** Nothing is due. Finds out when the next step is. */
-  async function look(): Promise<FanOutStep> {
-    const [next] = await database.query(selectNext({}));
-    const now = next?.now_ms ?? 0;
+  /** Nothing is due, or another instance has it. */
+  async function afterLook({ next_in: nextIn, now_ms: now }: NextRow): Promise<FanOutStep> {
     const isSetBack = now < clock - 1000;
     clock = now;
     const isDone = isSetBack && (await database.query(resumeAfterStep({}))).length > 0;
-    return { isDone, nextIn: next?.next_in ?? undefined, rest: 0 };
+    return { isDone, nextIn: nextIn ?? undefined, rest: 0 };
   }
 
   return async () => {
+    // Usually nothing is due. This statement is cheaper than a transaction.
+    const [next = { next_in: null, now_ms: 0 }] = await database.query(selectNext({}));
+    if (next.next_in === null || next.next_in > 0) return afterLook(next);
     const began = performance.now();
     const limit = busy ? Math.min(size, busyChunk) : size;
     let taken: DueRow | undefined;
@@ -186,7 +192,7 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
       busy = isBusy();
       return { isDone: true, nextIn: 0, rest: 0 };
     }
-    if (taken === undefined) return look();
+    if (taken === undefined) return afterLook(next);
     const elapsed = performance.now() - began;
     learn(elapsed);
     retries.succeeded(taken.id);
