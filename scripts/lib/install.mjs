@@ -17,7 +17,6 @@ import { replaceFolder } from './swap.mjs';
  * @throws {PrepareError}
  */
 export async function install(root, side, tools) {
-  if (installedMatchesLock(root, tools)) return;
   const reason = existsSync(join(root, 'node_modules')) ? 'packages changed' : 'first start, about 15 s';
   console.error(`Installing packages (${reason})…`);
   for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
@@ -40,7 +39,7 @@ export async function install(root, side, tools) {
  * @param {string} root
  * @param {boolean} tools
  */
-function installedMatchesLock(root, tools) {
+export function isInstalled(root, tools) {
   /** @type {Record<string, LockedPackage>} */
   const locked = readJson(join(root, 'package-lock.json')).packages ?? {};
   /** @type {Record<string, LockedPackage> | undefined} */

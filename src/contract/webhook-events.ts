@@ -6,7 +6,7 @@ import type { WebhookEventType } from './webhooks.js';
 type MemberSchema = Readonly<Record<string, unknown>>;
 
 const id = { type: 'string', format: 'uuid' };
-const nullable = (type: 'string' | 'integer') => ({ type: [type, 'null'] });
+const nullableText = { type: ['string', 'null'] };
 const nullableId = { type: ['string', 'null'], format: 'uuid' };
 
 /** The members that the data of every event has. */
@@ -18,14 +18,14 @@ const common = {
     description: 'Counts the events of the user, or those that concern no user. 0 in a test event.',
   },
   changed_fields: { type: 'array', items: { type: 'string' } },
-  actor: { ...nullable('string'), description: 'Who caused the event. Null: it was not recorded.' },
+  actor: { ...nullableText, description: 'Who caused the event. Null: it was not recorded.' },
 };
 
 const login = {
   authentication_id: nullableId,
   device_id: nullableId,
-  authenticator: nullable('string'),
-  second_factor: nullable('string'),
+  authenticator: nullableText,
+  second_factor: nullableText,
 };
 const notification = { notification_id: id, notification_sequence: { type: ['integer', 'null'], minimum: 1 } };
 const topic = { topic: { type: 'string', description: 'The key of the topic.' } };
@@ -35,7 +35,7 @@ const delivery = {
   notification_id: { ...id, description: 'Of a digest, the newest notification.' },
   channel: { type: 'string', enum: [...stepChannels] },
   device_id: { ...nullableId, description: 'The device of a push.' },
-  category: { ...nullable('string'), description: 'Null: the notification was deleted.' },
+  category: { ...nullableText, description: 'Null: the notification was deleted.' },
   reason: { type: 'string', description: 'As in the deliveries of a notification.' },
 };
 const suppression = { suppression_id: id, reason: { type: 'string', enum: [...suppressionReasons] } };
@@ -55,7 +55,7 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
   'user.deactivated': { about: 'A user was deactivated.', members: {} },
   'identity.verified': {
     about: 'A user proved an email address or a phone number.',
-    members: { identity_type: nullable('string') },
+    members: { identity_type: nullableText },
   },
   'login.approved': { about: 'A login succeeded.', members: login },
   'login.rejected': {
@@ -76,7 +76,7 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
   },
   'recovery.completed': {
     about: 'A user set a new password or PIN by account recovery.',
-    members: { recovers: nullable('string') },
+    members: { recovers: nullableText },
   },
   'registration.completed': { about: 'A user completed a registration.', members: {} },
   'guest.merged': {
@@ -184,11 +184,11 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
   },
   'message.failed': {
     about: 'A message with a code or a notice was not sent, or did not arrive.',
-    members: { message_id: nullableId, kind: nullable('string') },
+    members: { message_id: nullableId, kind: nullableText },
   },
   'push.token_gone': {
     about: 'A push service refused the token of a device permanently, and Postern has removed the token.',
-    members: { device_id: nullableId, channel: nullable('string') },
+    members: { device_id: nullableId, channel: nullableText },
   },
   'audit.sealed': {
     about: 'Postern sealed the audit events of a day. The event concerns no user: `user_id` is all zeros.',

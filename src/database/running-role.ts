@@ -79,7 +79,9 @@ async function grantsFor(client: pg.Client, role: string): Promise<string> {
 }
 
 /** RFC 5803, and the column `rolpassword` of PostgreSQL: the role can log in with the password, and nobody can read it. */
-function scramVerifier(password: string, salt = randomBytes(16), iterations = 4096): string {
+function scramVerifier(password: string): string {
+  const salt = randomBytes(16);
+  const iterations = 4096;
   const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
   const keyOf = (text: string) => createHmac('sha256', salted).update(text).digest();
   const storedKey = createHash('sha256').update(keyOf('Client Key')).digest('base64');

@@ -1,8 +1,8 @@
 // The examples in the READMEs and in the comments of the packages, and in the recipes. Few runs of the compiler, because each reads the sources of
 // the packages.
 import { expect, test } from 'vitest';
-import { compileErrors, examplesIn } from '../support/package-examples.js';
-import { codesIn, recipes } from './markdown.js';
+import { compileErrors, examplesIn, withoutExample } from '../support/package-examples.js';
+import { codesIn, readPage, recipes } from './markdown.js';
 
 const sources = {
   '@postern/client': 'packages/client/src/index.ts',
@@ -36,3 +36,22 @@ test.each(projects)('in a project for the platform "%s", the examples of %j comp
   const all = [...examples.flat(), ...inRecipes.map((code) => ({ code, language: 'ts' }) as const)];
   expect(await compileErrors(all, platform, sources)).toBe('');
 });
+
+test('every function and class that an app can import has an example', () => {
+  const entries = ['client', 'react', 'elements', 'server'].flatMap((name) => {
+    const { exports } = JSON.parse(readPage(`packages/${name}/package.json`)) as {
+      exports: Record<string, string | { types: string }>;
+    };
+    return Object.entries(exports).flatMap(([path, target]) =>
+      typeof target === 'string' || notForApps.includes(`${name}/${path}`)
+        ? []
+        : [`packages/${name}/${target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/, 'src/$1.ts')}`],
+    );
+  });
+  const { count, missing } = withoutExample(entries, sources);
+  expect(count).toBeGreaterThan(80);
+  expect(missing).toEqual([]);
+});
+
+/** What the packages share, and a script that browsers load. */
+const notForApps = ['client/./internal', 'client/./worker'];

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Stands in for npm: logs its arguments, waits while the file `hold` exists, and installs the fake of the compiler below. */
+/** Stands in for npm: logs its arguments, waits while the file `hold` exists, and installs the fake of the compiler below, with the record of npm. */
 const NPM = `
-import { appendFileSync, copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 console.error('npm runs');
 appendFileSync(process.env.FAKE + '/npm.log', JSON.stringify(process.argv.slice(2)) + '\\n');
 const starter = process.ppid;
@@ -16,6 +16,9 @@ while (existsSync(process.env.FAKE + '/hold') && process.ppid === starter) await
 // Absolute: with a relative path Node retries without end if the working directory was removed.
 mkdirSync(process.cwd() + '/node_modules/rolldown', { recursive: true });
 copyFileSync(process.env.FAKE + '/rolldown.cjs', 'node_modules/rolldown/index.js');
+const { packages: { '': project, ...packages } } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+if (process.argv.includes('--omit=dev')) for (const path in packages) if (packages[path].dev) delete packages[path];
+writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages }));
 process.exitCode = existsSync(process.env.FAKE + '/offline') ? 1 : 0;
 `;
 
@@ -63,7 +66,7 @@ export class FakeProject {
     }
     cpSync(join(import.meta.dirname, '..', '..', 'scripts'), join(this.root, 'scripts'), { recursive: true });
     this.write('package.json', '{"type":"module","dependencies":{}}');
-    this.write('package-lock.json', '{"packages":{"":{}}}');
+    this.write('package-lock.json', '{"packages":{"":{},"node_modules/tool":{"version":"1","dev":true}}}');
     this.write('src/app/main.ts', 'first');
     this.write('src/other.ts', '');
     for (const folder of ['pages', 'packages/client', 'packages/elements']) this.write(`${folder}/src/main.ts`, '');

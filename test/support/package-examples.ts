@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import ts from 'typescript';
 import { fencesOf } from '../docs/markdown.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -19,6 +20,49 @@ export async function examplesIn(folder: string, language: 'ts' | 'tsx' = 'ts'):
     ),
   );
   return [...readme.map(({ text }) => text), ...inSources];
+}
+
+/**
+ * The functions, classes and hooks that an app can import, without an `@example` that {@link examplesIn} finds.
+ * @param entries the sources of the modules that an app imports
+ * @param packages the sources of the packages that they import
+ * @returns how many there are in all, and those without an example, such as `packages/client/src/topics.ts: createTopics`
+ */
+export function withoutExample(
+  entries: readonly string[],
+  packages: Readonly<Record<string, string>>,
+): { readonly count: number; readonly missing: readonly string[] } {
+  const program = ts.createProgram(
+    entries.map((entry) => join(root, entry)),
+    {
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.NodeNext,
+      jsx: ts.JsxEmit.ReactJSX,
+      skipLibCheck: true,
+      paths: Object.fromEntries(Object.entries(packages).map(([name, path]) => [name, [join(root, path)]])),
+    },
+  );
+  const checker = program.getTypeChecker();
+  const missing = new Map<ts.Symbol, string | undefined>();
+  for (const entry of entries) {
+    const file = program.getSourceFile(join(root, entry));
+    const module = file && checker.getSymbolAtLocation(file);
+    if (module === undefined) throw new Error(`${entry} exports nothing`);
+    for (const exported of checker.getExportsOfModule(module)) {
+      if (exported.declarations?.some(ts.isTypeOnlyExportDeclaration)) continue;
+      const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0;
+      const symbol = isAlias ? checker.getAliasedSymbol(exported) : exported;
+      const [declaration] = symbol.declarations ?? [];
+      if (declaration === undefined) throw new Error(`${entry} exports ${exported.name}, which cannot be found`);
+      if ((symbol.flags & ts.SymbolFlags.Value) === 0) continue;
+      const hasExample = symbol
+        .getJsDocTags(checker)
+        .some((tag) => tag.name === 'example' && /^```tsx?$/m.test(ts.displayPartsToString(tag.text)));
+      const place = relative(root, declaration.getSourceFile().fileName);
+      missing.set(symbol, hasExample ? undefined : `${place}: ${symbol.name}`);
+    }
+  }
+  return { count: missing.size, missing: [...missing.values()].filter((name) => name !== undefined) };
 }
 
 /** What a project compiles for. */

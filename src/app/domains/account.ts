@@ -52,26 +52,8 @@ interface AccountParts {
   readonly exportSections: readonly ExportSection[];
 }
 
-type AccountServices = Pick<
-  Services,
-  | 'proofs'
-  | 'account'
-  | 'logOutEverywhere'
-  | 'guestMerge'
-  | 'addresses'
-  | 'ownExternalIdentities'
-  | 'exports'
-  | 'recoveries'
-  | 'passwordCodes'
-  | 'pinRecoveries'
-  | 'registrations'
->;
-
 /** Self-service: what users do with their own accounts. */
-export function createAccountServices(
-  { config, database, keys, hasher, signals }: Base,
-  parts: AccountParts,
-): AccountServices {
+export function createAccountServices({ config, database, keys, hasher, signals }: Base, parts: AccountParts) {
   const { messaging, pins, guesses, limits, users, factors } = parts;
   const { channels, notices } = messaging;
   const codes = createCodeSender({ keys, limits, channels, onQueued: messaging.onMessageWritten });
@@ -167,5 +149,5 @@ export function createAccountServices(
       steps: parts.steps,
     }),
     exports: createExports(database, [...userSections(database), ...parts.exportSections]),
-  };
+  } satisfies Partial<Services>;
 }

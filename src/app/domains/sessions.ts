@@ -20,17 +20,7 @@ import { loginPolicies } from '../base/login-policies.js';
 export function createSessionServices(
   { config, database, keys, statistics: { counters } }: Base,
   { notices, deviceLimit }: { readonly notices: Notices; readonly deviceLimit: DeviceLimit },
-): Pick<
-  Services,
-  | 'sessions'
-  | 'dpopVerifier'
-  | 'apiKeys'
-  | 'verifiers'
-  | 'takeOverProof'
-  | 'accessTokens'
-  | 'audiences'
-  | 'supportLogins'
-> {
+) {
   const report = createTokenReports(database, notices);
   const dpopVerifier = createDpopVerifier({
     database,
@@ -68,5 +58,14 @@ export function createSessionServices(
   });
   const audiences = createAudiences({ ...tokenOptions, clientIds });
   const supportLogins = createSupportLogins({ database, notices, needsConsent: config.SUPPORT_CONSENT === 'on' });
-  return { sessions, dpopVerifier, apiKeys, verifiers, takeOverProof, accessTokens, audiences, supportLogins };
+  return {
+    sessions,
+    dpopVerifier,
+    apiKeys,
+    verifiers,
+    takeOverProof,
+    accessTokens,
+    audiences,
+    supportLogins,
+  } satisfies Partial<Services>;
 }

@@ -14,26 +14,13 @@ import type { Base } from '../base/base.js';
 import { loginPolicies } from '../base/login-policies.js';
 import { passwordRules } from '../base/password-rules.js';
 
-type UserServices = Pick<
-  Services,
-  | 'users'
-  | 'userReferences'
-  | 'userImport'
-  | 'userBulk'
-  | 'enrollmentLinks'
-  | 'setUpLinks'
-  | 'userDetails'
-  | 'externalIdentities'
-  | 'activity'
->;
-
 /** Users as operators see them. `rules` are the rules for their fields. */
 export function createUserServices(
   base: Base,
   providers: readonly IdentityProvider[],
   notices: Notices,
   newPreferences: ImportedPreferences,
-): UserServices & { readonly rules: UsersOptions } {
+) {
   const { config, database, hasher, keys, breached, resources, consoleUrl, statistics } = base;
   const rules: UsersOptions = {
     database,
@@ -66,5 +53,5 @@ export function createUserServices(
     userDetails: createUserDetails(database, loginPolicies(config)),
     externalIdentities: createExternalIdentities(database, providers, notices),
     activity: createActivity(database),
-  };
+  } satisfies Partial<Services> & { readonly rules: UsersOptions };
 }

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { errors } from '../../contract/errors/problems.js';
 import type { Database } from '../../database/database.js';
+import { createChecks } from '../../lib/event-stream/checks.js';
 import {
   type Connection,
   createConnections,
@@ -70,16 +71,13 @@ export function createEventStreams({ database, log, ...options }: EventStreamsOp
   const streamLimit = createStreamLimit();
   const callers = new Map<EventStream, string>();
   const connections = createConnections<EventStream>({
-    onDrain: () => tick(),
+    onDrain: () => checks.request(),
     onClose(stream) {
       streamLimit.release(callers.get(stream) ?? '');
       callers.delete(stream);
     },
   });
   let isClosing = false;
-  let currentCheck: Promise<void> | undefined;
-  let isCheckDue = false;
-  let isUnavailable = false;
 
   async function check(): Promise<void> {
     const streams = [...connections.open];
@@ -91,26 +89,12 @@ export function createEventStreams({ database, log, ...options }: EventStreamsOp
     for (const stream of streams) if (needsHeartbeat(stream, performance.now(), times)) sendHeartbeat(stream);
   }
 
-  function tick(): void {
-    if (connections.open.size === 0) return;
-    isCheckDue = currentCheck !== undefined;
-    currentCheck ??= check()
-      .then(
-        () => {
-          isUnavailable = false;
-        },
-        (error: unknown) => {
-          if (!isUnavailable) log.warn({ err: error }, 'the audit events for open streams could not be read');
-          isUnavailable = true;
-        },
-      )
-      .finally(() => {
-        currentCheck = undefined;
-        if (isCheckDue && !isClosing) tick();
-      });
-  }
-
-  const timer = setInterval(tick, times.checkIntervalMs).unref();
+  const checks = createChecks({
+    check,
+    isIdle: () => connections.open.size === 0,
+    intervalMs: times.checkIntervalMs,
+    onFailure: (error) => log.warn({ err: error }, 'the audit events for open streams could not be read'),
+  });
   return {
     async open({ caller, filter, after, recheck, connect }) {
       const throwIfClosing = () => {
@@ -146,9 +130,9 @@ export function createEventStreams({ database, log, ...options }: EventStreamsOp
     },
     async close() {
       isClosing = true;
-      clearInterval(timer);
+      const stopped = checks.stop();
       await connections.close(closing);
-      await currentCheck;
+      await stopped;
     },
   };
 }

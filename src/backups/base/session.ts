@@ -76,12 +76,11 @@ export async function readServerVersion(
   return { version: rows[0]?.version ?? '', major: Math.floor(Number(rows[0]?.number) / 10_000) };
 }
 
-/** SQL: a time in UTC with milliseconds. */
-export const timeText = (time: string): string => `to_char(${time}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
 /** The time of the server, which also decides when transactions were committed. */
 export async function readTime(client: pg.Client): Promise<string> {
-  const { rows } = await client.query<{ now: string }>(`select ${timeText('clock_timestamp()')} as now`);
+  const { rows } = await client.query<{ now: string }>(
+    `select to_char(clock_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`,
+  );
   return rows[0]?.now ?? '';
 }
 

@@ -8,7 +8,7 @@ import { ageEncryption } from '../../lib/crypto/age.js';
 import { ownerOf, readInstallation } from '../base/installation.js';
 import { trustOf } from '../base/open.js';
 import { formatLsn, parseLsn, segmentName, segmentStart } from '../base/positions.js';
-import { lockArchiving, readTime, slotPrefix, timeText, withSession } from '../base/session.js';
+import { lockArchiving, readTime, slotPrefix, withSession } from '../base/session.js';
 import { UnusableFileError } from '../container/error.js';
 import type { SigningKey } from '../container/signature.js';
 import type { BackupStore } from '../places/place.js';
@@ -227,7 +227,8 @@ async function report(
 /** The time up to which the archive was reported to be complete. If there was no report, it is the start of 1970. */
 async function readReported(client: pg.Client, archive: string): Promise<string> {
   const { rows } = await client.query<{ time: string }>(
-    `select ${timeText('coalesce(max(archived_at), to_timestamp(0))')} as time from backup_archive where archive = $1`,
+    `select to_char(coalesce(max(archived_at), to_timestamp(0)), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as time
+     from backup_archive where archive = $1`,
     [archive],
   );
   return rows[0]?.time ?? '';

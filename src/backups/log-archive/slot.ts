@@ -44,7 +44,8 @@ export async function openSlot(client: pg.Client, location: string): Promise<Slo
 async function findSlot(client: pg.Client, location: string): Promise<string | undefined> {
   const { rows } = await client.query<{ name: string }>(
     `select slot_name as name from pg_replication_slots
-     where starts_with(slot_name, '${slotPrefix}') and wal_status is distinct from 'lost' and restart_lsn is not null`,
+     where starts_with(slot_name, $1) and wal_status is distinct from 'lost' and restart_lsn is not null`,
+    [slotPrefix],
   );
   return rows.find(({ name }) => isOfPlace(name.slice(slotPrefix.length), location))?.name;
 }
@@ -53,8 +54,8 @@ async function findSlot(client: pg.Client, location: string): Promise<string | u
 export async function dropSlots(client: pg.Client, except: string | undefined): Promise<void> {
   await client.query(
     `select pg_drop_replication_slot(slot_name) from pg_replication_slots
-     where starts_with(slot_name, '${slotPrefix}') and slot_name is distinct from $1 and not active`,
-    [except],
+     where starts_with(slot_name, $1) and slot_name is distinct from $2 and not active`,
+    [slotPrefix, except],
   );
 }
 

@@ -79,19 +79,19 @@ const sharedSession = 'postern.session';
 async function refuseSharedSessions(client: pg.Client, target: DatabaseTarget): Promise<void> {
   const other = await openSecondClient(target);
   const readMarker = async (connection: pg.Client) => {
-    const { rows } = await connection.query<{ mark: string | null }>(
-      `select current_setting('${sharedSession}', true) as mark`,
-    );
+    const { rows } = await connection.query<{ mark: string | null }>('select current_setting($1, true) as mark', [
+      sharedSession,
+    ]);
     return rows[0]?.mark;
   };
   try {
     for (let round = 0; round < rounds; round += 1) {
       const marker = randomBytes(8).toString('hex');
-      await client.query(`select set_config('${sharedSession}', $1, false)`, [marker]);
+      await client.query('select set_config($1, $2, false)', [sharedSession, marker]);
       await other.query('begin');
       const isShared = (await readMarker(other)) === marker || (await readMarker(client)) !== marker;
       // This setting ends with the transaction: at once, if there is none.
-      await other.query(`select set_config('${sharedSession}', $1, true)`, [marker]);
+      await other.query('select set_config($1, $2, true)', [sharedSession, marker]);
       const hasBegun = (await readMarker(other)) === marker;
       await other.query('rollback');
       if (isShared) throw new UnfitDatabaseError(poolerMessage);

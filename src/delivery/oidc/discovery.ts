@@ -21,8 +21,6 @@ export interface DiscoveryOptions {
    * The minimum time in milliseconds between two fetches of the keys because of unknown key ids. The default is 30,000.
    */
   readonly cooldownMs?: number;
-  /** Milliseconds after which the keys and the discovery document are fetched again. The default is ten minutes. */
-  readonly maxAgeMs?: number;
 }
 
 /** What an OpenID provider says about itself. */
@@ -53,10 +51,12 @@ type KeySet = ReturnType<typeof createRemoteJWKSet>;
 
 /** The limit for each of the two documents. Both together must fit into the time of a request. */
 const timeoutMs = 5000;
+/** Milliseconds after which the keys and the discovery document are fetched again. */
+const maxAgeMs = 600_000;
 
 /** Creates a cache of what a provider says about itself. It fetches nothing until the first call of `current`. */
 export function createDiscovery(options: DiscoveryOptions): Discovery {
-  const { issuer, hasTenants = false, outbound, cooldownMs = 30_000, maxAgeMs = 600_000 } = options;
+  const { issuer, hasTenants = false, outbound, cooldownMs = 30_000 } = options;
   let cached: (Discovered & { readonly address: string; readonly keySet: KeySet; readonly until: number }) | undefined;
   let running: Promise<Discovered> | undefined;
 

@@ -70,6 +70,7 @@ const appleSecretSeconds = 300;
 export function createOAuthClient(options: ClientOptions): OAuthClient {
   const { clientId, secret, scopes, pkce, acrValues, maxAge, redirectUri, postsAnswer, metadata, outbound } = options;
   const client = { client_id: clientId };
+  const guardedFetch = fetchThrough(outbound);
 
   async function endpoint(name: 'authorization_endpoint' | 'token_endpoint'): Promise<string> {
     const { [name]: url, issuer } = await metadata();
@@ -92,18 +93,6 @@ export function createOAuthClient(options: ClientOptions): OAuthClient {
     const methods = server.token_endpoint_auth_methods_supported;
     const takesBody = Array.isArray(methods) ? methods.includes('client_secret_post') : server.jwks_uri === undefined;
     return takesBody ? ClientSecretPost(secret) : ClientSecretBasic(secret);
-  }
-
-  async function guardedFetch(url: string, init: { method: string; headers: Record<string, string>; body?: unknown }) {
-    const { method, headers, body } = init;
-    const answer = await outbound.request({
-      url,
-      method: method === 'POST' ? 'POST' : 'GET',
-      headers: { 'user-agent': 'postern', ...headers },
-      ...(body !== undefined && body !== null && { body: String(body) }),
-      totalTimeoutMs: timeoutMs,
-    });
-    return new Response([204, 205, 304].includes(answer.status) ? null : new Uint8Array(answer.body), answer);
   }
 
   return {
@@ -170,6 +159,21 @@ export function createOAuthClient(options: ClientOptions): OAuthClient {
     },
   };
 }
+
+/** A `fetch` for the library whose requests go through the guard. */
+const fetchThrough =
+  (outbound: ClientOptions['outbound']) =>
+  async (url: string, init: { method: string; headers: Record<string, string>; body?: unknown }) => {
+    const { method, headers, body } = init;
+    const answer = await outbound.request({
+      url,
+      method: method === 'POST' ? 'POST' : 'GET',
+      headers: { 'user-agent': 'postern', ...headers },
+      ...(body !== undefined && body !== null && { body: String(body) }),
+      totalTimeoutMs: timeoutMs,
+    });
+    return new Response([204, 205, 304].includes(answer.status) ? null : new Uint8Array(answer.body), answer);
+  };
 
 /**
  * The issuer that an answer must have if it names one (RFC 9207). The issuer of a tenant is in the place of a template. A provider without

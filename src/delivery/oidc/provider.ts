@@ -9,7 +9,7 @@ import { createIdTokenReader, type IdTokenClaims } from './id-tokens.js';
 import { type ClientOptions, createOAuthClient, type OAuthClient, type OAuthEndpoints } from './oauth-client.js';
 import { RedirectFailure } from './redirect-failure.js';
 
-export interface ProviderOptions extends Pick<DiscoveryOptions, 'issuer' | 'cooldownMs' | 'maxAgeMs'> {
+export interface ProviderOptions extends Pick<DiscoveryOptions, 'issuer' | 'cooldownMs'> {
   readonly name: string;
   readonly title: string;
   /** The vendor whose rules for mail addresses hold. Undefined: the provider runs no mailboxes. */

@@ -3,6 +3,7 @@ import { checkRight, groupByPosition, isReading } from '../../audit/stream/event
 import type { Feed } from '../../audit/stream/feed.js';
 import type { Position, Snapshot } from '../../audit/stream/position.js';
 import type { Database } from '../../database/database.js';
+import { createChecks } from '../../lib/event-stream/checks.js';
 import {
   type Connection,
   createConnections,
@@ -93,14 +94,13 @@ export function createRevocationStreams({ database, log, ...options }: Revocatio
   const feed = createRevocationFeed(database);
   const streamLimit = createStreamLimit(maxStreams);
   const connections = createConnections<RevocationStream>({
-    onDrain: () => tick(),
+    onDrain: () => checks.request(),
     onClose: ({ caller }) => streamLimit.release(caller),
   });
   /** Streams that have all that is older than their position, so that they can be read for together. */
   const live = new Set<RevocationStream>();
   let isClosing = false;
-  let currentCheck: Promise<void> | undefined;
-  let isUnavailable = false;
+  const warn = (error: unknown) => log.warn({ err: error }, 'the revocations for open streams could not be read');
 
   async function check(): Promise<void> {
     const now = performance.now();
@@ -123,22 +123,12 @@ export function createRevocationStreams({ database, log, ...options }: Revocatio
     await beat(database, streams, { ...through, beatMs: times.beatMs });
   }
 
-  function tick(): void {
-    if (connections.open.size === 0 || currentCheck !== undefined) return;
-    currentCheck = check()
-      .then(
-        () => {
-          isUnavailable = false;
-        },
-        (error: unknown) => {
-          if (!isUnavailable) log.warn({ err: error }, 'the revocations for open streams could not be read');
-          isUnavailable = true;
-        },
-      )
-      .finally(() => {
-        currentCheck = undefined;
-      });
-  }
+  const checks = createChecks({
+    check,
+    isIdle: () => connections.open.size === 0,
+    intervalMs: times.checkIntervalMs,
+    onFailure: warn,
+  });
 
   const throwIfClosing = () => {
     if (isClosing) throw new Problem('shutting_down', { retryAfter: 1 });
@@ -150,18 +140,17 @@ export function createRevocationStreams({ database, log, ...options }: Revocatio
     if (!state.isComplete) await sendBacklog(database, stream);
     if (stream.hasEnded) return;
     live.add(stream);
-    tick();
+    checks.request();
   }
 
   /** Starts a stream. If that fails, the client reconnects. */
   function begin(stream: RevocationStream, run: () => Promise<void>): void {
     run().catch((error: unknown) => {
-      log.warn({ err: error }, 'the revocations for open streams could not be read');
+      warn(error);
       connections.end(stream, closing());
     });
   }
 
-  const timer = setInterval(tick, times.checkIntervalMs).unref();
   return {
     async open({ caller, lastEventId, recheck, connect }) {
       throwIfClosing();
@@ -199,9 +188,9 @@ export function createRevocationStreams({ database, log, ...options }: Revocatio
     count: () => connections.open.size,
     async close() {
       isClosing = true;
-      clearInterval(timer);
+      const stopped = checks.stop();
       await connections.close(closing);
-      await currentCheck;
+      await stopped;
     },
   };
 }

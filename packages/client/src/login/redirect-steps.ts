@@ -1,7 +1,7 @@
 import { CancelledError, isPosternError, isProblem, type PosternError } from '../errors.js';
 import { onPageEvent } from '../platform.js';
 import type { Authentication } from '../wire.js';
-import type { CreateStep, LoginTools, Outcome, RunInput, StartRequest } from './inputs.js';
+import type { CreateStep, LoginTools, Outcome, StartRequest } from './inputs.js';
 import { beginRedirect, type Departure, findReturn, forget, type Return, refusesCookies } from './redirects.js';
 import type { createSecretRequests } from './secret-requests.js';
 import type { LoginRefused, LoginState, RedirectInput } from './states.js';
@@ -20,22 +20,24 @@ export interface RedirectSteps {
 }
 
 export function createRedirectSteps(
-  { core, store, enter, start, restart }: LoginTools,
+  tools: LoginTools,
   sendSecret: SendSecret,
   sendStart: (body: object, signal: AbortSignal) => Promise<Authentication>,
 ): RedirectSteps {
-  let resuming: { readonly address: string; readonly next: Promise<LoginState> } | undefined;
+  const { core, store, enter, start, restart } = tools;
+  const resume = createReturns(tools, sendSecret, refuse);
 
   async function begin(authenticator: string, input: RedirectInput, signal: AbortSignal): Promise<Outcome> {
     const { loginHint, prompt, maxAge: max_age, ...options } = input;
     if (options.open === undefined && refusesCookies()) {
-      return () => enter(refusedStep(authenticator, input, 'no_cookies', noCookies));
+      return () => refuse(authenticator, input, 'no_cookies', noCookies);
     }
     const departure = await beginRedirect(core, 'login', authenticator, options, (body) =>
       sendStart({ authenticator, ...body, ...(loginHint && { login_hint: loginHint }), prompt, max_age }, signal),
     );
     if (signal.aborted) return store.current;
-    const away = show(enter(awayStep(authenticator, departure)));
+    const away = enter(awayStep(authenticator, departure));
+    store.set(away);
     const isAway = () => store.current === away;
     // The user has come back without an answer, and the browser shows the page as it was.
     const end = onPageEvent('pageshow', ({ persisted }) => {
@@ -46,18 +48,12 @@ export function createRedirectSteps(
     try {
       const address = await departure.leave();
       if (typeof address === 'string') return await resume(address, input);
-      if (address === null && isAway()) show(start({ kind: 'cancelled', message: new CancelledError().message }));
+      if (address === null && isAway()) store.set(start({ kind: 'cancelled', message: new CancelledError().message }));
     } catch (error) {
       if (isAway()) restart();
       core.onError(error);
     }
     return store.current;
-  }
-
-  /** Shows a state without an input of the present step. */
-  function show(state: LoginState): LoginState {
-    store.set(state);
-    return state;
   }
 
   const awayStep =
@@ -74,6 +70,33 @@ export function createRedirectSteps(
       },
     });
 
+  function refuse(
+    authenticator: string,
+    input: RedirectInput,
+    reason: LoginRefused['reason'],
+    message: string,
+  ): LoginState {
+    return enter((runInput) => ({
+      step: 'refused',
+      authenticator,
+      reason,
+      message,
+      restart,
+      retry: () => runInput('retry', (signal) => begin(authenticator, input, signal)),
+    }));
+  }
+
+  return { begin, resume };
+}
+
+/** @returns a function that completes the login whose answer is in an address */
+function createReturns(
+  { core, store, enter, start, restart }: LoginTools,
+  sendSecret: SendSecret,
+  refuse: (authenticator: string, input: RedirectInput, reason: LoginRefused['reason'], message: string) => LoginState,
+) {
+  let resuming: { readonly address: string; readonly next: Promise<LoginState> } | undefined;
+
   function resume(address: string, input: RedirectInput = {}): Promise<LoginState> {
     if (resuming?.address === address) return resuming.next;
     const next = findReturn(core, 'login', address).then((found) => (found ? end(found, input) : store.current));
@@ -85,13 +108,12 @@ export function createRedirectSteps(
 
   function end(found: Return, input: RedirectInput): Promise<LoginState> {
     const { name: authenticator, expiresAt } = found;
-    const retryWith = (runInput: RunInput) => () => runInput('return', (signal) => complete(found, input, signal));
     let retry: () => Promise<LoginState> = async () => store.current;
     const createStep: CreateStep = (runInput) => {
-      retry = retryWith(runInput);
+      retry = () => runInput('return', (signal) => complete(found, input, signal));
       return { step: 'redirect', authenticator, url: null, expiresAt, cancel: restart, retry };
     };
-    show(enter(createStep));
+    store.set(enter(createStep));
     return retry();
   }
 
@@ -121,23 +143,12 @@ export function createRedirectSteps(
     if (error.kind === 'provider') {
       const { code: reason } = error;
       if (reason === 'expired') return () => start({ kind: 'lapsed', message });
-      return () => enter(refusedStep(authenticator, input, reason, message));
+      return () => refuse(authenticator, input, reason, message);
     }
     if (!isProblem(error, 'authorization_rejected')) return undefined;
     if (!error.errors.some(({ code }) => code === 'not_linked')) return () => start({ kind: 'lapsed', message });
-    return () => enter(refusedStep(authenticator, input, 'not_linked', message));
+    return () => refuse(authenticator, input, 'not_linked', message);
   }
 
-  const refusedStep =
-    (authenticator: string, input: RedirectInput, reason: LoginRefused['reason'], message: string): CreateStep =>
-    (runInput) => ({
-      step: 'refused',
-      authenticator,
-      reason,
-      message,
-      restart,
-      retry: () => runInput('retry', (signal) => begin(authenticator, input, signal)),
-    });
-
-  return { begin, resume };
+  return resume;
 }

@@ -52,27 +52,17 @@ export function createRevocations(
   const closing = new AbortController();
   let isRunning = false;
   let lastEventId: string | undefined;
-  let beat: Beat | undefined;
-  /** The first `now` of a connection, and when its request was sent. */
-  let anchor: Pick<Beat, 'now'> & { readonly sentAt: number } = { now: 0, sentAt: 0 };
+  const beats = createBeats();
   let onReady = () => {};
   const ready = new Promise<void>((resolve) => {
     onReady = resolve;
   });
   let failure: unknown;
 
-  function age(): number {
-    if (beat === undefined) return Number.POSITIVE_INFINITY;
-    const here = performance.now();
-    const sinceAnchor = anchor.now + (here - anchor.sentAt) - beat.through;
-    return Math.max(beat.now - beat.through + (here - beat.receivedAt), sinceAnchor);
-  }
-
   async function read(): Promise<void> {
-    const sentAt = performance.now();
+    let sentAt: number | undefined = performance.now();
     const stop = new AbortController();
     const signal = anySignal(closing.signal, stop.signal);
-    let isFirst = true;
     const answer = await connection.raw({
       path: '/v1/revocations',
       headers: { accept: 'text/event-stream', ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) },
@@ -88,18 +78,13 @@ export function createRevocations(
         if (event === 'revocation') list.add(data);
         if (event === 'reset') onReset?.();
         if (event === 'beat') {
-          const { through, now } = JSON.parse(data) as Record<string, string>;
-          const next = { through: Date.parse(`${through}`), now: Date.parse(`${now}`), receivedAt: performance.now() };
-          if (!(next.now >= next.through)) throw new Error('A beat cannot be read.');
-          if (isFirst) anchor = { now: next.now, sentAt };
-          isFirst = false;
-          beat = next;
-          list.forget(next.now);
-          if (age() < maxAgeMs) {
+          const { now, late } = beats.add(data, sentAt);
+          sentAt = undefined;
+          list.forget(now);
+          if (beats.timeNow() !== undefined) {
             failure = undefined;
             onReady();
           }
-          const late = anchor.now + (next.receivedAt - anchor.sentAt) - next.now;
           // A new connection begins to measure again.
           if (late > maxLateMs || late < -maxEarlyMs) return;
         }
@@ -129,14 +114,18 @@ export function createRevocations(
     // A wrong key or scope is a mistake of the operator, but an outage for users: nobody is logged out.
     return new NetworkError(true, failure ?? new Error('No beat of Postern has arrived in time.'));
   };
-  const timeNow = (last: Beat) => (last.now + (performance.now() - last.receivedAt)) / 1000;
 
   async function firstBeat(): Promise<number> {
     const waiting = new AbortController();
     await Promise.race([ready, wait(Math.min(connection.timeout, maxWaitMs), waiting.signal)]);
     waiting.abort();
-    if (beat === undefined || age() >= maxAgeMs) throw unavailable();
-    return timeNow(beat);
+    return currentTime();
+  }
+
+  function currentTime(): number {
+    const time = beats.timeNow();
+    if (time === undefined) throw unavailable();
+    return time;
   }
 
   return {
@@ -144,12 +133,40 @@ export function createRevocations(
       if (closing.signal.aborted) throw unavailable();
       if (!isRunning) void run();
       isRunning = true;
-      if (beat === undefined) return firstBeat();
-      if (age() >= maxAgeMs) throw unavailable();
-      return timeNow(beat);
+      return beats.hasBegun() ? currentTime() : firstBeat();
     },
     isRevoked: list.isRevoked,
     close: () => closing.abort(),
+  };
+}
+
+/** The last beat, and its age. */
+function createBeats() {
+  let last: Beat | undefined;
+  /** The first `now` of a connection, and when its request was sent. */
+  let anchor: Pick<Beat, 'now'> & { readonly sentAt: number } = { now: 0, sentAt: 0 };
+  return {
+    /**
+     * @param sentAt of the first beat of a connection: when its request was sent
+     * @returns the time of the database, and how late the beat is by the first one of the connection. In milliseconds
+     */
+    add(data: string, sentAt: number | undefined): { readonly now: number; readonly late: number } {
+      const { through, now } = JSON.parse(data) as Record<string, string>;
+      const beat = { through: Date.parse(`${through}`), now: Date.parse(`${now}`), receivedAt: performance.now() };
+      if (!(beat.now >= beat.through)) throw new Error('A beat cannot be read.');
+      if (sentAt !== undefined) anchor = { now: beat.now, sentAt };
+      last = beat;
+      return { now: beat.now, late: anchor.now + (beat.receivedAt - anchor.sentAt) - beat.now };
+    },
+    hasBegun: () => last !== undefined,
+    /** The time of the database now, in seconds since 1970. Undefined if the last beat is too old. */
+    timeNow(): number | undefined {
+      if (last === undefined) return undefined;
+      const here = performance.now();
+      const sinceAnchor = anchor.now + (here - anchor.sentAt) - last.through;
+      const age = Math.max(last.now - last.through + (here - last.receivedAt), sinceAnchor);
+      return age < maxAgeMs ? (last.now + (here - last.receivedAt)) / 1000 : undefined;
+    },
   };
 }
 

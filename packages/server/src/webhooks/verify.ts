@@ -7,7 +7,18 @@ import type { WebhookEvent } from './events.js';
 /** Why a webhook was refused. Answer 400. `too_old`: its time is too far from now, in the past or in the future. */
 export type WebhookErrorCode = 'missing_header' | 'wrong_signature' | 'too_old' | 'replayed' | 'malformed_body';
 
-/** A webhook that is not from Postern, or whose time is too far from now. */
+/**
+ * A webhook that is not from Postern, or whose time is too far from now.
+ *
+ * @example
+ * ```ts
+ * import { WebhookError } from '@postern/server';
+ *
+ * // A message that was handled before needs no further attempt.
+ * export const statusFor = (error: unknown) =>
+ *   !(error instanceof WebhookError) ? 500 : error.code === 'replayed' ? 204 : 400;
+ * ```
+ */
 export class WebhookError extends Error {
   readonly kind = 'webhook';
 
