@@ -359,6 +359,8 @@ ${meanings.map(([name, meaning]) => `| \`{${name}}\` | ${meaning} |`).join('\n')
 
 ## Kinds
 
+The inbox shows a notice with the text of its push.
+
 ${tables.join('\n\n')}
 
 The built-in texts are in [code-texts.ts](../src/messages/code-texts.ts) and [notice-texts.ts](../src/messages/notice-texts.ts). The push

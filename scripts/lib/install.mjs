@@ -34,7 +34,8 @@ export async function install(root, side, tools) {
 
 /**
  * Whether npm's record of the installed packages matches the lock file, as after `npm ci`. Optional packages may be missing: the
- * lock file lists those of all platforms. The folder may be a copy from another platform.
+ * lock file lists those of all platforms. The folder may be a copy from another platform. `package.json` does not count: only the lock
+ * file says what to install.
  *
  * @param {string} root
  * @param {boolean} tools

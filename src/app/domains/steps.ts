@@ -47,7 +47,7 @@ interface StepParts extends SenderParts {
  */
 const concurrency = pooledConnections;
 
-/** Milliseconds between two looks for steps that are due: no notice comes when their time comes. 99 % begin within a second. */
+/** Milliseconds between two looks for steps that are due: no notice comes when their time comes. */
 const dueInterval = 500;
 
 /** The lifetime of a mail or SMS whose category says nothing. */

@@ -104,18 +104,18 @@ export const metrics = {
   },
   'steps.skipped': {
     kind: 'counter',
-    about: 'Mails and SMS of notifications that were not sent, such as a mail about what the user has read',
+    about: 'Steps of notifications (mails, SMS and later pushes) that were not carried out, such as a mail about what the user has read',
     labels: 'the channel',
   },
   'steps.expired': {
     kind: 'counter',
-    about: 'Mails and SMS of notifications that could not be sent in time',
+    about: 'Steps of notifications (mails, SMS and later pushes) that could not be carried out in time',
     labels: 'the channel',
   },
   'steps.dropped': {
     kind: 'counter',
     about:
-      'Mails and SMS of notifications that were cancelled, because the notification or its category is gone, or it was read meanwhile',
+      'Steps of notifications (mails, SMS and later pushes) that ended, because the notification or its category is gone, or it was read meanwhile',
     labels: 'the channel',
   },
   'deliveries.sent': byCategory('Pushes, mails and SMS of notifications that a provider has accepted'),

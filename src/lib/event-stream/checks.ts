@@ -42,7 +42,10 @@ export function createChecks({ check, isIdle, intervalMs, onFailure }: ChecksOpt
       });
   }
 
-  const timer = setInterval(request, intervalMs).unref();
+  // Not during a check: a check that takes longer than the interval must not be followed by the next one without a pause.
+  const timer = setInterval(() => {
+    if (current === undefined) request();
+  }, intervalMs).unref();
   return {
     request,
     async stop() {

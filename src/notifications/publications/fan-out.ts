@@ -171,7 +171,8 @@ export function createFanOut(options: FanOutOptions): () => Promise<FanOutStep> 
     const isSetBack = now < clock - 1000;
     clock = now;
     const isDone = isSetBack && (await database.query(resumeAfterStep({}))).length > 0;
-    return { isDone, nextIn: nextIn ?? undefined, rest: 0 };
+    // A step that is due but was not taken belongs to another instance. The next poll looks again.
+    return { isDone, nextIn: nextIn !== null && nextIn > 0 ? nextIn : undefined, rest: 0 };
   }
 
   return async () => {
