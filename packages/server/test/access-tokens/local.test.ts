@@ -251,14 +251,20 @@ describe('with a stream that a test writes', () => {
   test('throws before the first beat, and 15 seconds after the last one, also for texts that are no tokens', async () => {
     const early = verifier(url, 'psk_x', { timeout: 50 });
     expect([await outcome(early, await sign({})), await outcome(early, 'x')]).toEqual([503, 503]);
-    beat(await stream());
-    await becomes(early, await sign({}), 'ada');
+    // On a busy machine, a request for the stream takes longer than 50 ms, so it fails and another one follows.
+    const beatsAgain = async (seconds?: number) => {
+      const token = await sign({});
+      await eventually('a beat', async () => {
+        for (const each of streams) beat(each, seconds);
+        return (await outcome(early, token)) === 'ada' || undefined;
+      });
+    };
+    await beatsAgain();
     vi.advanceTimersByTime(14_000);
     expect([await outcome(early, await sign({})), await outcome(early, 'x')]).toEqual(['ada', null]);
     vi.advanceTimersByTime(1500);
     expect([await outcome(early, await sign({})), await outcome(early, 'x')]).toEqual([503, 503]);
-    beat(await stream(), now + 15.5);
-    await becomes(early, await sign({}), 'ada');
+    await beatsAgain(now + 15.5);
   });
 
   test('counts the age that the beat itself has, so an instance that lags does not look fresh', async () => {
