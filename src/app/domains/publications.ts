@@ -77,10 +77,10 @@ export function createPublicationDomain(
   };
 }
 
-/** Requests a second from which the fan-out leaves time to them. */
+/** Requests a second. Beyond this rate, the fan-out makes pauses for the requests. */
 const busyRate = 40;
 
-/** Whether requests have arrived since the last call. Background work does not count: most of it is the pushes of publications. */
+/** Whether more than `busyRate` requests a second have arrived since the last call. Background work does not count: most of it is the pushes of publications. */
 function createBusyCheck(traffic: Base['traffic']): () => boolean {
   let last = { at: performance.now(), requests: traffic.requests };
   return () => {

@@ -104,7 +104,8 @@ export const metrics = {
   },
   'steps.skipped': {
     kind: 'counter',
-    about: 'Steps of notifications (mails, SMS and later pushes) that were not carried out, such as a mail about what the user has read',
+    about:
+      'Steps of notifications (mails, SMS and later pushes) that were not carried out, such as a mail about what the user has read',
     labels: 'the channel',
   },
   'steps.expired': {

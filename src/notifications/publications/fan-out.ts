@@ -26,7 +26,7 @@ export interface FanOutOptions {
   readonly announce: (tx: Transaction, event: { readonly type: PublicationNews; readonly id: string }) => Promise<void>;
   /** Called when a step has failed. It is retried later. */
   readonly onFailure: (error: unknown, publicationId: string) => void;
-  /** Whether requests have arrived since the last call. */
+  /** Whether so many requests have arrived since the last call that the fan-out must leave time to them. */
   readonly isBusy: () => boolean;
 }
 

@@ -47,7 +47,7 @@ function revocationOf({ sid, sub, kid, before }: Row): Revocation | undefined {
 export const createRevocationFeed = feedOf<Row, Revocation>({
   name: 'revocations_read',
   table: 'revocations',
-  // Rows stay longer than a position is accepted (`parseFeedId`).
+  // Rows stay longer than a position is accepted (`isTooOld`).
   hasAllFrom: () => sql`true`,
   item: sql`(select ${columns} from revocations told
       where told.transaction = fed.transaction and told.created_at = fed.created_at and told.id = fed.id)`,
