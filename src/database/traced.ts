@@ -3,7 +3,7 @@ import { errorType, inSpan } from '../lib/tracing.js';
 import { type Statement, sql, statement } from './sql.js';
 
 /**
- * Tells the connection to which request its next statements belong. The columns `traceparent` have this setting as their
+ * Stores in the connection which request its next statements belong to. The columns `traceparent` have this setting as their
  * default, and jobs copy it, so the spans of later work are linked to the request (decision 34).
  */
 const setCause = statement<{ cause: string }>(

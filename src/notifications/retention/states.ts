@@ -15,7 +15,7 @@ interface StateKey {
 }
 
 /**
- * SQL: whether a state can be removed: for 30 days it has said nothing else than the positions of its user (`markers`), up to which all is
+ * SQL: whether a state can be removed: for 30 days it has been the same as what the positions of its user say (`markers`): up to them, all is
  * read or archived.
  */
 const isNeedless = sql`state.action_key is null and state.updated_at < db_now() - interval '30 days'

@@ -34,7 +34,7 @@ export interface AccessTokens {
 /**
  * @param issuer PUBLIC_URL
  * @param confirmedAt see `SnapshotVerifier`. Undefined: sessions are not checked by this verifier
- * @param appOf returns the entry of REDIRECT_URIS for the address to which a login by redirect went back. It becomes `client_id`
+ * @param appOf returns the entry of REDIRECT_URIS for the return address of a login by redirect. The entry becomes `client_id`
  */
 export function createAccessTokens(options: {
   readonly database: Handle;
