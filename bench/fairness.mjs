@@ -23,8 +23,9 @@ const sizes = { users: 40_000, notifications: 300_000, inbox: 100_000 };
 const quiet = 10_000;
 /** Requests a second of each kind by others. */
 const rate = 20;
-/** How many times slower than alone others may become. */
+/** How many times slower than alone others may become by one user or address. Operators have no limit. */
 const wanted = 2;
+const ofOperators = ['publications of one sender', 'an import of users with passwords'];
 /** Milliseconds after which a code or a push counts as arrived. */
 const patience = 20_000;
 
@@ -36,20 +37,19 @@ const vapid = webPush.generateVAPIDKeys();
 const settings = {
   ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
   TRUST_PROXY: '127.0.0.1',
-  ...{ REQUEST_LIMIT_PER_ADDRESS: '100/10s', REQUEST_LIMIT_PER_SESSION: '50/10s', LOGIN_LIMIT_PER_ADDRESS: '300' },
+  REQUEST_LIMIT_PER_ADDRESS: '100/10s',
+  REQUEST_LIMIT_PER_SESSION: '50/10s',
+  LOGIN_LIMIT_PER_ADDRESS: '300',
   PUBLIC_URL: 'http://localhost',
-  ...{ SMS_PROVIDER: 'webhook', SMS_WEBHOOK_URL: `${receiver.url}/sms` },
+  SMS_PROVIDER: 'webhook',
+  SMS_WEBHOOK_URL: `${receiver.url}/sms`,
   SMS_WEBHOOK_SECRET: `whsec_${randomBytes(24).toString('base64')}`,
-  ...{
-    MAIL_PROVIDER: 'smtp',
-    SMTP_URL: `smtp://127.0.0.1:${mailPort}`,
-    MAIL_FROM: 'ops@example.com',
-  },
-  ...{
-    VAPID_PUBLIC_KEY: vapid.publicKey,
-    VAPID_PRIVATE_KEY: vapid.privateKey,
-    VAPID_SUBJECT: 'mailto:ops@example.com',
-  },
+  MAIL_PROVIDER: 'smtp',
+  SMTP_URL: `smtp://127.0.0.1:${mailPort}`,
+  MAIL_FROM: 'ops@example.com',
+  VAPID_PUBLIC_KEY: vapid.publicKey,
+  VAPID_PRIVATE_KEY: vapid.privateKey,
+  VAPID_SUBJECT: 'mailto:ops@example.com',
 };
 
 const peopleOf = `select n, bench.id('user', n) as id, bench.id('device', n) as device, '+1415' || (5000000 + n) as phone,
@@ -77,13 +77,8 @@ async function main({ postern, pool }) {
     lines.push([title, ...(await compare(others, { title, connections }))]);
     say(lines.at(-1).join(' | '));
   }
-  const heads = [
-    'One user or address',
-    'requests/s',
-    ...Object.keys(others).map((name) => `${name}: p95 ms alone, ratio`),
-    'wanted',
-  ];
-  const text = `Others request login codes by SMS (until the provider has them), get pushes (from the publication until the push service has them), list and publish, ${rate} of each a second at random times, each from an address of its own. "alone" is their p95 in milliseconds while the generator of the load sends as many requests for /livez as the load has, and the ratio is their p95 with the load divided by it: the median of ${rounds} pairs of ${seconds} s each, after one to warm up. The generator is another process with a low priority. Wanted is a ratio of at most ${wanted}. One user or address repeats refused requests after 100 ms. REQUEST_LIMIT_PER_ADDRESS is ${settings.REQUEST_LIMIT_PER_ADDRESS}, REQUEST_LIMIT_PER_SESSION is ${settings.REQUEST_LIMIT_PER_SESSION}, all other limits are the default.
+  const heads = ['Load', 'requests/s', ...Object.keys(others).map((name) => `${name}: p95 ms alone, ratio`), 'wanted'];
+  const text = `Others request login codes by SMS (until the provider has them), get pushes (from the publication until the push service has them), list and publish, ${rate} of each a second at random times, each from an address of its own. "alone" is their p95 in milliseconds while the generator of the load sends as many requests for /livez as the load has, and the ratio is their p95 with the load divided by it: the median of ${rounds} pairs of ${seconds} s each, after one to warm up. The generator is another process with a low priority. Wanted is a ratio of at most ${wanted} for the load of a user or address. The last two loads are those of an operator, who has no limit. One user or address repeats refused requests after 100 ms. REQUEST_LIMIT_PER_ADDRESS is ${settings.REQUEST_LIMIT_PER_ADDRESS}, REQUEST_LIMIT_PER_SESSION is ${settings.REQUEST_LIMIT_PER_SESSION}, all other limits are the default.
 
 ${table([heads, ...lines])}`;
   console.log(text);
@@ -195,7 +190,8 @@ async function compare(others, { title, connections }) {
   }));
   const isFair = columns.every(({ ratio }) => ratio <= wanted);
   const cells = columns.map(({ alone, ratio }) => `${shown(alone)}, ${shown(ratio)}`);
-  return [shown(warmUp.rate), ...cells, isFair ? 'met' : 'MISSED'];
+  const result = isFair ? 'met' : 'MISSED';
+  return [shown(warmUp.rate), ...cells, ofOperators.includes(title) ? '' : result];
 }
 
 /** The SMS gateway, the push service and the receiver of webhooks. It never answers under /silent. */

@@ -87,7 +87,8 @@ export async function openLoop({ url, next, connections, seconds, rate }) {
   const pause = () => (-Math.log(1 - Math.random()) * 1000) / rate;
   for (let due = since + pause(); due < until && failure === undefined; ) {
     for (; due <= performance.now() && due < until; due += pause()) {
-      const connection = idle.pop();
+      // The one that was idle for the longest time: the server closes a connection on which no request comes for ten seconds.
+      const connection = idle.shift();
       if (connection === undefined) waiting.push(due);
       else answer(connection, due);
     }
@@ -138,6 +139,7 @@ export async function open(url) {
   return {
     ask: (message, mayRefuse = false) =>
       new Promise((resolve, reject) => {
+        if (socket.destroyed) throw new Error('the connection was closed');
         pending = { resolve, reject, mayRefuse };
         socket.write(message);
       }),

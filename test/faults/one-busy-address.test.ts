@@ -56,7 +56,8 @@ beforeAll(async () => {
         google: { preset: 'google', client_id: 'ours', client_secret: 'a secret', issuer: vendor.url, sign_up: true },
       }),
     },
-    { hashThreads: heldHashes },
+    // Requests wait for locks of the tests, on a busy machine for a long time.
+    { hashThreads: heldHashes, queryTimeout: 60_000 },
   );
 });
 afterAll(async () => {

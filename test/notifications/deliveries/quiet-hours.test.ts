@@ -18,7 +18,8 @@ import { createStepParts } from '../../support/steps.js';
 let fresh: TestDatabase;
 let database: Database;
 beforeAll(async () => {
-  fresh = await createTestDatabase();
+  // A job waits for a lock of a test, on a busy machine for a long time.
+  fresh = await createTestDatabase(undefined, { queryTimeout: 60_000 });
   database = fresh.database;
 });
 afterAll(() => fresh.drop());

@@ -400,7 +400,8 @@ describe('a session check', () => {
 });
 
 async function withPostern(env: Record<string, string>, work: (postern: TestApp) => Promise<void>): Promise<void> {
-  const postern = await startTestApp(env);
+  // Checks wait for a lock of a test, on a busy machine for a long time.
+  const postern = await startTestApp(env, { queryTimeout: 60_000 });
   try {
     await work(postern);
   } finally {

@@ -17,7 +17,8 @@ let fcm: FcmFake;
 let postern: TestApp;
 beforeAll(async () => {
   fcm = await startFcm();
-  postern = await startTestApp({ ...fcm.env, LOGIN_LIMIT_PER_ADDRESS: '0' });
+  // Requests wait for a lock of a test, on a busy machine for a long time.
+  postern = await startTestApp({ ...fcm.env, LOGIN_LIMIT_PER_ADDRESS: '0' }, { queryTimeout: 60_000 });
 });
 afterAll(async () => {
   await postern?.close();

@@ -15,10 +15,14 @@ import { createUser, signIn } from '../../../../support/users.js';
 let postern: TestApp;
 let other: TestApp;
 beforeAll(async () => {
-  postern = await startTestApp({
-    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', SUPPORT_CONSENT: 'on', SESSION_TTL: '23h' },
-    ...{ NOTICES: 'inbox', NOTIFICATION_TYPES: 'payment,pool,request,security' },
-  });
+  postern = await startTestApp(
+    {
+      ...{ LOGIN_LIMIT_PER_ADDRESS: '0', SUPPORT_CONSENT: 'on', SESSION_TTL: '23h' },
+      ...{ NOTICES: 'inbox', NOTIFICATION_TYPES: 'payment,pool,request,security' },
+    },
+    // Requests wait for locks of the tests, on a busy machine for a long time.
+    { queryTimeout: 60_000 },
+  );
   other = await postern.another();
 });
 afterAll(async () => {
