@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import type { StartOptions } from '../../../../src/app/main.js';
 import type { Event, OutboxMessage } from '../../../../src/contract/administration.js';
 import type { Authentication } from '../../../../src/contract/authentication.js';
 import type { Suppression } from '../../../../src/contract/suppression.js';
 import type { Database } from '../../../../src/database/database.js';
 import { startGateway, startResend } from '../../../delivery/mail/mail-vendors.js';
 import { createAdministration } from '../../../support/administration.js';
-import { startTestApp, type TestApp } from '../../../support/app.js';
+import { patient, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { type MailServer, startMailServer, startRudeServer } from '../../../support/mail-server.js';
 import { testSql } from '../../../support/sql.js';
@@ -22,13 +23,16 @@ async function newServer(): Promise<MailServer> {
   return server;
 }
 
-async function newPostern(port: number): Promise<TestApp> {
-  const postern = await startTestApp({
-    SMTP_URL: `smtp://relay:a%20relay%20password@127.0.0.1:${port}`,
-    MAIL_FROM: 'Example <no-reply@example.org>',
-    APP_NAME: 'Example',
-    LOG_LEVEL: 'trace',
-  });
+async function newPostern(port: number, options?: StartOptions): Promise<TestApp> {
+  const postern = await startTestApp(
+    {
+      SMTP_URL: `smtp://relay:a%20relay%20password@127.0.0.1:${port}`,
+      MAIL_FROM: 'Example <no-reply@example.org>',
+      APP_NAME: 'Example',
+      LOG_LEVEL: 'trace',
+    },
+    options,
+  );
   cleanUps.push(() => postern.close());
   return postern;
 }
@@ -151,7 +155,7 @@ describe('a mail server', () => {
     const hanging = await startRudeServer(() => {
       connections += 1;
     });
-    const postern = await newPostern(hanging.port);
+    const postern = await newPostern(hanging.port, patient);
     for (let count = 0; count < 12; count += 1) {
       const { email } = await createUser(postern, { email: newEmail(), password: undefined });
       await start(postern, emailLogin(email));
