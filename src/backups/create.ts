@@ -82,6 +82,7 @@ export function createBackup(
     source.target,
     async (client) => {
       if (!(await lockBackups(client)) || (await isWanted?.(client)) === false) return undefined;
+      await client.query(untilNextSecond);
       const header = await describe(client, source);
       const owner = ownerOf(header);
       const name = backupName(owner, header.created_at, source.passphrase !== undefined);
@@ -111,6 +112,10 @@ export function createBackup(
     stop,
   );
 }
+
+/** The name of a backup contains the second of its start. A second backup in this second would replace the first one. */
+const untilNextSecond = `select pg_sleep(extract(epoch from started_at + interval '1 second' - db_now()))
+   from backups where started_at = date_trunc('second', db_now()) limit 1`;
 
 async function describe(client: pg.Client, source: BackupSource): Promise<BackupHeader> {
   const { serverFolder } = source;

@@ -364,3 +364,16 @@ describe('a log archive', () => {
     );
   });
 });
+
+it('a backup in the second of another one begins in the next second, because its name contains the second', async () => {
+  // The beginning of a second, so that the backup is not late enough by itself.
+  await run("select pg_sleep(extract(epoch from date_trunc('second', db_now()) + interval '1 second' - db_now()))");
+  const other = await text(
+    `insert into backups (id, started_at, is_scheduled, location)
+     values (gen_random_uuid(), date_trunc('second', db_now()), false, 'another')
+     returning to_char(started_at at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z"')`,
+  );
+  const { name } = await backUp();
+  expect(name).toMatch(/-\d{8}T\d{6}Z\.tar$/);
+  expect(name).not.toContain(other);
+});
