@@ -61,7 +61,7 @@ export interface DatabaseOptions {
   readonly onConnectionError: (error: Error) => void;
   /** Undefined: statements are not traced. */
   readonly tracing?: Tracing | undefined;
-  /** For tests on a busy machine: the milliseconds of each limit of time instead of `timeouts` and those of `requestSettings`. */
+  /** For tests on a busy machine: the milliseconds of each limit of time instead of `timeouts`, `userQueue` and those of `requestSettings`. */
   readonly queryTimeout?: number | undefined;
 }
 
@@ -104,7 +104,11 @@ export function createDatabase(options: DatabaseOptions): Database {
   // The listener is set here, because the server may end a connection before `await pool.connect()` continues. The
   // query then fails too.
   pool.on('connect', (client) => client.on('error', ignore));
-  const runInQueue = createKeyedLimiter({ ...userQueue, concurrency: connectionsPerUser(options.size) });
+  const runInQueue = createKeyedLimiter({
+    ...userQueue,
+    timeoutMs: limit ?? userQueue.timeoutMs,
+    concurrency: connectionsPerUser(options.size),
+  });
   const { tracing } = options;
   const trace = tracing && { tracing, causes: new WeakMap() };
   const connections: Connections = {
