@@ -2,7 +2,7 @@
 const order = [
   ...['cli', 'app', 'http', 'delivery', 'webhooks', 'account', 'login', 'users', 'sessions', 'notifications'],
   ...['credentials', 'devices', 'identities', 'limits', 'messages', 'audit', 'statistics', 'backups'],
-  ...['config', 'keys', 'embedded', 'database', 'lib', 'contract'],
+  ...['config', 'keys', 'embedded', 'schema', 'database', 'lib', 'contract'],
 ];
 
 /** Who users are, and what they did. Knows nothing of their notifications. */
@@ -21,8 +21,8 @@ const exceptions = {
   ),
 };
 exceptions.cli = ['delivery'];
-exceptions.config = ['keys', 'embedded', 'database'];
-exceptions.http = ['config', 'delivery', 'keys', 'embedded'];
+exceptions.config = ['keys', 'embedded', 'schema', 'database'];
+exceptions.http = ['config', 'delivery', 'keys', 'embedded', 'schema'];
 for (const folder of identitySide) exceptions[folder] = ['config', 'notifications'];
 exceptions.notifications = ['config', ...identitySide];
 

@@ -11,7 +11,7 @@ const readers = [
     changed: /^(src|migrations|console\/built)\//,
     touched: /^test\/(support\/process\.ts|deploy\/|docs\/|http\/openapi\/)/,
   },
-  { changed: /^migrations\//, touched: /^test\/support\/database\.ts|^test\/database\// },
+  { changed: /^migrations\//, touched: /^test\/support\/database\.ts|^test\/(database|schema)\// },
   {
     changed: /^console\//,
     touched: /^test\/(browser\/console\/|console\/|docs\/|http\/routes\/console\/|scripts\/console)/,

@@ -1,7 +1,6 @@
 import { sealTask } from '../audit/integrity/seal.js';
 import { eventFeedTask } from '../audit/stream/feed-retention.js';
 import { unusedSchemesTask, wrapHashesTask } from '../credentials/password-schemes.js';
-import { startIndexBuild } from '../database/late-indexes.js';
 import { expiryTasks } from '../database/maintenance/expiry.js';
 import { startMaintenance } from '../database/maintenance/tasks.js';
 import { type JobGroup, type Queue, startQueue } from '../delivery/queue.js';
@@ -18,6 +17,7 @@ import { notificationTables } from '../notifications/retention/retention.js';
 import { statesTask } from '../notifications/retention/states.js';
 import { tombstoneTask } from '../notifications/retention/tombstones.js';
 import { topicsTask } from '../notifications/retention/topics.js';
+import { startIndexBuild } from '../schema/late-indexes.js';
 import { sessionChangesTask } from '../sessions/fast-path/session-invalidation.js';
 import { statisticsTask } from '../statistics/retention.js';
 import { eraseUser } from '../users/erase.js';

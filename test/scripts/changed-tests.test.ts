@@ -10,7 +10,7 @@ const touchedBy = (path: string) => touchedFiles([path], testFiles(root));
 
 test.each([
   ['src/login/login.ts', ['test/support/process.ts', 'test/docs/log-messages.test.ts'], 'test/scripts/prepare.test.ts'],
-  ['migrations/0008_new.sql', ['test/support/database.ts', 'test/database/migrate.test.ts'], 'test/lib/ids.test.ts'],
+  ['migrations/0008_new.sql', ['test/support/database.ts', 'test/schema/migrate.test.ts'], 'test/lib/ids.test.ts'],
   ['docs/guide.md', ['test/docs/commands.test.ts', 'test/docs/links.test.ts'], 'test/support/process.ts'],
   ['packages/client/src/index.ts', ['test/deploy/packed-packages.test.ts'], 'test/support/process.ts'],
   ['packages/client/README.md', ['packages/server/test/examples.test.ts'], 'test/support/process.ts'],

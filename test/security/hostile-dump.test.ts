@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ArchiveEntry, textEntry } from '../../src/backups/container/archive.js';
 import { findProgram } from '../../src/backups/dumps/programs.js';
-import { migrate } from '../../src/database/migrate.js';
 import { createKeyId } from '../../src/lib/crypto/secret-keys.js';
+import { migrate } from '../../src/schema/migrate.js';
 import { forgeBackup } from '../backups/forged-backup.js';
 import { type Environment, runCommand, temporaryFolder } from '../cli/command.js';
 import {

@@ -2,9 +2,9 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { migrate } from '../../src/database/migrate.js';
-import { createRunningRole } from '../../src/database/running-role.js';
 import { startEmbeddedPostgres } from '../../src/embedded/embedded.js';
+import { migrate } from '../../src/schema/migrate.js';
+import { createRunningRole } from '../../src/schema/running-role.js';
 import { copyServerFiles, sharedBuffers } from './cluster.js';
 import { createRunFolder } from './run-folder.js';
 

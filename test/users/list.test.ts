@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { User } from '../../src/contract/user.js';
-import { searchIndex } from '../../src/database/late-indexes.js';
 import type { ListRequest, Page, SortColumn } from '../../src/database/listing.js';
 import { collectFilter } from '../../src/lib/filter/parse.js';
 import type { FieldError } from '../../src/lib/problem.js';
+import { searchIndex } from '../../src/schema/late-indexes.js';
 import { createUserList, type ListUsers } from '../../src/users/list.js';
 import { userFilterFields } from '../../src/users/search/fields.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createServers } from '../../database/connections/servers.js';
 import { type DatabaseTarget, serversOf } from '../../database/connections/target.js';
-import { createSchema } from '../../database/migrate.js';
 import { replacementOf } from '../../embedded/data-directory.js';
 import { type EmbeddedPostgres, EmbeddedPostgresError, startEmbeddedPostgres } from '../../embedded/embedded.js';
 import { tidyKept } from '../../embedded/major-upgrade/folders.js';
 import { upgradeMajor } from '../../embedded/major-upgrade/upgrade.js';
 import type { Log } from '../../embedded/membership.js';
+import { createSchema } from '../../schema/migrate.js';
 
 /** The part of the configuration that selects the database. */
 export interface TargetSource {

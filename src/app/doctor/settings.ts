@@ -1,8 +1,8 @@
 import type { Config } from '../../config/config.js';
 import type { Queryable } from '../../database/database.js';
-import { describeSetting, findHarmfulSettings } from '../../database/server-settings.js';
 import { connectionsOfInstance } from '../base/resource-limits.js';
 import { type Finding, ok, warn } from './checks.js';
+import { describeSetting, findHarmfulSettings } from './server-settings.js';
 
 /** Checks the settings of PostgreSQL with which Postern cannot keep its promises. */
 export async function checkSettings(handle: Queryable, config: Config): Promise<Finding[]> {

@@ -1,11 +1,11 @@
 import { listBackups } from '../../backups/state.js';
 import { mailProviders } from '../../config/contradictions.js';
 import type { Finding, System } from '../../contract/operation/system.js';
-import { readSchemaState } from '../../database/schema-state.js';
 import { readDatabaseState, readMigrations, readQueueState } from '../../database/state.js';
 import type { SystemInformation } from '../../http/routes/admin/system.js';
 import { failingProviders } from '../../messages/providers/health.js';
 import { readSmsUsage } from '../../messages/sms-admission.js';
+import { readSchemaState } from '../../schema/state.js';
 import { listInstances } from '../../statistics/instances.js';
 import type { Statistics } from '../../statistics/statistics.js';
 import type { Base } from '../base/base.js';

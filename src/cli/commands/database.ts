@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import pg from 'pg';
 import { openExistingTarget } from '../../app/base/database-target.js';
 import { readConfig } from '../../config/config.js';
-import { createRunningRole } from '../../database/running-role.js';
+import { createRunningRole } from '../../schema/running-role.js';
 import { quietLog } from '../support/dependencies.js';
 import { CommandError } from '../support/failure.js';
 import { type Io, printJson, printLine, printTable } from '../support/io.js';

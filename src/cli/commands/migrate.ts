@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { openExistingTarget } from '../../app/base/database-target.js';
 import { readConfig } from '../../config/config.js';
-import { buildIndexes } from '../../database/late-indexes.js';
-import { migrate } from '../../database/migrate.js';
+import { buildIndexes } from '../../schema/late-indexes.js';
+import { migrate } from '../../schema/migrate.js';
 import { quietLog } from '../support/dependencies.js';
 import { type Io, printLine } from '../support/io.js';
 

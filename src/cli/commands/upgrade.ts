@@ -13,11 +13,11 @@ import {
 } from '../../app/doctor/checks.js';
 import { checkDisks, checkMigrationRoom } from '../../app/doctor/disks.js';
 import { type Config, ConfigError, readConfig } from '../../config/config.js';
-import { refuseUnfitDatabase } from '../../database/connections/suitability.js';
 import type { Queryable } from '../../database/database.js';
-import { readSchemaState } from '../../database/schema-state.js';
 import { findEmbeddedInstallation } from '../../embedded/embedded.js';
 import { describePlan, planMajorUpgrade } from '../../embedded/major-upgrade/plan.js';
+import { readSchemaState } from '../../schema/state.js';
+import { refuseUnfitDatabase } from '../../schema/suitability.js';
 import { withDatabase } from '../support/dependencies.js';
 import { CommandError, describeFailure } from '../support/failure.js';
 import { type Io, printLine } from '../support/io.js';

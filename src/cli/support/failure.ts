@@ -1,12 +1,12 @@
 import { BackupError } from '../../backups/container/error.js';
 import { ConfigError } from '../../config/config.js';
 import { NoPrimaryError, NotPrimaryError } from '../../database/connections/servers.js';
-import { UnfitDatabaseError } from '../../database/connections/suitability.js';
-import { MigrationError } from '../../database/migrate.js';
 import { EmbeddedPostgresError } from '../../embedded/embedded.js';
 import { problemBody } from '../../http/plugins/problems.js';
 import { SecretKeyError } from '../../keys/secret-key-file.js';
 import { Problem } from '../../lib/problem.js';
+import { MigrationError } from '../../schema/migrate.js';
+import { UnfitDatabaseError } from '../../schema/suitability.js';
 
 /** An error of a command, with a message for the person who typed it. */
 export class CommandError extends Error {}

@@ -1,12 +1,12 @@
 import { userFieldsWith } from '../../contract/user-fields.js';
 import type { Queryable } from '../../database/database.js';
-import { searchText } from '../../database/late-indexes.js';
 import { filterCondition, likePattern } from '../../database/listing.js';
 import { bound, identifier, join, type Sql, sql, statement } from '../../database/sql.js';
 import { lockHolds } from '../../identities/accounts.js';
 import { canonicalEntry, type DirectoryType, directoryTypes, identityDigest } from '../../identities/identity.js';
 import type { FilterClause } from '../../lib/filter/fields.js';
 import { isGuessLocked, isNotGuessLocked } from '../../limits/guess-locks.js';
+import { searchText } from '../../schema/late-indexes.js';
 
 /** The filter fields of lists of users. */
 export const userFilterFields = userFieldsWith('filter');

@@ -1,6 +1,5 @@
 import pg from 'pg';
 import type { Database, Queryable } from '../../database/database.js';
-import { searchIndex } from '../../database/late-indexes.js';
 import {
   countCap,
   type ListRequest,
@@ -14,6 +13,7 @@ import {
 import { bound, compose, join, literal, type Sql, sql } from '../../database/sql.js';
 import { createConcurrencyLimiter } from '../../lib/concurrency-limiter.js';
 import { Problem } from '../../lib/problem.js';
+import { searchIndex } from '../../schema/late-indexes.js';
 
 /** The conditions of a search. */
 export interface FindRequest extends Omit<ListRequest, 'filter'> {

@@ -1,11 +1,11 @@
 import { externalIdPrefix } from '../../contract/common.js';
 import type { Queryable } from '../../database/database.js';
-import { searchText } from '../../database/late-indexes.js';
 import { likePattern } from '../../database/listing.js';
 import { bound, type Sql, sql, statement } from '../../database/sql.js';
 import { isExternalReference } from '../../identities/user-references.js';
 import { parseId } from '../../lib/ids.js';
 import type { FieldError } from '../../lib/problem.js';
+import { searchText } from '../../schema/late-indexes.js';
 import { ownersOf } from './fields.js';
 import type { FindMethod } from './finder.js';
 

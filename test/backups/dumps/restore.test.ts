@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findProgram } from '../../../src/backups/dumps/programs.js';
-import { migrate } from '../../../src/database/migrate.js';
+import { migrate } from '../../../src/schema/migrate.js';
 import { type Environment, runCommand, temporaryFolder } from '../../cli/command.js';
 import {
   createServerFolder,

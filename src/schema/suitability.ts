@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { openClient } from './open-client.js';
-import { requestSettings } from './session-check.js';
-import type { DatabaseTarget } from './target.js';
+import { openClient } from '../database/connections/open-client.js';
+import { requestSettings } from '../database/connections/session-check.js';
+import type { DatabaseTarget } from '../database/connections/target.js';
 
 /** PostgreSQL 15, as server_version_num. */
 const minServerVersion = 150_000;

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connectionFields } from '../../src/database/connections/target.js';
-import { buildIndexes, indexState, searchIndex, startIndexBuild } from '../../src/database/late-indexes.js';
+import { buildIndexes, indexState, searchIndex, startIndexBuild } from '../../src/schema/late-indexes.js';
 import { ensureFirstKey } from '../../src/sessions/api-keys.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';

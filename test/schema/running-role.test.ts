@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { buildIndexes } from '../../src/database/late-indexes.js';
-import { migrate } from '../../src/database/migrate.js';
+import { buildIndexes } from '../../src/schema/late-indexes.js';
+import { migrate } from '../../src/schema/migrate.js';
 import { runCommand } from '../cli/command.js';
 import { startTestApp } from '../support/app.js';
 import { createTestDatabase, type TestDatabase, withRole } from '../support/database.js';

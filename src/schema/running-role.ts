@@ -1,9 +1,9 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { openClient } from './connections/open-client.js';
-import type { DatabaseTarget } from './connections/target.js';
-import type { Queryable } from './database.js';
-import { compose, sql } from './sql.js';
+import { openClient } from '../database/connections/open-client.js';
+import type { DatabaseTarget } from '../database/connections/target.js';
+import type { Queryable } from '../database/database.js';
+import { compose, sql } from '../database/sql.js';
 
 /**
  * The role with which the service runs, beside the role that owns the schema and migrates it (OWASP ASVS 13.2.2). It reads

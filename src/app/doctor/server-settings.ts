@@ -1,5 +1,5 @@
-import type { Queryable } from './database.js';
-import { bound, compose, sql } from './sql.js';
+import type { Queryable } from '../../database/database.js';
+import { bound, compose, sql } from '../../database/sql.js';
 
 /** A setting of PostgreSQL with which Postern cannot keep a promise. */
 export interface HarmfulSetting {

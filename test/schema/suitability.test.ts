@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openClient } from '../../../src/database/connections/open-client.js';
-import { migrate } from '../../../src/database/migrate.js';
-import { createTestDatabase } from '../../support/database.js';
-import { databaseDigest } from '../../support/digests.js';
-import { startPoolerWithoutBegin } from '../../support/pooler.js';
+import { openClient } from '../../src/database/connections/open-client.js';
+import { migrate } from '../../src/schema/migrate.js';
+import { createTestDatabase } from '../support/database.js';
+import { databaseDigest } from '../support/digests.js';
+import { startPoolerWithoutBegin } from '../support/pooler.js';
 
 const log = { warn: () => undefined };
 

@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { runMigrations } from 'graphile-worker';
 import type pg from 'pg';
+import { openClient } from '../database/connections/open-client.js';
+import type { DatabaseTarget } from '../database/connections/target.js';
+import { createPlainPool } from '../database/database.js';
 import { sha256 } from '../lib/crypto/digests.js';
-import { openClient } from './connections/open-client.js';
-import { refuseUnfitDatabase } from './connections/suitability.js';
-import type { DatabaseTarget } from './connections/target.js';
-import { createPlainPool } from './database.js';
 import { buildSmallIndexes } from './late-indexes.js';
-import { compareMigrations, listMigrations, migrationsFolder } from './schema-state.js';
+import { compareMigrations, listMigrations, migrationsFolder } from './state.js';
+import { refuseUnfitDatabase } from './suitability.js';
 
 /** The key of an advisory lock: any fixed number. Instances that start at the same time migrate one after the other. */
 const migrationLock = 7_203_415_001;

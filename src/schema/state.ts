@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { Queryable } from '../database/database.js';
+import { compose, sql } from '../database/sql.js';
 import { packageFolder } from '../lib/package-folder.js';
-import type { Queryable } from './database.js';
-import { compose, sql } from './sql.js';
 
 /** How the schema of a database compares with the migrations of this version. */
 export interface SchemaState {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createDatabase } from '../../src/database/database.js';
-import { describeSetting, findHarmfulSettings } from '../../src/database/server-settings.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { testSql } from '../support/sql.js';
+import { describeSetting, findHarmfulSettings } from '../../../src/app/doctor/server-settings.js';
+import { createDatabase } from '../../../src/database/database.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { testSql } from '../../support/sql.js';
 
 let db: TestDatabase;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { openClient } from './connections/open-client.js';
-import type { DatabaseTarget } from './connections/target.js';
-import type { Queryable } from './database.js';
-import { bound, compose, type Sql, sql } from './sql.js';
+import { openClient } from '../database/connections/open-client.js';
+import type { DatabaseTarget } from '../database/connections/target.js';
+import type { Queryable } from '../database/database.js';
+import { bound, compose, type Sql, sql } from '../database/sql.js';
 
 /**
  * An index that no migration builds: on a large table this takes minutes, in which the table accepts no writes, or the
