@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/database/migrate.js';
 import { createRunningRole } from '../../src/database/running-role.js';
 import { startEmbeddedPostgres } from '../../src/embedded/embedded.js';
-import { copyServerFiles, sharedBuffers } from './cluster.js';
+import { copyServerFiles, sharedBuffers, walSegmentBytes } from './cluster.js';
 import { createRunFolder } from './run-folder.js';
 
 /** The tests' PostgreSQL server, as fields for `pg`. */
@@ -73,7 +73,15 @@ async function runAsAdmin(server: TestServer, statements: readonly string[]): Pr
 
 /** Creates and migrates the database of an embedded server. @returns the data directory of the stopped server */
 async function createCluster(dataDir: string): Promise<string> {
-  const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
+  const embedded = await startEmbeddedPostgres({
+    dataDir,
+    log: quiet,
+    // initdb chooses limits for the size of the log that suit the size of a segment. These are the usual ones.
+    initdbOptions: [
+      `--wal-segsize=${walSegmentBytes / 2 ** 20}`,
+      ...['--set=max_wal_size=1GB', '--set=min_wal_size=80MB'],
+    ],
+  });
   await migrate(embedded.address, quiet);
   await embedded.stop();
   return join(dataDir, 'postgres');

@@ -17,7 +17,7 @@ import type { BackupStore } from '../../../src/backups/places/place.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { temporaryFolder } from '../../cli/command.js';
 import { query } from '../../embedded/embedded-postern.js';
-import { startBackupPostgres } from '../../support/cluster.js';
+import { startBackupPostgres, walSegmentBytes } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -197,7 +197,7 @@ describe('a log archive', () => {
     const digits = (position: number) => position.toString(16).toUpperCase().padStart(16, '0');
     // One contains own parts, one says that more was archived, and one begins where an own part begins.
     const planted = [
-      [first, first + 16 * 1024 * 1024],
+      [first, first + walSegmentBytes],
       [end - 1, end + 1024],
       [first, end + 1],
       [end + 2048, end + 4096],
@@ -225,13 +225,13 @@ describe('a log archive', () => {
   it('replaces the parts of a segment with the segment, continues after a restart, and is refused with a damaged part', async () => {
     await archiver?.stop();
     archiver = start();
-    // More than a segment of 16 MB.
-    await run("select pg_logical_emit_message(true, 'filler', repeat('x', 1024 * 1024)) from generate_series(1, 20)");
+    // More than a segment.
+    await run(`select pg_logical_emit_message(true, 'filler', repeat('x', ${walSegmentBytes} * 5 / 4))`);
     await untilArchived();
     const parts = await listParts(store, await currentArchiveFolder());
     const sorted = parts.map(({ start: from, end }) => [from, end]);
     for (const [index, [from]] of sorted.entries()) if (index > 0) expect(from).toBe(sorted[index - 1]?.[1]);
-    expect(parts.filter(({ start: from, end }) => end - from === 16 * 1024 * 1024).length).toBeGreaterThan(0);
+    expect(parts.filter(({ start: from, end }) => end - from === walSegmentBytes).length).toBeGreaterThan(0);
     const path = pathTo(join('backups', parts.at(-1)?.name ?? ''));
     const bytes = await readFile(path);
     onTestFinished(() => writeFile(path, bytes));
@@ -353,10 +353,10 @@ describe('a log archive', () => {
     await run('alter database postern reset search_path');
     archiver = start();
     const parts = await newParts();
-    expect(parts.filter(({ start: from, end }) => end - from === 16 * 1024 * 1024).length).toBeGreaterThanOrEqual(2);
+    expect(parts.filter(({ start: from, end }) => end - from === walSegmentBytes).length).toBeGreaterThanOrEqual(2);
     await expectHonest(parts);
     // As if the machine had been lost after the first of these segments was archived.
-    const segment = parts.find(({ start: from, end }) => end - from === 16 * 1024 * 1024);
+    const segment = parts.find(({ start: from, end }) => end - from === walSegmentBytes);
     const last = Math.ceil(acknowledged.at(-1)?.at ?? 0);
     const cut = storeUntil(segment?.end ?? 0);
     await expect(restoreAt({ store: cut, at: last, keys, target: pathTo('cut'), log: silent })).rejects.toThrow(
