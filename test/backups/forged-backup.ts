@@ -31,12 +31,17 @@ export function forgedBackup(
 ): AsyncIterable<Buffer> {
   let manifest: Record<string, unknown> = {};
   async function* entries(): AsyncGenerator<ArchiveEntry> {
+    let left = adds;
     for await (const entry of readArchive(source, acceptAnyOrigin)) {
       if (entry.path === 'manifest.json') manifest = JSON.parse(await text(entry.content));
       else if (entry.path === 'postern-backup.json') yield textEntry(entry.path, header(await text(entry.content)));
       else if (!drops(entry.path) && !adds.some(({ path }) => path === entry.path)) yield entry;
+      // Right after their folder, so a restore refuses them before it writes all other files.
+      if (entry.path !== 'postgres') continue;
+      yield* left.filter(({ path }) => path.startsWith('postgres/'));
+      left = left.filter(({ path }) => !path.startsWith('postgres/'));
     }
-    yield* adds;
+    yield* left;
   }
   return writeArchive(entries(), () => manifest, signedWith);
 }
