@@ -73,6 +73,7 @@ export async function prepareDataDir(dataDir: string): Promise<void> {
  * Opens the data directory `path`. Creates it with initdb if it is missing.
  *
  * @param path `postgres` in the DATA_DIR
+ * @param initdbOptions more options of initdb
  * @throws EmbeddedPostgresError `data_dir_unusable`, `wrong_major_version`, `start_failed`
  */
 export async function openDataDirectory(
@@ -80,10 +81,13 @@ export async function openDataDirectory(
   path: string,
   binaries: Binaries,
   account: Account | undefined,
+  initdbOptions: readonly string[] = [],
 ): Promise<DataDirectory> {
   try {
     finishReplacement(path);
-    if (!existsSync(path) || readdirSync(path).length === 0) await initialise(dataDir, path, binaries, account);
+    if (!existsSync(path) || readdirSync(path).length === 0) {
+      await initialise(dataDir, path, initdbOptions, binaries, account);
+    }
     await removeAbandoned(dataDir);
     assertMajorVersion(path, binaries.majorVersion);
     return openFolder(path, account?.uid ?? process.getuid?.() ?? 0);
@@ -142,6 +146,7 @@ function describe(path: string, descriptor: number, uid: number): DataDirectory 
 async function initialise(
   dataDir: string,
   path: string,
+  initdbOptions: readonly string[],
   binaries: Binaries,
   account: Account | undefined,
 ): Promise<void> {
@@ -149,7 +154,7 @@ async function initialise(
   const descriptor = openSync(staging, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     if (account !== undefined) fchownSync(descriptor, account.uid, account.gid);
-    await runInitdb(staging, descriptor, binaries, account);
+    await runInitdb(staging, descriptor, initdbOptions, binaries, account);
     // If a move to a new major version was interrupted, this puts the moved data at `path`. The rename below then
     // fails, so the data stays.
     finishReplacement(path);
@@ -195,6 +200,7 @@ async function removeAbandoned(dataDir: string): Promise<void> {
 async function runInitdb(
   staging: string,
   descriptor: number,
+  more: readonly string[],
   binaries: Binaries,
   account: Account | undefined,
 ): Promise<void> {
@@ -213,6 +219,7 @@ async function runInitdb(
     '--no-instructions',
     // One call for the whole file system. One call for each of a thousand files takes seconds on a busy disk.
     ...(process.platform === 'linux' ? ['--sync-method=syncfs'] : []),
+    ...more,
   ];
   const initdb = spawn(join(binaries.directory, 'bin', 'initdb'), options, {
     ...account,

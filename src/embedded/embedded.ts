@@ -26,6 +26,8 @@ export interface EmbeddedOptions {
   log: Log;
   /** Megabytes of memory of the server; for tests, whose data is small. */
   sharedBuffers?: number;
+  /** More options of the initdb that creates the data directory; for tests, whose backups are small with small segments of the log. */
+  initdbOptions?: readonly string[];
 }
 
 /** The pause before a lost server is started again. It doubles with each attempt, up to `maxPauseMs`. */
@@ -45,8 +47,9 @@ export async function startEmbeddedPostgres({
   dataDir,
   log,
   sharedBuffers,
+  initdbOptions,
 }: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const server = { ...(await prepareServer(resolve(dataDir))), sharedBuffers };
+  const server = { ...(await prepareServer(resolve(dataDir), initdbOptions)), sharedBuffers };
   const stopping = new AbortController();
   try {
     const membership = await joinServer(server, log, stopping.signal);
@@ -90,12 +93,12 @@ export async function findEmbeddedInstallation(path: string): Promise<EmbeddedIn
   return { majorVersion, account };
 }
 
-async function prepareServer(dataDir: string): Promise<Server> {
+async function prepareServer(dataDir: string, initdbOptions: readonly string[] | undefined): Promise<Server> {
   await prepareDataDir(dataDir);
   const path = join(dataDir, 'postgres');
   const account = serverAccount(path);
   const binaries = await locateBinaries(account, copyFoldersFor(account, dataDir));
-  return openServer(dataDir, path, binaries, account);
+  return openServer(dataDir, path, binaries, account, initdbOptions);
 }
 
 /** Starts the server again each time that it is lost, until `stopping` aborts. Then leaves the server. */

@@ -153,8 +153,7 @@ async function shutDown(data: DataDirectory, log: Log): Promise<void> {
   const deadline = performance.now() + shutdownTimeoutMs;
   for (let pause = 5; performance.now() < deadline; pause = Math.min(pause * 1.5, 100)) {
     await sleep(pause);
-    const running = await serverProcesses(data);
-    if (!running.some(({ pid }) => postmasters.includes(pid))) {
+    if ((await serverProcesses(data, postmasters)).length === 0) {
       log.info({}, 'Stopped the embedded PostgreSQL');
       return;
     }

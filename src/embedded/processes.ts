@@ -20,7 +20,7 @@ interface SystemProcess {
 
 /** The processes of the system. `read` returns those whose command line contains a given text. */
 interface ProcessTable {
-  pids: number[];
+  pids(): number[];
   read(pid: number): SystemProcess | undefined;
 }
 
@@ -34,14 +34,16 @@ const emptyLockFileAgeMs = 2000;
  * The processes of the server of `data`, without zombies. They have the cluster's name on their command lines. Two
  * other ways to find them do not work: the id in `postmaster.pid` may belong to a zombie or to another program, and in
  * a container root may not read `/proc/PID/cwd` of another account's process.
+ *
+ * @param among the ids of the processes to look at. Undefined: all
  */
-export async function serverProcesses(data: DataDirectory): Promise<ServerProcess[]> {
+export async function serverProcesses(data: DataDirectory, among?: readonly number[]): Promise<ServerProcess[]> {
   const table = existsSync('/proc/self/cmdline') ? procTable(data.clusterName) : await psTable(data.clusterName);
   const find = (pid: number) => {
     const process = table.read(pid);
     return process?.uid === data.uid ? process : undefined;
   };
-  return table.pids.flatMap((pid): ServerProcess[] => {
+  return (among ?? table.pids()).flatMap((pid): ServerProcess[] => {
     const process = find(pid);
     if (process === undefined) return [];
     if (find(process.parent) !== undefined) return [{ pid, role: 'child' }];
@@ -53,7 +55,7 @@ export async function serverProcesses(data: DataDirectory): Promise<ServerProces
 /** Reads each process on demand, so that a parent that started after the listing is found too. */
 function procTable(text: string): ProcessTable {
   return {
-    pids: readdirSync('/proc').map(Number).filter(Number.isInteger),
+    pids: () => readdirSync('/proc').map(Number).filter(Number.isInteger),
     read(pid) {
       try {
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
@@ -78,7 +80,7 @@ async function psTable(text: string): Promise<ProcessTable> {
     const [, pid, parent, uid, command = ''] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
     if (command.includes(text)) processes.set(Number(pid), { uid: Number(uid), parent: Number(parent), command });
   }
-  return { pids: [...processes.keys()], read: (pid) => processes.get(pid) };
+  return { pids: () => [...processes.keys()], read: (pid) => processes.get(pid) };
 }
 
 /** Sends a signal to a process that may have ended already. */
@@ -116,7 +118,7 @@ async function removeStaleLockFiles(data: DataDirectory): Promise<void> {
     const path = join(data.ownPath, name);
     const pid = readLockFile(path);
     if (pid === undefined || (pid !== 0 && !isInUse(pid))) continue;
-    const isAlive = (await serverProcesses(data)).some((process) => process.pid === pid);
+    const isAlive = (await serverProcesses(data, [pid])).length > 0;
     // Read it again, because another starter may have replaced it.
     if (!isAlive && readLockFile(path) === pid) rmSync(path, { force: true });
   }

@@ -54,8 +54,9 @@ export async function openServer(
   path: string,
   binaries: Binaries,
   account: Account | undefined,
+  initdbOptions?: readonly string[],
 ): Promise<Server> {
-  const data = await openDataDirectory(dataDir, path, binaries, account);
+  const data = await openDataDirectory(dataDir, path, binaries, account, initdbOptions);
   const isOwnedByRoot = statSync(dataDir).uid === 0;
   return { binaries, data, account, isOwnedByRoot, logFile: join(dataDir, 'postgres.log') };
 }

@@ -1,6 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { type ArchiveEntry, acceptAnyOrigin, readArchive, writeArchive } from '../../src/backups/container/archive.js';
+import { text } from 'node:stream/consumers';
+import {
+  type ArchiveEntry,
+  acceptAnyOrigin,
+  readArchive,
+  textEntry,
+  writeArchive,
+} from '../../src/backups/container/archive.js';
 
 /** What somebody changes in a backup. */
 export interface BackupChange {
@@ -14,26 +21,32 @@ export interface BackupChange {
   readonly signedWith?: { readonly id: string; readonly key: string };
 }
 
-/** Writes a copy of a backup with other files. Its list of files and its checksum are right. */
-export async function forgeBackup(
-  from: string,
-  to: string,
+/** The drops of a backup without the tables. A restore takes it as complete, but no server starts on it. */
+export const isOfTables = (path: string): boolean => path.startsWith('postgres/base/');
+
+/** A copy of a backup with other files. Its list of files and its checksum are right. */
+export function forgedBackup(
+  source: AsyncIterable<Buffer>,
   { adds = [], header = (text) => text, drops = () => false, signedWith }: BackupChange,
-): Promise<void> {
+): AsyncIterable<Buffer> {
   let manifest: Record<string, unknown> = {};
   async function* entries(): AsyncGenerator<ArchiveEntry> {
-    for await (const entry of readArchive(createReadStream(from), acceptAnyOrigin)) {
-      const parts: Buffer[] = [];
-      for await (const part of entry.content) parts.push(part);
-      const read = Buffer.concat(parts);
-      if (entry.path === 'manifest.json') manifest = JSON.parse(read.toString());
-      if (entry.path === 'manifest.json' || adds.some(({ path }) => path === entry.path) || drops(entry.path)) continue;
-      const bytes = entry.path === 'postern-backup.json' ? Buffer.from(header(read.toString())) : read;
-      yield { ...entry, size: bytes.length, content: [bytes] };
+    let left = adds;
+    for await (const entry of readArchive(source, acceptAnyOrigin)) {
+      if (entry.path === 'manifest.json') manifest = JSON.parse(await text(entry.content));
+      else if (entry.path === 'postern-backup.json') yield textEntry(entry.path, header(await text(entry.content)));
+      else if (!drops(entry.path) && !adds.some(({ path }) => path === entry.path)) yield entry;
+      // Right after their folder, so a restore refuses them before it writes all other files.
+      if (entry.path !== 'postgres') continue;
+      yield* left.filter(({ path }) => path.startsWith('postgres/'));
+      left = left.filter(({ path }) => !path.startsWith('postgres/'));
     }
-    yield* adds;
+    yield* left;
   }
-  const written: Buffer[] = [];
-  for await (const part of writeArchive(entries(), () => manifest, signedWith)) written.push(part);
-  await writeFile(to, Buffer.concat(written));
+  return writeArchive(entries(), () => manifest, signedWith);
+}
+
+/** Writes a file with a copy of the backup in another one. */
+export function forgeBackup(from: string, to: string, change: BackupChange): Promise<void> {
+  return writeFile(to, forgedBackup(createReadStream(from, { highWaterMark: 1024 * 1024 }), change));
 }

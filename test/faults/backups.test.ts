@@ -17,7 +17,7 @@ import { runMaintenanceOnce } from '../../src/database/maintenance/tasks.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded/embedded.js';
 import { runCommand, temporaryFolder } from '../cli/command.js';
 import { query, serverPid } from '../embedded/embedded-postern.js';
-import { startMigratedPostgres } from '../support/cluster.js';
+import { sharedBuffers, startMigratedPostgres, walSegmentBytes } from '../support/cluster.js';
 import { eventually } from '../support/eventually.js';
 import { createInstallation, isLong } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
@@ -30,7 +30,6 @@ const rounds = isLong ? 20 : 1;
 /** Milliseconds between two transactions of a writer. The short form shares the machine with other tests. */
 const pauseMs = isLong ? 0 : 10;
 const writers = [1, 2, 3];
-const segmentBytes = 16 * 1024 * 1024;
 const eventsAge = 1e11;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -99,12 +98,12 @@ async function endOf(backup: string): Promise<number> {
   for await (const { path, content } of entries) {
     if (path === 'manifest.json') stop = JSON.parse(await text(content)).stop_lsn;
   }
-  return segmentStart(parseLsn(stop), segmentBytes) + segmentBytes;
+  return segmentStart(parseLsn(stop), walSegmentBytes) + walSegmentBytes;
 }
 
 /** Runs `work` on a database of a restored copy. */
 async function onCopy<T>(dataDir: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const copy = await startEmbeddedPostgres({ dataDir, log: silent });
+  const copy = await startEmbeddedPostgres({ dataDir, log: silent, sharedBuffers });
   const database = createDatabase({ target: copy.address, size: 2, onConnectionError: () => undefined });
   try {
     return await work(database);
@@ -192,7 +191,8 @@ async function archivedUntil(backups: string): Promise<number> {
 }
 
 it('the log archive restores what was acknowledged before its end, after everything else is lost', async () => {
-  const installation = await createInstallation();
+  // The service creates the data directory, so the log has the segments of the product.
+  const installation = await createInstallation({}, true);
   onTestFinished(() => installation.remove());
   const backups = join(installation.folder, 'backups');
   const settings = { BACKUP_TO: backups, BACKUP_CONTINUOUS: 'true', SECRET_KEY: 'k'.repeat(40) };

@@ -12,6 +12,12 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded
  */
 export const sharedBuffers = 64;
 
+/**
+ * The size of a segment of the write-ahead log in the copied cluster. Each backup contains at least one segment, so with the 16 MB of
+ * the product most of a backup would be an empty log. A test for which this matters has a data directory that the product creates.
+ */
+export const walSegmentBytes = 1024 * 1024;
+
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Copies a data directory of a stopped server. Keeps the owner of each file: root's server runs as another account. */

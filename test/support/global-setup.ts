@@ -1,11 +1,11 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../src/embedded/embedded.js';
 import { migrate } from '../../src/schema/migrate.js';
 import { createRunningRole } from '../../src/schema/running-role.js';
-import { copyServerFiles, sharedBuffers } from './cluster.js';
+import { copyServerFiles, sharedBuffers, walSegmentBytes } from './cluster.js';
 import { createRunFolder } from './run-folder.js';
 
 /** The tests' PostgreSQL server, as fields for `pg`. */
@@ -40,7 +40,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env.TMPDIR = folder.temporary;
   const cluster = await createCluster(folder.cluster);
   const { server, isOurs, stop } = await openServer(process.env.TEST_DATABASE_URL, cluster, folder.data);
-  await removeTemplates(folder.cluster);
+  await removeUnused(folder.cluster);
   const template = `postern_test_template_${process.pid}`;
   await runAsAdmin(server, [
     `drop database if exists ${template}`,
@@ -73,17 +73,25 @@ async function runAsAdmin(server: TestServer, statements: readonly string[]): Pr
 
 /** Creates and migrates the database of an embedded server. @returns the data directory of the stopped server */
 async function createCluster(dataDir: string): Promise<string> {
-  const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
+  const embedded = await startEmbeddedPostgres({
+    dataDir,
+    log: quiet,
+    // initdb chooses limits for the size of the log that suit the size of a segment. These are the usual ones.
+    initdbOptions: [
+      `--wal-segsize=${walSegmentBytes / 2 ** 20}`,
+      ...['--set=max_wal_size=1GB', '--set=min_wal_size=80MB'],
+    ],
+  });
   await migrate(embedded.address, quiet);
   await embedded.stop();
   return join(dataDir, 'postgres');
 }
 
 /**
- * Removes what a service does not use: the template databases are half of the files, and the tests of backups write and read all
- * files again and again.
+ * Removes what a service does not need, because the tests of backups write and read all files again and again: the template databases
+ * are half of the files. A third of the rest are maps of free space and of visible rows, which a server writes again when it needs them.
  */
-async function removeTemplates(dataDir: string): Promise<void> {
+async function removeUnused(dataDir: string): Promise<void> {
   const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
   await runAsAdmin(embedded.address, [
     "update pg_database set datistemplate = false where datname like 'template_'",
@@ -91,6 +99,9 @@ async function removeTemplates(dataDir: string): Promise<void> {
     'drop database template1',
   ]);
   await embedded.stop();
+  const base = join(dataDir, 'postgres', 'base');
+  const maps = (await readdir(base, { recursive: true })).filter((name) => /_(fsm|vm)$/.test(name));
+  for (const name of maps) await rm(join(base, name));
 }
 
 async function openServer(

@@ -54,7 +54,7 @@ export function readHeader(block: Buffer): TarHeader | undefined {
 
 /** The zeros after the content of a file, up to the next block. */
 export function paddingAfter(size: number): Buffer {
-  return Buffer.alloc((blockBytes - (size % blockBytes)) % blockBytes);
+  return tarEnd.subarray(0, (blockBytes - (size % blockBytes)) % blockBytes);
 }
 
 const octal = (value: number, digits: number) => value.toString(8).padStart(digits, '0');

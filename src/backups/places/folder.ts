@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { constants, type Dirent } from 'node:fs';
+import { constants, type Dirent, existsSync } from 'node:fs';
 import { link, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ifMissing, syncFolder } from '../../lib/files.js';
@@ -82,12 +82,14 @@ const notAFile = (path: string) => new UnusableFileError(`${path} is not a file.
 
 /** Writes a file that only its owner can read. It gets its name when it is complete and on disk. */
 async function writeBackup(path: string, content: AsyncIterable<Buffer>): Promise<number> {
+  // Before the work, and again at its end: somebody may have written the file meanwhile.
+  if (existsSync(path)) throw existsAlready(path);
   await createPrivateFolder(dirname(path));
   const part = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}${partEnd}`);
   try {
     const bytes = await writeSynced(part, content);
     await link(part, path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'EEXIST') throw new BackupError(`${path} exists already: choose another name.`);
+      if (error.code === 'EEXIST') throw existsAlready(path);
       throw error;
     });
     return bytes;
@@ -96,6 +98,8 @@ async function writeBackup(path: string, content: AsyncIterable<Buffer>): Promis
     await syncFolder(dirname(path));
   }
 }
+
+const existsAlready = (path: string) => new BackupError(`${path} exists already: choose another name.`);
 
 /** @throws BackupError that names the disk, if it is full */
 async function writeSynced(path: string, content: AsyncIterable<Buffer>): Promise<number> {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { BackupState } from '../../../src/contract/operation/backups.js';
 import { startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { runCommand } from '../../cli/command.js';
+import { sharedBuffers } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 import { createInstallation, type FaultyService, type Installation } from '../../support/fault-injection/service.js';
 import { createUser } from '../../support/users.js';
@@ -69,7 +70,7 @@ it('operators start and verify backups, and deleted ones are not listed', async 
 /** The texts of the notifications in a restored copy. */
 async function textsIn(dataDir: string): Promise<string[]> {
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const copy = await startEmbeddedPostgres({ dataDir, log });
+  const copy = await startEmbeddedPostgres({ dataDir, log, sharedBuffers });
   const client = new pg.Client(copy.address);
   try {
     await client.connect();

@@ -2,11 +2,10 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { countRows, nextTransaction } from '../../../src/backups/base/contents.js';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
+import type { EmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { temporaryFolder } from '../../cli/command.js';
 import { query } from '../../embedded/embedded-postern.js';
-
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+import { startMigratedPostgres } from '../../support/cluster.js';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let server: EmbeddedPostgres;
@@ -20,7 +19,9 @@ async function connect(): Promise<pg.Client> {
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  server = await startEmbeddedPostgres({ dataDir: join(folder.path, 'data'), log: silent });
+  const started = await startMigratedPostgres(join(folder.path, 'data'));
+  // This database is empty.
+  server = { ...started, address: { ...started.address, database: 'postgres' } };
   await query(server, 'create table kept (value text)');
   await query(server, 'create table last (value text)');
   client = await connect();

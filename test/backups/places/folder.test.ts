@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,6 +50,21 @@ test('another failure of the content stays as it is', async () => {
   const folder = await createFolder();
   const write = createBackupFolder(folder).write('one.tar', pieces(1, new Error('the database is away')));
   await expect(write).rejects.toThrow(/^the database is away$/);
+});
+
+test('a backup replaces no file: one that is there is found before the content is read, and a later one at the end', async () => {
+  const folder = await createFolder();
+  const path = join(folder, 'one.tar');
+  const store = createBackupFolder(folder);
+  let reads = 0;
+  async function* content() {
+    reads += 1;
+    await writeFile(path, 'written meanwhile');
+    yield Buffer.from('a backup');
+  }
+  for (let time = 1; time <= 2; time += 1)
+    await expect(store.write('one.tar', content())).rejects.toThrow(`${path} exists already`);
+  expect([reads, await readFile(path, 'utf8'), await readdir(folder)]).toEqual([1, 'written meanwhile', ['one.tar']]);
 });
 
 const nameOf = (day: number) => `postern-7-2026010${day}T000000Z.tar`;

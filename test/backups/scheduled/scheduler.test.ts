@@ -15,6 +15,7 @@ import { query } from '../../embedded/embedded-postern.js';
 import { startBackupPostgres } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 import { testSql } from '../../support/sql.js';
+import { forgedBackup, isOfTables } from '../forged-backup.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const key = { id: '01234567', key: 'k'.repeat(40) };
@@ -245,10 +246,11 @@ describe('scheduled backups', () => {
 
   it('of a restored copy have its id in their names, and leave the backups of the original', async () => {
     const { store } = options();
-    const read = async () => (await readdir(pathTo('backups'))).toSorted();
-    const before = await read();
+    const list = async () => (await readdir(pathTo('backups'))).toSorted();
+    const before = await list();
     const newest = (await listBackups(database)).find((backup) => backup.verified_at !== null);
-    await restoreBackup(store.read(basename(newest?.location ?? '')), {
+    const read = store.read(basename(newest?.location ?? ''));
+    await restoreBackup(forgedBackup(read, { drops: isOfTables, signedWith: key }), {
       ...{
         target: pathTo('restored'),
         keys: { passphrase: undefined, secretKeys: [key], acceptsUnauthenticated: false },
@@ -262,9 +264,9 @@ describe('scheduled backups', () => {
     const warnings: object[] = [];
     const log = { ...silent, warn: (details: object) => void warnings.push(details) };
     expect(await backUpIfDue({ ...options(), keep: 1, log }, never)).toBe(true);
-    const added = (await read()).filter((name) => !before.includes(name));
+    const added = (await list()).filter((name) => !before.includes(name));
     expect(added).toEqual([expect.stringMatching(new RegExp(`^postern-\\d+-${id}-\\d{8}T\\d{6}Z\\.tar$`))]);
-    expect(await read()).toEqual([...before, ...added].toSorted());
+    expect(await list()).toEqual([...before, ...added].toSorted());
     const [, system] = basename(newest?.location ?? '').split('-');
     const ofOriginal = before.filter((name) => name.startsWith(`postern-${system}-`));
     expect(warnings).toEqual([{ location: pathTo('backups'), backups: ofOriginal.length }]);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { textEntry } from '../../../src/backups/container/archive.js';
 import type { EmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { createKeyId } from '../../../src/lib/crypto/secret-keys.js';
-import { type BackupChange, forgeBackup } from '../../backups/forged-backup.js';
+import { type BackupChange, forgeBackup, isOfTables } from '../../backups/forged-backup.js';
 import { query } from '../../embedded/embedded-postern.js';
 import { startBackupPostgres } from '../../support/cluster.js';
 import { type Environment, runCommand, temporaryFolder } from '../command.js';
@@ -21,6 +21,8 @@ let server: EmbeddedPostgres;
 /** A folder with one backup, and the path of this backup. */
 let store: string;
 let backup: string;
+/** A copy without the tables, which is read in a tenth of the time. */
+let small: string;
 
 /** The signature names the right key, whatever key it was made with. */
 const signer = (key: string) => ({ id: createKeyId(secretKey), key });
@@ -30,9 +32,9 @@ const pathOf = (name: string) => join(folder.path, name);
 const postern = (line: string, more: Environment = {}) =>
   runCommand(line.split(' '), { DATA_DIR: pathOf('data'), ...more });
 
-/** Writes a copy of the backup whose checksums are right, but whose files are others. */
-async function forge(name: string, change: BackupChange): Promise<string> {
-  await forgeBackup(backup, pathOf(name), change);
+/** Writes a copy of a backup whose checksums are right, but whose files are others. */
+async function forge(name: string, change: BackupChange, from = small): Promise<string> {
+  await forgeBackup(from, pathOf(name), change);
   return pathOf(name);
 }
 
@@ -47,6 +49,8 @@ beforeAll(async () => {
   await mkdir(store);
   expect(await postern(`backup create --to ${store}`)).toMatchObject({ code: 0, stderr: '' });
   backup = join(store, (await readdir(store))[0] ?? '');
+  small = pathOf('small.tar');
+  await forgeBackup(backup, small, { drops: isOfTables, signedWith: signer(secretKey) });
 });
 afterAll(async () => {
   await server.stop();
@@ -59,13 +63,18 @@ describe('a backup that somebody else has written', () => {
     ['signed with another key', otherKey],
   ])('runs no command at verify and restore (%s)', async (_title, key) => {
     const marker = pathOf('ran');
-    const path = await forge('commands.tar', {
-      adds: [
-        textEntry('postgres/postgresql.auto.conf', `restore_command = 'touch ${marker}; false'\n`),
-        textEntry('postgres/recovery.signal', ''),
-      ],
-      ...(key !== undefined && { signedWith: signer(key) }),
-    });
+    // A server could start on it.
+    const path = await forge(
+      'commands.tar',
+      {
+        adds: [
+          textEntry('postgres/postgresql.auto.conf', `restore_command = 'touch ${marker}; false'\n`),
+          textEntry('postgres/recovery.signal', ''),
+        ],
+        ...(key !== undefined && { signedWith: signer(key) }),
+      },
+      backup,
+    );
     const [verify, restore] = [`backup verify ${path}`, `backup restore ${path} --to ${pathOf('never')}`];
     const refused: readonly (readonly [line: string, env?: Environment])[] =
       key === undefined
@@ -87,7 +96,7 @@ describe('a backup that somebody else has written', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('no signature')]);
     const signed = await forge('signed.tar', { signedWith: signer(otherKey), drops: isServerFile });
     expect((await postern(`backup verify ${signed}`)).stderr).toContain('signature is wrong');
-    const genuine = await forge('genuine.tar', { signedWith: signer(secretKey) });
+    const genuine = await forge('genuine.tar', { signedWith: signer(secretKey) }, backup);
     expect(await postern(`backup verify ${genuine}`)).toMatchObject({ code: 0, stderr: '' });
   });
 
@@ -105,7 +114,7 @@ describe('a backup that somebody else has written', () => {
     const newer = (year: string) => join(place, name.replace(/-\d{4}(?=\d{4}T)/, `-${year}`));
     await copyFile(backup, join(place, name));
     await writeFile(newer('2997'), 'not a backup');
-    await copyFile(backup, newer('2998'));
+    await copyFile(small, newer('2998'));
     const header = (text: string) => text.replace(/"created_at": "\d{4}/, '"created_at": "2999');
     await copyFile(
       await forge('newest.tar', { signedWith: signer(otherKey), header, drops: isServerFile }),
@@ -160,7 +169,7 @@ describe('a backup that somebody else has written', () => {
 
 describe('a backup on a machine without its key', () => {
   it('is restored only if the operator trusts the file, with settings that Postern writes', async () => {
-    const line = `backup restore ${backup} --to ${pathOf('trusted')}`;
+    const line = `backup restore ${small} --to ${pathOf('trusted')}`;
     const elsewhere = { DATA_DIR: pathOf('elsewhere') };
     const refused = await postern(line, elsewhere);
     expect([refused.code, refused.stderr]).toEqual([

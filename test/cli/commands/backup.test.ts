@@ -7,10 +7,10 @@ import { createBackupFolder } from '../../../src/backups/places/folder.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded.js';
 import { encryptAge, isAgeFile } from '../../../src/lib/crypto/age.js';
 import { createKeyId } from '../../../src/lib/crypto/secret-keys.js';
-import { forgeBackup } from '../../backups/forged-backup.js';
+import { forgeBackup, isOfTables } from '../../backups/forged-backup.js';
 import { accessKeyId, secretAccessKey, startStore } from '../../delivery/storage/s3-fake.js';
 import { query } from '../../embedded/embedded-postern.js';
-import { startBackupPostgres } from '../../support/cluster.js';
+import { sharedBuffers, startBackupPostgres } from '../../support/cluster.js';
 import { eventually } from '../../support/eventually.js';
 import { type Environment, runCommand, startCommand, temporaryFolder } from '../command.js';
 
@@ -23,15 +23,16 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let dataDir: string;
 let env: Environment;
 let server: EmbeddedPostgres;
-/** A backup with the secret key. */
+/** A backup with the secret key, and a copy of it without the tables, which is read in a tenth of the time. */
 let backup: string;
+let small: string;
 
 const pathOf = (name: string) => join(folder.path, name);
 const postern = (line: string, more: Environment = {}) => runCommand(line.split(' '), { ...env, ...more });
 
-/** Writes a changed copy of the backup. @returns its path */
+/** Writes a changed copy of the small backup. @returns its path */
 async function writeChanged(name: string, change: (bytes: Buffer) => Buffer): Promise<string> {
-  await writeFile(pathOf(name), change(await readFile(backup)));
+  await writeFile(pathOf(name), change(await readFile(small)));
   return pathOf(name);
 }
 
@@ -46,7 +47,7 @@ const withFormat = (bytes: Buffer, format: number) =>
 
 /** Runs statements on a restored copy. */
 async function queryCopy(copy: string, text: string): Promise<Record<string, unknown>[]> {
-  const restored = await startEmbeddedPostgres({ dataDir: copy, log: silent });
+  const restored = await startEmbeddedPostgres({ dataDir: copy, log: silent, sharedBuffers });
   try {
     return await query(restored, text);
   } finally {
@@ -66,6 +67,8 @@ beforeAll(async () => {
   await writeFile(join(dataDir, 'images', image), 'a picture');
   backup = pathOf('first.tar');
   expect(await postern(`backup create --to ${backup} --with-secret-key`)).toMatchObject({ code: 0, stderr: '' });
+  small = pathOf('small.tar');
+  await forgeBackup(backup, small, { drops: isOfTables, signedWith: { id: createKeyId(secretKey), key: secretKey } });
 });
 afterAll(async () => {
   await server.stop();
@@ -128,14 +131,6 @@ describe('postern backup', () => {
     }
   });
 
-  it('a backup without the secret key says which key it needs', async () => {
-    await mkdir(pathOf('folder'));
-    expect(await postern(`backup create --to ${pathOf('folder')}`)).toMatchObject({ code: 0 });
-    const { stdout } = await postern(`backup restore ${pathOf('folder')} --to ${pathOf('without-key')}`);
-    expect(stdout).toMatch(/no secret key\. It needs the key with the id [0-9a-f]{8}: copy it to .+secret-key/);
-    expect(await readdir(pathOf('without-key'))).toEqual(['images', 'installation', 'postgres']);
-  });
-
   // app/domains/backups.test.ts restores an encrypted backup.
   it('create encrypts with BACKUP_PASSPHRASE, and verify and restore need it', async () => {
     const secret = { BACKUP_PASSPHRASE: passphrase };
@@ -146,7 +141,7 @@ describe('postern backup', () => {
     expect((await postern(`backup verify ${written}`)).stderr).toContain('encrypted: set BACKUP_PASSPHRASE');
     // A file names the cost of its key. The others cost less.
     const path = pathOf('cheap.age');
-    await writeFile(path, encryptAge(passphrase, createReadStream(backup), 10));
+    await writeFile(path, encryptAge(passphrase, createReadStream(small), 10));
     const wrong = await postern(`backup verify ${path}`, { BACKUP_PASSPHRASE: 'another passphrase' });
     expect(wrong.stderr).toContain('is not the passphrase');
     await writeFile(path, (await readFile(path)).subarray(0, -70_000));
@@ -180,7 +175,7 @@ describe('postern backup', () => {
     const [own] = await query(server, 'select system_identifier::text as id from pg_control_system()');
     // The changed digest at the end is right: the archive is complete, but its parts do not belong together.
     const path = pathOf('mixed.tar');
-    await forgeBackup(backup, path, {
+    await forgeBackup(small, path, {
       header: (text) => text.replace(String(own?.id), '7000000000000000000'),
       drops: (name) => /^postgres\/(?!global$|global\/pg_control$|backup_label$)/.test(name),
       signedWith: { id: createKeyId(secretKey), key: secretKey },
@@ -207,7 +202,7 @@ describe('postern backup', () => {
     }
   });
 
-  it('a bucket can hold backups, and an error of the bucket is printed as a sentence', async () => {
+  it('a bucket can hold backups, which say which key they need, and an error of the bucket is printed as a sentence', async () => {
     const store = await startStore();
     onTestFinished(() => store.close());
     const place = 's3://bucket-of-tests/backups';
@@ -221,8 +216,9 @@ describe('postern backup', () => {
     expect(await postern(`backup create --to ${place}`, keys)).toMatchObject({ code: 0, stderr: '' });
     const [key = ''] = store.objects.keys();
     expect(key).toMatch(/^bucket-of-tests\/backups\/postern-\d+-\d{8}T\d{6}Z\.tar$/);
-    expect(await postern(`backup restore s3://${key} --to ${pathOf('from-bucket')}`, keys)).toMatchObject({ code: 0 });
-    expect(await queryCopy(pathOf('from-bucket'), 'select count(*)::int as rows from kept')).toEqual([{ rows: 2000 }]);
+    const { stdout } = await postern(`backup restore s3://${key} --to ${pathOf('from-bucket')}`, keys);
+    expect(stdout).toMatch(/no secret key\. It needs the key with the id [0-9a-f]{8}: copy it to .+secret-key/);
+    expect(await readdir(pathOf('from-bucket'))).toEqual(['images', 'installation', 'postgres']);
     store.objects.set(key, (store.objects.get(key) ?? Buffer.alloc(0)).subarray(0, 1_000_000));
     const cut = await postern(`backup verify ${place}`, keys);
     expect(cut).toMatchObject({ code: 1, stderr: expect.stringContaining('its end is missing') });
@@ -236,7 +232,7 @@ describe('postern backup', () => {
   it('restore --at needs a time with its zone, and a backup with a log archive', async () => {
     const { stderr } = await postern(`backup restore ${backup} --at yesterday --to ${pathOf('never')}`);
     expect(stderr).toContain('--at must be latest, or a time with its zone');
-    const plain = await postern(`backup restore ${backup} --at latest --to ${pathOf('never')}`);
+    const plain = await postern(`backup restore ${small} --at latest --to ${pathOf('never')}`);
     expect(plain).toMatchObject({ code: 1, stderr: expect.stringContaining('made without BACKUP_CONTINUOUS') });
   });
 
