@@ -116,9 +116,11 @@ describe.each(describedLists)('$name', ({ path, sorts, insert, isOwn }) => {
     const seen: string[] = [];
     let cursor: string | null | undefined;
     for (let number = 1; cursor !== null; number += 1) {
-      const { body, status } = await pageOf({ sort, limit: '2', ...(cursor !== undefined && { cursor }) });
+      // The rows of earlier tests come in a few large pages.
+      const limit = number < 8 ? 2 : 50;
+      const { body, status } = await pageOf({ sort, limit: `${limit}`, ...(cursor !== undefined && { cursor }) });
       expect(status).toBe(200);
-      expect(body.page).toMatchObject({ number, limit: 2 });
+      expect(body.page).toMatchObject({ number, limit });
       seen.push(...body.data.map(({ id }) => id));
       cursor = body.page.next_cursor;
       // Inserts rows on both sides of the current position.
