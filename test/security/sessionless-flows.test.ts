@@ -314,7 +314,8 @@ describe.each([
       'a minute passes',
       { does: 'begin', flow: second },
       ...times(3, { does: 'guess', flow: first }),
-      ...times(3, { does: 'guess', flow: second }),
+      // The same flow is locked already.
+      ...times(first === second ? 1 : 3, { does: 'guess', flow: second }),
     ]);
   });
 });
