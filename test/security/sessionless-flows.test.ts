@@ -89,7 +89,7 @@ const limits = ['lock', 'permanent lock', 'requests', 'codes', 'messages to a pr
 type Limit = (typeof limits)[number];
 
 /**
- * Except in a thorough run, these limits meet half of their pairs. Each flow is still the first
+ * Except in a thorough run, these limits meet half of their pairs. Each flow but the sign-up through a provider is still the first
  * or the second one with each limit, and with the limits of messages together. All pairs remain with the lock, where each flow meets itself.
  */
 const halves: Partial<Record<Limit, (index: number) => boolean>> = {
@@ -122,7 +122,7 @@ function pairsWith(limit: Limit) {
   return pairs.filter((_, index) => isChosen === undefined || isChosen(index));
 }
 
-/** Providers know mail addresses only. Over the four limits that count these, the sign-up meets each flow, first or second. */
+/** Providers know mail addresses only. Over the four limits that count these, the sign-up meets each flow in a thorough run, first or second. */
 function pairsWithProvider(shift: number) {
   return [providerSignUp, ...flows]
     .filter((_, index) => index % 4 === shift)
