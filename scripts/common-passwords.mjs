@@ -11,7 +11,7 @@ const longest = 32;
 const digestBytes = 5;
 const file = new URL('../src/credentials/common-password-digests.ts', import.meta.url);
 
-const known = Buffer.from(readFileSync(file, 'utf8').replace(/^.*?`|`;\s*$/gs, ''), 'base64');
+const known = Buffer.from(readFileSync(file, 'utf8').replace(/^.*?`|`[^`]*$/gs, ''), 'base64');
 const digests = new Set(
   Array.from({ length: known.length / digestBytes }, (_, at) =>
     known.toString('hex', at * digestBytes, (at + 1) * digestBytes),
@@ -32,7 +32,10 @@ const lines =
     .match(/.{1,120}/g) ?? [];
 writeFileSync(
   file,
-  `/** The first five bytes of SHA-256 of ${digests.size} frequent passwords, sorted, in base64. Written by scripts/common-passwords.mjs. */
-export const digests = \`${lines.join('\n')}\`;
+  `/** The first five bytes of SHA-256 of ${digests.size} frequent passwords, sorted. Written by scripts/common-passwords.mjs. */
+export const digests = Buffer.from(
+  \`${lines.join('\n')}\`,
+  'base64',
+);
 `,
 );

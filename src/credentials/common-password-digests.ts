@@ -1,5 +1,6 @@
-/** The first five bytes of SHA-256 of 40052 frequent passwords, sorted, in base64. Written by scripts/common-passwords.mjs. */
-export const digests = `AAA1j7wAAPT8BQAEi6XXAApPpBYADChUVwAMX82XAAz/SP8ADSgRPQANjczNAA4C5A4ADvfXKwAPTvWpABJ3+7AAEtrftQAW/qCHABlDU40AG3fAogAemPwB
+/** The first five bytes of SHA-256 of 40052 frequent passwords, sorted. Written by scripts/common-passwords.mjs. */
+export const digests = Buffer.from(
+  `AAA1j7wAAPT8BQAEi6XXAApPpBYADChUVwAMX82XAAz/SP8ADSgRPQANjczNAA4C5A4ADvfXKwAPTvWpABJ3+7AAEtrftQAW/qCHABlDU40AG3fAogAemPwB
 AB8/kagAH7Qi3gAhcOwnACNAtBoAJChQPQAlsHk+ACX3VwQAJg2T2gAmg+gKACemzFkAKI434wAokccqAClSVwkAKvWP3gArJufPACtNnQMALm4qXgAvDHbD
 AC/P91cAMACWvAAyYLC7ADKHSZsAM3KPDwAzkm2zADPFIXkAN07CBwA3nobpADe9oMwAN+kr6gA5r3ibADwT4DcAPXyCVAA+4c8cAEL+eegARD2mvABEkudD
 AESredsARodVNABHTe3HAEd62KQASAdDygBIV1dEAEosU9IATMLr7wBOAYe7AFM1PCAAU85spwBUXzvyAFSn3p0AVPIYuQBVNI3gAFWIW6wAWmSW/gBb6tuc
@@ -2224,4 +2225,6 @@ z/QwDarP9H/l2c/3uydSz/fnEpbP+UTgfc/5hsJQz/3YfJ3QACQW8NAEDL+F0ATnrq7QB6zblNAJrrc4
 /6Zd6zj/pxMyDf+p1esW/62SPHr/rcsv1v+uF1Yh/64nBPD/rnY3e/+vtgvR/7KRAyj/s3Ttyf+1HRjY/7XP0nj/tiLffv+3+l42/7jOOxL/uVGeLP+6ZJtA
 /7q6e4b/vXPBdv++3W8z/7+uu1P/wJ0ZTv/BXBy+/8G1gV7/w37Nyf/D78Of/8WqQxb/yjMSGv/LJmpg/8uHVO3/zE0Hp//Nqp7p/9Acr7L/02Imvf/VT8s8
 /9aSnqP/1yth0v/XPWuu/9h3rO//2+FqcP/dFKIL/+Mmgzn/5BZhQP/mpI2g/+f80sn/6angVP/qUkyS/+wrBIL/7DDzvv/uXvhI/+7yY4L/73CqTP/6zuFl
-//xWOwD//JVk2Q==`;
+//xWOwD//JVk2Q==`,
+  'base64',
+);

@@ -36,7 +36,8 @@ export const commonPasswordDigest = (folded: string): Buffer =>
 
 /** Whether a password is in the list of the most frequent ones, compared without case, spaces and digits at the end. */
 export async function isFrequent(password: string): Promise<boolean> {
-  const digests = await loadDigests();
+  // Loaded when a password is first set: checking a password does not need it.
+  const { digests } = await import('./common-password-digests.js');
   const wanted = commonPasswordDigest(foldPassword(password));
   let [low, high] = [0, digests.length / digestBytes];
   while (low < high) {
@@ -47,12 +48,6 @@ export async function isFrequent(password: string): Promise<boolean> {
     else low = middle + 1;
   }
   return false;
-}
-
-/** Loads the list when a password is first set: checking a password does not need it. */
-async function loadDigests(): Promise<Buffer> {
-  const { digests } = await import('./common-password-digests.js');
-  return Buffer.from(digests, 'base64');
 }
 
 /**

@@ -8,8 +8,8 @@ import { createUser, emailLogin, passwordLogin } from '../support/users.js';
 /** Floods of strangers add only as many rows as SECURITY.md says under "All stored data". */
 
 /** LOGIN_LIMIT_PER_ADDRESS (a minute) and CODE_LIMIT_PER_ADDRESS (an hour). Small, so that small floods exceed them. */
-const limits = { logins: 60, codes: 10 };
-const requests = 100;
+const limits = { logins: 30, codes: 10 };
+const requests = 60;
 
 let postern: TestApp;
 beforeAll(async () => {

@@ -360,10 +360,10 @@ async function stateOf({ user }: Person) {
 
 /**
  * The challenges of all flows are ended by the same functions, and each happening calls them in one place. So each happening meets
- * every fifth flow, and each flow every fifth happening, which are happenings of every kind. Exceptions are all tested: the flows
+ * every seventh flow, and each flow every seventh happening, which are happenings of every kind. Exceptions are all tested: the flows
  * that can complete although most cannot, and those that cannot although most can. A thorough run takes every third.
  */
-const interval = isThorough ? 3 : 5;
+const interval = isThorough ? 3 : 7;
 const pairs = Object.entries(happenings).flatMap(([happening, { factor = 'none', unaffected = [] }], row) => {
   const possible = Object.entries(flows).filter(
     ([, { needs = factor, unless }]) => needs === factor && unless !== factor,

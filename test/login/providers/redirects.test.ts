@@ -38,7 +38,7 @@ beforeAll(async () => {
     }),
   };
   postern = await startTestApp(settings);
-  second = await startTestApp({ ...settings, ...postern.databaseEnv });
+  second = await postern.another();
 });
 afterAll(async () => {
   await second.close();
@@ -314,9 +314,8 @@ describe('a login by redirect', () => {
     const login = await begin('oidc:google', { redirect_to: 'https://app.example.com/with?query=1' });
     const jar: Jar = new Map();
     const { to, answer } = await vendor.authorize((await open(login.url, jar)).to);
-    const narrower = await startTestApp({
-      ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', PUBLIC_URL: publicUrl, REDIRECT_URIS: returnTo },
-      ...{ SECRET_KEY: secretKey, ...postern.databaseEnv },
+    const narrower = await postern.another({
+      REDIRECT_URIS: returnTo,
       OIDC_PROVIDERS: JSON.stringify({ google: { issuer: vendor.url, client_id: 'ours' } }),
     });
     try {
@@ -359,9 +358,8 @@ describe('a login by redirect', () => {
   test('refuses an answer whose issuer is another, if the provider says that it names itself', async () => {
     await linkedUser();
     vendor.metadata = { authorization_response_iss_parameter_supported: true };
-    const fresh = await startTestApp({
-      ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', PUBLIC_URL: publicUrl, REDIRECT_URIS: returnTo },
-      ...{ SECRET_KEY: secretKey, ...postern.databaseEnv },
+    const fresh = await postern.another({
+      REDIRECT_URIS: returnTo,
       OIDC_PROVIDERS: JSON.stringify({ google: { issuer: vendor.url, client_id: 'ours' } }),
     });
     try {
@@ -473,9 +471,9 @@ describe('an address that a user has', () => {
   });
 
   test('of a user with a PIN is not proven with a code: a login with a code would ask for the PIN', async () => {
-    const asking = await startTestApp({
-      ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', PUBLIC_URL: publicUrl, REDIRECT_URIS: returnTo },
-      ...{ MAIL_PROVIDER: 'console', PIN_POLICY: 'optional', SECRET_KEY: secretKey, ...postern.databaseEnv },
+    const asking = await postern.another({
+      PIN_POLICY: 'optional',
+      REDIRECT_URIS: returnTo,
       OIDC_PROVIDERS: JSON.stringify({
         google: { preset: 'google', issuer: vendor.url, client_id: 'ours', client_secret: 'a secret', sign_up: true },
       }),
@@ -507,14 +505,10 @@ describe('an address that a user has', () => {
   });
 
   test('is not linked without a way to prove the account', async () => {
-    const closed = await startTestApp({
-      ...{
-        ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
-        PUBLIC_URL: publicUrl,
-        REDIRECT_URIS: returnTo,
-        MAIL_PROVIDER: 'none',
-      },
-      ...{ SECRET_KEY: secretKey, ...postern.databaseEnv, SMS_PROVIDER: 'none' },
+    const closed = await postern.another({
+      REDIRECT_URIS: returnTo,
+      MAIL_PROVIDER: 'none',
+      SMS_PROVIDER: 'none',
       OIDC_PROVIDERS: JSON.stringify({
         google: { preset: 'google', issuer: vendor.url, client_id: 'ours', sign_up: true },
       }),

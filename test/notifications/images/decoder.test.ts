@@ -30,6 +30,12 @@ const noise = (size: number) =>
     },
   });
 const small = await noise(20).jpeg().toBuffer();
+/** A large JPEG of equal tiles of noise: it is as hard to decode as noise, which takes much longer to make. */
+async function tiles(size: number): Promise<Buffer> {
+  const tile = await noise(500).png().toBuffer();
+  const rest = size - 500;
+  return sharp(tile).extend({ right: rest, bottom: rest, extendWith: 'repeat' }).jpeg({ quality: 90 }).toBuffer();
+}
 const names = ['card', 'full', 'thumbnail'];
 
 function lastProcess(): ChildProcess {
@@ -40,7 +46,7 @@ function lastProcess(): ChildProcess {
 
 test('a file that takes too much CPU time is refused, and the next file gets a new process', async () => {
   const decoder = createDecoder({ maxCpuMs: 100 });
-  const slow = await noise(4000).jpeg({ quality: 90 }).toBuffer();
+  const slow = await tiles(4000);
   await expect(decoder.decode(slow, 'jpeg', 60_000)).rejects.toMatchObject({ code: 'invalid_image' });
   expect(Object.keys(await decoder.decode(small, 'jpeg', 60_000))).toEqual(names);
 });
@@ -50,7 +56,7 @@ test('a process that dies while it sends the renditions refuses its file', async
   await decoder.decode(small, 'jpeg', 60_000);
   const process_ = lastProcess();
   // The renditions are larger than the buffers of the pipe, so the process waits until they are read.
-  const file = await noise(2000).jpeg({ quality: 90 }).toBuffer();
+  const file = await tiles(2000);
   process_.once('message', () => process_.kill('SIGKILL'));
   await expect(decoder.decode(file, 'jpeg', 60_000)).rejects.toMatchObject({ code: 'overloaded' });
 });

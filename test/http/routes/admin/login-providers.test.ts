@@ -28,7 +28,7 @@ beforeAll(async () => {
     }),
   };
   postern = await startTestApp(settings);
-  second = await startTestApp({ ...settings, ...postern.databaseEnv });
+  second = await postern.another();
 });
 afterAll(async () => {
   await second.close();

@@ -23,6 +23,7 @@ import { stepClock } from '../../../support/clock.js';
 import { eventually } from '../../../support/eventually.js';
 import { signInWithRole } from '../../../support/operators.js';
 import { queriesOf } from '../../../support/queries.js';
+import { raceRounds } from '../../../support/rounds.js';
 import { testSql } from '../../../support/sql.js';
 import { logInAs } from '../../../support/support-logins.js';
 import { createUser, signIn } from '../../../support/users.js';
@@ -139,7 +140,7 @@ describe('an access token', () => {
   });
 
   test('changes of an audience at the same time all count', async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < raceRounds; round += 1) {
       const audience = await newAudience();
       const changes = [{ uri: `${audience.uri}/v2` }, { ttl: 61 }, { roles: true }];
       const path = `/audiences/${audience.id}`;

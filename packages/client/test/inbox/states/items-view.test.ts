@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startTestApp, type TestApp } from '../../../../../test/support/app.js';
 import { eventually } from '../../../../../test/support/eventually.js';
+import { runs } from '../../../../../test/support/rounds.js';
 import { password } from '../../../../../test/support/users.js';
 import { createHub, type Port } from '../../../src/inbox/shared/hub.js';
 import {
@@ -459,6 +460,6 @@ test('after any changes here and on another device, items and counts are those o
       postern.close();
       other.close();
     }),
-    { numRuns: 12 },
+    { numRuns: runs(6, 12) },
   );
 });
