@@ -69,8 +69,8 @@ export default defineConfig({
     globalSetup: 'test/support/global-setup.ts',
     reporters: ['default', './scripts/lib/hung-files.mjs'],
     pool: 'forks',
-    // Two for each of two cores: many tests wait for a process, a clock or a lock.
-    maxWorkers: 4,
+    // More than two for each of two cores: many tests wait for a process, a clock or a lock.
+    maxWorkers: 5,
     // Tests make much garbage and keep little: with a larger young generation, the collector takes a tenth less of all CPU time.
     execArgv: ['--max-semi-space-size=64'],
     sequence: { sequencer: WaitingFilesFirst },
