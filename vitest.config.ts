@@ -34,8 +34,7 @@ const sourceOf = (path: string) => fileURLToPath(new URL(`packages/${path}`, imp
 
 /**
  * Begins with the tests of failures, one in six files. Most of their time is waiting, so the other files use the processor
- * meanwhile, and none of them is the last file that all others have to wait for. With one in three, a third of the processor was idle
- * for the first two minutes.
+ * meanwhile, and none of them is the last file that all others have to wait for. Closer together, they leave the processor idle.
  */
 class WaitingFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

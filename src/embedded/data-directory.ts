@@ -86,7 +86,7 @@ export async function openDataDirectory(
   try {
     finishReplacement(path);
     if (!existsSync(path) || readdirSync(path).length === 0) {
-      await initialise(dataDir, path, initdbOptions, binaries, account);
+      await initialise(dataDir, path, binaries, account, initdbOptions);
     }
     await removeAbandoned(dataDir);
     assertMajorVersion(path, binaries.majorVersion);
@@ -146,15 +146,15 @@ function describe(path: string, descriptor: number, uid: number): DataDirectory 
 async function initialise(
   dataDir: string,
   path: string,
-  initdbOptions: readonly string[],
   binaries: Binaries,
   account: Account | undefined,
+  initdbOptions: readonly string[],
 ): Promise<void> {
   const staging = mkdtempSync(join(dataDir, stagingPrefix));
   const descriptor = openSync(staging, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     if (account !== undefined) fchownSync(descriptor, account.uid, account.gid);
-    await runInitdb(staging, descriptor, initdbOptions, binaries, account);
+    await runInitdb(staging, descriptor, binaries, account, initdbOptions);
     // If a move to a new major version was interrupted, this puts the moved data at `path`. The rename below then
     // fails, so the data stays.
     finishReplacement(path);
@@ -200,9 +200,9 @@ async function removeAbandoned(dataDir: string): Promise<void> {
 async function runInitdb(
   staging: string,
   descriptor: number,
-  more: readonly string[],
   binaries: Binaries,
   account: Account | undefined,
+  initdbOptions: readonly string[],
 ): Promise<void> {
   const options = [
     `--pgdata=${inheritedPath(staging)}`,
@@ -219,7 +219,7 @@ async function runInitdb(
     '--no-instructions',
     // One call for the whole file system. One call for each of a thousand files takes seconds on a busy disk.
     ...(process.platform === 'linux' ? ['--sync-method=syncfs'] : []),
-    ...more,
+    ...initdbOptions,
   ];
   const initdb = spawn(join(binaries.directory, 'bin', 'initdb'), options, {
     ...account,

@@ -7,7 +7,7 @@ import type { DatabaseTarget } from '../database/connections/target.js';
 import { createPlainPool } from '../database/database.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { buildSmallIndexes } from './late-indexes.js';
-import { compareMigrations, listMigrations, migrationsFolder } from './state.js';
+import { compareMigrations, listMigrations, migrationsFolder } from './migrations.js';
 import { refuseUnfitDatabase } from './suitability.js';
 
 /** The key of an advisory lock: any fixed number. Instances that start at the same time migrate one after the other. */

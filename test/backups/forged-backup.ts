@@ -21,7 +21,7 @@ export interface BackupChange {
   readonly signedWith?: { readonly id: string; readonly key: string };
 }
 
-/** The drops of a backup without the tables. A restore takes it as complete, but no server starts on it. */
+/** Drops the files of tables. A restore accepts such a backup, but no server starts on it. */
 export const isOfTables = (path: string): boolean => path.startsWith('postgres/base/');
 
 /** A copy of a backup with other files. Its list of files and its checksum are right. */

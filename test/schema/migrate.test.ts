@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../src/schema/migrate.js';
-import { migrationsFolder } from '../../src/schema/state.js';
+import { migrationsFolder } from '../../src/schema/migrations.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { databaseDigest } from '../support/digests.js';
 import { eventually } from '../support/eventually.js';

@@ -132,7 +132,7 @@ describe('a login on one device more than MAX_DEVICES', () => {
   });
 });
 
-test('of thirty parallel logins on two instances no more than the limit stay, and each removed device is told once', async () => {
+test('of thirty parallel logins on two instances no more than the limit stay, and each removed device is reported once', async () => {
   for (let round = 0; round < raceRounds; round += 1) {
     const user = await createUser(postern);
     const before = (await signInOn(user, max)).map(({ authentication }) => authentication.device_id);

@@ -360,8 +360,9 @@ async function stateOf({ user }: Person) {
 
 /**
  * The challenges of all flows are ended by the same functions, and each happening calls them in one place. So each happening meets
- * every seventh flow, and each flow every seventh happening, which are happenings of every kind. Exceptions are all tested: the flows
- * that can complete although most cannot, and those that cannot although most can. A thorough run takes every third.
+ * every seventh flow. Exceptions are all tested: the flows that can complete although most cannot, and those that cannot although most
+ * can. A flow that needs a factor meets all happenings with this factor. Each flow completes at least once, and is refused at least once.
+ * A thorough run takes every third.
  */
 const interval = isThorough ? 3 : 7;
 const pairs = Object.entries(happenings).flatMap(([happening, { factor = 'none', unaffected = [] }], row) => {
@@ -372,11 +373,26 @@ const pairs = Object.entries(happenings).flatMap(([happening, { factor = 'none',
   const usuallyCompletes = 2 * completing.length > possible.length;
   return possible
     .map(([flow]) => flow)
-    .filter((flow) => unaffected.includes(flow) !== usuallyCompletes || (row + all.indexOf(flow)) % interval === 0)
+    .filter(
+      (flow) =>
+        flows[flow]?.needs !== undefined ||
+        unaffected.includes(flow) !== usuallyCompletes ||
+        (row + 4 * all.indexOf(flow) + 4) % interval === 0,
+    )
     .map((flow) => ({ flow, happening }));
 });
 
 describe('a started flow', () => {
+  test('is tested with happenings that end it, and with some that do not', () => {
+    const outcomes = (flow: string) =>
+      new Set(
+        pairs
+          .filter((pair) => pair.flow === flow)
+          .map(({ happening }) => (happenings[happening]?.unaffected ?? []).includes(flow)),
+      );
+    expect(all.filter((flow) => outcomes(flow).size < 2)).toEqual([]);
+  });
+
   test.each(pairs)('$flow, then $happening', async ({ flow, happening }) => {
     const { act, factor = 'none', unaffected = [], passwordAfter } = happenings[happening] as Happening;
     const current = await scene(factor);

@@ -83,7 +83,7 @@ describe('wrong secrets in a row', () => {
   test('lock the account permanently after a hundred, until an operator unlocks it', async () => {
     const user = await createUser(postern);
     await guessWrong(user.username, 5);
-    // As after 17 locks.
+    // The account is now as it is after 17 locks.
     await postern.database.query(
       testSql('update guess_budgets set total_failures = 85, locked_until = db_now() where user_id = $1', [user.id]),
     );

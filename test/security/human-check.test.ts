@@ -97,7 +97,7 @@ describe.each(Object.entries(flows))('%s', (name, flow) => {
       ...[token({ number: `${right.number}` }), token({ number: -1 }), token({ algorithm: 'SHA-1' })],
       ...[token({ salt: later }), token({ signature: '0'.repeat(64) }), token({ challenge: '0'.repeat(64) })],
     ];
-    // All flows check solutions with the same function, so each piece of rubbish meets two of them.
+    // All flows check solutions with the same function, so two flows get each of these texts.
     const place = Object.keys(flows).indexOf(name);
     const tokens = [solutionOf(challenge, true), foreign, ...rubbish.filter((_, index) => index % 3 === place % 3)];
     const address = from();

@@ -68,7 +68,7 @@ async function useEverything(): Promise<void> {
   const { body: session } = await api<{ token: string }>('POST', '/v1/sessions', { basic: token });
   secrets.set('session token', session.token);
   await api('GET', '/v1/notifications', { bearer: session.token });
-  await api('GET', '/v1/notifications', { bearer: `${session.token.slice(0, -1)}x` });
+  await api('GET', '/v1/notifications', { bearer: session.token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')) });
   const { body: key } = await api<IssuedApiKey>('POST', '/admin/v1/keys', {
     bearer: adminKey,
     body: { name: 'canary', scopes: ['admin'] },

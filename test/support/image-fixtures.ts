@@ -53,7 +53,7 @@ export function hugePng(width: number, height: number): Buffer {
   head.writeUInt32BE(height, 4);
   // One bit a pixel, greyscale.
   head.set([1, 0, 0, 0, 0], 8);
-  // A larger image is refused by its header.
+  // The header alone refuses a larger image.
   const rows = Math.min((Math.ceil(width / 8) + 1) * height, 4 * 1024 * 1024);
   return Buffer.concat([
     Buffer.from('89504e470d0a1a0a', 'hex'),

@@ -5,7 +5,7 @@ import { readDatabaseState, readMigrations, readQueueState } from '../../databas
 import type { SystemInformation } from '../../http/routes/admin/system.js';
 import { failingProviders } from '../../messages/providers/health.js';
 import { readSmsUsage } from '../../messages/sms-admission.js';
-import { readSchemaState } from '../../schema/state.js';
+import { readSchemaState } from '../../schema/migrations.js';
 import { listInstances } from '../../statistics/instances.js';
 import type { Statistics } from '../../statistics/statistics.js';
 import type { Base } from '../base/base.js';

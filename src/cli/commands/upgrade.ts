@@ -16,7 +16,7 @@ import { type Config, ConfigError, readConfig } from '../../config/config.js';
 import type { Queryable } from '../../database/database.js';
 import { findEmbeddedInstallation } from '../../embedded/embedded.js';
 import { describePlan, planMajorUpgrade } from '../../embedded/major-upgrade/plan.js';
-import { readSchemaState } from '../../schema/state.js';
+import { readSchemaState } from '../../schema/migrations.js';
 import { refuseUnfitDatabase } from '../../schema/suitability.js';
 import { withDatabase } from '../support/dependencies.js';
 import { CommandError, describeFailure } from '../support/failure.js';

@@ -17,7 +17,7 @@ export async function errorsOfFaultyPublication(
   const items = (isMany ? body : [body]).flatMap((item: unknown, place) => {
     if (!isJsonObject(item)) return [];
     const path = isMany ? `${place}.` : '';
-    const faulty = faultyMembers.get(path) ?? new Set();
+    const faulty = faultyMembers.get(path) ?? new Set<string>();
     // Together they name the recipients.
     if (faulty.has('user_ids')) faulty.add('user_id');
     return [{ path, faulty, input: Object.fromEntries(Object.entries(item).filter(([name]) => !faulty.has(name))) }];
@@ -30,7 +30,10 @@ export async function errorsOfFaultyPublication(
   );
 }
 
-/** The members with errors of each item, by its place in the request and a dot. One pass, because a chunk of lines can have hundreds of errors. */
+/**
+ * The members with errors of each item, by its place in the request and a dot. One pass, because a chunk of lines can have hundreds of
+ * errors.
+ */
 function membersByItem(faults: readonly FieldError[], isMany: boolean): Map<string, Set<string>> {
   const byItem = new Map<string, Set<string>>();
   for (const { field } of faults) {

@@ -20,7 +20,7 @@ async function connect(): Promise<pg.Client> {
 beforeAll(async () => {
   folder = await temporaryFolder();
   const started = await startMigratedPostgres(join(folder.path, 'data'));
-  // This database is empty.
+  // The database `postgres` has no tables.
   server = { ...started, address: { ...started.address, database: 'postgres' } };
   await query(server, 'create table kept (value text)');
   await query(server, 'create table last (value text)');

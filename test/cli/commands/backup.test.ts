@@ -216,7 +216,8 @@ describe('postern backup', () => {
     expect(await postern(`backup create --to ${place}`, keys)).toMatchObject({ code: 0, stderr: '' });
     const [key = ''] = store.objects.keys();
     expect(key).toMatch(/^bucket-of-tests\/backups\/postern-\d+-\d{8}T\d{6}Z\.tar$/);
-    const { stdout } = await postern(`backup restore s3://${key} --to ${pathOf('from-bucket')}`, keys);
+    const { code, stdout, stderr } = await postern(`backup restore s3://${key} --to ${pathOf('from-bucket')}`, keys);
+    expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/no secret key\. It needs the key with the id [0-9a-f]{8}: copy it to .+secret-key/);
     expect(await readdir(pathOf('from-bucket'))).toEqual(['images', 'installation', 'postgres']);
     store.objects.set(key, (store.objects.get(key) ?? Buffer.alloc(0)).subarray(0, 1_000_000));

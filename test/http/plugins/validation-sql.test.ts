@@ -94,7 +94,7 @@ describe('filters', () => {
         const filters = someOf(start).map(
           (text, index) => [operators[(index + turn) % operators.length], text] as const,
         );
-        // The operator that has wildcards in SQL.
+        // Only `like` has wildcards in SQL.
         if (field.like === true) filters.push(['like', '%']);
         for (const [operator, payload] of filters) {
           const filter = `${name}:${operator}:${payload.replace(/[\\,|;:[\]]/g, '\\$&')}`;

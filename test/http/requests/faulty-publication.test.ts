@@ -39,6 +39,10 @@ test('names faults of form and of meaning together', async () => {
     expect(await faultsOf([right, faulty, 7], path)).toEqual(
       [...expected.map((each) => `1.${each}`), '2 invalid_type'].sort(),
     );
+    // The errors of item 10 do not count for item 1.
+    expect(await faultsOf([...Array.from({ length: 10 }, () => right), faulty], path)).toEqual(
+      expected.map((each) => `10.${each}`),
+    );
   }
 });
 

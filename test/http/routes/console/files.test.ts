@@ -59,7 +59,7 @@ test('assets can be cached for ever, and are compressed as the browser accepts',
     expect(plain.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(plain.headers.get('vary')).toBe('Accept-Encoding');
     expect(plain.headers.get('content-encoding')).toBeNull();
-    // The assertion of vitest compares byte by byte.
+    // `toEqual` compares byte by byte, which is slow.
     expect([name, content.equals(Buffer.from(await plain.arrayBuffer()))]).toEqual([name, true]);
   }
   const script = assets.find((name) => name.endsWith('.js')) ?? '';

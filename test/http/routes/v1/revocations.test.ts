@@ -341,7 +341,7 @@ describe('an access token', () => {
     stream.destroy();
   });
 
-  test('has no role that a change removes meanwhile, unless it is told', async () => {
+  test('has no role that a change removes meanwhile, unless the stream reports the change', async () => {
     const stream = await open();
     const round = async () => {
       const { user, first } = await visitor({ roles: ['editor'] });
