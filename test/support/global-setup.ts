@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from '../../src/embedded/embedded.js';
 import { migrate } from '../../src/schema/migrate.js';
 import { createRunningRole } from '../../src/schema/running-role.js';
 import { copyServerFiles, sharedBuffers, walSegmentBytes } from './cluster.js';
-import { createRunFolder } from './run-folder.js';
+import { createRunFolder, removeRunFolder } from './run-folder.js';
 
 /** The tests' PostgreSQL server, as fields for `pg`. */
 export interface TestServer {
@@ -60,7 +60,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       await runAsAdmin(server, [`drop database if exists ${template} with (force)`, `drop role ${runningRole}`]);
     }
     await stop();
-    await rm(folder.path, { recursive: true, force: true, maxRetries: 10 });
+    await removeRunFolder(folder.path);
   };
 }
 

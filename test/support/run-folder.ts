@@ -1,6 +1,8 @@
-import { access, chmod, constants, mkdir, mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { access, chmod, constants, mkdir, mkdtemp, readdir, readFile, rm, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 const prefix = 'postern-test-';
 
@@ -56,8 +58,28 @@ export async function removeAbandoned(place: string): Promise<void> {
       ({ uid }) => uid,
       () => undefined,
     );
-    if (owner === process.getuid?.()) await rm(path, { recursive: true, force: true, maxRetries: 10 });
+    if (owner === process.getuid?.()) await removeRunFolder(path);
   }
+}
+
+/**
+ * Removes the folder of a run. Tests that were killed have left their file systems in it. If it cannot be removed, prints why, and leaves
+ * it to the next run. Does not use `maxRetries` of `rm`: Node.js would repeat each folder on the way to a file system, each time with
+ * all repetitions of the folders in it, and would not end for days.
+ */
+export async function removeRunFolder(path: string): Promise<void> {
+  for (const mount of await mountsIn(path)) {
+    // A lazy unmount also succeeds while a process uses the file system.
+    await promisify(execFile)('umount', ['--lazy', mount]).catch(() => undefined);
+  }
+  await rm(path, { recursive: true, force: true }).catch((error) => console.warn(`Could not remove ${path}: ${error}`));
+}
+
+/** The file systems that are mounted in a folder, the innermost first. */
+async function mountsIn(path: string): Promise<readonly string[]> {
+  const table = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '');
+  const points = table.split('\n').map((line) => line.split(' ')[4] ?? '');
+  return points.filter((point) => point.startsWith(`${path}/`)).reverse();
 }
 
 function isRunning(pid: number): boolean {
