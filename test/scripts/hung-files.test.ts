@@ -41,6 +41,14 @@ test('a file that blocks its thread is named and ended, and the run fails', asyn
   expect(code).toBe(1);
 });
 
+test('a global setup that does not end is named, and the run fails', async () => {
+  writeFileSync(join(folder, 'vitest.config.js'), "export default { test: { globalSetup: './setup.js' } };");
+  writeFileSync(join(folder, 'setup.js'), 'export default () => new Promise(() => setInterval(() => {}, 1000));');
+  const { code, output } = await run({ 'quick.test.js': "test('passes', () => {});" });
+  expect(output).toMatch(/The global setup has run for \d+ s/);
+  expect(code).toBe(1);
+});
+
 test('files that wait for others in the same worker are not named', async () => {
   const wait = "test('waits', () => new Promise((resolve) => setTimeout(resolve, 2500)));";
   const files = Object.fromEntries(['a', 'b', 'c'].map((name) => [`${name}.test.js`, wait]));
