@@ -1,17 +1,15 @@
 import type { Config } from '../config/config.js';
-import type { HashThreads } from '../credentials/hash-threads.js';
 import type { Database } from '../database/database.js';
 import type { App } from '../http/requests/route.js';
 import type { Services } from '../http/routes/routes.js';
 import { countUnreadable, describeUnreadableValues } from '../keys/unreadable.js';
 import { createLogAddress } from '../lib/log-address.js';
 import { ensureFirstKey } from '../sessions/api-keys.js';
-import type { RevocationTimes } from '../sessions/revocations/streams.js';
 import type { RequestObserver } from '../statistics/meters.js';
 import { type BackgroundOptions, startBackgroundWork } from './background.js';
 import { version } from './banner.js';
 import { createAccessLog } from './base/access-log.js';
-import { type Base, openBase } from './base/base.js';
+import { type Base, type BaseOptions, openBase } from './base/base.js';
 import { createConsoleCodes } from './base/console-codes.js';
 import { removeFormerVersionData } from './base/database-target.js';
 import { createLifecycle, type Lifecycle } from './base/lifecycle.js';
@@ -20,7 +18,7 @@ import { reportHarmfulSettings } from './doctor/settings.js';
 import { firstScreen } from './first-screen.js';
 import { listen } from './listen.js';
 import { type Metrics, startMetrics } from './metrics/metrics.js';
-import { createServices } from './services.js';
+import { createServices, type ServicesOptions } from './services.js';
 import { startTracing } from './tracing/tracing.js';
 
 /** A running Postern. */
@@ -32,8 +30,6 @@ export interface Postern {
   /** Creates the text for the operator: the addresses, a link for the first operator, the first API key, commands to try. */
   firstScreen(): Promise<string>;
   readonly app: App;
-  /** The server of `administrationUrl`. */
-  readonly administrationApp: App;
   readonly services: Services;
   readonly database: Database;
   /** The metrics of this process; undefined without METRICS_PORT. */
@@ -42,32 +38,14 @@ export interface Postern {
   close(): Promise<void>;
 }
 
-export interface StartOptions extends BackgroundOptions {
+export interface StartOptions extends BaseOptions, ServicesOptions, BackgroundOptions {
   readonly log?: Logger;
   /** Prints a code to the terminal, with SMS_PROVIDER=console or MAIL_PROVIDER=console. */
   readonly print?: (line: string) => void;
-  /** The number of this worker, if there are several. */
-  readonly worker?: number;
   /** Whether a person sees the output. */
   readonly isTerminal?: boolean;
   /** Where the access log is written instead of standard output. */
   readonly accessLog?: { write(line: string): void };
-  /** For tests, which use shorter times than a service. */
-  readonly streamTimes?: Partial<RevocationTimes>;
-  /** Milliseconds in which an uploaded image must be ready to be stored; for tests. */
-  readonly imageTimeout?: number;
-  /** Milliseconds until a call to another system fails; for tests whose other system never answers. */
-  readonly outboundTimeout?: number;
-  /** Milliseconds until a database query fails; longer in tests that use all cores. */
-  readonly queryTimeout?: number;
-  /** Milliseconds between two searches for a new primary of the database. Each search opens a connection. For tests. */
-  readonly watchInterval?: number;
-  /** Milliseconds between two reads of the blocked addresses, and of the categories; for tests. */
-  readonly blockInterval?: number;
-  /** Milliseconds between two writes of statistics; for tests. */
-  readonly statisticsInterval?: number;
-  /** Computes the password hashes; for tests, whose users need no slow hashes. */
-  readonly hashThreads?: HashThreads | undefined;
 }
 
 /** How many encrypted values of each kind a start checks. These are enough to detect a missing key. */
@@ -94,32 +72,18 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
   const traces = lifecycle.add(await startTracing(config, log, { version, worker }), async (running) =>
     running?.close(),
   );
-  const base = await openBase(config, log, lifecycle, {
-    version,
-    worker,
-    tracing: traces?.tracing,
-    statisticsInterval: options.statisticsInterval,
-    hashThreads: options.hashThreads,
-    queryTimeout: options.queryTimeout,
-    outboundTimeout: options.outboundTimeout,
-    watchInterval: options.watchInterval,
-  });
+  const base = await openBase(config, log, lifecycle, traces?.tracing, options);
   const { database } = base;
   await reportUnreadable(base);
   // With several workers, the primary process does it.
   if (worker === undefined) await reportHarmfulSettings(database, config, log);
   const print = options.print ?? ((line: string) => void process.stdout.write(`${line}\n`));
   const consoleCodes = createConsoleCodes(config, log);
-  const domains = await createServices(base, {
-    consoleOutput: { print, refusal: consoleCodes.refusal },
-    streamTimes: options.streamTimes ?? {},
-    imageTimeout: options.imageTimeout,
-    blockInterval: options.blockInterval,
-  });
+  const domains = await createServices(base, { print, refusal: consoleCodes.refusal }, options);
   const { services } = domains;
   const { revocationStreams } = services;
   const { queue } = await startBackgroundWork(base, domains, options);
-  const metrics = await startMetrics(base, { version, queue, revocationStreams, isWorker: worker !== undefined });
+  const metrics = await startMetrics(base, { queue, revocationStreams, isWorker: worker !== undefined });
   const { main, administration } = await listen(base, services, requestObserver(base, options), consoleCodes.watch);
   // After it listens: a start that fails, for example because the port is taken, must not use up the key that is shown once.
   const isTerminal = options.isTerminal ?? false;
@@ -144,7 +108,6 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     url: main.url,
     administrationUrl: administration.url,
     app: main.app,
-    administrationApp: administration.app,
     firstScreen: () => firstScreen(screenOptions),
     services,
     database,

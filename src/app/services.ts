@@ -20,9 +20,7 @@ import { createTimeZones } from '../notifications/preferences/time-zones.js';
 import { createSimulator } from '../notifications/simulator.js';
 import { createRevocationStreams, type RevocationTimes } from '../sessions/revocations/streams.js';
 import { createStatistics } from '../statistics/statistics.js';
-import { version } from './banner.js';
 import type { Base } from './base/base.js';
-import { loginPolicies } from './base/login-policies.js';
 import { createAccountServices } from './domains/account.js';
 import { createAdmissionServices } from './domains/admission.js';
 import {
@@ -62,16 +60,22 @@ export interface Domains {
   readonly backups: BackupDomain;
 }
 
+/** For tests, which use other times than a service. */
 export interface ServicesOptions {
-  readonly consoleOutput: ConsoleOutput;
-  readonly streamTimes: Partial<RevocationTimes>;
-  readonly imageTimeout: number | undefined;
-  readonly blockInterval: number | undefined;
+  readonly streamTimes?: Partial<RevocationTimes>;
+  /** Milliseconds in which an uploaded image must be ready to be stored. */
+  readonly imageTimeout?: number;
+  /** Milliseconds between two reads of the blocked addresses, and of the categories. */
+  readonly blockInterval?: number;
 }
 
 /** Creates the domains and the services that the routes call. */
-export async function createServices(base: Base, options: ServicesOptions): Promise<Domains> {
-  const parts = await createParts(base, options);
+export async function createServices(
+  base: Base,
+  consoleOutput: ConsoleOutput,
+  options: ServicesOptions,
+): Promise<Domains> {
+  const parts = await createParts(base, consoleOutput, options);
   const { messaging, push, deliverySteps, notifications, publications, webhooks, backups } = parts;
   const services = servicesOf(base, parts);
   return { services, messaging, push, deliverySteps, notifications, publications, webhooks, backups };
@@ -80,13 +84,13 @@ export async function createServices(base: Base, options: ServicesOptions): Prom
 type Parts = Awaited<ReturnType<typeof createParts>>;
 
 /** Creates the parts of each domain from the ones before it. */
-async function createParts(base: Base, options: ServicesOptions) {
-  const { config, outbound, database, keys, hasher, log, lifecycle } = base;
+async function createParts(base: Base, consoleOutput: ConsoleOutput, options: ServicesOptions) {
+  const { config, outbound, database, keys, hasher, policies, log, lifecycle } = base;
+  const { streamTimes = {} } = options;
   const categories = await createCategories(base, options.blockInterval);
   const channels = await createChannels(base, options.blockInterval);
   const push = await createPushDomain(base, categories.known, channels);
   const limits = createConfiguredLimits(base);
-  const { consoleOutput } = options;
   const messaging = await createMessaging(base, {
     hasPush: push.onPublished !== undefined,
     consoleOutput,
@@ -121,7 +125,7 @@ async function createParts(base: Base, options: ServicesOptions) {
   const redirects = createConfiguredRedirects(base, providers, providerHealth);
   const testCodes = createTestCodes({ database, keys });
   const deviceLimit = createDeviceLimit(database, {
-    policies: loginPolicies(config),
+    policies,
     notices: messaging.notices,
     onUnfinished: (error) => log.warn({ err: error }, 'devices beyond MAX_DEVICES could not be removed'),
   });
@@ -171,17 +175,14 @@ async function createParts(base: Base, options: ServicesOptions) {
     users: users.users,
     dpopVerifier: sessions.dpopVerifier,
   });
-  const eventStreams = lifecycle.add(createEventStreams({ database, log, times: options.streamTimes }), (part) =>
+  const eventStreams = lifecycle.add(createEventStreams({ database, log, times: streamTimes }), (part) => part.close());
+  const revocationStreams = lifecycle.add(createRevocationStreams({ database, log, times: streamTimes }), (part) =>
     part.close(),
-  );
-  const revocationStreams = lifecycle.add(
-    createRevocationStreams({ database, log, times: options.streamTimes }),
-    (part) => part.close(),
   );
   const webhooks = createWebhookDomain(base, { users: users.users, mails: messaging.operatorMails });
   const admission = await createAdmissionServices(base, options.blockInterval);
   const statistics = createStatistics(database);
-  const backups = await createBackupDomain(base, version);
+  const backups = await createBackupDomain(base);
   return {
     unsubscribe,
     categories,
@@ -211,7 +212,7 @@ async function createParts(base: Base, options: ServicesOptions) {
 
 /** The services by the names that the routes use. */
 function servicesOf(base: Base, parts: Parts): Services {
-  const { config, database, keys, pacer } = base;
+  const { config, database, keys, policies, pacer } = base;
   const { push, limits, notifications, messaging, factors, redirects, sessions, users, account, login } = parts;
   const { admission, categories, channels, webhooks, statistics, deliverySteps } = parts;
   const { proofs, pinRecoveries } = account;
@@ -238,8 +239,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     tokens: login.tokens,
     redirects,
     publicUrl: publicUrlOf(config),
-    redirectLimits: limits,
-    preferenceLimits: limits,
+    limits,
     sessions: sessions.sessions,
     dpopVerifier: sessions.dpopVerifier,
     takeOverProof: sessions.takeOverProof,
@@ -248,8 +248,8 @@ function servicesOf(base: Base, parts: Parts): Services {
     supportLogins: sessions.supportLogins,
     devices: createDevices(database, limits),
     pageApps,
-    pages: createPages({ database, redirects, apps: pageApps, policies: loginPolicies(config) }),
-    markPageDevice: (token) => markPageDevice(database, token, loginPolicies(config)),
+    pages: createPages({ database, redirects, apps: pageApps, policies }),
+    markPageDevice: (token) => markPageDevice(database, token, policies),
 
     // Self-service
     proofs,
@@ -319,7 +319,7 @@ function servicesOf(base: Base, parts: Parts): Services {
     webhookDeliveries: webhooks.services.webhookDeliveries,
     testWebhook: webhooks.services.testWebhook,
     statistics,
-    system: createSystemInformation(base, statistics, version),
+    system: createSystemInformation(base, statistics),
     backups: parts.backups.backups,
   };
 }

@@ -36,6 +36,13 @@ const credential =
   () => ({ type: 'credential.changed', data: { credential: name, change } });
 
 const login = ['authentication_id', 'device_id', 'authenticator', 'second_factor'];
+/** A login that was refused, with the reason. */
+const rejected =
+  (reason: 'rejected' | 'locked'): Describe =>
+  (cause) => {
+    const { data } = taking('login.rejected', ...login)(cause);
+    return { type: 'login.rejected', data: { ...data, reason } };
+  };
 const delivery = ['delivery_id', 'notification_id', 'channel', 'device_id', 'category', 'reason'];
 
 /** Which events each recorded type causes. */
@@ -59,14 +66,8 @@ const causes: Partial<Record<EventType | WebhookEventType, Describe>> = {
   'external_identity.unlinked': credential('external_identity', 'removed'),
   'identity.verified': ({ data }) => ({ type: 'identity.verified', data: { identity_type: data.field ?? null } }),
   'login.approved': taking('login.approved', ...login),
-  'login.rejected': ({ data }) => {
-    const { data: taken } = taking('login.rejected', ...login)({ data } as Cause);
-    return { type: 'login.rejected', data: { ...taken, reason: 'rejected' } };
-  },
-  'login.refused_locked': ({ data }) => {
-    const { data: taken } = taking('login.rejected', ...login)({ data } as Cause);
-    return { type: 'login.rejected', data: { ...taken, reason: 'locked' } };
-  },
+  'login.rejected': rejected('rejected'),
+  'login.refused_locked': rejected('locked'),
   'account.locked_by_guesses': taking('login.locked', 'device_id'),
   'device.added': taking('device.added', 'device_id'),
   'device.removed': taking('device.removed', 'device_id'),

@@ -49,9 +49,9 @@ type ListedRow = Omit<WebhookDelivery, 'request'> & {
   readonly event_time: string | null;
 };
 
-const findEndpoint = statement<{ id: string }, { id: string; events: string[]; filter: string }>(
+const findEndpoint = statement<{ id: string }, { id: string }>(
   'webhook_endpoint_find',
-  (p) => sql`select id, events, filter from webhook_endpoints where id = ${p.id}`,
+  (p) => sql`select id from webhook_endpoints where id = ${p.id}`,
 );
 
 /** While this lock is held, the endpoint is not deleted: a replay of a deleted endpoint would stay for ever. */
@@ -92,17 +92,15 @@ const selectEventsOf = unprepared(
 );
 
 export function createWebhookDeliveries(database: Database): WebhookDeliveries {
-  const endpointOf = async (id: string) => {
-    const [endpoint] = await database.query(findEndpoint({ id }));
-    if (endpoint === undefined) throw new Problem('not_found');
-    return endpoint;
+  const assertExists = async (id: string) => {
+    if ((await database.query(findEndpoint({ id }))).length === 0) throw new Problem('not_found');
   };
   const keep = async (tx: Queryable, id: string) => {
     if ((await tx.query(keepEndpoint({ id }))).length === 0) throw new Problem('not_found');
   };
   return {
     async list(endpointId, request) {
-      await endpointOf(endpointId);
+      await assertExists(endpointId);
       const source = {
         columns,
         from: sql`(
@@ -115,7 +113,7 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
       return { ...page, items: page.items.map(toDelivery) };
     },
     async replay(endpointId, request, origin) {
-      const endpoint = await endpointOf(endpointId);
+      await assertExists(endpointId);
       const id = newId();
       const { delivery_ids: ids, from, to } = request;
       if (ids !== undefined) {
@@ -135,7 +133,7 @@ export function createWebhookDeliveries(database: Database): WebhookDeliveries {
       const [counted] = await database.query(countEvents(range));
       await database.transaction(async (tx) => {
         await keep(tx, endpointId);
-        await tx.query(insertReplay({ id, endpointId: endpoint.id, ...range }));
+        await tx.query(insertReplay({ id, endpointId, ...range }));
         const data = { webhook_id: endpointId, from: range.from, to: range.until };
         await recordServiceEvent(tx, { type: 'webhook.replayed', origin, data });
       });

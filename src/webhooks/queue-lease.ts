@@ -51,14 +51,13 @@ export function createQueueLease(database: Database, endpointId: string, stoppin
     const queues = runs.map(
       ({ userId, run: { taken, done, dueIn } }): ReturnedQueue => ({
         user_id: userId,
-        lease,
         taken,
         done,
         due_in: dueIn,
       }),
     );
     const results = runs.flatMap(({ run }) => run.results);
-    const values = { endpointId, queues: JSON.stringify(queues), results: JSON.stringify(results) };
+    const values = { endpointId, lease, queues: JSON.stringify(queues), results: JSON.stringify(results) };
     await writeInTime(stopping, () => database.query(settleQueues(values)));
   }
   return {

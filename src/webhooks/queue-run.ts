@@ -66,12 +66,7 @@ export async function runQueue(deliveries: readonly TakenDelivery[], options: Ru
       done += 1;
       continue;
     }
-    const outcome = outcomeOf(
-      { attempts, isLate, age, dueIn: due_in },
-      result,
-      options.random(),
-      options.isAccepting(),
-    );
+    const outcome = outcomeOf({ attempts, isLate, age }, result, options.random(), options.isAccepting());
     const isPending = outcome.state === 'pending';
     results.push({
       user_id,

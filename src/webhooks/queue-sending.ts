@@ -6,7 +6,7 @@ import { type QueueRun, runQueue, type TakenDelivery } from './queue-run.js';
 import type { AttemptResult, Pace } from './schedule.js';
 import { decryptSecret, signingKey, type WebhookSigningKey } from './secrets.js';
 import type { WebhookSender } from './sender.js';
-import { type DueEndpoint, leaseSeconds } from './sending-queries.js';
+import { leaseSeconds, type SendingEndpoint } from './sending-queries.js';
 
 export interface AttemptOptions {
   readonly sender: WebhookSender;
@@ -22,13 +22,13 @@ const maxRunMs = (leaseSeconds - 20) * 1000;
 
 /** An endpoint with its decrypted secrets. */
 export interface Target {
-  readonly endpoint: DueEndpoint;
+  readonly endpoint: SendingEndpoint;
   readonly secrets: readonly string[];
   readonly key: WebhookSigningKey | undefined;
 }
 
 /** Decrypts the secrets of an endpoint. */
-export async function targetOf(database: Database, keys: SecretKeys, endpoint: DueEndpoint): Promise<Target> {
+export async function targetOf(database: Database, keys: SecretKeys, endpoint: SendingEndpoint): Promise<Target> {
   const { id, secret, previous_secret } = endpoint;
   const secrets = [secret, ...(previous_secret === null ? [] : [previous_secret])];
   return {

@@ -31,8 +31,6 @@ export interface PendingDelivery {
   readonly isLate: boolean;
   /** Since the first attempt; 0 before it. */
   readonly age: number;
-  /** Until the next attempt; 0 or less: now. */
-  readonly dueIn: number;
 }
 
 /** The state of a delivery after a run. */

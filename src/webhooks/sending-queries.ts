@@ -6,8 +6,8 @@ export const leaseSeconds = 30;
 /** Deliveries of a queue that a sender takes at a time, in the order of their events. It is higher than the number of deliveries that can be late. */
 const maxTaken = 50;
 
-/** An endpoint with deliveries that are due. */
-export interface DueEndpoint {
+/** Where and how deliveries are sent. */
+export interface SendingEndpoint {
   readonly id: string;
   readonly url: string;
   readonly payload: 'thin' | 'full';
@@ -16,20 +16,21 @@ export interface DueEndpoint {
   readonly previous_secret: Buffer | null;
 }
 
-const endpointColumns = sql`id, url, payload, secret,
-  case when previous_secret_until > (select db_now()) then previous_secret end as previous_secret`;
-
-export const selectDueEndpoints = statement<object, DueEndpoint>(
+/** The endpoints with deliveries that are due. */
+export const selectDueEndpoints = statement<object, { id: string }>(
   'webhook_endpoints_due',
   () => sql`
-  select ${endpointColumns} from webhook_endpoints e
+  select id from webhook_endpoints e
   where enabled and exists (
     select from webhook_queues q where q.endpoint_id = e.id and q.due_at <= (select db_now()))`,
 );
 
-export const selectEndpoint = statement<{ id: string }, DueEndpoint & { enabled: boolean }>(
+export const selectEndpoint = statement<{ id: string }, SendingEndpoint & { enabled: boolean }>(
   'webhook_endpoint_send',
-  (p) => sql`select ${endpointColumns}, enabled from webhook_endpoints where id = ${p.id}`,
+  (p) => sql`
+  select id, url, payload, secret, enabled,
+         case when previous_secret_until > (select db_now()) then previous_secret end as previous_secret
+  from webhook_endpoints where id = ${p.id}`,
 );
 
 interface TakeValues {
@@ -128,7 +129,6 @@ export interface SettledDelivery {
 /** A queue that a sender returns. */
 export interface ReturnedQueue {
   readonly user_id: string;
-  readonly lease: string;
   /** The number of deliveries that were pending when the sender took the queue. */
   readonly taken: number;
   /** The number of deliveries that are no longer pending. */
@@ -148,18 +148,18 @@ export interface ReturnedQueue {
  * @param queues and results: JSON of arrays of `ReturnedQueue` and `SettledDelivery`
  */
 export const settleQueues = unprepared(
-  statement<{ endpointId: string; queues: string; results: string }>(
+  statement<{ endpointId: string; lease: string; queues: string; results: string }>(
     'webhook_queues_settle',
     (p) => sql`
   with target as materialized (select ${p.endpointId}::uuid as endpoint_id),
   returned as (
-    select * from json_to_recordset(${p.queues}::json) as queue (user_id uuid, lease uuid, taken int, done int, due_in float8)
+    select * from json_to_recordset(${p.queues}::json) as queue (user_id uuid, taken int, done int, due_in float8)
   ),
   held as materialized (
     select q.user_id, q.endpoint_id, q.pending - r.done as pending,
            case when q.pending > r.taken then 0 else r.due_in end as due_in
     from target cross join returned r
-    join webhook_queues q on q.user_id = r.user_id and q.endpoint_id = target.endpoint_id and q.lease = r.lease
+    join webhook_queues q on q.user_id = r.user_id and q.endpoint_id = target.endpoint_id and q.lease = ${p.lease}::uuid
     order by q.user_id for update of q
   ),
   released as (

@@ -5,7 +5,7 @@ import { newId, nilId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import { exampleOf } from './examples.js';
 import { bodyOf } from './payload.js';
-import { decryptSecret, signingKey } from './secrets.js';
+import { targetOf } from './queue-sending.js';
 import type { WebhookSender } from './sender.js';
 import { selectEndpoint } from './sending-queries.js';
 
@@ -21,19 +21,17 @@ export function createWebhookTest(options: {
   return async (endpointId, type) => {
     const [endpoint] = await database.query(selectEndpoint({ id: endpointId }));
     if (endpoint === undefined) throw new Problem('not_found');
-    const { url, secret, previous_secret } = endpoint;
+    const { secrets, key } = await targetOf(database, keys, endpoint);
     const id = newId();
     const data = { ...exampleOf(type), is_test: true };
     const created_at = new Date().toISOString().replace('Z', '000Z');
     const request = bodyOf(endpointId, { event_id: id, type, user_id: nilId, sequence: 0, data, created_at });
     const result = await sender.send({
-      url,
+      url: endpoint.url,
       id,
       body: request,
-      secrets: [secret, ...(previous_secret === null ? [] : [previous_secret])].map((encrypted) =>
-        decryptSecret(keys, endpointId, encrypted),
-      ),
-      key: await signingKey(database, keys),
+      secrets,
+      key,
     });
     const { ok, status = null, answer = null, error = null, durationMs: duration_ms } = result;
     return { ok, status, request, answer, error, duration_ms };

@@ -53,14 +53,14 @@ test.each([
   'an event that failed %d s after its first attempt waits for Retry-After, but at most until its last attempt',
   (age, retryAfter, delay) => {
     const result = { ok: false, status: 503, answer: '', error: 'busy', retryAfter, durationMs: 1 };
-    const outcome = outcomeOf({ attempts: age > 5 ? 20 : 1, isLate: false, age, dueIn: 0 }, result, 0, false);
+    const outcome = outcomeOf({ attempts: age > 5 ? 20 : 1, isLate: false, age }, result, 0, false);
     expect(outcome).toMatchObject({ state: 'pending', delay });
   },
 );
 
 test('an event whose next planned attempt is later than 24 hours is given up', () => {
   const result = { ok: false, status: 503, answer: '', error: 'busy', retryAfter: undefined, durationMs: 1 };
-  expect(outcomeOf({ attempts: 25, isLate: true, age: 83_000, dueIn: 0 }, result, 0, false)).toMatchObject({
+  expect(outcomeOf({ attempts: 25, isLate: true, age: 83_000 }, result, 0, false)).toMatchObject({
     state: 'failed',
   });
 });
@@ -69,7 +69,7 @@ test('an event that holds later ones is retried within a minute while the endpoi
   const result = { ok: false, status: 500, answer: '', error: 'broken', retryAfter: undefined, durationMs: 1 };
   const delayOf = (attempts: number, more: { isLate?: boolean; isAccepting?: boolean; retryAfter?: number } = {}) => {
     const { isLate = false, isAccepting = true, retryAfter } = more;
-    return outcomeOf({ attempts, isLate, age: 10, dueIn: 0 }, { ...result, retryAfter }, 1, isAccepting).delay;
+    return outcomeOf({ attempts, isLate, age: 10 }, { ...result, retryAfter }, 1, isAccepting).delay;
   };
   expect(delayOf(0)).toBeCloseTo(5.5);
   for (let attempts = 1; attempts < 10; attempts += 1) expect(delayOf(attempts)).toBeLessThanOrEqual(60);

@@ -40,7 +40,7 @@ async function scansOf({ text, values }: { readonly text: string; readonly value
 }
 
 test('deliveries are settled by their keys, also if none of those in the statistics was pending', async () => {
-  const scans = await scansOf(settleQueues({ endpointId: added, queues: '[]', results: '[]' }));
+  const scans = await scansOf(settleQueues({ endpointId: added, lease: randomUUID(), queues: '[]', results: '[]' }));
   const delivery = scans.indexOf('Index Scan using webhook_deliveries_pkey on webhook_deliveries d');
   expect(scans[delivery + 1]).toMatch(/^Index Cond: .*user_id = .* AND .*id = /);
   expect(scans.join()).not.toContain('webhook_queues_due');

@@ -7,22 +7,29 @@ import type { DatabaseTarget } from '../../database/connections/target.js';
 import { createDatabase, type Database } from '../../database/database.js';
 import { type Signals, startSignals } from '../../database/signals.js';
 import { createOutbound, type Outbound } from '../../delivery/outbound.js';
+import { checkTargetUrl } from '../../delivery/outbound-guard.js';
+import type { OnHealth } from '../../delivery/providers/provider-health.js';
 import { secretKeysForStart } from '../../keys/start-keys.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
+import { createOutboundRule, type OutboundRule } from '../../lib/outbound-rule.js';
 import { createPacer, type Pacer } from '../../lib/pacing.js';
 import type { Tracing } from '../../lib/tracing.js';
+import type { LoginPolicies } from '../../limits/login-policies.js';
 import { createHashQueue } from '../../limits/request-limits.js';
 import { migrate } from '../../schema/migrate.js';
 import { createCounters } from '../../statistics/counters.js';
 import { createMeters, type MeterStore } from '../../statistics/meters.js';
 import { type Reporter, startReporter } from '../../statistics/reporter.js';
+import { version } from '../banner.js';
 import { type ConfiguredTexts, readConfiguredFiles } from './configured-files.js';
 import { refuseUsedPorts } from './configured-ports.js';
 import { consoleUrl } from './console-url.js';
 import { openTarget } from './database-target.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Logger } from './log.js';
+import { loginPolicies } from './login-policies.js';
 import { createBreachedPasswords } from './password-rules.js';
+import { createHealthRecorder } from './providers.js';
 import { type ResourceLimits, resourceLimits } from './resource-limits.js';
 
 /** The dependencies that the factories of the domains share. */
@@ -34,6 +41,14 @@ export interface Base {
   /** Undefined without OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly tracing: Tracing | undefined;
   readonly outbound: Outbound;
+  /** Whether OUTBOUND lets a message reach one of these addresses. */
+  readonly isAllowedOut: OutboundRule;
+  /** Checks a URL that Postern will call. @throws see `checkTargetUrl` */
+  readonly checkUrl: (url: string) => ReturnType<typeof checkTargetUrl>;
+  /** Logs and stores whether a provider of messages works. */
+  readonly onHealth: OnHealth;
+  /** The limits of logins, by role. */
+  readonly policies: LoginPolicies;
   /** From configured files. An error in one ends the start before the database is opened. */
   readonly texts: ConfiguredTexts;
   readonly target: DatabaseTarget;
@@ -61,31 +76,30 @@ export interface Base {
 /** The channel of signals for users whose inboxes have changed. */
 const inboxChannel = 'postern_inboxes';
 
-/**
- * Opens and migrates the database, and creates what all domains need.
- * @param instance.worker the number of this worker; undefined for a single process
- * @param instance.statisticsInterval milliseconds
- * @param instance.hashThreads for tests
- * @param instance.queryTimeout for tests
- * @param instance.watchInterval see `Servers.watch`; for tests
- */
+export interface BaseOptions {
+  /** The number of this worker, if there are several. */
+  readonly worker?: number;
+  /** Milliseconds between two writes of statistics; for tests. */
+  readonly statisticsInterval?: number;
+  /** Computes the password hashes; for tests, whose users need no slow hashes. */
+  readonly hashThreads?: HashThreads | undefined;
+  /** Milliseconds until a database query fails; longer in tests that use all cores. */
+  readonly queryTimeout?: number;
+  /** Milliseconds until a call to another system fails; for tests whose other system never answers. */
+  readonly outboundTimeout?: number;
+  /** Milliseconds between two searches for a new primary of the database. Each search opens a connection. For tests. */
+  readonly watchInterval?: number;
+}
+
+/** Opens and migrates the database, and creates what all domains need. */
 export async function openBase(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  instance: {
-    readonly version: string;
-    readonly worker: number | undefined;
-    readonly statisticsInterval: number | undefined;
-    readonly hashThreads: HashThreads | undefined;
-    readonly queryTimeout: number | undefined;
-    readonly outboundTimeout: number | undefined;
-    readonly watchInterval: number | undefined;
-    readonly tracing: Tracing | undefined;
-  },
+  tracing: Tracing | undefined,
+  options: BaseOptions,
 ): Promise<Base> {
-  const { version, worker, statisticsInterval, hashThreads, queryTimeout, outboundTimeout, watchInterval, tracing } =
-    instance;
+  const { worker, statisticsInterval, hashThreads, queryTimeout, outboundTimeout, watchInterval } = options;
   const resources = resourceLimits(config.WORKERS);
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const outbound = lifecycle.add(
@@ -140,6 +154,10 @@ export async function openBase(
     resources,
     tracing,
     outbound,
+    isAllowedOut: createOutboundRule(config.OUTBOUND, config.OUTBOUND_ALLOWLIST),
+    checkUrl: (url) => checkTargetUrl(url, { allowPrivateNetworkTargets }),
+    onHealth: createHealthRecorder(database, log),
+    policies: loginPolicies(config),
     texts,
     target,
     database,

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.js';
 import { mailProviders } from '../../config/contradictions.js';
 import type { MessageProvider } from '../../contract/operation/system.js';
+import { type PushChannel, pushChannels } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
 import type { OnHealth } from '../../delivery/providers/provider-health.js';
 import { storeProviderHealth } from '../../messages/providers/health.js';
@@ -15,20 +16,23 @@ export interface ConfiguredProvider extends Pick<MessageProvider, 'channel' | 'n
 /** SMS and mail can both have a provider `webhook`. */
 export const mailHealthName = (name: string) => (name === 'webhook' ? 'mail_webhook' : name);
 
+/** The push channels that are configured. */
+export function configuredPushChannels(config: Config): PushChannel[] {
+  const settings = { apns: config.APNS_KEY, fcm: config.FCM_SERVICE_ACCOUNT, web_push: config.VAPID_PUBLIC_KEY };
+  return pushChannels.filter((channel) => settings[channel] !== undefined);
+}
+
 /** The configured providers: those of SMS in their order, mail, and the push services. */
 export function configuredProviders(config: Config): ConfiguredProvider[] {
-  const pushServices = { apns: config.APNS_KEY, fcm: config.FCM_SERVICE_ACCOUNT, web_push: config.VAPID_PUBLIC_KEY };
   return [
     ...config.SMS_PROVIDER.map((name) => ({ channel: 'sms' as const, name, healthName: name })),
     ...mailProviders(config).map((name) => ({ channel: 'email' as const, name, healthName: mailHealthName(name) })),
-    ...Object.entries(pushServices).flatMap(([name, setting]) =>
-      setting === undefined ? [] : [{ channel: 'push' as const, name, healthName: name }],
-    ),
+    ...configuredPushChannels(config).map((name) => ({ channel: 'push' as const, name, healthName: name })),
   ];
 }
 
 /** Logs and stores whether providers work, one report after the other: the stored state must be that of the last one. */
-export function createHealthRecorder({ database, log }: { database: Database; log: Logger }): OnHealth {
+export function createHealthRecorder(database: Database, log: Logger): OnHealth {
   let last = Promise.resolve();
   return ({ provider, error }) => {
     if (error !== undefined) log.warn({ provider, error }, 'a provider of messages fails');

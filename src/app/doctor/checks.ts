@@ -7,6 +7,7 @@ import type { Config } from '../../config/config.js';
 import { mailProviders } from '../../config/contradictions.js';
 import { type MailProviderName, sesUrl } from '../../config/mail-settings.js';
 import { snsUrl } from '../../config/sms-settings.js';
+import { pushChannels } from '../../contract/push.js';
 import { importedSchemes } from '../../credentials/password-schemes.js';
 import { totalSchemeCost } from '../../credentials/scheme-cost.js';
 import type { Queryable } from '../../database/database.js';
@@ -23,6 +24,7 @@ import { firstKeyFile } from '../../sessions/api-keys.js';
 import { setupLinkFile } from '../../sessions/setup-links.js';
 import { portError } from '../base/configured-ports.js';
 import { readLogo } from '../base/logo.js';
+import { configuredPushChannels } from '../base/providers.js';
 
 /** The result of one check. `FAIL`: the service cannot work. */
 export interface Finding {
@@ -142,10 +144,7 @@ function indexFinding(missing: readonly string[], hasTrigrams: boolean): Finding
 
 /** Checks the cost of imported hashes for failed logins. A database that was not migrated has none. */
 export async function checkSchemes(handle: Queryable, { IMPORTED_HASH_COST_LIMIT: limit }: Config): Promise<Finding[]> {
-  const [table] = await handle.query(
-    compose<{ exists: boolean }>(sql`select to_regclass('password_schemes') is not null as exists`),
-  );
-  const schemes = table?.exists === true ? await importedSchemes(handle) : [];
+  const schemes = (await hasTable(handle, 'password_schemes')) ? await importedSchemes(handle) : [];
   if (schemes.length === 0) return [];
   const cost = totalSchemeCost(schemes);
   const detail = `a failed login costs ${cost} of at most ${limit} (IMPORTED_HASH_COST_LIMIT)`;
@@ -160,13 +159,7 @@ export async function checkSchemes(handle: Queryable, { IMPORTED_HASH_COST_LIMIT
  * @param maxRows values of each kind to check; all if absent
  */
 export async function checkSecrets(handle: Queryable, config: Config, maxRows?: number): Promise<Finding[]> {
-  const [tables] = await handle.query(
-    compose<{ exist: boolean }>(
-      sql`select to_regclass('totp') is not null and to_regclass('challenges') is not null
-          and to_regclass('test_identities') is not null as exist`,
-    ),
-  );
-  if (tables?.exist !== true) return [];
+  for (const table of ['totp', 'challenges', 'test_identities']) if (!(await hasTable(handle, table))) return [];
   const found = await findSecretKeys(config);
   if (found === undefined) {
     const path = join(config.DATA_DIR, secretKeyFile);
@@ -188,10 +181,7 @@ export async function checkBackups(handle: Queryable, config: Config): Promise<F
       ? [warn('backups', 'Postern makes none by itself: set BACKUP_TO')]
       : [ok('backups', 'Postern makes none by itself: set BACKUP_TO, or use other programs')];
   }
-  const [table] = await handle.query(
-    compose<{ exists: boolean }>(sql`select to_regclass('backup_archive') is not null as exists`),
-  );
-  if (table?.exists !== true) return [];
+  if (!(await hasTable(handle, 'backup_archive'))) return [];
   const archive = config.BACKUP_CONTINUOUS ? [await checkArchive(handle)] : [];
   const programs = DATABASE_URL === undefined ? [] : [await checkDumps(handle, config)];
   const { now, verified } = await readBackupTimes(handle);
@@ -345,8 +335,8 @@ async function checkTexts({ TEMPLATES_DIR }: Config): Promise<Finding[]> {
 
 /** Lists which push channels are configured. */
 export function checkPush(config: Config): Finding {
-  const channels = { apns: config.APNS_KEY, fcm: config.FCM_SERVICE_ACCOUNT, 'web push': config.VAPID_PUBLIC_KEY };
-  const states = Object.entries(channels).map(([name, setting]) => `${name} ${setting === undefined ? 'off' : 'on'}`);
+  const configured = configuredPushChannels(config);
+  const states = pushChannels.map((name) => `${name.replace('_', ' ')} ${configured.includes(name) ? 'on' : 'off'}`);
   return ok('push', states.join(', '));
 }
 

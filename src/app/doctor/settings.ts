@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.js';
 import type { Queryable } from '../../database/database.js';
+import { configuredPushChannels } from '../base/providers.js';
 import { connectionsOfInstance } from '../base/resource-limits.js';
 import { type Finding, ok, warn } from './checks.js';
 import { describeSetting, findHarmfulSettings } from './server-settings.js';
@@ -14,9 +15,8 @@ export async function checkSettings(handle: Queryable, config: Config): Promise<
 
 /** One sentence for each setting of PostgreSQL that breaks a promise. */
 async function harmfulSettings(handle: Queryable, config: Config): Promise<string[]> {
-  const { WORKERS, APNS_KEY, FCM_SERVICE_ACCOUNT, VAPID_PUBLIC_KEY } = config;
-  const pushChannels = [APNS_KEY, FCM_SERVICE_ACCOUNT, VAPID_PUBLIC_KEY].filter((key) => key !== undefined).length;
-  const settings = await findHarmfulSettings(handle, connectionsOfInstance(WORKERS, pushChannels));
+  const connections = connectionsOfInstance(config.WORKERS, configuredPushChannels(config).length);
+  const settings = await findHarmfulSettings(handle, connections);
   return settings.map(describeSetting);
 }
 

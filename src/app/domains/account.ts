@@ -27,7 +27,6 @@ import { createExports, type ExportSection, userSections } from '../../users/exp
 import type { Users } from '../../users/users.js';
 import type { UserRules } from '../../users/validation.js';
 import type { Base } from '../base/base.js';
-import { loginPolicies } from '../base/login-policies.js';
 import { hasRedirectUris, isOpenLogin } from './authenticators.js';
 import type { Factors } from './factors.js';
 import type { Messaging } from './messages.js';
@@ -53,7 +52,10 @@ interface AccountParts {
 }
 
 /** Self-service: what users do with their own accounts. */
-export function createAccountServices({ config, database, keys, hasher, signals }: Base, parts: AccountParts) {
+export function createAccountServices(
+  { config, database, keys, hasher, policies, signals }: Base,
+  parts: AccountParts,
+) {
   const { messaging, pins, guesses, limits, users, factors } = parts;
   const { channels, notices } = messaging;
   const codes = createCodeSender({ keys, limits, channels, onQueued: messaging.onMessageWritten });
@@ -144,7 +146,7 @@ export function createAccountServices({ config, database, keys, hasher, signals 
     registrations: createRegistrations({
       ...sessionlessDeps,
       isOn: config.REGISTRATION === 'on',
-      policies: loginPolicies(config),
+      policies,
       relyingParty: factors.relyingParty,
       steps: parts.steps,
     }),

@@ -4,6 +4,7 @@ import { startArchiver, stopArchiving } from '../../backups/log-archive/archiver
 import { createRequestedBackups } from '../../backups/scheduled/requested.js';
 import { type ScheduledBackupOptions, startScheduledBackups } from '../../backups/scheduled/scheduler.js';
 import type { Backups } from '../../http/routes/admin/backups.js';
+import { version } from '../banner.js';
 import { backupSource, dumpVerification } from '../base/backup-source.js';
 import { openBackupStore } from '../base/backup-stores.js';
 import type { Base } from '../base/base.js';
@@ -16,7 +17,7 @@ export interface BackupDomain {
 }
 
 /** Creates the backups that operators request, and the scheduled ones. */
-export async function createBackupDomain(base: Base, version: string): Promise<BackupDomain> {
+export async function createBackupDomain(base: Base): Promise<BackupDomain> {
   const { config, target, database, log, lifecycle } = base;
   const { BACKUP_TO: place, BACKUP_SCHEDULE: schedule, BACKUP_KEEP: keep, DATA_DIR } = config;
   const passphrase = config.BACKUP_PASSPHRASE?.reveal();

@@ -14,7 +14,6 @@ import type { Notices } from '../../messages/notices.js';
 import type { Users } from '../../users/users.js';
 import type { UserRules } from '../../users/validation.js';
 import type { Base } from '../base/base.js';
-import { loginPolicies } from '../base/login-policies.js';
 
 /** Second factors and passkeys. */
 export interface Factors {
@@ -35,7 +34,7 @@ export interface Factors {
 }
 
 /** Creates second factors and passkeys. */
-export function createFactors({ config, database, keys, listening }: Base): Factors {
+export function createFactors({ config, database, keys, policies, listening }: Base): Factors {
   const issuer = config.APP_NAME;
   const relyingParty = createRelyingParty({
     id: config.PASSKEY_RP_ID ?? (config.PUBLIC_URL === undefined ? 'localhost' : new URL(config.PUBLIC_URL).hostname),
@@ -56,7 +55,7 @@ export function createFactors({ config, database, keys, listening }: Base): Fact
     }),
     createSetUp({ users, rules }) {
       const setUpDeps = { database, keys, relyingParty, users, rules, appName: issuer };
-      return createOperatorSetUp({ ...setUpDeps, policies: loginPolicies(config) });
+      return createOperatorSetUp({ ...setUpDeps, policies });
     },
   };
 }

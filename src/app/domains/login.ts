@@ -22,7 +22,6 @@ import { createTokens } from '../../login/tokens.js';
 import type { DpopVerifier } from '../../sessions/dpop/dpop-verifier.js';
 import type { Users } from '../../users/users.js';
 import type { Base } from '../base/base.js';
-import { loginPolicies } from '../base/login-policies.js';
 import { createAuthenticators, hasRedirectUris, isOpenLogin, publicUrlOf } from './authenticators.js';
 import type { Factors } from './factors.js';
 import type { Messaging } from './messages.js';
@@ -72,7 +71,7 @@ interface LoginParts {
 
 /** The login flow and its tokens. */
 export function createLoginServices(
-  { config, database, keys, hasher, outbound, log, statistics: { counters } }: Base,
+  { config, database, keys, hasher, policies, outbound, log, statistics: { counters } }: Base,
   parts: LoginParts,
 ): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'loginProviders' | 'pinIsRequired' | 'tokens'> {
   const { messaging, pins, guesses, limits, factors, providers, redirects, account, testCodes, deviceLimit } = parts;
@@ -107,15 +106,14 @@ export function createLoginServices(
     defaultRegion: config.DEFAULT_REGION,
   };
   // The pages are no way to prove anything by themselves, so LOGIN_METHODS does not name them, and no page offers them.
-  const page =
-    config.PAGES === 'on' ? [pageAuthenticator({ database, redirects, policies: loginPolicies(config) })] : [];
+  const page = config.PAGES === 'on' ? [pageAuthenticator({ database, redirects, policies })] : [];
   const login = createLogin({
     ...rules,
     authenticators: [...authenticators, ...page],
     counters,
     nextPins: account.pinRecoveries,
     enrolPin: config.PIN_ENROL === 'first_login',
-    policies: loginPolicies(config),
+    policies,
     deviceLimit,
     noticeChannels: messaging.notices.channels,
     linkAccount: signUp.link,
@@ -128,7 +126,7 @@ export function createLoginServices(
             database,
             limits,
             users: parts.users,
-            policies: loginPolicies(config),
+            policies,
             humanCheck: parts.humanCheck,
           })
         : undefined,

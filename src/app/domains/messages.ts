@@ -19,7 +19,6 @@ import { applyReceipt, applyReport } from '../../notifications/deliveries/report
 import { noticeType } from '../../notifications/push/notice.js';
 import { recordCauses } from '../../webhooks/record.js';
 import type { Base } from '../base/base.js';
-import { createHealthRecorder } from '../base/providers.js';
 import { createMailEventReaders, createMailSender, reportsMails } from './mail.js';
 import { type ConsoleOutput, createReceiptReaders, createSmsSender } from './sms.js';
 
@@ -46,7 +45,7 @@ export interface Messaging {
 
 /** Creates the senders, texts and queues of messages. */
 export async function createMessaging(
-  { config, log, outbound, texts, database, keys, consoleUrl, statistics: { counters } }: Base,
+  { config, log, outbound, onHealth, texts, database, keys, consoleUrl, statistics: { counters } }: Base,
   options: {
     /** Whether a push channel is configured. */
     readonly hasPush: boolean;
@@ -55,7 +54,6 @@ export async function createMessaging(
     readonly onBadReport: () => void;
   },
 ): Promise<Messaging> {
-  const onHealth = createHealthRecorder({ database, log });
   const { consoleOutput } = options;
   const senders: MessageSenders = {
     sms: await createSmsSender(config, outbound, consoleOutput, onHealth),

@@ -1,6 +1,5 @@
 import type { Config } from '../../config/config.js';
 import { createImageDownload } from '../../delivery/image-download.js';
-import { checkTargetUrl } from '../../delivery/outbound-guard.js';
 import { createSendInbox } from '../../http/lists/notification-list.js';
 import type { Services } from '../../http/routes/routes.js';
 import type { StreamTimes } from '../../lib/event-stream/connections.js';
@@ -52,11 +51,11 @@ export async function createNotificationServices(
     readonly categories: KnownCategories;
   },
   times: {
-    readonly streamTimes: Partial<StreamTimes>;
-    readonly imageTimeout: number | undefined;
+    readonly streamTimes?: Partial<StreamTimes>;
+    readonly imageTimeout?: number;
   },
 ): Promise<NotificationDomain> {
-  const { config, log, lifecycle, resources, outbound, database, signals, pacer, statistics } = base;
+  const { config, log, lifecycle, resources, outbound, checkUrl, database, signals, pacer, statistics } = base;
   const imageUrlsOf = createImageUrls(base.publicUrl);
   const retention = lifecycle.add(
     await startRetention(database, retentionRules(config), (error) =>
@@ -66,13 +65,11 @@ export async function createNotificationServices(
   );
   const { retainedFrom } = retention;
   const streams = lifecycle.add(
-    createStreams({ database, imageUrlsOf, validSession, pacer, log, retainedFrom, times: times.streamTimes }),
+    createStreams({ database, imageUrlsOf, validSession, pacer, log, retainedFrom, times: times.streamTimes ?? {} }),
     (part) => part.close(),
   );
   signals.onSignal(streams.wake);
   statistics.watchStreams(streams.count);
-  const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
-  const checkUrl = (url: string) => checkTargetUrl(url, { allowPrivateNetworkTargets });
   // One for lists and changes, because it leaves half of the connections to all other requests.
   const limitExpensive = createExpensiveReadLimit({ connections: resources.connections });
   const notifications = createNotifications({

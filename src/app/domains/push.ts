@@ -1,13 +1,11 @@
 import type { Config } from '../../config/config.js';
 import type { PushChannel } from '../../contract/push.js';
 import { type Relay, startRelay } from '../../database/relay.js';
-import { checkTargetUrl } from '../../delivery/outbound-guard.js';
 import { withPushHealth } from '../../delivery/providers/provider-health.js';
 import { createPushSenders, type PushSettings } from '../../delivery/push/senders.js';
 import type { JobGroup } from '../../delivery/queue.js';
 import { deletePushToken, findPushTarget, findReachableDevices, listDeviceStates } from '../../devices/push-devices.js';
 import { createPushTokens, type DevicePushTokens } from '../../devices/push-tokens.js';
-import { createOutboundRule } from '../../lib/outbound-rule.js';
 import type { KnownCategories } from '../../notifications/categories/categories.js';
 import type { Channels } from '../../notifications/channels/channels.js';
 import type { AttemptJob } from '../../notifications/deliveries/jobs.js';
@@ -22,7 +20,6 @@ import { type PushedNotice, pushNotice } from '../../notifications/push/notice.j
 import { createPush, type Push } from '../../notifications/push/push.js';
 import { createPushSending } from '../../notifications/push/send.js';
 import type { Base } from '../base/base.js';
-import { createHealthRecorder } from '../base/providers.js';
 
 type Task = (payload: unknown) => Promise<void>;
 
@@ -50,12 +47,23 @@ const concurrency: Readonly<Record<PushChannel, number>> = { apns: 16, fcm: 16, 
 
 /** Creates push for the configured channels. */
 export async function createPushDomain(
-  { config, log, lifecycle, outbound, database, tracing, meters, statistics: { counters } }: Base,
+  {
+    config,
+    log,
+    lifecycle,
+    outbound,
+    isAllowedOut,
+    checkUrl,
+    onHealth,
+    database,
+    tracing,
+    meters,
+    statistics: { counters },
+  }: Base,
   categories: KnownCategories,
   { isPaused, waitOf }: Pick<Channels, 'isPaused' | 'waitOf'>,
 ): Promise<PushDomain> {
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
-  const onHealth = createHealthRecorder({ database, log });
   const senderOptions = { outbound, allowPrivateNetworkTargets, tracing };
   const senders = (await createPushSenders(pushSettings(config), senderOptions)).map((sender) =>
     withPushHealth(sender, { onHealth }),
@@ -80,7 +88,7 @@ export async function createPushDomain(
     urgency: config.PUSH_URGENCY,
     app: config.APP_NAME,
     timeZone: config.DEFAULT_TIME_ZONE,
-    isAllowedOut: createOutboundRule(config.OUTBOUND, config.OUTBOUND_ALLOWLIST),
+    isAllowedOut,
     heldFor: () => waitOf('push'),
     onError: (error, channel) => log.error({ err: error, channel }, 'a push could not be sent'),
     counters,
@@ -104,7 +112,7 @@ export async function createPushDomain(
     }),
     tokens: createPushTokens({
       database,
-      checkUrl: (url) => checkTargetUrl(url, { allowPrivateNetworkTargets }),
+      checkUrl,
       channels,
     }),
     pushNotice: (tx, notice) => pushNotice(tx, options, notice),

@@ -14,11 +14,10 @@ import { createSessions } from '../../sessions/sessions.js';
 import { createSupportLogins } from '../../sessions/support-logins.js';
 import { createPlainVerifier } from '../../sessions/verifier.js';
 import type { Base } from '../base/base.js';
-import { loginPolicies } from '../base/login-policies.js';
 
 /** Sessions and API keys, and the checks of both for requests. */
 export function createSessionServices(
-  { config, database, keys, statistics: { counters } }: Base,
+  { config, database, keys, policies, statistics: { counters } }: Base,
   { notices, deviceLimit }: { readonly notices: Notices; readonly deviceLimit: DeviceLimit },
 ) {
   const report = createTokenReports(database, notices);
@@ -34,7 +33,7 @@ export function createSessionServices(
     counters,
     dpopVerifier,
     report,
-    policies: loginPolicies(config),
+    policies,
     deviceLimit,
   });
   const apiKeys = createApiKeys({

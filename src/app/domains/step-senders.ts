@@ -10,7 +10,6 @@ import type { MessageChannel } from '../../notifications/deliveries/queue.js';
 import type { StepMessage, StepOutcome, StepSender } from '../../notifications/deliveries/sender.js';
 import type { Unsubscribe, UnsubscribeParts } from '../../notifications/preferences/unsubscribe.js';
 import type { Base } from '../base/base.js';
-import { createHealthRecorder } from '../base/providers.js';
 import { createMailSender, reportsMails } from './mail.js';
 import type { Messaging } from './messages.js';
 import { type ConsoleOutput, createSmsSender } from './sms.js';
@@ -38,8 +37,7 @@ export async function createSenders(
   base: Base,
   { messaging, limits, consoleOutput, channels, unsubscribe }: SenderParts,
 ): Promise<StepSender[]> {
-  const { config, log, outbound, texts, database } = base;
-  const onHealth = createHealthRecorder({ database, log });
+  const { config, outbound, texts, database, onHealth } = base;
   const mail = await createMailSender(
     { config, brand: texts.brand, outbound, consoleOutput },
     onHealth,

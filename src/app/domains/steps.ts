@@ -5,7 +5,7 @@ import type { Queryable } from '../../database/database.js';
 import { type Relay, startRelay } from '../../database/relay.js';
 import type { JobGroup } from '../../delivery/queue.js';
 import { lockHolds } from '../../identities/accounts.js';
-import { createOutboundRule } from '../../lib/outbound-rule.js';
+import type { OutboundRule } from '../../lib/outbound-rule.js';
 import type { KnownCategories } from '../../notifications/categories/categories.js';
 import type { Channels } from '../../notifications/channels/channels.js';
 import { createDigestClosing } from '../../notifications/deliveries/digests.js';
@@ -75,12 +75,12 @@ export async function createStepDomain(
   categories: KnownCategories,
   options: StepParts,
 ): Promise<StepDomain> {
-  const { config, log, database, statistics } = base;
+  const { config, log, database, statistics, isAllowedOut } = base;
   const { counters } = statistics;
   const { push, messaging } = options;
   const senders = await createSenders(base, options);
   const channels: StepChannel[] = ['push', ...senders.map(({ channel }) => channel)];
-  const readAddresses = createAddressReader(messaging, config);
+  const readAddresses = createAddressReader(messaging, isAllowedOut);
   const { DEFAULT_TIME_ZONE: timeZone } = config;
   const shared = { database, categories, readAddresses, lockHolds, counters, timeZone };
   const send = createStepSending({
@@ -106,11 +106,7 @@ export async function createStepDomain(
   let relay: Relay | undefined;
   return {
     onPublished: () => relay?.notify(),
-    decideSteps: createStepDryRun({
-      ...shared,
-      channels,
-      isAllowedOut: createOutboundRule(config.OUTBOUND, config.OUTBOUND_ALLOWLIST),
-    }),
+    decideSteps: createStepDryRun({ ...shared, channels, isAllowedOut }),
     jobGroups: tasks.length === 0 ? [] : [{ tasks: Object.fromEntries(tasks), concurrency }],
     startRelay() {
       relay = startRelay(
@@ -131,8 +127,10 @@ export async function createStepDomain(
 }
 
 /** The rules that forbid messages to addresses: suppressions of mail, and OUTBOUND. */
-function createAddressReader({ suppressions }: Pick<Messaging, 'suppressions'>, config: Config): ReadAddresses {
-  const isAllowedOut = createOutboundRule(config.OUTBOUND, config.OUTBOUND_ALLOWLIST);
+function createAddressReader(
+  { suppressions }: Pick<Messaging, 'suppressions'>,
+  isAllowedOut: OutboundRule,
+): ReadAddresses {
   return async (handle: Queryable, channel, addresses) => {
     const suppressed = channel === 'email' ? await suppressions.among(handle, addresses) : new Set<string>();
     return new Map(

@@ -8,6 +8,7 @@ import { readSmsUsage } from '../../messages/sms-admission.js';
 import { readSchemaState } from '../../schema/migrations.js';
 import { listInstances } from '../../statistics/instances.js';
 import type { Statistics } from '../../statistics/statistics.js';
+import { version } from '../banner.js';
 import type { Base } from '../base/base.js';
 import { readDisks } from '../base/disks.js';
 import { configuredProviders } from '../base/providers.js';
@@ -31,7 +32,6 @@ const severity = { fail: 0, warn: 1, ok: 2 } as const;
 export function createSystemInformation(
   { config, database, statistics: reporter }: Base,
   statistics: Statistics,
-  version: string,
 ): SystemInformation {
   let cached: { readonly examinedAt: number; readonly findings: Promise<Finding[]> } | undefined;
 

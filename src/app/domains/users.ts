@@ -11,7 +11,6 @@ import { createExternalIdentities } from '../../users/external-identities.js';
 import { createUserImport, type ImportedPreferences } from '../../users/import.js';
 import { createUsers, type UsersOptions } from '../../users/users.js';
 import type { Base } from '../base/base.js';
-import { loginPolicies } from '../base/login-policies.js';
 import { passwordRules } from '../base/password-rules.js';
 
 /** Users as operators see them. `rules` are the rules for their fields. */
@@ -21,7 +20,7 @@ export function createUserServices(
   notices: Notices,
   newPreferences: ImportedPreferences,
 ) {
-  const { config, database, hasher, keys, breached, resources, consoleUrl, statistics } = base;
+  const { config, database, hasher, keys, policies, breached, resources, consoleUrl, statistics } = base;
   const rules: UsersOptions = {
     database,
     hasher,
@@ -31,7 +30,7 @@ export function createUserServices(
     counters: statistics.counters,
     defaultRegion: config.DEFAULT_REGION,
     ...passwordRules(config),
-    policies: loginPolicies(config),
+    policies,
     hashCostLimit: config.IMPORTED_HASH_COST_LIMIT,
     searches: Math.max(2, Math.floor(resources.connections / 4)),
   };
@@ -50,7 +49,7 @@ export function createUserServices(
     }),
     enrollmentLinks: createEnrollmentLinks(consoleUrl),
     setUpLinks: createSetUpLinks(database, config.CONSOLE === 'off' ? undefined : consoleUrl),
-    userDetails: createUserDetails(database, loginPolicies(config)),
+    userDetails: createUserDetails(database, policies),
     externalIdentities: createExternalIdentities(database, providers, notices),
     activity: createActivity(database),
   } satisfies Partial<Services> & { readonly rules: UsersOptions };

@@ -20,7 +20,7 @@ import { queueJobs } from './process-metrics.js';
 export async function readFromDatabase(database: Handle, config: DiskSource): Promise<Family[]> {
   const { BACKUP_TO, BACKUP_CONTINUOUS } = config;
   const disks = diskFamilies(await readDisks(config).catch(() => []));
-  const [metrics, backups, archive, webhooks, smsUsage, paused, remaining] = await Promise.allSettled([
+  const answers = await Promise.all([
     readDatabaseMetrics(database),
     readBackupTimes(database),
     BACKUP_CONTINUOUS ? readLogArchive(database) : undefined,
@@ -28,24 +28,15 @@ export async function readFromDatabase(database: Handle, config: DiskSource): Pr
     readSmsUsage(database),
     pausedChannels(database),
     remainingRecipients(database),
-  ]);
+  ]).catch(() => undefined);
   const upGauge = (value: 0 | 1) =>
     gauge('postern_database_up', '1 if the database has answered this scrape.', singleSample(value), {
       aggregator: 'min',
     });
-  if (
-    metrics.status === 'rejected' ||
-    backups.status === 'rejected' ||
-    archive.status === 'rejected' ||
-    webhooks.status === 'rejected' ||
-    smsUsage.status === 'rejected' ||
-    paused.status === 'rejected' ||
-    remaining.status === 'rejected'
-  ) {
-    return [upGauge(0), ...disks];
-  }
-  const { jobs, oldest_job: oldestJob, oldest_lock: oldestLock, maintenance_lag: maintenanceLag } = metrics.value;
-  const { now, verified } = backups.value;
+  if (answers === undefined) return [upGauge(0), ...disks];
+  const [metrics, backups, archive, webhooks, smsUsage, paused, remaining] = answers;
+  const { jobs, oldest_job: oldestJob, oldest_lock: oldestLock, maintenance_lag: maintenanceLag } = metrics;
+  const { now, verified } = backups;
   return [
     upGauge(1),
     ...disks,
@@ -73,12 +64,12 @@ export async function readFromDatabase(database: Handle, config: DiskSource): Pr
     gauge(
       'postern_log_archive_age_seconds',
       'Seconds since the end of the log archive. Without one: +Inf with BACKUP_CONTINUOUS, otherwise no value.',
-      BACKUP_CONTINUOUS ? singleSample(archive.value?.age ?? Number.POSITIVE_INFINITY) : [],
+      BACKUP_CONTINUOUS ? singleSample(archive?.age ?? Number.POSITIVE_INFINITY) : [],
     ),
     gauge(
       'postern_sms_codes',
       'Codes by SMS of the last 24 hours, for the 20 prefixes with most codes. sent: a provider has accepted them. used: they were entered.',
-      smsUsage.value.flatMap(({ prefix, country, sent, used }) =>
+      smsUsage.flatMap(({ prefix, country, sent, used }) =>
         Object.entries({ sent, used }).map(([outcome, value]) => ({
           labels: { country: country ?? '', prefix, outcome },
           value,
@@ -90,18 +81,18 @@ export async function readFromDatabase(database: Handle, config: DiskSource): Pr
       '1 if the channel is paused: by an operator, or by Postern because of complaints or hard bounces.',
       stepChannels.map((channel) => ({
         labels: { channel },
-        value: paused.value.some(({ name }) => name === channel) ? 1 : 0,
+        value: paused.some(({ name }) => name === channel) ? 1 : 0,
       })),
     ),
     gauge(
       'postern_publication_remaining',
       'Recipients of publications that have started and are not finished, who have no notification yet. An estimate.',
-      singleSample(remaining.value),
+      singleSample(remaining),
     ),
     gauge(
       'postern_webhooks',
       'Webhooks by state. disabled: by Postern. paused: by an operator.',
-      webhooks.value.map(([state, value]) => ({ labels: { state }, value })),
+      webhooks.map(([state, value]) => ({ labels: { state }, value })),
     ),
   ];
 }

@@ -18,12 +18,10 @@ export interface Metrics {
 export async function startMetrics(
   base: Base,
   {
-    version,
     queue,
     revocationStreams,
     isWorker,
   }: {
-    readonly version: string;
     readonly queue: Queue;
     readonly revocationStreams: RevocationStreams;
     readonly isWorker: boolean;
@@ -35,7 +33,6 @@ export async function startMetrics(
   const readNodeMetrics = await startNodeMetrics();
   const read = async () => [
     ...readProcessMetrics({
-      version,
       meters,
       counters: statistics.counters,
       waitingHashes: hasher.waiting,

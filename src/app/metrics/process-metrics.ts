@@ -2,11 +2,11 @@ import type { Metric } from '../../contract/operation/statistics.js';
 import type { PoolState } from '../../database/database.js';
 import type { CounterStore, Total } from '../../statistics/counters.js';
 import type { MeterStore } from '../../statistics/meters.js';
+import { version } from '../banner.js';
 import { counter, type Family, gauge, histogram, type Sample, singleSample, sumOf } from './families.js';
 
 /** The sources of the metrics of a process. */
 export interface ProcessSources {
-  readonly version: string;
   readonly counters: Pick<CounterStore, 'totals'>;
   readonly meters: MeterStore;
   /** Passwords and PINs that wait for a thread. */
@@ -42,7 +42,7 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
   ];
 }
 
-function requestFamilies({ version, meters }: ProcessSources): Family[] {
+function requestFamilies({ meters }: ProcessSources): Family[] {
   const requests = meters.requests();
   return [
     gauge(

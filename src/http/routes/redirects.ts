@@ -17,7 +17,7 @@ interface RedirectServices {
   readonly redirects: Redirects;
   /** Without a slash at the end. */
   readonly publicUrl: string | undefined;
-  readonly redirectLimits: Pick<RequestLimits, 'countLoginByAddress'>;
+  readonly limits: Pick<RequestLimits, 'countLoginByAddress'>;
 }
 
 /** The work ends by itself: an exchange with a provider has its own limits, which are longer than those of other requests. */
@@ -31,13 +31,13 @@ const CallbackParams = Type.Object({ name: Type.String() });
 /** Routes that a browser opens during a login at a provider. */
 export function redirectRoutes(
   app: App,
-  { redirects, publicUrl, redirectLimits }: RedirectServices,
+  { redirects, publicUrl, limits }: RedirectServices,
   sendPage: SendRedirectPage,
 ): void {
   const isSecure = publicUrl?.startsWith('https:') === true;
   const cookieName = isSecure ? '__Host-postern-redirect' : 'postern-redirect';
 
-  const count = (request: FastifyRequest) => redirectLimits.countLoginByAddress(originOf(request).clientAddress);
+  const count = (request: FastifyRequest) => limits.countLoginByAddress(originOf(request).clientAddress);
   const go = (request: FastifyRequest, reply: FastifyReply, next: Returned) => {
     if ('url' in next) return reply.redirect(next.url, 303);
     if (next.page === 'other_browser') app.noteRefusal(request, 'redirect_in_other_browser');

@@ -174,8 +174,7 @@ export interface Services extends WebhookServices, Pick<PageServices, 'pages' | 
   readonly redirects: Redirects;
   /** Without a slash at the end. */
   readonly publicUrl: string | undefined;
-  readonly redirectLimits: Pick<RequestLimits, 'countLoginByAddress'>;
-  readonly preferenceLimits: Pick<RequestLimits, 'countOwnStates'>;
+  readonly limits: Pick<RequestLimits, 'countLoginByAddress' | 'countOwnStates'>;
   readonly sessions: Sessions;
   readonly dpopVerifier: DpopVerifier;
   readonly devices: Devices;

@@ -2,7 +2,7 @@ import type { TokenRequest } from '../../contract/authentication.js';
 import type { ProviderProblemCode, ProviderStep } from '../../contract/login-provider/problems.js';
 import { timeText } from '../../database/clock.js';
 import type { Database, Queryable } from '../../database/database.js';
-import { sql, statement } from '../../database/sql.js';
+import { identifier, type Sql, sql, statement } from '../../database/sql.js';
 
 /** What a request says about a redirect. */
 export type RedirectRequest = Pick<
@@ -106,36 +106,26 @@ interface Key {
   readonly id: string;
 }
 
-const lock = {
-  login: statement<Key, Row>(
-    'redirect_lock',
+/** The statements for one kind of login. `state` is the column whose member `redirect` they change. */
+const statementsOf = (table: string, state: string, columns: Sql) => ({
+  lock: statement<Key, Row>(
+    `redirect_lock_${table}`,
     (p) => sql`
-    select ${loginColumns} from authentications where user_id = ${p.userId} and id = ${p.id} for no key update`,
+    select ${columns} from ${identifier(table)} where user_id = ${p.userId} and id = ${p.id} for no key update`,
   ),
-  challenge: statement<Key, Row>(
-    'redirect_challenge_lock',
+  store: statement<Key & { redirect: string; isAnswered: boolean }>(
+    `redirect_store_${table}`,
     (p) => sql`
-    select ${challengeColumns} from challenges where user_id = ${p.userId} and id = ${p.id} for no key update`,
+    update ${identifier(table)}
+    set ${identifier(state)} = ${identifier(state)} || jsonb_build_object('redirect', ${p.redirect}::text),
+        guesses = case when ${p.isAnswered} then greatest(guesses, 2) else guesses end
+    where user_id = ${p.userId} and id = ${p.id}`,
   ),
-};
+});
 
-const store = {
-  login: statement<Key & { redirect: string; isAnswered: boolean }>(
-    'redirect_store',
-    (p) => sql`
-    update authentications
-    set challenge = challenge || jsonb_build_object('redirect', ${p.redirect}::text),
-        guesses = case when ${p.isAnswered} then greatest(guesses, 2) else guesses end
-    where user_id = ${p.userId} and id = ${p.id}`,
-  ),
-  challenge: statement<Key & { redirect: string; isAnswered: boolean }>(
-    'redirect_challenge_store',
-    (p) => sql`
-    update challenges
-    set kept = kept || jsonb_build_object('redirect', ${p.redirect}::text),
-        guesses = case when ${p.isAnswered} then greatest(guesses, 2) else guesses end
-    where user_id = ${p.userId} and id = ${p.id}`,
-  ),
+const statements = {
+  login: statementsOf('authentications', 'challenge', loginColumns),
+  challenge: statementsOf('challenges', 'kept', challengeColumns),
 };
 
 /** A login at a provider without a redirect has begun with an id_token in view, and returns nowhere. */
@@ -162,10 +152,12 @@ export function changeRedirectState(
   next: (current: RedirectLogin) => RedirectState | undefined,
 ): Promise<boolean> {
   return database.user(userId).transaction(async (tx) => {
-    const current = loginOf((await tx.query(lock[kind]({ userId, id })))[0]);
+    const current = loginOf((await tx.query(statements[kind].lock({ userId, id })))[0]);
     const state = current && next(current);
     if (state === undefined) return false;
-    await tx.query(store[kind]({ userId, id, redirect: JSON.stringify(state), isAnswered: state.code !== undefined }));
+    await tx.query(
+      statements[kind].store({ userId, id, redirect: JSON.stringify(state), isAnswered: state.code !== undefined }),
+    );
     return true;
   });
 }

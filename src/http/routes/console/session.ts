@@ -15,7 +15,7 @@ import { type ConsoleCookies, setCookie } from './cookies.js';
 export interface ConsoleSessionServices {
   readonly sessions: Pick<Sessions, 'create'>;
   readonly tokens: Pick<Tokens, 'removeHeld'>;
-  readonly redirectLimits: Pick<RequestLimits, 'countLoginByAddress'>;
+  readonly limits: Pick<RequestLimits, 'countLoginByAddress'>;
   readonly verifiers: Pick<Verifiers, 'verifyOperator'>;
   /** Gives a new session the last re-authentication in an earlier session of the same login. */
   readonly takeOverProof: (session: ParsedToken) => Promise<void>;
@@ -31,7 +31,7 @@ export interface ConsoleRouteOptions {
 /** Routes that sign in to the console and out of it. */
 export function consoleSessionRoutes(
   app: App,
-  { sessions, tokens, redirectLimits, verifiers, takeOverProof }: ConsoleSessionServices,
+  { sessions, tokens, limits, verifiers, takeOverProof }: ConsoleSessionServices,
   { cookies, installation, refuseOtherSites: onRequest }: ConsoleRouteOptions,
 ): void {
   /** Creates a session. @throws Problem unless the user has an active role and has logged in with a second factor */
@@ -111,7 +111,7 @@ export function consoleSessionRoutes(
       const own = cookies.token(request);
       const all = cookies.allTokens(request);
       // One token is as cheap as `DELETE /v1/tokens`, and a logout must not fail for the logins of others at the same address.
-      if (all.length > 1) await redirectLimits.countLoginByAddress(originOf(request).clientAddress);
+      if (all.length > 1) await limits.countLoginByAddress(originOf(request).clientAddress);
       for (const text of all) {
         const token = parseToken('authentication', text);
         if (token === undefined) continue;

@@ -104,7 +104,7 @@ export function pageRoutes(
 /** What the script of the sign-in page asks about the login of an app. */
 function flowRoutes(
   app: App,
-  { pages, redirectLimits }: PageServices,
+  { pages, limits }: PageServices,
   {
     cookies,
     onRequest,
@@ -133,7 +133,7 @@ function flowRoutes(
     config,
     onRequest,
     async handler(request, reply) {
-      await redirectLimits.countLoginByAddress(originOf(request).clientAddress);
+      await limits.countLoginByAddress(originOf(request).clientAddress);
       const { state, answer } = request.body;
       return reply.send(await pages.answer(requestOf(request, state), answer));
     },

@@ -11,7 +11,7 @@ import type { PageCookies } from './cookies.js';
 export interface PageSessionServices {
   readonly sessions: Pick<Sessions, 'create'>;
   readonly tokens: Pick<Tokens, 'removeHeld'>;
-  readonly redirectLimits: Pick<RequestLimits, 'countLoginByAddress'>;
+  readonly limits: Pick<RequestLimits, 'countLoginByAddress'>;
   /** Its device does not count toward MAX_DEVICES. @returns false for a token that cannot be the login of the pages */
   readonly markPageDevice: (token: NonNullable<ReturnType<typeof parseToken>>) => Promise<boolean>;
 }
@@ -26,7 +26,7 @@ const boundCodes = ['invalid_dpop_proof', 'use_dpop_nonce'];
 /** Routes that keep the login of the pages in a cookie, and end it. */
 export function pageSessionRoutes(
   app: App,
-  { sessions, tokens, redirectLimits, markPageDevice }: PageSessionServices,
+  { sessions, tokens, limits, markPageDevice }: PageSessionServices,
   {
     cookies,
     onRequest,
@@ -35,7 +35,7 @@ export function pageSessionRoutes(
   const config = { access: 'public', optionalBody: true } as const;
   const url = '/pages/session';
 
-  const count = (request: FastifyRequest) => redirectLimits.countLoginByAddress(originOf(request).clientAddress);
+  const count = (request: FastifyRequest) => limits.countLoginByAddress(originOf(request).clientAddress);
 
   async function end(text: string, request: FastifyRequest): Promise<void> {
     const token = parseToken('authentication', text);

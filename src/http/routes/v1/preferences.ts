@@ -27,11 +27,7 @@ const response = { 200: { ...PreferencesSchema, description: 'The preferences.' 
 /** Routes for what users choose about notifications. */
 export function preferenceRoutes(
   app: App,
-  {
-    preferences,
-    database,
-    preferenceLimits,
-  }: PreferenceServices & { readonly preferenceLimits: Pick<RequestLimits, 'countOwnStates'> },
+  { preferences, database, limits }: PreferenceServices & { readonly limits: Pick<RequestLimits, 'countOwnStates'> },
 ): void {
   const languageOf = (header: string | undefined) => preferredLanguage(header);
   app.route({
@@ -72,7 +68,7 @@ export function preferenceRoutes(
     async handler(request, reply) {
       const { user_id: userId } = sessionOf(request);
       const language = languageOf(request.headers['accept-language']);
-      await preferenceLimits.countOwnStates(userId);
+      await limits.countOwnStates(userId);
       const view = await database.user(userId).transaction(async (tx) => {
         await preferences.change(tx, userId, request.body, { isOwn: true, origin: originOf(request) });
         return preferences.get(tx, userId, { language });
