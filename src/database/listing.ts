@@ -20,9 +20,9 @@ export interface ListRequest {
   readonly anchor?: RowAnchor;
 }
 
-export interface SortColumn {
+export interface SortColumn<Field extends string = string> {
   /** A column of type timestamptz that is never null. */
-  readonly field: string;
+  readonly field: Field;
   readonly direction: 'asc' | 'desc';
 }
 

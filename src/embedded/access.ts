@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, fchmodSync, fchownSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Account, passwdEntries } from './account.js';
+import { passwdEntries } from './account.js';
 import { copyOwner, type DataDirectory, superuser } from './data-directory.js';
 import { ownPath } from './descriptors.js';
 import { EmbeddedPostgresError, reasonOf } from './error.js';
@@ -69,41 +69,29 @@ function openUnnamed(folder: string, content: string): number {
 }
 
 /**
- * Writes the rules for clients into the data directory. A running server has to reload them.
+ * Writes the rules for clients into the data directory, before each start of a server of this process's account.
  *
- * Postern writes them before each start of a server of its own account. For root it writes them only while a server of
- * an older release runs, which reads these files: later servers have {@link openAccessFiles}.
- *
- * @param account the account of the server; undefined if it is the account of this process
  * @throws EmbeddedPostgresError `data_dir_unusable`
  */
-export function writeAccess(data: DataDirectory, account: Account | undefined): void {
-  // `pg_ident.conf` is written last: without its map, the server admits nobody.
-  const files: Record<string, string> =
-    account === undefined
-      ? { 'pg_hba.conf': trustOwnAccount }
-      : { 'pg_hba.conf': admitRoot, 'pg_ident.conf': identOfRoot() };
-  for (const [name, content] of Object.entries(files)) {
-    try {
-      replaceFile(join(data.ownPath, name), content, account);
-    } catch (error) {
-      throw new EmbeddedPostgresError(
-        'data_dir_unusable',
-        `${join(data.path, name)} cannot be written (${reasonOf(error)}): start Postern as the owner of DATA_DIR.`,
-        { cause: error },
-      );
-    }
+export function writeAccess(data: DataDirectory): void {
+  try {
+    replaceFile(join(data.ownPath, 'pg_hba.conf'), trustOwnAccount);
+  } catch (error) {
+    throw new EmbeddedPostgresError(
+      'data_dir_unusable',
+      `${join(data.path, 'pg_hba.conf')} cannot be written (${reasonOf(error)}): start Postern as the owner of DATA_DIR.`,
+      { cause: error },
+    );
   }
 }
 
 /** Writes a temporary file and renames it: the server never reads a part of it, and a symbolic link is not followed. */
-function replaceFile(path: string, content: string, account: Account | undefined): void {
+function replaceFile(path: string, content: string): void {
   const temporaryPath = `${path}.${randomBytes(6).toString('hex')}`;
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const descriptor = openSync(temporaryPath, flags, 0o600);
   try {
     writeSync(descriptor, `# Written by Postern.\n${content}`);
-    if (account !== undefined) fchownSync(descriptor, account.uid, account.gid);
     renameSync(temporaryPath, path);
   } catch (error) {
     rmSync(temporaryPath, { force: true });

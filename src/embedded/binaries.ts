@@ -38,7 +38,7 @@ export const serverEnvironment = { LC_ALL: 'C' };
  * Where root may put a copy that every account can run, in order of preference. The temporary folder is last because
  * some systems delete files there after some days, even the files of a running server.
  */
-export const publicFolders = ['/var/cache', tmpdir()];
+const publicFolders = ['/var/cache', tmpdir()];
 
 /** Where a copy may be put. @param own a folder of this process, for the binaries that it runs itself */
 export const copyFoldersFor = (account: Account | undefined, own: string): string[] =>

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { writeAccess } from './access.js';
 import { type DataDirectory, superuser } from './data-directory.js';
-import { inheritedIndexes, inheritedPath } from './descriptors.js';
 import { codeOf, EmbeddedPostgresError, reasonOf } from './error.js';
 import { removeRemains, serverProcesses, signalProcess } from './processes.js';
 import { type Server, type StartedServer, spawnServer, tailOfLog } from './server.js';
@@ -74,9 +73,7 @@ export async function joinServer(server: Server, log: Log, stopping: AbortSignal
   for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {
     const result = await connectAsMember(server.data);
     if (!('error' in result)) {
-      const membership = { ...result, startedPid: started?.pid };
-      if (started === undefined) await restrictOlderServer(membership, server, log);
-      return membership;
+      return { ...result, startedPid: started?.pid };
     }
     const code = codeOf(result.error) ?? '';
     if (transitionCodes.has(code) && !stopping.aborted) deadline = performance.now() + timeoutMs;
@@ -90,7 +87,7 @@ export async function joinServer(server: Server, log: Log, stopping: AbortSignal
     if (performance.now() > deadline) throw startError(server, log, `no answer, ${reasonOf(result.error)}`);
     const isServerMissing = code === 'ENOENT' || code === 'ECONNREFUSED';
     if (started === undefined && isServerMissing && (await removeRemains(server.data))) {
-      if (server.account === undefined) writeAccess(server.data, undefined);
+      if (server.account === undefined) writeAccess(server.data);
       started = spawnServer(server);
     }
     if (performance.now() > logWaitAt) {
@@ -98,25 +95,6 @@ export async function joinServer(server: Server, log: Log, stopping: AbortSignal
       logWaitAt = Number.POSITIVE_INFINITY;
     }
     await sleep(pause);
-  }
-}
-
-/**
- * Lets only root connect to a server that an older release started as root. Such a server reads its rules from the data directory, and they may
- * admit all programs of the server's account.
- */
-async function restrictOlderServer({ client }: Membership, server: Server, log: Log): Promise<void> {
-  const { data, account, isOwnedByRoot } = server;
-  // If DATA_DIR belongs to another account, that account may have started the server, and must not be locked out.
-  if (account === undefined || !isOwnedByRoot) return;
-  try {
-    const { rows } = await client.query<{ hba_file: string }>('show hba_file');
-    if (rows[0]?.hba_file === inheritedPath('', inheritedIndexes.hba)) return;
-    writeAccess(data, account);
-    await client.query('select pg_reload_conf()');
-  } catch (error) {
-    // The next start tries again.
-    log.warn({ err: error }, 'Could not restrict who may connect to the embedded PostgreSQL');
   }
 }
 

@@ -15,8 +15,6 @@ export interface Server {
   data: DataDirectory;
   /** The account to run as, unless it is this process's own. */
   account: Account | undefined;
-  /** Whether DATA_DIR belongs to root. */
-  isOwnedByRoot: boolean;
   logFile: string;
   /** Megabytes. Undefined: a part of the memory of this machine. */
   sharedBuffers?: number | undefined;
@@ -57,8 +55,7 @@ export async function openServer(
   initdbOptions?: readonly string[],
 ): Promise<Server> {
   const data = await openDataDirectory(dataDir, path, binaries, account, initdbOptions);
-  const isOwnedByRoot = statSync(dataDir).uid === 0;
-  return { binaries, data, account, isOwnedByRoot, logFile: join(dataDir, 'postgres.log') };
+  return { binaries, data, account, logFile: join(dataDir, 'postgres.log') };
 }
 
 const maxLogBytes = 10 * 1024 * 1024;

@@ -51,7 +51,8 @@ interface MessageRow {
   authentication_id: string | null;
   channel: MessageChannel;
   kind: string;
-  recipient: string | null;
+  /** A message without one has no job: the dispatch drops it. */
+  recipient: string;
   sealed_code: Buffer | null;
   params: Readonly<Record<string, string>> | null;
   attempts: number;
@@ -195,8 +196,6 @@ export function createMessages(options: MessagesOptions): Messages {
     const [row] = await database.user(job.user_id).query(startAttempt(job));
     if (row === undefined) return;
     const { recipient, sealed_code: encryptedCode, attempts } = row;
-    // Earlier versions queued messages without a recipient. This version drops them at the dispatch.
-    if (recipient === null) return finish(job, row, { state: 'dropped' });
     if (row.expired) return finish(job, row, { state: attempts > 1 ? 'failed' : 'expired' });
     const maxAttempts = encryptedCode === null ? noticeAttempts : codeAttempts;
     // In a rolling upgrade, an instance of a newer release may have written the message.
@@ -211,7 +210,7 @@ export function createMessages(options: MessagesOptions): Messages {
       accepted = await deliver(
         options,
         job,
-        { ...row, recipient },
+        row,
         encryptedCode === null ? null : decryptCode(keys, encryptedCode, job.id),
       );
     } catch (error) {
@@ -238,7 +237,7 @@ function reportedMail(
   { channel, recipient }: MessageRow,
   result: Result,
 ): AcceptedMail | undefined {
-  if (channel !== 'email' || result.state !== 'sent' || recipient === null) return undefined;
+  if (channel !== 'email' || result.state !== 'sent') return undefined;
   const { provider, reference } = result;
   if (reference === null || !reporting.has(provider)) return undefined;
   return { userId: job.user_id, id: job.id, notificationId: null, provider, reference, address: recipient };
@@ -248,7 +247,7 @@ function reportedMail(
 async function deliver(
   { templates, senders }: MessagesOptions,
   job: MessageJob,
-  row: MessageRow & { readonly recipient: string },
+  row: MessageRow,
   code: string | null,
 ): Promise<AcceptedMessage> {
   const { channel, kind, recipient: to, authentication_id: authenticationId, expires_at: expiresAt } = row;

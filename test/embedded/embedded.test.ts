@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -20,10 +20,7 @@ import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { serverAccount } from '../../src/embedded/account.js';
-import { locateBinaries, publicFolders, serverEnvironment } from '../../src/embedded/binaries.js';
-import { openDataDirectory } from '../../src/embedded/data-directory.js';
-import { inheritedPath } from '../../src/embedded/descriptors.js';
+import { locateBinaries } from '../../src/embedded/binaries.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded/embedded.js';
 import { eventually } from '../support/eventually.js';
 import { type InstallationOptions, install } from './embedded-installation.js';
@@ -328,31 +325,6 @@ describe.runIf(isRoot)('a server that root has started', () => {
 
   const invalidAuthorization = '28000';
 
-  /** A server as an older release started it: it reads the rules for clients from its data directory. */
-  async function startOlderServer(): Promise<void> {
-    await (await start()).stop();
-    const path = join(dataDir, 'postgres');
-    const account = serverAccount(path);
-    const binaries = await locateBinaries(account, publicFolders);
-    const data = await openDataDirectory(dataDir, path, binaries, account);
-    cleanUps.push(() => data.close());
-    writeFileSync(join(path, 'pg_hba.conf'), 'local all all trust\n');
-    const server = spawn(
-      join(binaries.directory, 'bin', 'postgres'),
-      [
-        '-D',
-        inheritedPath(path),
-        '-c',
-        `unix_socket_directories=${inheritedPath(path)}`,
-        '-c',
-        'listen_addresses=',
-      ].concat(['-c', `cluster_name=${data.clusterName}`]),
-      { ...account, cwd: '/', env: serverEnvironment, stdio: ['ignore', 'ignore', 'ignore', data.descriptor] },
-    );
-    cleanUps.push(() => server.kill('SIGQUIT'));
-    await eventually('the socket', async () => (existsSync(join(path, '.s.PGSQL.5432')) ? true : undefined));
-  }
-
   const reloadTime = async (server: EmbeddedPostgres) =>
     (await query(server, 'select pg_conf_load_time()::text as at'))[0];
 
@@ -395,17 +367,5 @@ describe.runIf(isRoot)('a server that root has started', () => {
       expect(stdout.trim()).toBe('EACCES');
     }
     expect(readdirSync(dataDir).filter((name) => name.startsWith('postgres.access'))).toEqual([]);
-  });
-
-  test('is restricted when Postern joins it, if an older release has started it', async () => {
-    await startOlderServer();
-    await eventually('the server of an older release', async () =>
-      (await connectAsServerAccount()) === 'in' ? true : undefined,
-    );
-    const server = await start();
-    await eventually('its restriction', async () =>
-      (await connectAsServerAccount()) === invalidAuthorization ? true : undefined,
-    );
-    expect(await query(server, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 });

@@ -5,8 +5,6 @@ import type { HistogramValues } from '../../statistics/histogram.js';
 export interface Sample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
-  /** The name with its suffix, for the parts of a histogram. */
-  readonly metricName?: string;
 }
 
 /** A metric with all its values, in the JSON of the library `prom-client`, so a worker can send it to its primary. */

@@ -36,10 +36,7 @@ export function readListQuery<Field extends string>(
 ): KeysetQuery<Field> {
   const spec: ListQuerySpec<Field> = {
     sortable,
-    defaultSort: [{ field: sortable[0], direction: 'desc' }],
     filterFields,
-    maxLimit: 100,
-    defaultLimit: 20,
     ...(readSearch !== undefined && { readSearch }),
   };
   const parsed = { ...parseListQuery(query, spec), list };

@@ -1,7 +1,6 @@
-import type { Page, RowAnchor } from '../../database/listing.js';
+import type { Page, RowAnchor, SortColumn } from '../../database/listing.js';
 import { parseId } from '../../lib/ids.js';
 import { parseTime } from '../../lib/times.js';
-import type { SortKey } from './list-query.js';
 
 /** The position of a page: its number, and the row next to it (decision 32). */
 export interface ListCursor {
@@ -9,7 +8,7 @@ export interface ListCursor {
   readonly anchor: RowAnchor;
 }
 
-type Sort = readonly SortKey[];
+type Sort = readonly SortColumn[];
 
 /** The list and order that a cursor belongs to. */
 export interface CursorScope {

@@ -1,4 +1,5 @@
 import { maxPage } from '../../contract/common.js';
+import type { SortColumn } from '../../database/listing.js';
 import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
 import { collectFilter } from '../../lib/filter/parse.js';
 import { nearest, truncateInput } from '../../lib/nearest.js';
@@ -6,20 +7,11 @@ import { type FieldError, throwIfErrors } from '../../lib/problem.js';
 import { type Instant, parseTime, timeFormat } from '../../lib/times.js';
 import type { QueryParameters } from '../requests/parameters.js';
 
-export type Direction = 'asc' | 'desc';
-
-export interface SortKey<Field extends string = string> {
-  readonly field: Field;
-  readonly direction: Direction;
-}
-
 /** The parameters that a list accepts. */
 export interface ListQuerySpec<Field extends string = string> {
-  readonly sortable: readonly Field[];
-  readonly defaultSort: readonly SortKey<Field>[];
+  /** Without `sort`, a list begins with the newest by the first of them. */
+  readonly sortable: readonly [Field, ...Field[]];
   readonly filterFields: FilterFields;
-  readonly maxLimit: number;
-  readonly defaultLimit: number;
   /** For lists with the parameter `search`. */
   readonly readSearch?: ReadSearch;
 }
@@ -32,7 +24,7 @@ export interface ListQuery<Field extends string = string> {
   readonly page: number;
   readonly limit: number;
   /** No field twice. */
-  readonly sort: readonly SortKey<Field>[];
+  readonly sort: readonly SortColumn<Field>[];
   /** Only items strictly after this time. */
   readonly since?: Instant;
   /** An item must match all of these; empty without a filter. */
@@ -45,7 +37,9 @@ export interface ListQuery<Field extends string = string> {
 export type { QueryParameters } from '../requests/parameters.js';
 
 const parameterNames = ['page', 'limit', 'sort', 'since', 'filter', 'search'] as const;
-const directions: readonly Direction[] = ['asc', 'desc'];
+const directions = ['asc', 'desc'] as const;
+/** The number of items on a page. */
+const [defaultLimit, maxLimit] = [20, 100];
 
 /**
  * Parses `page`, `limit`, `sort`, `since`, `filter` and `search` of a list. Other parameters are ignored.
@@ -64,12 +58,11 @@ export function parseListQuery<Field extends string>(
   const page = pageText === undefined ? 1 : wholeNumber(pageText, maxPage);
   if (page === undefined) errors.push({ field: 'page', code: 'invalid_page', params: { max: maxPage } });
 
-  const limit = limitText === undefined ? spec.defaultLimit : wholeNumber(limitText, spec.maxLimit);
-  if (limit === undefined) {
-    errors.push({ field: 'limit', code: 'invalid_limit', params: { min: 1, max: spec.maxLimit } });
-  }
+  const limit = limitText === undefined ? defaultLimit : wholeNumber(limitText, maxLimit);
+  if (limit === undefined) errors.push({ field: 'limit', code: 'invalid_limit', params: { min: 1, max: maxLimit } });
 
-  const sort = sortText === undefined ? spec.defaultSort : readSort(sortText, spec.sortable, errors);
+  const newest = [{ field: spec.sortable[0], direction: 'desc' as const }];
+  const sort = sortText === undefined ? newest : readSort(sortText, spec.sortable, errors);
 
   const since = sinceText === undefined ? undefined : parseTime(sinceText);
   if (sinceText !== undefined && since === undefined) {
@@ -84,7 +77,7 @@ export function parseListQuery<Field extends string>(
   // The defaults satisfy the compiler: if a value is undefined, an error was thrown above.
   return {
     page: page ?? 1,
-    limit: limit ?? spec.defaultLimit,
+    limit: limit ?? defaultLimit,
     sort,
     ...(since && { since }),
     filter,
@@ -116,8 +109,8 @@ function readSort<Field extends string>(
   text: string,
   sortable: readonly Field[],
   errors: FieldError[],
-): SortKey<Field>[] {
-  const keys: SortKey<Field>[] = [];
+): SortColumn<Field>[] {
+  const keys: SortColumn<Field>[] = [];
   for (const piece of text.split(/[,|]/)) {
     const [name = '', ...rest] = piece.split(':');
     const directionText = rest.length === 0 ? 'desc' : rest.join(':');

@@ -10,7 +10,7 @@ import type { ExtraState } from '../../notifications/inbox/extras.js';
 import type { InboxState, NotificationQuery } from '../../notifications/inbox/list-queries.js';
 import type { InboxPage, Notifications } from '../../notifications/notifications.js';
 import { includeParameter, readInclude, readView, viewParameter } from './include-query.js';
-import { type ListQuerySpec, parseListQuery, type QueryParameters } from './list-query.js';
+import { parseListQuery, type QueryParameters } from './list-query.js';
 import { createPageCache, type StoredPage } from './page-cache.js';
 import { describePage } from './pages.js';
 
@@ -104,67 +104,55 @@ export function createSendInbox(
 ): SendInbox {
   const pages = createPageCache(maxCacheBytes);
 
-  /** A page with what `include=extra` asks for. It is not cached, because states change more often than the inbox. */
-  async function sendWithExtras(
-    request: ListRequest,
-    reply: FastifyReply,
-    { list, userId, path, isEnveloped = false }: InboxToSend,
-  ): Promise<boolean> {
-    const query = readInboxQuery(request, notifications);
-    const ifNoneMatch = request.headers['if-none-match'];
-    if (ifNoneMatch !== undefined) {
-      const state = await notifications.extraState(userId);
-      if (state !== undefined && isUnchanged(ifNoneMatch, etag(userId, state))) {
-        reply.headers(describeState(userId, state)).code(304).send();
-        return true;
-      }
-    }
+  /** Sends 304 if the client has this state of the inbox. @returns whether it did */
+  function sendUnchanged(request: ListRequest, reply: FastifyReply, userId: string, state: InboxState | ExtraState) {
+    if (!isUnchanged(request.headers['if-none-match'], etag(userId, state))) return false;
+    reply.headers(describeState(userId, state)).code(304).send();
+    return true;
+  }
+
+  /** Reads a page. Undefined: there is no such inbox. */
+  async function read(reply: FastifyReply, { list, userId, path, isEnveloped }: InboxToSend, query: InboxListQuery) {
     const page = await list(userId, query);
+    if (page === undefined) return undefined;
+    const form = { isEnveloped: isEnveloped === true || query.isEnveloped };
+    return { response: responseOf(reply, { userId, path, query, page, ...form }), stamp: page.state.stamp };
+  }
+
+  /** Sends a page with what `include=extra` asks for. It is not cached, because states change more often than the inbox. */
+  async function sendWithExtras(request: ListRequest, reply: FastifyReply, inbox: InboxToSend): Promise<boolean> {
+    const query = readInboxQuery(request, notifications);
+    if (request.headers['if-none-match'] !== undefined) {
+      const state = await notifications.extraState(inbox.userId);
+      if (state !== undefined && sendUnchanged(request, reply, inbox.userId, state)) return true;
+    }
+    const page = await read(reply, inbox, query);
     if (page === undefined) return false;
-    const { headers, body } = responseOf(reply, {
-      userId,
-      path,
-      query,
-      page,
-      isEnveloped: isEnveloped || query.isEnveloped,
-    });
-    reply.headers(headers).send(body);
+    reply.headers(page.response.headers).send(page.response.body);
     return true;
   }
 
   return async (request, reply, inbox) => {
     if (request.query.include !== undefined) return sendWithExtras(request, reply, inbox);
-    const { list, userId, path, isEnveloped = false } = inbox;
+    const { userId } = inbox;
     // This key, the user and the state of the inbox determine every byte of a page, because the configuration does not
     // change.
     const key = `${request.raw.url} ${prefersExactCount(request.headers)}`;
     const isCached = pages.has(userId, key);
     const query = isCached ? undefined : readInboxQuery(request, notifications);
-    const ifNoneMatch = request.headers['if-none-match'];
-    if (ifNoneMatch !== undefined || isCached) {
+    if (request.headers['if-none-match'] !== undefined || isCached) {
       const state = await notifications.state(userId);
-      if (state !== undefined && isUnchanged(ifNoneMatch, etag(userId, state))) {
-        reply.headers(describeState(userId, state)).code(304).send();
-        return true;
-      }
+      if (state !== undefined && sendUnchanged(request, reply, userId, state)) return true;
       const cachedPage = state && pages.find(userId, key, state.stamp);
       if (cachedPage !== undefined) {
         reply.headers(cachedPage.headers).send(cachedPage.body);
         return true;
       }
     }
-    const parsedQuery = query ?? readInboxQuery(request, notifications);
-    const page = await list(userId, parsedQuery);
+    const page = await read(reply, inbox, query ?? readInboxQuery(request, notifications));
     if (page === undefined) return false;
-    const response = responseOf(reply, {
-      userId,
-      path,
-      query: parsedQuery,
-      page,
-      isEnveloped: isEnveloped || parsedQuery.isEnveloped,
-    });
-    pages.store(userId, key, page.state.stamp, response);
-    reply.headers(response.headers).send(response.body);
+    pages.store(userId, key, page.stamp, page.response);
+    reply.headers(page.response.headers).send(page.response.body);
     return true;
   };
 }
@@ -206,14 +194,7 @@ export function readInboxQuery(
   request: Pick<ListRequest, 'query' | 'headers'>,
   { filterFields }: Pick<Notifications, 'filterFields'>,
 ): InboxListQuery {
-  const spec: ListQuerySpec<(typeof sortable)[number]> = {
-    sortable,
-    defaultSort: [{ field: 'created_at', direction: 'desc' }],
-    filterFields,
-    maxLimit: 100,
-    defaultLimit: 20,
-  };
-  const { sort: keys, ...query } = parseListQuery(request.query, spec);
+  const { sort: keys, ...query } = parseListQuery(request.query, { sortable, filterFields });
   // All times of a user's notifications are different, so only the first key matters.
   const sort = keys[0] ?? { field: 'created_at', direction: 'desc' };
   const errors: FieldError[] = [];

@@ -1,6 +1,7 @@
 import type { Database, Queryable } from '../../database/database.js';
 import { literal, sql, statement, unprepared } from '../../database/sql.js';
 import type { ImageStorage } from './storage.js';
+import { existingImages } from './uploads.js';
 
 /** The number of images that one transaction checks. */
 const batch = 100;
@@ -64,11 +65,6 @@ export const deleteUnused = statement<{ ids: readonly string[] }, { id: string }
 const postponeShown = statement<{ ids: readonly string[] }>(
   'images_clean_postpone',
   (p) => sql`update images set check_after = db_now() + interval '7 days' where id = any(${p.ids}::uuid[])`,
-);
-
-const selectExisting = statement<{ ids: readonly string[] }, { id: string }>(
-  'images_exist',
-  (p) => sql`select id from images where id = any(${p.ids}::uuid[])`,
 );
 
 export interface ImageCleanupOptions {
@@ -146,7 +142,6 @@ async function removeUnused(
 /** Settles images whose process died between writing the files and the row. */
 async function settleLeftovers({ database, storage }: ImageCleanupOptions): Promise<void> {
   const ids = await storage.longUnsettled();
-  if (ids.length === 0) return;
-  const existing = new Set(idsOf(await database.query(selectExisting({ ids }))));
+  const existing = await existingImages(database, ids);
   for (const id of ids) await (existing.has(id) ? storage.markSettled(id) : storage.remove(id));
 }

@@ -6,10 +6,7 @@ import { Problem } from '../../../src/lib/problem.js';
 
 const spec: ListQuerySpec<'created_at' | 'updated_at'> = {
   sortable: ['created_at', 'updated_at'],
-  defaultSort: [{ field: 'created_at', direction: 'desc' }],
   filterFields: { actor: { kind: 'string', like: true }, created_at: { kind: 'time' } },
-  maxLimit: 100,
-  defaultLimit: 20,
 };
 
 function errorsOf(query: QueryParameters): readonly FieldError[] {
@@ -34,7 +31,7 @@ describe('parseListQuery', () => {
     expect(parseListQuery({}, spec)).toEqual({
       page: 1,
       limit: 20,
-      sort: spec.defaultSort,
+      sort: [{ field: 'created_at', direction: 'desc' }],
       filter: [],
       sentParameters: {},
     });

@@ -11,16 +11,7 @@ import { sessionOf } from '../../requests/route.js';
 /** Parses the list parameters that apply to a stream. All others are ignored, even if they are invalid. */
 function readStreamQuery(query: QueryParameters, { filterFields }: Notifications) {
   const { filter, sort, since } = query;
-  return parseListQuery(
-    { filter, sort, since },
-    {
-      sortable: ['created_at', 'updated_at'],
-      defaultSort: [{ field: 'created_at', direction: 'desc' }],
-      filterFields,
-      maxLimit: 1,
-      defaultLimit: 1,
-    },
-  );
+  return parseListQuery({ filter, sort, since }, { sortable: ['created_at', 'updated_at'], filterFields });
 }
 
 /** Sends a stream of server-sent events. It ends with the session. */
