@@ -13,12 +13,12 @@ import { testSql } from '../../../support/sql.js';
 
 let folder: Awaited<ReturnType<typeof createImageFolder>>;
 let postern: TestApp;
-/** An instance that gives an image 1 s. */
+/** An instance that gives an image 3 s: each late image costs a new decoder, whose start takes long on a busy machine. */
 let hurried: TestApp;
 beforeAll(async () => {
   folder = await createImageFolder();
   postern = await startTestApp({ IMAGE_DIR: folder.path });
-  hurried = await postern.another({}, { imageTimeout: 1000 });
+  hurried = await postern.another({}, { imageTimeout: 3000 });
 });
 afterAll(async () => {
   await hurried.close();
