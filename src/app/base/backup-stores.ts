@@ -6,7 +6,7 @@ import { createBackupFolder, isFolder } from '../../backups/places/folder.js';
 import { type BackupStore, listStored, parseBackupName } from '../../backups/places/place.js';
 import type { Config } from '../../config/config.js';
 import { bucketUrl, isBucketUrl } from '../../config/parsers.js';
-import { createOutbound } from '../../delivery/outbound.js';
+import { openBucket } from './bucket.js';
 
 /** A place of backups, and how to close its connections. */
 export interface OpenStore {
@@ -34,14 +34,10 @@ export async function openBackupStore(config: Config, location: string): Promise
       `${location} needs an access key: set BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY.`,
     );
   }
-  const { createS3Bucket } = await import('../../delivery/storage/s3-client.js');
-  // As with the mail server, an operator has chosen the endpoint, so it may have a private address.
-  const outbound = createOutbound({ allowPrivateNetworkTargets: true });
-  const endpoint = config.BACKUP_S3_ENDPOINT ?? `https://s3.${region}.amazonaws.com`;
+  const endpoint = config.BACKUP_S3_ENDPOINT;
   const { bucket: name, prefix } = parsed.value;
-  const credentials = { accessKeyId, secretAccessKey: secret.reveal() };
-  const bucket = createS3Bucket({ endpoint, region, bucket: name, ...credentials, outbound });
-  return { store: createBackupBucket(bucket, { name, prefix }), close: () => outbound.close() };
+  const { bucket, close } = await openBucket({ endpoint, region, bucket: name, accessKeyId, secret });
+  return { store: createBackupBucket(bucket, { name, prefix }), close };
 }
 
 /** A backup in an open place. */

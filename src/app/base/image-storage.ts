@@ -1,9 +1,9 @@
 import type { Config } from '../../config/config.js';
-import { createOutbound } from '../../delivery/outbound.js';
 import { createImageDisk } from '../../delivery/storage/disk.js';
 import type { S3Bucket } from '../../delivery/storage/s3-client.js';
 import type { ImageStorage } from '../../notifications/images/storage.js';
 import { imageFolderOf } from './backup-source.js';
+import { openBucket } from './bucket.js';
 
 /** A storage of images, and how to close its connections. */
 export interface OpenImageStorage {
@@ -28,11 +28,6 @@ export async function openImageBucket(
 ): Promise<{ readonly bucket: S3Bucket; readonly prefix: string; close(): Promise<void> }> {
   const { IMAGE_S3_ACCESS_KEY_ID: accessKeyId, IMAGE_S3_SECRET_ACCESS_KEY: secret, IMAGE_S3_REGION: region } = config;
   if (accessKeyId === undefined || secret === undefined) throw new Error('the configuration was not checked');
-  const { createS3Bucket } = await import('../../delivery/storage/s3-client.js');
-  // As with the mail server, an operator has chosen the endpoint, so it may have a private address.
-  const outbound = createOutbound({ allowPrivateNetworkTargets: true });
-  const endpoint = config.IMAGE_S3_ENDPOINT ?? `https://s3.${region}.amazonaws.com`;
-  const credentials = { accessKeyId, secretAccessKey: secret.reveal() };
-  const bucket = createS3Bucket({ endpoint, region, bucket: name, ...credentials, outbound });
-  return { bucket, prefix, close: () => outbound.close() };
+  const endpoint = config.IMAGE_S3_ENDPOINT;
+  return { ...(await openBucket({ endpoint, region, bucket: name, accessKeyId, secret })), prefix };
 }

@@ -21,16 +21,16 @@ interface MailParts {
   readonly consoleOutput: ConsoleOutput;
 }
 
-/** Whether a provider of mail reports what becomes of its mails. */
-export function reportsMails(provider: MailProviderName, config: Config): boolean {
-  const settings = {
+/** The configured providers of mail that report what becomes of their mails. */
+export function reportingMailProviders(config: Config): ReadonlySet<string> {
+  const settings: Record<MailProviderName, unknown> = {
     console: undefined,
     smtp: config.POSTMARK_WEBHOOK_SECRET,
     ses: config.SES_TOPIC_ARN,
     resend: config.RESEND_WEBHOOK_SECRET,
     webhook: config.MAIL_WEBHOOK_SECRET,
   };
-  return settings[provider] !== undefined;
+  return new Set(mailProviders(config).filter((name) => settings[name] !== undefined));
 }
 
 /** How many connections to the server of SMTP_URL an instance keeps open for the steps of notifications. */

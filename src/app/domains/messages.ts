@@ -1,4 +1,3 @@
-import { mailProviders } from '../../config/contradictions.js';
 import { type MessageChannel, messageChannels, type NoticeChannel } from '../../contract/administration.js';
 import { type Relay, startRelay } from '../../database/relay.js';
 import type { JobGroup } from '../../delivery/queue.js';
@@ -19,7 +18,7 @@ import { applyReceipt, applyReport } from '../../notifications/deliveries/report
 import { noticeType } from '../../notifications/push/notice.js';
 import { recordCauses } from '../../webhooks/record.js';
 import type { Base } from '../base/base.js';
-import { createMailEventReaders, createMailSender, reportsMails } from './mail.js';
+import { createMailEventReaders, createMailSender, reportingMailProviders } from './mail.js';
 import { type ConsoleOutput, createReceiptReaders, createSmsSender } from './sms.js';
 
 /** Codes and notices by SMS, mail, push and inbox. */
@@ -63,7 +62,7 @@ export async function createMessaging(
   const templates = createTemplates({ brand: texts.brand, own: texts.texts });
   const smsAdmission = createSmsAdmission(database, config.SMS_COUNTRIES);
   const suppressions = createSuppressions({ database, keys, announce: recordCauses });
-  const reporting = new Set<string>(mailProviders(config).filter((name) => reportsMails(name, config)));
+  const reporting = reportingMailProviders(config);
   const mailEvents = createMailEvents({
     database,
     keys,

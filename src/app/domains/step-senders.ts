@@ -1,4 +1,3 @@
-import { mailProviders } from '../../config/contradictions.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import { type MailPart, mailHtml } from '../../messages/mail-html.js';
 import type { MailSender } from '../../messages/mail-sender.js';
@@ -10,7 +9,7 @@ import type { MessageChannel } from '../../notifications/deliveries/queue.js';
 import type { StepMessage, StepOutcome, StepSender } from '../../notifications/deliveries/sender.js';
 import type { Unsubscribe, UnsubscribeParts } from '../../notifications/preferences/unsubscribe.js';
 import type { Base } from '../base/base.js';
-import { createMailSender, reportsMails } from './mail.js';
+import { createMailSender, reportingMailProviders } from './mail.js';
 import type { Messaging } from './messages.js';
 import { type ConsoleOutput, createSmsSender } from './sms.js';
 
@@ -62,7 +61,7 @@ function createMailSteps(
     brakes,
   }: Pick<Messaging, 'mailEvents'> & Pick<SenderParts, 'unsubscribe'> & { readonly brakes: Brakes },
 ): StepSender {
-  const reporting = new Set<string>(mailProviders(config).filter((name) => reportsMails(name, config)));
+  const reporting = reportingMailProviders(config);
   return {
     channel: 'email',
     heldFor: () => brakes.heldFor('email'),

@@ -1,5 +1,4 @@
 import { listBackups } from '../../backups/state.js';
-import { mailProviders } from '../../config/contradictions.js';
 import type { Finding, System } from '../../contract/operation/system.js';
 import { readDatabaseState, readMigrations, readQueueState } from '../../database/state.js';
 import type { SystemInformation } from '../../http/routes/admin/system.js';
@@ -18,7 +17,7 @@ import { checkDisks } from '../doctor/disks.js';
 import { checkImages } from '../doctor/images.js';
 import { testIdentityFindings } from '../doctor/test-identities.js';
 import { webhookFindings } from '../doctor/webhooks.js';
-import { reportsMails } from './mail.js';
+import { reportingMailProviders } from './mail.js';
 import { receiptUrlOf } from './sms.js';
 
 /** How long the findings are cached, in milliseconds. Their checks resolve host names and read stored values. */
@@ -101,7 +100,7 @@ export function createSystemInformation(
             name,
             has_receipts:
               channel === 'email'
-                ? mailProviders(config).some((mail) => mail === name && reportsMails(mail, config))
+                ? reportingMailProviders(config).has(name)
                 : config.SMS_PROVIDER.some((sms) => sms === name && receiptUrlOf(sms, config) !== undefined),
             failing_since: failure?.failing_since ?? null,
             last_error: failure?.last_error ?? null,
