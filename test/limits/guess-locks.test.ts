@@ -9,9 +9,10 @@ import { codeOf, createUser, newPhone, password, passwordLogin, signIn, smsLogin
 
 let postern: TestApp;
 beforeAll(async () => {
-  postern = await startTestApp({
-    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '2', GUESS_LIMIT_PERMANENT: '4' },
-  });
+  const limits = { GUESS_LIMIT: '2', GUESS_LIMIT_PERMANENT: '4' };
+  // Requests of one user wait for each other, on a busy machine for a long time.
+  const options = { queryTimeout: 60_000 };
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', ...limits }, options);
 });
 afterAll(() => postern.close());
 
