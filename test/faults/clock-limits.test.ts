@@ -6,17 +6,20 @@ import { createUser, login, newPhone, passwordLogin, smsLogin } from '../support
 /** If the database's clock is set back by a day, the requests that were counted before still block no longer than usual. */
 describe('a step of the database’s clock a day back', () => {
   let postern: TestApp;
+  /** Seconds of Unix time. */
+  let begun: number;
   beforeEach(async () => {
+    begun = Date.now() / 1000;
     postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '6' });
     await setClockAhead('1 day');
   });
   afterEach(() => postern.close());
 
-  /** Sets the difference between the database's clock and the real time. */
+  /** Sets the database's clock to the time of the start plus an interval. It stands still, so that no limit is refilled meanwhile. */
   const setClockAhead = (interval: string) =>
     postern.database.query(
       testSql(`create or replace function db_now() returns timestamptz language sql volatile
-           as $$ select clock_timestamp() + interval '${interval}' $$`),
+           as $$ select to_timestamp(${begun}) + interval '${interval}' $$`),
     );
   const post = (body: object) => postern.api('POST', '/v1/tokens', { body });
   const retryAfter = ({ headers }: { headers: Readonly<Record<string, string>> }) => Number(headers['retry-after']);

@@ -45,7 +45,7 @@ afterAll(async () => {
 const api: Api = (...request) => service.api(...request);
 const rows = <Row extends object>(text: string, values: unknown[] = []) => database.rows<Row>(text, values);
 const isNone = (what: string, text: string) =>
-  eventually(what, async () => ((await rows(text)).length === 0 ? true : undefined), 60_000);
+  eventually(what, async () => ((await rows(text)).length === 0 ? true : undefined));
 
 const kills = ['the process', 'the database', 'both'] as const;
 async function strike(kill: (typeof kills)[number] | undefined): Promise<void> {
@@ -54,12 +54,10 @@ async function strike(kill: (typeof kills)[number] | undefined): Promise<void> {
     await service.stop('SIGKILL');
     service = await installation.start();
   }
-  await eventually(
-    'the service to answer',
-    async () => ((await api('GET', '/readyz').catch(() => undefined))?.status === 200 ? true : undefined),
-    60_000,
+  await eventually('the service to answer', async () =>
+    (await api('GET', '/readyz').catch(() => undefined))?.status === 200 ? true : undefined,
   );
-  await eventually('the database to answer', () => rows('select 1').catch(() => undefined), 60_000);
+  await eventually('the database to answer', () => rows('select 1').catch(() => undefined));
 }
 
 /** The notifications of a round. The user reads the first one before the digest closes. */
@@ -174,5 +172,5 @@ test(
     }
     expect(faults).toEqual([]);
   },
-  60_000 + 30_000 * faultRounds,
+  60_000 + 60_000 * faultRounds,
 );

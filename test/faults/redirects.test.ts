@@ -198,10 +198,12 @@ test('kill -9 while a user is made, and while an account is linked to a user: th
   const { body: linking } = await logIn();
 
   const letUserGo = await hold('select 1 from users where id = $1 for update', [user.id]);
-  const lostLink = send(linking.id, proof).catch(() => 'lost');
   become(made);
   const letAccountGo = await claimAccount();
+  // One after the other: a request waits two seconds for a lock, and both must wait.
   const lostUser = end(login.body.id, code, login.codeVerifier).catch(() => 'lost');
+  await blocked(1);
+  const lostLink = send(linking.id, proof).catch(() => 'lost');
   await blocked(2);
   await service.stop('SIGKILL');
   await Promise.all([letUserGo(), letAccountGo()]);

@@ -6,7 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { processesWith } from '../embedded/embedded-postern.js';
 import { eventually } from '../support/eventually.js';
 import { createInstallation, type FaultyService, type Installation } from '../support/fault-injection/service.js';
-import { beginLogins, kill, refusesConnections, workerProcesses } from '../support/fault-injection/workers.js';
+import {
+  beginLogins,
+  kill,
+  patientWorkers,
+  refusesConnections,
+  workerProcesses,
+} from '../support/fault-injection/workers.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { isAlive, newWorkers, workersOf } from '../support/workers.js';
 
@@ -16,7 +22,7 @@ describe('a service of two workers', () => {
   let installation: Installation;
   let service: FaultyService;
   beforeAll(async () => {
-    installation = await createInstallation({ WORKERS: '2', LOG_LEVEL: 'debug' });
+    installation = await createInstallation({ WORKERS: '2', LOG_LEVEL: 'debug', ...patientWorkers });
     service = await installation.start();
   });
   afterAll(async () => {

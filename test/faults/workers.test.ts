@@ -9,14 +9,14 @@ import {
   type Installation,
   isLong,
 } from '../support/fault-injection/service.js';
-import { beginLogins, kill, refusesConnections } from '../support/fault-injection/workers.js';
+import { beginLogins, kill, patientWorkers, refusesConnections } from '../support/fault-injection/workers.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { createUser, messageOf, newPhone, smsLogin } from '../support/users.js';
 import { isAlive, linesOf, newWorkers, openConnection, workerOf, workersOf } from '../support/workers.js';
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
-const twoWorkers = { WORKERS: '2', LOG_LEVEL: 'debug' };
+const twoWorkers = { WORKERS: '2', LOG_LEVEL: 'debug', ...patientWorkers };
 
 /** The pause of a client between two requests, in milliseconds: the workers that start need the processors. */
 const pause = isLong ? 0 : 100;

@@ -11,7 +11,9 @@ import { codeOf, createUser, login, newPhone, signIn, smsLogin } from '../suppor
 let one: TestApp;
 let other: TestApp;
 beforeAll(async () => {
-  one = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '1000' });
+  const env = { LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '1000' };
+  // Requests wait for locks of the tests, on a busy machine for a long time.
+  one = await startTestApp(env, { queryTimeout: 60_000 });
   other = await one.another();
 });
 afterAll(async () => {

@@ -19,7 +19,8 @@ import {
 
 let postern: TestApp;
 beforeAll(async () => {
-  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' });
+  // Requests of one user wait for each other, on a busy machine for a long time.
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' }, { queryTimeout: 60_000 });
 });
 afterAll(() => postern.close());
 beforeEach(() => postern.database.query(testSql('delete from message_limits')));

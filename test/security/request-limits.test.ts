@@ -30,7 +30,11 @@ afterEach(async () => {
 let unlimited: TestApp;
 let unlimitedToo: TestApp;
 beforeAll(async () => {
-  unlimited = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' });
+  // Requests of one user wait for each other, on a busy machine for a long time.
+  unlimited = await startTestApp(
+    { LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' },
+    { queryTimeout: 60_000 },
+  );
   unlimitedToo = await unlimited.another();
 });
 afterAll(async () => {

@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { holdClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { createRedirectSteps, type Jar, newVerifier, publicUrl, returnTo } from '../support/redirects.js';
 import { isThorough } from '../support/rounds.js';
@@ -146,12 +147,11 @@ beforeAll(async () => {
   vendor = await startVendor();
 });
 afterAll(() => vendor.close());
-/** Seconds that the database's clock is ahead. */
-let ahead = 0;
+/** What the database's clock shows, in milliseconds. It stands still, so that no limit is refilled while requests take long. */
+let time = 0;
 
 function startWith(env: Record<string, string>): void {
   beforeAll(async () => {
-    ahead = 0;
     postern = await startTestApp({
       ...{ TRUST_PROXY: '127.0.0.1', REGISTRATION: 'on', LOG_LEVEL: 'silent', CODE_LIMIT_PER_ADDRESS: '0' },
       ...{ LOGIN_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '2', GUESS_LOCK: '30m', LOGIN_LINK: 'on' },
@@ -159,17 +159,16 @@ function startWith(env: Record<string, string>): void {
       OIDC_PROVIDERS: JSON.stringify({ house: { issuer: vendor.url, client_id: 'ours', sign_up: true } }),
       ...env,
     });
+    time = Date.now();
+    await holdClock(postern.database, time);
   });
   afterAll(() => postern.close());
 }
 
 /** After a minute, limits per minute are reset, while locks and codes still exist. */
 async function passAMinute(): Promise<void> {
-  ahead += 61;
-  await postern.database.query(
-    testSql(`create or replace function db_now() returns timestamptz language sql volatile
-         as $$ select clock_timestamp() + interval '${ahead} seconds' $$`),
-  );
+  time += 61_000;
+  await holdClock(postern.database, time);
 }
 
 /** An identity of a kind. */

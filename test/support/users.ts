@@ -90,11 +90,12 @@ export async function messageOf(
     looks += 1;
     // Most looks are too early. A statement takes a part of the time of a request.
     if (looks % 10 !== 0 && database !== undefined && (await database.query(is)).length === 0) return undefined;
-    const { body } = await api<OutboxMessage[]>(
+    const { status, body } = await api<OutboxMessage[]>(
       'GET',
       `/admin/v1/outbox?filter=authentication_id:eq:${authenticationId}`,
       { bearer: adminKey },
     );
+    if (status !== 200) throw new Error(`the outbox: ${status}`);
     return body.find((message) => states.includes(message.state));
   });
 }

@@ -37,6 +37,16 @@ export const refusesConnections = (url: string) =>
     socket.once('error', (error) => resolve('code' in error && error.code === 'ECONNREFUSED' ? true : undefined));
   });
 
+/**
+ * The environment of a service that waits minutes for the rest of a request instead of 12 seconds, because a busy machine may need longer
+ * until a login of `beginLogins` is completed.
+ */
+export const patientWorkers = {
+  NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(`
+    import { Server } from 'node:http';
+    Object.defineProperty(Server.prototype, 'requestTimeout', { get: () => 150_000, set: () => undefined });`)}`,
+};
+
 /** A running login: a worker has read its headers and waits for the rest of the body. */
 async function beginLogin(service: FaultyService, username: string | null) {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(service.url).port) });
