@@ -91,7 +91,8 @@ const rollback = compose(sql`rollback`);
 export function createDatabase(options: DatabaseOptions): Database {
   const { queryTimeout: limit } = options;
   const servers = serversOf(options.target);
-  const limits = limit === undefined ? {} : { statement_timeout: `${limit}ms`, lock_timeout: `${limit}ms` };
+  const names = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+  const limits = limit === undefined ? {} : Object.fromEntries(names.map((name) => [name, `${limit}ms`]));
   const answerMs = limit ?? timeouts.answer;
   const pool = new pg.Pool({
     ...poolConfig(servers, { ...requestSettings, ...limits }),

@@ -8,13 +8,16 @@ import { drainConnections } from '../../src/http/drain.js';
 import type { App } from '../../src/http/requests/route.js';
 import { eventually } from '../support/eventually.js';
 
-/** A server whose route `/endless` never ends its answer, and that never reads NDJSON. */
-async function startServer() {
+/**
+ * A server whose route `/endless` never ends its answer, and that never reads NDJSON.
+ * @param answerTime milliseconds. By default far longer than the test: on a busy machine, the first look at the connections can be late
+ */
+async function startServer(answerTime = 60_000) {
   const lines: string[] = [];
   const loggerInstance = createLog('warn', { write: (line) => void lines.push(line) });
   const app = Fastify({ loggerInstance, return503OnClosing: false }) as unknown as App;
   const mayTakeLonger = new WeakSet<Socket>();
-  drainConnections(app, mayTakeLonger, (address) => address, { firstRequest: 10, body: 50, answer: 300 });
+  drainConnections(app, mayTakeLonger, (address) => address, { firstRequest: 10, body: 50, answer: answerTime });
   app.post('/items/:id', async () => 'stored');
   app.get('/endless', async () => new PassThrough());
   let answer = () => {};
@@ -53,7 +56,7 @@ test('a server that closes cuts requests whose body does not arrive, and logs th
 });
 
 test('a server that closes cuts answers that do not end, and requests that may take longer to arrive, later', async () => {
-  const { app, open, requests, logged } = await startServer();
+  const { app, open, requests, logged } = await startServer(300);
   await open('GET /endless HTTP/1.1\r\nHost: a\r\n\r\n');
   await open(`${head('application/x-ndjson')}{`);
   await requests(2);

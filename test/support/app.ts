@@ -77,7 +77,8 @@ export async function startTestApp(
   env: Readonly<Record<string, string>> = {},
   options: StartOptions = {},
 ): Promise<TestApp> {
-  const { url, database, drop } = await createTestDatabase();
+  // The limits of the service do not apply to what a test itself does: it inserts many rows, or holds a lock.
+  const { url, database, drop } = await createTestDatabase(undefined, { queryTimeout: 60_000 });
   const ownEnv = {
     PORT: '0',
     SECRET_KEY: randomBytes(32).toString('hex'),

@@ -8,7 +8,8 @@ import { testSql } from '../../support/sql.js';
 
 let fresh: TestDatabase;
 beforeAll(async () => {
-  fresh = await createTestDatabase();
+  // Many rows are inserted at a time, on a busy machine slowly.
+  fresh = await createTestDatabase(undefined, { queryTimeout: 60_000 });
 });
 afterAll(() => fresh.drop());
 

@@ -20,7 +20,12 @@ afterAll(async () => {
 });
 
 const { admin, refused } = createAdministration(() => postern);
-const newAddress = () => `203.0.${randomInt(256)}.${randomInt(1, 256)}`;
+let lastAddress = 0;
+/** An address that no other test blocks. */
+const newAddress = () => {
+  lastAddress += 1;
+  return `203.0.113.${lastAddress}`;
+};
 const block = async (body: object) => (await admin<Block>('POST', '/blocks', body)).body;
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 /** The status and error code of a request from this address. */

@@ -8,7 +8,11 @@ import { eventually } from '../../../support/eventually.js';
 let postern: TestApp;
 let other: TestApp;
 beforeAll(async () => {
-  postern = await startTestApp({ MAIL_PROVIDER: 'none', SMS_PROVIDER: 'none' }, { blockInterval: 100 });
+  postern = await startTestApp(
+    { MAIL_PROVIDER: 'none', SMS_PROVIDER: 'none' },
+    // Twenty requests wait for one row, on a busy machine for a long time.
+    { blockInterval: 100, queryTimeout: 60_000 },
+  );
   other = await postern.another();
 });
 afterAll(async () => {

@@ -12,7 +12,8 @@ let app: TestApp;
 
 beforeAll(async () => {
   fcm = await startFcm();
-  app = await startTestApp({ ...fcm.env, LOGIN_LIMIT_PER_ADDRESS: '0' });
+  // Twelve requests wait for the queue of one user, on a busy machine for a long time.
+  app = await startTestApp({ ...fcm.env, LOGIN_LIMIT_PER_ADDRESS: '0' }, { queryTimeout: 60_000 });
 });
 afterAll(async () => {
   await app.close();

@@ -8,7 +8,8 @@ import { createUser, login, signIn } from '../../../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
-  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0' });
+  // Twenty requests wait for the queue of one user, on a busy machine for a long time.
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0' }, { queryTimeout: 60_000 });
 });
 afterAll(() => postern.close());
 

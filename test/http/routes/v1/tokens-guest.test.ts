@@ -25,12 +25,16 @@ let attic: Issuer;
 let postern: TestApp;
 beforeAll(async () => {
   attic = await startIssuer();
-  postern = await startTestApp({
-    ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true' },
-    OIDC_PROVIDERS: JSON.stringify({ attic: { issuer: attic.url, client_ids: [clientId] } }),
-    ...{ GUESTS: 'on', TRUST_PROXY: '127.0.0.1', LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' },
-    ...{ PIN_POLICY: 'optional' },
-  });
+  postern = await startTestApp(
+    {
+      ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true' },
+      OIDC_PROVIDERS: JSON.stringify({ attic: { issuer: attic.url, client_ids: [clientId] } }),
+      ...{ GUESTS: 'on', TRUST_PROXY: '127.0.0.1', LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' },
+      ...{ PIN_POLICY: 'optional' },
+    },
+    // Thirty requests wait for one row, on a busy machine for a long time.
+    { queryTimeout: 60_000 },
+  );
 });
 afterAll(async () => {
   await postern.close();

@@ -20,7 +20,11 @@ import {
 
 let postern: TestApp;
 beforeAll(async () => {
-  postern = await startTestApp({ GUESS_LIMIT: '50', LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' });
+  postern = await startTestApp(
+    { GUESS_LIMIT: '50', LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' },
+    // Fifty requests wait for one row, on a busy machine for a long time.
+    { queryTimeout: 60_000 },
+  );
 });
 afterAll(() => postern.close());
 
