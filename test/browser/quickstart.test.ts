@@ -76,7 +76,7 @@ async function follow(backendPort: string): Promise<string> {
   const script = commands.replaceAll('../my-app', folder).replaceAll('3001', backendPort);
   const npm = { npm_config_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' };
   const env = { PATH: process.env.PATH ?? '', HOME: folder, BASE: address.url, KEY: app.adminKey, ...npm };
-  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: root, env, timeout: 240_000 });
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: root, env, timeout: 360_000 });
   for (const name of ['react', 'react-dom', 'scheduler']) {
     await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   }

@@ -353,7 +353,7 @@ test('tabs that share a stream see the changes of each other, and a tab without 
   const plain = createInboxView(postern, createInbox(postern));
   onTestFinished(plain.subscribe(() => undefined));
   await Promise.all([shows(here, 'two', 'one'), shows(there, 'two', 'one')]);
-  for (const { current } of [here, there]) expect(current.connection).toBe('live');
+  for (const view of [here, there]) await expect.poll(() => view.current.connection).toBe('live');
   await here.archive([one.id]);
   await there.markRead([two.id]);
   for (const view of [here, there]) {
