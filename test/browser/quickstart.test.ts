@@ -11,6 +11,7 @@ import { fencesOf, root } from '../docs/markdown.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { launchBrowser, servePage } from '../support/browser.js';
 import { freePort } from '../support/free-port.js';
+import { BUILD_TIMEOUT } from '../support/process.js';
 import { openPublicAddress, type PublicAddress } from '../support/public-address.js';
 import { startVendor, type Vendor } from '../support/vendor.js';
 
@@ -53,7 +54,7 @@ beforeAll(async () => {
   });
   await site.listen();
   browser = await launchBrowser();
-});
+}, BUILD_TIMEOUT);
 afterAll(async () => {
   await browser?.close();
   await site?.close();
@@ -75,7 +76,7 @@ async function follow(backendPort: string): Promise<string> {
   const script = commands.replaceAll('../my-app', folder).replaceAll('3001', backendPort);
   const npm = { npm_config_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' };
   const env = { PATH: process.env.PATH ?? '', HOME: folder, BASE: address.url, KEY: app.adminKey, ...npm };
-  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: root, env, timeout: 240_000 });
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: root, env, timeout: 360_000 });
   for (const name of ['react', 'react-dom', 'scheduler']) {
     await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   }
@@ -87,10 +88,7 @@ async function follow(backendPort: string): Promise<string> {
 }
 
 async function open(path: string): Promise<Page> {
-  const context = await browser.newContext();
-  // Vite translates the modules of a page when the page asks for them. On a busy machine that takes longer than the usual 30 s.
-  context.setDefaultTimeout(120_000);
-  const page = await context.newPage();
+  const page = await (await browser.newContext()).newPage();
   await page.goto(origin + path);
   return page;
 }

@@ -13,6 +13,7 @@ import { eventually } from '../support/eventually.js';
 import { fromBase32 } from '../support/factors.js';
 import { freePort } from '../support/free-port.js';
 import { plain } from '../support/image-fixtures.js';
+import { BUILD_TIMEOUT } from '../support/process.js';
 import { newPhone } from '../support/users.js';
 import { startVendor, type Vendor } from '../support/vendor.js';
 
@@ -42,7 +43,7 @@ beforeAll(async () => {
   });
   url = await eventually('Splitter', async () => /Splitter is ready at (\S+)/.exec(printed)?.[1], 240_000);
   browser = await launchBrowser();
-});
+}, BUILD_TIMEOUT);
 afterAll(async () => {
   await browser?.close();
   if (splitter?.exitCode === null) {

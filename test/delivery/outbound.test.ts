@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createOutbound, type OutboundOptions } from '../../src/delivery/outbound.js';
 import type { OutboundError } from '../../src/delivery/outbound-guard.js';
+import { eventually } from '../support/eventually.js';
 import { startHttp, startResetting, startSelfSigned, startTcp } from './local-server.js';
 
 /** Long enough that a test never ends by this limit. */
@@ -210,7 +211,7 @@ describe('the limits', () => {
         out.request({ url: `https://${name}`, method: 'GET' }).catch(({ code }: OutboundError) => code),
       );
     const failNext = async () => {
-      const [name, fail] = await vi.waitUntil(() => [...failures][0]);
+      const [name, fail] = await eventually('a query', async () => [...failures][0]);
       failures.delete(name);
       fail(new Error('the name server does not respond'));
     };

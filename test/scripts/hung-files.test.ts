@@ -13,8 +13,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Runs test files in a Vitest of their own. */
-async function run(files: Readonly<Record<string, string>>, ...options: string[]) {
+/** Runs test files in a Vitest of their own. @param seconds the longest time of a file. After half of it, the reporter names the file */
+async function run(seconds: number, files: Readonly<Record<string, string>>, ...options: string[]) {
   for (const [name, text] of Object.entries(files)) {
     writeFileSync(join(folder, name), `import { test } from '${vitest}/dist/index.js';\n${text}`);
   }
@@ -22,7 +22,7 @@ async function run(files: Readonly<Record<string, string>>, ...options: string[]
   const args = ['run', '--root', folder, '--pool=forks', '--reporter=default', `--reporter=${reporter}`, ...options];
   const child = spawn(process.execPath, [join(vitest, 'vitest.mjs'), ...args], {
     cwd: folder,
-    env: { ...process.env, HUNG_FILE_SECONDS: '6', NO_COLOR: '1' },
+    env: { ...process.env, HUNG_FILE_SECONDS: `${seconds}`, NO_COLOR: '1' },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
@@ -31,10 +31,12 @@ async function run(files: Readonly<Record<string, string>>, ...options: string[]
 }
 
 test('a file that blocks its thread is named and ended, and the run fails', async () => {
-  const { code, output } = await run({
+  // One worker runs the larger file first. So the reporter measures the time of the other one after it has ended the first.
+  const files = {
     'blocked.test.js': "test('never ends', () => { for (;;); });",
     'other.test.js': "test('passes', () => {});",
-  });
+  };
+  const { code, output } = await run(12, files, '--maxWorkers=1');
   expect(output).toMatch(/blocked\.test\.js has run for \d+ s/);
   expect(output).toContain('All workers are killed');
   expect(output).toMatch(/other\.test\.js \(1 test\)/);
@@ -44,21 +46,23 @@ test('a file that blocks its thread is named and ended, and the run fails', asyn
 test('a global setup that does not end is named, and the run fails', async () => {
   writeFileSync(join(folder, 'vitest.config.js'), "export default { test: { globalSetup: './setup.js' } };");
   writeFileSync(join(folder, 'setup.js'), 'export default () => new Promise(() => setInterval(() => {}, 1000));');
-  const { code, output } = await run({ 'quick.test.js': "test('passes', () => {});" });
+  const { code, output } = await run(6, { 'quick.test.js': "test('passes', () => {});" });
   expect(output).toMatch(/The global setup has run for \d+ s/);
   expect(code).toBe(1);
 });
 
 test('files that wait for others in the same worker are not named', async () => {
-  const wait = "test('waits', () => new Promise((resolve) => setTimeout(resolve, 2500)));";
-  const files = Object.fromEntries(['a', 'b', 'c'].map((name) => [`${name}.test.js`, wait]));
-  const { code, output } = await run(files, '--no-isolate', '--maxWorkers=1');
-  expect(output).not.toContain('has run for');
+  const wait = "test('waits', () => new Promise((resolve) => setTimeout(resolve, 1000)));";
+  // Together they take longer than the 6 s after which a file is named, and each of them far less.
+  const files = Object.fromEntries(Array.from({ length: 8 }, (_, nth) => [`${nth}.test.js`, wait]));
+  const { code, output } = await run(12, files, '--no-isolate', '--maxWorkers=1');
+  // A busy machine may take so long to begin that the global setup is named.
+  expect(output).not.toContain('test.js has run for');
   expect(code).toBe(0);
 });
 
 test('files that end in time are not named', async () => {
-  const { code, output } = await run({ 'quick.test.js': "test('passes', () => {});" });
+  const { code, output } = await run(60, { 'quick.test.js': "test('passes', () => {});" });
   expect(output).not.toContain('has run for');
   expect(code).toBe(0);
 });

@@ -15,9 +15,14 @@ import {
 
 const names = ['chromium', 'chromium-browser', 'google-chrome'];
 
+/** Milliseconds for what a page does. Playwright's 30 s are too few on a busy machine, for example if Vite translates the modules of the page. */
+const timeoutMs = 120_000;
+
 /** The Chromium of this machine. */
-export function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
-  return chromium.launch({ ...options, ...programOptions() });
+export async function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
+  const browser = await chromium.launch({ ...options, ...programOptions(), timeout: timeoutMs });
+  browser.on('context', (context) => context.setDefaultTimeout(timeoutMs));
+  return browser;
 }
 
 /**
@@ -30,7 +35,8 @@ export async function launchWithPreferences(
   const folder = await mkdtemp(join(tmpdir(), 'postern-browser-'));
   await mkdir(join(folder, 'Default'));
   await writeFile(join(folder, 'Default', 'Preferences'), JSON.stringify(preferences));
-  const context = await chromium.launchPersistentContext(folder, programOptions());
+  const context = await chromium.launchPersistentContext(folder, { ...programOptions(), timeout: timeoutMs });
+  context.setDefaultTimeout(timeoutMs);
   return {
     context,
     async close() {

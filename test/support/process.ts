@@ -13,8 +13,8 @@ import { eventually } from './eventually.js';
 const projectFile = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const builtProgram = projectFile('dist/cli/bin.js');
 
-/** A build does nothing if dist/ is up to date. Otherwise other tests may slow it down. */
-export const BUILD_TIMEOUT = 150_000;
+/** A build does nothing if dist/ is up to date. Otherwise other tests may slow it down, as they do what a hook does after it. */
+export const BUILD_TIMEOUT = 400_000;
 /** Below the time limit of the tests, so that a failure includes the output of the service. */
 const startDeadline = 100_000;
 /** The time in which the service stops. */

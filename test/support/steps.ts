@@ -108,10 +108,10 @@ export function createStepParts(database: Database, channels: readonly StepChann
     async runDue(): Promise<void> {
       while (await due());
     },
-    /** The jobs that wait, in their order, with the seconds until they are due. */
+    /** The jobs that wait, in their order, with the seconds from their statement until they are due. */
     async jobs(): Promise<(AttemptJob & { readonly seconds: number; readonly priority: number })[]> {
       const rows = await database.query<{ payload: AttemptJob; seconds: number; priority: number }>(
-        testSql(`select payload, jobs.priority, extract(epoch from run_at - now())::float8 as seconds
+        testSql(`select payload, jobs.priority, extract(epoch from run_at - jobs.updated_at)::float8 as seconds
                  from graphile_worker._private_jobs jobs join graphile_worker._private_tasks tasks on tasks.id = jobs.task_id
                  where identifier = 'step.send.email' order by jobs.id`),
       );

@@ -12,7 +12,7 @@ import { testSql } from '../support/sql.js';
 const keys = createSecretKeys(['secret '.repeat(8)]);
 let db: TestDatabase;
 beforeAll(async () => {
-  db = await createTestDatabase();
+  db = await createTestDatabase(undefined, { queryTimeout: 60_000 });
 });
 afterAll(() => db.drop());
 

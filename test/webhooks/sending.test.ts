@@ -48,7 +48,6 @@ test('a queue whose deliveries have expired is removed, and is not taken again a
   await eventually(
     'the removal of the queues',
     async () => (await rows('select from webhook_queues where endpoint_id = $1', [id])).length === 0 || undefined,
-    10_000,
   );
   expect((await admin<Webhook>('GET', `/webhooks/${id}`)).body.pending).toBe(0);
   const { body } = await admin<WebhookDelivery[]>('GET', `/webhooks/${id}/deliveries`);

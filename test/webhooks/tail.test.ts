@@ -5,7 +5,7 @@ import { testSql } from '../support/sql.js';
 
 let db: TestDatabase;
 beforeAll(async () => {
-  db = await createTestDatabase();
+  db = await createTestDatabase(undefined, { queryTimeout: 60_000 });
 });
 afterAll(() => db.drop());
 

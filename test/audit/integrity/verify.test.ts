@@ -4,17 +4,21 @@ import { verifyAudit } from '../../../src/audit/integrity/verify.js';
 import { expiryTasks } from '../../../src/database/maintenance/expiry.js';
 import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
 import { newId } from '../../../src/lib/ids.js';
+import { holdClock } from '../../support/clock.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { eventually } from '../../support/eventually.js';
 import { testSql } from '../../support/sql.js';
 
 const dayMs = 86_400_000;
 const eventsAge = 365 * dayMs;
-const dayOf = (daysAgo: number) => new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10);
+/** The clock of the database stands still at noon, so that no day ends during a test, and events expire whatever the time is. */
+const noon = (Math.floor(Date.now() / dayMs) + 0.5) * dayMs;
+const dayOf = (daysAgo: number) => new Date(noon - daysAgo * dayMs).toISOString().slice(0, 10);
 
 let test: TestDatabase;
 beforeAll(async () => {
-  test = await createTestDatabase();
+  test = await createTestDatabase(undefined, { queryTimeout: 60_000 });
+  await holdClock(test.database, noon);
 });
 afterAll(() => test.drop());
 const run = <Row extends object>(text: string, values?: unknown[]) => test.database.query(testSql<Row>(text, values));

@@ -13,7 +13,7 @@ import { testSql } from '../../support/sql.js';
 let test: TestDatabase;
 const feed = () => createEventFeed(test.database);
 beforeAll(async () => {
-  test = await createTestDatabase();
+  test = await createTestDatabase(undefined, { queryTimeout: 60_000 });
 });
 afterAll(() => test.drop());
 

@@ -57,7 +57,6 @@ async function signInAs(role: 'operator' | 'support', width = 1280): Promise<voi
     if (['error', 'warning'].includes(message.type())) faults.push(message.text());
   });
   page.on('pageerror', (error) => faults.push(error.message));
-  page.setDefaultTimeout(20_000);
 }
 
 beforeEach(() => {

@@ -284,9 +284,12 @@ describe.each(['/token', '/keys', '/userinfo'] as const)('a provider that hangs 
       hung.push(response);
       hang(response);
     });
-    expect(await logInAt(path, { exchangeMs: 50 })).toBe('provider_unavailable');
+    // On a busy machine, a short limit may end before the request that hangs.
+    for (let exchangeMs = 50; hung.length === 0; exchangeMs *= 2) {
+      expect(await logInAt(path, { exchangeMs })).toBe('provider_unavailable');
+    }
     // It was the limit of the exchange: the request, whose own limit is longer, still waits.
-    expect(running).toBe(1);
+    expect(running).toBeGreaterThan(0);
     vendor.onDocument = undefined;
     expect(failures).not.toContain(await logInAt(path));
   });

@@ -17,7 +17,7 @@ let parts: ReturnType<typeof createStepParts>;
 let close: () => Promise<boolean>;
 let userId = '';
 beforeAll(async () => {
-  fresh = await createTestDatabase();
+  fresh = await createTestDatabase(undefined, { queryTimeout: 60_000 });
   database = fresh.database;
 });
 afterAll(() => fresh.drop());

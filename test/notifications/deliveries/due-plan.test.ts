@@ -10,7 +10,7 @@ let db: TestDatabase;
 let parts: ReturnType<typeof createStepParts>;
 let users: string[];
 beforeAll(async () => {
-  db = await createTestDatabase();
+  db = await createTestDatabase(undefined, { queryTimeout: 60_000 });
   parts = createStepParts(db.database);
   users = await parts.createPeople(2000);
   parts.putCategory('mail', { steps: [{ channel: 'email', if: 'undelivered' }] });

@@ -9,7 +9,7 @@ import { testSql } from '../../support/sql.js';
 let db: TestDatabase;
 let reader: string;
 beforeAll(async () => {
-  db = await createTestDatabase();
+  db = await createTestDatabase(undefined, { queryTimeout: 60_000 });
   const users = await createInboxes(db.database, 2000);
   reader = users[0] ?? '';
   // One user has many, and an average user has few: a plan for the average would read and sort all of this user.

@@ -21,7 +21,7 @@ interface PlanNode {
 let test: TestDatabase;
 let users: string[];
 beforeAll(async () => {
-  test = await createTestDatabase();
+  test = await createTestDatabase(undefined, { queryTimeout: 60_000 });
   users = await createInboxes(test.database, 50);
   // Rows of the users alternate, so that each user's rows are spread over the whole table.
   await test.database.query(

@@ -18,7 +18,7 @@ let db: TestDatabase;
 let notifications: Notifications;
 let users: string[];
 beforeAll(async () => {
-  db = await createTestDatabase();
+  db = await createTestDatabase(undefined, { queryTimeout: 60_000 });
   notifications = createTestNotifications(db.database);
   users = await createInboxes(db.database, 20);
   // Each user gets more rows than a block, which is a range of sequence numbers whose rows are counted together. The

@@ -10,7 +10,7 @@ import { testSql } from '../../support/sql.js';
 
 let fresh: TestDatabase;
 beforeAll(async () => {
-  fresh = await createTestDatabase();
+  fresh = await createTestDatabase(undefined, { queryTimeout: 60_000 });
 });
 afterAll(() => fresh.drop());
 

@@ -16,7 +16,7 @@ const rows = <Row extends object>(text: string, values: unknown[] = []) =>
   fresh.database.query<Row>(testSql(text, values));
 
 beforeAll(async () => {
-  fresh = await createTestDatabase();
+  fresh = await createTestDatabase(undefined, { queryTimeout: 60_000 });
   users = (await createInboxes(fresh.database, 20_000)).sort();
   await rows(
     `insert into topics (id, key, title, is_open, created_at, updated_at)

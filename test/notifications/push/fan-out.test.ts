@@ -16,6 +16,7 @@ import { createCounters } from '../../../src/statistics/counters.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { eventually } from '../../support/eventually.js';
 import { builtInCategories, createInboxes, imageUrlsOf, types } from '../../support/inbox.js';
+import { queriesOf } from '../../support/queries.js';
 import { testSql } from '../../support/sql.js';
 
 let fresh: TestDatabase;
@@ -24,7 +25,7 @@ let database: Database;
 let notifications: Notifications;
 
 beforeAll(async () => {
-  fresh = await createTestDatabase();
+  fresh = await createTestDatabase(undefined, { queryTimeout: 60_000 });
   database = fresh.database;
   notifications = createNotifications({
     database,
@@ -176,10 +177,13 @@ describe('a publication', () => {
     expect(await counts(users)).toEqual({ pushes: 600, different: 600, jobs: 600, fan_outs: 0 });
   });
 
-  test('to ten thousand users is pushed with statements that stay below the timeout', async () => {
+  test('to ten thousand users is pushed with statements of a thousand rows, which stay below the timeout', async () => {
     const users = await createReachable(10_000);
     await publish(users);
-    await fanOutPushes(database, options);
+    const sent = await queriesOf(() => fanOutPushes(database, options));
+    const inserts = sent.filter(({ name }) => name === 'push_deliveries_insert');
+    // The first value is an array of users.
+    expect(inserts.map(({ values = [] }) => `${values[0]}`.split(',').length)).toEqual(Array(10).fill(1000));
     expect(await counts(users)).toEqual({ pushes: 10_000, different: 10_000, jobs: 10_000, fan_outs: 0 });
   });
 

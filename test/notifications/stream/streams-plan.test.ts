@@ -21,7 +21,7 @@ interface PlanNode {
 let db: TestDatabase;
 let users: string[];
 beforeAll(async () => {
-  db = await createTestDatabase();
+  db = await createTestDatabase(undefined, { queryTimeout: 60_000 });
   users = await createInboxes(db.database, 5000);
   const fill = (statement: string) => db.database.query(testSql(`${statement} from unnest($1::uuid[]) id`, [users]));
   await fill(`insert into authentications

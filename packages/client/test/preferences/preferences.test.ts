@@ -39,7 +39,7 @@ function storeOf(postern: Postern) {
 }
 const emailOf = ({ current }: Pick<PreferencesStore, 'current'>) =>
   current.preferences?.categories.billing?.cells.email.value;
-const ready = (store: PreferencesStore) => expect.poll(() => emailOf(store), { timeout: 10_000 }).toBeDefined();
+const ready = (store: PreferencesStore) => expect.poll(() => emailOf(store)).toBeDefined();
 
 /** A signed-in user whose requests a test can see and answer. */
 async function person(options: Partial<PosternOptions> = {}) {
@@ -62,7 +62,7 @@ test('sends the time zone of the device while none is set, and no other', async 
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const { postern, user, network } = await person();
   const { store } = storeOf(postern);
-  await expect.poll(() => store.current.preferences?.time_zone, { timeout: 10_000 }).toBe(zone);
+  await expect.poll(() => store.current.preferences?.time_zone).toBe(zone);
   expect((await stored(user.id)).time_zone).toBe(zone);
   expect(await store.change({ time_zone: 'Pacific/Auckland' })).toBe(true);
   await store.reload();
@@ -129,7 +129,7 @@ test('reads again after a change whose answer was lost, because it may have had 
   };
   expect(await store.change({ categories: { billing: { email: 'off' } } })).toBe(false);
   expect(store.current.changeError).toMatchObject({ kind: 'network' });
-  await expect.poll(() => emailOf(store), { timeout: 10_000 }).toBe('off');
+  await expect.poll(() => emailOf(store)).toBe('off');
 });
 
 test('sends fast changes of one cell in their order', async () => {
@@ -152,10 +152,10 @@ test('follows changes in other tabs', async () => {
   const { store: otherStore } = storeOf(other);
   await Promise.all([ready(store), ready(otherStore)]);
   await otherStore.change({ categories: { billing: { email: 'off' } } });
-  await expect.poll(() => emailOf(store), { timeout: 10_000 }).toBe('off');
+  await expect.poll(() => emailOf(store)).toBe('off');
   // A store that nobody watches tells them too.
   await createPreferences(other).change({ categories: { billing: { email: 'on' } } });
-  await expect.poll(() => [emailOf(store), emailOf(otherStore)], { timeout: 10_000 }).toEqual(['on', 'on']);
+  await expect.poll(() => [emailOf(store), emailOf(otherStore)]).toEqual(['on', 'on']);
 });
 
 test('reads again when the app comes to the foreground, and nothing after the last subscription', async () => {

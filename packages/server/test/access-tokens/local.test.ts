@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isProblem } from '@postern/client';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAdministration } from '../../../../test/support/administration.js';
@@ -74,6 +75,7 @@ describe('with a real Postern', () => {
     });
     const { user, accessToken } = await holder();
     const headers = { authorization: `Bearer ${accessToken}` };
+    await settled(server, accessToken);
     for (let round = 0; round < 10; round += 1) {
       expect(await server.verify({ headers }, local)).toMatchObject({
         ...{ user_id: user.id, roles: ['editor'], claims: { plan: 'pro' }, amr: ['pwd'], proven_at: null },
@@ -109,12 +111,13 @@ describe('with a real Postern', () => {
         (await server.verify(accessToken, local)) === null ? true : undefined,
       );
     // A verifier that begins now learns of it too.
-    expect(await verifier(app.url, app.adminKey).verify(accessToken, local)).toBeNull();
+    expect((await settled(verifier(app.url, app.adminKey), accessToken)).session).toBeNull();
   });
 
   test('the middlewares take `local`', async () => {
     const server = verifier(app.url, app.adminKey);
     const { user, accessToken } = await holder();
+    await settled(server, accessToken);
     const answer = async (authorization: string, options: object = {}) => {
       const request = { headers: { authorization } };
       return new Promise((resolve) => {
@@ -164,10 +167,14 @@ describe('with a real Postern', () => {
       bearer: app.adminKey,
       body: { name: 'x', scopes: ['users:read'] },
     });
-    const server = verifier(app.url, body.token, { timeout: 100 });
-    const error = await server.verify((await holder()).accessToken, local).catch((reason: unknown) => reason);
-    expect(refusalOf(error)?.status).toBe(503);
-    expect((error as Error).cause).toMatchObject({ code: 'insufficient_scope' });
+    const server = verifier(app.url, body.token, { timeout: 200 });
+    const { accessToken } = await holder();
+    // A busy service may answer the request for the stream too late for this check, and then it answers the next one.
+    await eventually('the answer of Postern', async () => {
+      const error = await server.verify(accessToken, local).catch((reason: unknown) => reason);
+      expect(refusalOf(error)?.status).toBe(503);
+      return isProblem((error as Error).cause, 'insufficient_scope') || undefined;
+    });
   });
 });
 
@@ -239,7 +246,7 @@ describe('with a stream that a test writes', () => {
     eventually(`${expected}`, async () => ((await outcome(verify, token)) === expected ? true : undefined));
 
   async function ready() {
-    const verify = verifier(url, 'psk_x', { timeout: 200 });
+    const verify = verifier(url, 'psk_x');
     const token = await sign({});
     const first = outcome(verify, token);
     const response = await stream();
@@ -294,12 +301,12 @@ describe('with a stream that a test writes', () => {
   test('connects again if nothing arrives: the connection may be lost without a sign', async () => {
     const connection = createConnection(() => url, { apiKey: 'psk_x' });
     const revocations = createRevocations(connection, { maxLateMs: 50 });
-    const first = revocations.current();
-    beat(await stream());
-    expect(await first).toBeCloseTo(now, 0);
-    beat(await stream(2), now + 1);
-    await stream(3);
-    expect(requests[2]).toBe(`b${beats}`);
+    // With the headers, because a busy machine may take longer than 50 ms to continue here.
+    server.on('request', () => {
+      for (const each of streams.slice(-1)) beat(each);
+    });
+    expect(await revocations.current()).toBeCloseTo(now, 0);
+    await eventually('a request after each of two beats', async () => new Set(requests).size > 2 || undefined);
     revocations.close();
   });
 

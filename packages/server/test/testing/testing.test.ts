@@ -154,10 +154,10 @@ test('if the test process is killed, the service and its database stop, and thei
   tester.stdout.on('data', (data) => {
     output += data;
   });
-  const url = await eventually('the service is ready', async () => /^http\S+/m.exec(output)?.[0], 60_000);
+  const url = await eventually('the service is ready', async () => /^http\S+/m.exec(output)?.[0]);
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   tester.kill('SIGKILL');
   // The folder is removed last, after the database has stopped.
-  await eventually('the folder is removed', async () => (existsSync(folder) ? undefined : true), 60_000);
+  await eventually('the folder is removed', async () => (existsSync(folder) ? undefined : true));
   await expect(fetch(`${url}/readyz`)).rejects.toThrow();
 });
