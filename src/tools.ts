@@ -1,5 +1,5 @@
 // The parts of the compiled service for @postern/server/testing, and for the scripts, benchmarks and tests of this repository.
-export { version } from './app/banner.js';
+
 export { openTarget } from './app/base/database-target.js';
 export { createLog } from './app/base/log.js';
 export { createSmsSender } from './app/domains/sms.js';
@@ -30,6 +30,7 @@ export { lockHolds } from './identities/accounts.js';
 export { identityDigest } from './identities/identity.js';
 export { newToken } from './lib/crypto/token-strings.js';
 export { nilId } from './lib/ids.js';
+export { version } from './lib/own-package.js';
 export { textRules } from './messages/kinds.js';
 export { allCategories, completeCategory } from './notifications/categories/category.js';
 export { createDueSteps } from './notifications/deliveries/due.js';

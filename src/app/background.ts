@@ -5,6 +5,7 @@ import { expiryTasks } from '../database/maintenance/expiry.js';
 import { startMaintenance } from '../database/maintenance/tasks.js';
 import { type JobGroup, type Queue, startQueue } from '../delivery/queue.js';
 import { reencryptionTask } from '../keys/old-keys.js';
+import { version } from '../lib/own-package.js';
 import { alwaysShownNotices } from '../messages/kinds.js';
 import type { ShowNotice } from '../messages/notice-sending.js';
 import { startImageCleanup } from '../notifications/images/cleanup.js';
@@ -22,7 +23,6 @@ import { sessionChangesTask } from '../sessions/fast-path/session-invalidation.j
 import { statisticsTask } from '../statistics/retention.js';
 import { eraseUser } from '../users/erase.js';
 import { guestExpiryTask } from '../users/guest-expiry.js';
-import { version } from './banner.js';
 import type { Base } from './base/base.js';
 import type { Domains } from './services.js';
 

@@ -1,7 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import { packageFolder } from '../lib/package-folder.js';
 import type { OfferedSetUpLink } from '../sessions/setup-links.js';
 
 /** The values in the text of a start. */
@@ -80,10 +78,3 @@ function shellPath(file: string): string {
   const path = relativePath.startsWith('..') ? file : relativePath;
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
-
-const manifest = JSON.parse(readFileSync(new URL('package.json', packageFolder), 'utf8')) as {
-  version: string;
-};
-
-/** The version of this Postern. */
-export const { version } = manifest;

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { version } from '../app/banner.js';
+import { version } from '../lib/own-package.js';
 import { auditCommand } from './commands/audit.js';
 import { backupCommand } from './commands/backup.js';
 import { blocksCommand } from './commands/blocks.js';

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Queryable } from '../database/database.js';
 import { compose, sql } from '../database/sql.js';
-import { packageFolder } from '../lib/package-folder.js';
+import { packageFolder } from '../lib/own-package.js';
 
 /** How the schema of a database compares with the migrations of this version. */
 export interface SchemaState {

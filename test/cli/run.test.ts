@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { version } from '../../src/app/banner.js';
+import { version } from '../../src/lib/own-package.js';
 import { runCommand } from './command.js';
 
 describe('postern', () => {

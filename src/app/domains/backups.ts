@@ -4,7 +4,7 @@ import { startArchiver, stopArchiving } from '../../backups/log-archive/archiver
 import { createRequestedBackups } from '../../backups/scheduled/requested.js';
 import { type ScheduledBackupOptions, startScheduledBackups } from '../../backups/scheduled/scheduler.js';
 import type { Backups } from '../../http/routes/admin/backups.js';
-import { version } from '../banner.js';
+import { version } from '../../lib/own-package.js';
 import { backupSource, dumpVerification } from '../base/backup-source.js';
 import { openBackupStore } from '../base/backup-stores.js';
 import type { Base } from '../base/base.js';

@@ -1,8 +1,8 @@
 import type { Metric } from '../../contract/operation/statistics.js';
 import type { PoolState } from '../../database/database.js';
+import { version } from '../../lib/own-package.js';
 import type { CounterStore, Total } from '../../statistics/counters.js';
 import type { MeterStore } from '../../statistics/meters.js';
-import { version } from '../banner.js';
 import { counter, type Family, gauge, histogram, type Sample, singleSample, sumOf } from './families.js';
 
 /** The sources of the metrics of a process. */

@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { version } from '../../app/banner.js';
 import {
   checkIndexes,
   checkSecrets,
@@ -16,6 +15,7 @@ import { type Config, ConfigError, readConfig } from '../../config/config.js';
 import type { Queryable } from '../../database/database.js';
 import { findEmbeddedInstallation } from '../../embedded/embedded.js';
 import { describePlan, planMajorUpgrade } from '../../embedded/major-upgrade/plan.js';
+import { version } from '../../lib/own-package.js';
 import { readSchemaState } from '../../schema/migrations.js';
 import { refuseUnfitDatabase } from '../../schema/suitability.js';
 import { withDatabase } from '../support/dependencies.js';

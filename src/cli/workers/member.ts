@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
 import type { Family } from '../../app/metrics/families.js';
-import { packageFolder } from '../../lib/package-folder.js';
+import { packageFolder } from '../../lib/own-package.js';
 import { waitAtMost } from '../../lib/time-limit.js';
 import { type Environment, type FromWorker, stopDeadlineMs, type ToWorker } from './messages.js';
 

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { version } from '../../app/banner.js';
 import { readConfiguredFiles } from '../../app/base/configured-files.js';
 import { portError, refuseUsedPorts } from '../../app/base/configured-ports.js';
 import { openTarget, removeFormerVersionData } from '../../app/base/database-target.js';
@@ -13,6 +12,7 @@ import { type Config, readConfig } from '../../config/config.js';
 import { createDatabase, type Database } from '../../database/database.js';
 import { compose, sql } from '../../database/sql.js';
 import { secretKeysForStart } from '../../keys/start-keys.js';
+import { version } from '../../lib/own-package.js';
 import { migrate } from '../../schema/migrate.js';
 import { ensureFirstKey, type FirstKey } from '../../sessions/api-keys.js';
 import { describeFailure } from '../support/failure.js';
