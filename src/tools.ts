@@ -1,5 +1,4 @@
 // The parts of the compiled service for @postern/server/testing, and for the scripts, benchmarks and tests of this repository.
-
 export { openTarget } from './app/base/database-target.js';
 export { createLog } from './app/base/log.js';
 export { createSmsSender } from './app/domains/sms.js';

@@ -56,7 +56,7 @@ beforeAll(async () => {
         google: { preset: 'google', client_id: 'ours', client_secret: 'a secret', issuer: vendor.url, sign_up: true },
       }),
     },
-    // Requests wait for locks of the tests, on a busy machine for a long time.
+    // Requests wait for locks and for answers that the tests hold, on a busy machine for a long time.
     { hashThreads: heldHashes, queryTimeout: 60_000, outboundTimeout: 150_000 },
   );
 });

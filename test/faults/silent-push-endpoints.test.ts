@@ -95,7 +95,7 @@ test('endpoints that never answer do not delay the push to another user', async 
   });
   const other = await newBrowser();
   await publish(other.user);
-  // Each call to a silent endpoint takes longer than this waits. It would not arrive with all workers waiting for them.
+  // Each call to a silent endpoint takes longer than this waits. The push would not arrive if all workers waited for them.
   await eventually('the push to the other user', async () =>
     arrivals(web, other.path).length === 1 ? true : undefined,
   );

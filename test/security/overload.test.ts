@@ -26,7 +26,7 @@ afterAll(() => postern.close());
 
 /** One hash for each core runs, and 128 more wait. */
 const accepted = availableCores() + 128;
-/** Few, because all that are accepted must be held for less than the limit of time of a request. */
+/** Few, because all that are accepted must be held for less than the time limit of a request. */
 const excess = 20;
 
 test(`of ${accepted + excess} parallel logins exactly ${accepted} are evaluated, and the others are refused at once with Retry-After`, async () => {

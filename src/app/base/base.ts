@@ -43,8 +43,8 @@ export interface Base {
   readonly outbound: Outbound;
   /** Whether OUTBOUND lets a message reach one of these addresses. */
   readonly isAllowedOut: OutboundRule;
-  /** Checks a URL that Postern will call. @throws see `checkTargetUrl` */
-  readonly checkUrl: (url: string) => ReturnType<typeof checkTargetUrl>;
+  /** Why Postern may not call a URL, as text for people. Undefined if it may. */
+  readonly checkUrl: (url: string) => string | undefined;
   /** Logs and stores whether a provider of messages works. */
   readonly onHealth: OnHealth;
   /** The limits of logins, by role. */
@@ -76,6 +76,7 @@ export interface Base {
 /** The channel of signals for users whose inboxes have changed. */
 const inboxChannel = 'postern_inboxes';
 
+/** Options of a start. */
 export interface BaseOptions {
   /** The number of this worker, if there are several. */
   readonly worker?: number;

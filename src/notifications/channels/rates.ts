@@ -1,5 +1,4 @@
 import type { StepChannel } from '../../contract/category.js';
-import { createBatchLoader } from '../../database/batching/batch-loader.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, statement } from '../../database/sql.js';
 
@@ -12,7 +11,7 @@ export interface Rate {
 /** Limits the messages of all instances together, except codes and notices. */
 export interface Rates {
   /**
-   * Takes a permit for one message. Calls that are ready together share a statement. A channel without a rate needs no
+   * Takes a permit for one message. Calls that arrive while a statement runs share the next statement. A channel without a rate needs no
    * statement. An unused permit is lost, so call this directly before you send.
    * @returns 0 if the message may be sent, otherwise the milliseconds until the next try
    */
@@ -66,14 +65,35 @@ export function createRates(
   return { pauseBefore: async (channel) => takers.get(channel)?.() ?? 0 };
 }
 
-/** The calls that are ready together share a statement, however many they are. */
+/** One statement at a time. Waiting calls share the next one. */
 function createTaker(database: Queryable, channel: string, { size, windowMs }: Rate): () => Promise<number> {
   const perSecond = (size / windowMs) * 1000;
-  const take = createBatchLoader<undefined, number>(async (calls) => {
-    const [row] = await database.query(takeTokens({ channel, wanted: calls.length, perSecond }));
-    const { granted = 0, wait = 1000 } = row ?? {};
-    // Refused calls return one after the other, when permits become free.
-    return calls.map((_, place) => (place < granted ? 0 : Math.ceil(wait + ((place - granted) * 1000) / perSecond)));
-  }, Number.POSITIVE_INFINITY);
-  return () => take(undefined);
+  let waiting: { resolve(pause: number): void; reject(error: unknown): void }[] = [];
+  let isRunning = false;
+
+  async function run(): Promise<void> {
+    isRunning = true;
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      try {
+        const [row] = await database.query(takeTokens({ channel, wanted: batch.length, perSecond }));
+        const { granted = 0, wait = 1000 } = row ?? {};
+        // Refused calls return one after the other, when permits become free.
+        for (const [place, { resolve }] of batch.entries()) {
+          resolve(place < granted ? 0 : Math.ceil(wait + ((place - granted) * 1000) / perSecond));
+        }
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    isRunning = false;
+  }
+
+  return () =>
+    new Promise<number>((resolve, reject) => {
+      waiting.push({ resolve, reject });
+      // Calls of the same turn share the statement.
+      if (!isRunning) queueMicrotask(() => void (isRunning || run()));
+    });
 }

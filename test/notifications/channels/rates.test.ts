@@ -49,7 +49,7 @@ test('at most a tenth of a second is granted at once, and the others come again 
 test('a slow rate grants one message at a time', async () => {
   const rates = createRates(postern.database, { sms: { size: 6, windowMs: 60_000 } });
   expect(granted(await ask(rates, 'sms', 3))).toBe(1);
-  // Seconds from the limit of ten, because the test takes some time too.
+  // Some seconds before and after the ten seconds of a message, because the test takes time too.
   await pass(5000);
   expect(granted(await ask(rates, 'sms', 3))).toBe(0);
   await pass(6000);

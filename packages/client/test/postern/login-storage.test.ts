@@ -28,7 +28,7 @@ const until = (what: string, is: () => boolean) => eventually(what, async () => 
 
 describe('a storage whose reads fail', () => {
   test('keeps the client starting until a read succeeds, and never says that nobody is signed in', async () => {
-    // The reads must not take ten seconds.
+    // Fast time also shortens the limit of ten seconds for a read: by five, so that a busy machine keeps it.
     withFastTime(5);
     const kept = memoryStorage();
     const { user, postern: first } = await signedIn(app, { storage: kept });

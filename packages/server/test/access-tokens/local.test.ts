@@ -301,7 +301,7 @@ describe('with a stream that a test writes', () => {
   test('connects again if nothing arrives: the connection may be lost without a sign', async () => {
     const connection = createConnection(() => url, { apiKey: 'psk_x' });
     const revocations = createRevocations(connection, { maxLateMs: 50 });
-    // With the headers, because a busy machine may take longer than 50 ms to continue here.
+    // The beat follows the headers at once, because a busy machine may take longer than 50 ms to continue here.
     server.on('request', () => {
       for (const each of streams.slice(-1)) beat(each);
     });
