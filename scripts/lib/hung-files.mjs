@@ -42,15 +42,6 @@ export default class HungFiles {
     this.#begin(module);
   }
 
-  // A single worker loads all files before it runs the first one. Such a wait does not count.
-  onTestModuleCollected({ moduleId }) {
-    this.#files.delete(moduleId);
-  }
-
-  onTestModuleStart(module) {
-    this.#begin(module);
-  }
-
   onTestModuleEnd({ moduleId }) {
     this.#files.delete(moduleId);
   }

@@ -51,16 +51,6 @@ test('a global setup that does not end is named, and the run fails', async () =>
   expect(code).toBe(1);
 });
 
-test('files that wait for others in the same worker are not named', async () => {
-  const wait = "test('waits', () => new Promise((resolve) => setTimeout(resolve, 1000)));";
-  // Together they take longer than the 6 s after which a file is named, and each of them far less.
-  const files = Object.fromEntries(Array.from({ length: 8 }, (_, nth) => [`${nth}.test.js`, wait]));
-  const { code, output } = await run(12, files, '--no-isolate', '--maxWorkers=1');
-  // A busy machine may take so long to begin that the global setup is named.
-  expect(output).not.toContain('test.js has run for');
-  expect(code).toBe(0);
-});
-
 test('files that end in time are not named', async () => {
   const { code, output } = await run(60, { 'quick.test.js': "test('passes', () => {});" });
   expect(output).not.toContain('has run for');
