@@ -20,6 +20,39 @@ interface Question {
 }
 type Decide = (question: Question, response: ServerResponse, request: IncomingMessage) => unknown;
 
+const approves = JSON.stringify({ approved: true });
+/** Answers that approve nothing. A login chooses one by its secret. */
+const failures: Record<string, Decide> = {
+  'a redirect to an approving URL': (_question, response, { url }) =>
+    url === '/approve' ? response.end(approves) : response.writeHead(307, { location: '/approve' }).end(approves),
+  'another 2xx status': (_question, response) => response.writeHead(201).end(approves),
+  'no content': (_question, response) => response.writeHead(204).end(),
+  'a 401': (_question, response) => response.writeHead(401).end(approves),
+  'a 500': (_question, response) => response.writeHead(500).end(approves),
+  'too many requests': (_question, response) => response.writeHead(429).end(approves),
+  'the text true': (_question, response) => response.end('true'),
+  'the string "true"': (_question, response) => response.end('{"approved":"true"}'),
+  'the number 1': (_question, response) => response.end('{"approved":1}'),
+  'an array': (_question, response) => response.end(`[${approves}]`),
+  'a nested object': (_question, response) => response.end(`{"result":${approves}}`),
+  'a capitalized name': (_question, response) => response.end('{"Approved":true}'),
+  'an empty body': (_question, response) => response.end(),
+  rubbish: (_question, response) => response.end(Buffer.from([0, 255, 254, 123, 125])),
+  'incomplete JSON': (_question, response) => response.end(approves.slice(0, -1)),
+  'a response over the size limit': (_question, response) =>
+    response.end(`{"approved":true,"x":"${'x'.repeat(70_000)}"}`),
+  'a body shorter than its length': (_question, response) => {
+    response.writeHead(200, { 'content-length': '1000' }).write(approves);
+    response.destroy();
+  },
+  'a response without a length that ends with a reset': (_question, { socket }) =>
+    socket?.write(`HTTP/1.1 200 OK\r\n\r\n${approves}`, () => socket.resetAndDestroy()),
+  'a chunked body without the last chunk': (_question, response) => {
+    response.write(approves, () => response.socket?.end());
+  },
+  'a broken connection': (_question, response) => response.destroy(),
+};
+
 const questions: Question[] = [];
 /** `right` is the correct secret of every user. */
 const decideBySecret: Decide = (question, response) =>
@@ -36,7 +69,8 @@ const service = createServer(async (request, response) => {
   ) as Question;
   expect(request.headers['webhook-id']).toBe(question.id);
   questions.push(question);
-  decide(question, response, request);
+  const answerIt = failures[question.secret ?? ''] ?? decide;
+  answerIt(question, response, request);
 });
 
 let postern: TestApp;
@@ -57,10 +91,11 @@ afterAll(async () => {
   service.closeAllConnections();
   await new Promise((resolve) => service.close(resolve));
 });
-beforeEach(() => {
+/** Before each test that looks at all questions. */
+const forgetQuestions = () => {
   decide = decideBySecret;
   questions.length = 0;
-});
+};
 
 type Body = Authentication & Pick<ProblemAnswer, 'errors'>;
 const nobody = () => `nobody${randomInt(1e12)}`;
@@ -95,6 +130,7 @@ const kinds = [
 ];
 
 describe.each(kinds)('a service of the operator in $kind', ({ attempt, refused }) => {
+  beforeEach(forgetQuestions);
   const fiveTimes = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: 5 }, work));
 
   test('shares the guess budget of the account: five wrong secrets lock it for every authenticator', async () => {
@@ -111,10 +147,11 @@ describe.each(kinds)('a service of the operator in $kind', ({ attempt, refused }
     const { username } = await createUser(postern);
     decide = (question, response, request) =>
       question.secret === 'fails' ? response.writeHead(500).end() : decideBySecret(question, response, request);
-    for (const name of [username, nobody()]) {
+    const eachUser = [username, nobody()].map(async (name) => {
       for (const failed of await fiveTimes(() => attempt(name, 'fails'))) expect(failed.status).toBe(503);
       expect(outcome(await attempt(name, 'right'))).toBe(423);
-    }
+    });
+    await Promise.all(eachUser);
   });
 
   test('is asked about five of many parallel wrong secrets', async () => {
@@ -139,7 +176,21 @@ describe.each(kinds)('a service of the operator in $kind', ({ attempt, refused }
   });
 });
 
+// At the same time, because each answer waits for half a second.
+describe.concurrent('a service of the operator that answers with', () => {
+  test.each(Object.keys(failures))('%s approves nothing, and the answer is 503', async (failure) => {
+    const { username } = await createUser(postern, { password: undefined });
+    const answers = await Promise.all([login(username, failure), login(nobody(), failure)]);
+    for (const { status, headers, body } of answers) {
+      expect([status, headers['retry-after'], body.errors[0]?.code]).toEqual([503, '5', 'authenticator_unavailable']);
+    }
+    expect(questions.filter((question) => question.secret === failure)).toHaveLength(2);
+  });
+});
+
 describe('a service of the operator', () => {
+  beforeEach(forgetQuestions);
+
   test('decides a one-step login by user and secret', async () => {
     const user = await createUser(postern, { email: `${nobody()}@example.com`, locale: 'en' });
     const approved = await login(user.username, 'right');
@@ -179,48 +230,6 @@ describe('a service of the operator', () => {
       ['authenticator.begin', null],
       ['authenticator.verify', null],
     ]);
-  });
-
-  const approves = JSON.stringify({ approved: true });
-  const failures: Record<string, Decide> = {
-    'a redirect to an approving URL': (_question, response, { url }) =>
-      url === '/approve' ? response.end(approves) : response.writeHead(307, { location: '/approve' }).end(approves),
-    'another 2xx status': (_question, response) => response.writeHead(201).end(approves),
-    'no content': (_question, response) => response.writeHead(204).end(),
-    'a 401': (_question, response) => response.writeHead(401).end(approves),
-    'a 500': (_question, response) => response.writeHead(500).end(approves),
-    'too many requests': (_question, response) => response.writeHead(429).end(approves),
-    'the text true': (_question, response) => response.end('true'),
-    'the string "true"': (_question, response) => response.end('{"approved":"true"}'),
-    'the number 1': (_question, response) => response.end('{"approved":1}'),
-    'an array': (_question, response) => response.end(`[${approves}]`),
-    'a nested object': (_question, response) => response.end(`{"result":${approves}}`),
-    'a capitalized name': (_question, response) => response.end('{"Approved":true}'),
-    'an empty body': (_question, response) => response.end(),
-    rubbish: (_question, response) => response.end(Buffer.from([0, 255, 254, 123, 125])),
-    'incomplete JSON': (_question, response) => response.end(approves.slice(0, -1)),
-    'a response over the size limit': (_question, response) =>
-      response.end(`{"approved":true,"x":"${'x'.repeat(70_000)}"}`),
-    'a body shorter than its length': (_question, response) => {
-      response.writeHead(200, { 'content-length': '1000' }).write(approves);
-      response.destroy();
-    },
-    'a response without a length that ends with a reset': (_question, { socket }) =>
-      socket?.write(`HTTP/1.1 200 OK\r\n\r\n${approves}`, () => socket.resetAndDestroy()),
-    'a chunked body without the last chunk': (_question, response) => {
-      response.write(approves, () => response.socket?.end());
-    },
-    'a broken connection': (_question, response) => response.destroy(),
-  };
-
-  test.each(Object.keys(failures))('with %s approves nothing, and the answer is 503', async (failure) => {
-    const { username } = await createUser(postern, { password: undefined });
-    decide = failures[failure] ?? decideBySecret;
-    const answers = await Promise.all([login(username, 'right'), login(nobody(), 'right')]);
-    for (const { status, headers, body } of answers) {
-      expect([status, headers['retry-after'], body.errors[0]?.code]).toEqual([503, '5', 'authenticator_unavailable']);
-    }
-    expect(questions).toHaveLength(2);
   });
 
   test('with a late or trickling response approves nothing and delays no other login', async () => {
