@@ -112,11 +112,18 @@ export function createSendInbox(
   }
 
   /** Reads a page. Undefined: there is no such inbox. */
-  async function read(reply: FastifyReply, { list, userId, path, isEnveloped }: InboxToSend, query: InboxListQuery) {
+  async function readPage(
+    reply: FastifyReply,
+    { list, userId, path, isEnveloped }: InboxToSend,
+    query: InboxListQuery,
+  ) {
     const page = await list(userId, query);
     if (page === undefined) return undefined;
-    const form = { isEnveloped: isEnveloped === true || query.isEnveloped };
-    return { response: responseOf(reply, { userId, path, query, page, ...form }), stamp: page.state.stamp };
+    const inEnvelope = isEnveloped === true || query.isEnveloped;
+    return {
+      response: responseOf(reply, { userId, path, query, page, isEnveloped: inEnvelope }),
+      stamp: page.state.stamp,
+    };
   }
 
   /** Sends a page with what `include=extra` asks for. It is not cached, because states change more often than the inbox. */
@@ -126,7 +133,7 @@ export function createSendInbox(
       const state = await notifications.extraState(inbox.userId);
       if (state !== undefined && sendUnchanged(request, reply, inbox.userId, state)) return true;
     }
-    const page = await read(reply, inbox, query);
+    const page = await readPage(reply, inbox, query);
     if (page === undefined) return false;
     reply.headers(page.response.headers).send(page.response.body);
     return true;
@@ -149,7 +156,7 @@ export function createSendInbox(
         return true;
       }
     }
-    const page = await read(reply, inbox, query ?? readInboxQuery(request, notifications));
+    const page = await readPage(reply, inbox, query ?? readInboxQuery(request, notifications));
     if (page === undefined) return false;
     pages.store(userId, key, page.stamp, page.response);
     reply.headers(page.response.headers).send(page.response.body);
